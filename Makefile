@@ -1,0 +1,64 @@
+# All set-up is done by the first target that needs it; nothing but Python 3.11+ and make must be there.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUN_READY := $(VENV)/.ready-run
+TEST_READY := $(VENV)/.ready-test
+PROTOS := $(shell find protos -name '*.proto')
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-input --only-binary :all: --require-hashes
+
+.PHONY: run test setup lint type fmt protos test-fast bench faults hostile lock clean
+
+run: $(RUN_READY)
+	$(BIN)/tocsin up --demo
+
+test: $(TEST_READY)
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+setup: $(TEST_READY)
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; name one with make PYTHON=..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(RUN_READY): locks/run.txt pyproject.toml setup.py protos/build.py $(PROTOS) | $(BIN)/python
+	$(PIP) -r locks/run.txt
+	$(BIN)/python protos/build.py
+	$(BIN)/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(TEST_READY): locks/test.txt $(RUN_READY)
+	$(PIP) -r locks/test.txt
+	@touch $@
+
+protos: $(RUN_READY)
+	$(BIN)/python protos/build.py
+
+lint: $(TEST_READY)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/lint-imports
+
+type: $(TEST_READY)
+	$(BIN)/mypy
+
+fmt: $(TEST_READY)
+	$(BIN)/ruff check --fix --exit-zero
+	$(BIN)/ruff format
+
+test-fast: $(TEST_READY)
+	$(BIN)/python -m pytest -m "not database and not slow" $(PYTEST_ARGS)
+
+bench: $(TEST_READY)
+	$(BIN)/python -m tests.bench
+
+faults: $(TEST_READY)
+	$(BIN)/python -m pytest tests/faults $(PYTEST_ARGS)
+
+# The lock is made anew only here, by hand, when a dependency changes; needs uv.
+lock:
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra up --extra build pyproject.toml -o locks/run.txt
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra test -c locks/run.txt pyproject.toml -o locks/test.txt
+
+clean:
+	rm -rf build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache

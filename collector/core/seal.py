@@ -1,0 +1,111 @@
+"""Secrets at rest: AES-256-GCM under a named key, bound to the one place where they may lie."""
+
+import base64
+import binascii
+import hashlib
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+from uuid import UUID
+
+import orjson
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from shared.errors import BadSettings, TocsinError
+
+_KEY_BYTES = 32
+_NONCE_BYTES = 12
+_KID_BYTES = 8
+_VERSION = b"\x01"
+
+
+class Unsealable(TocsinError):
+    """A sealed value does not open: its key is missing, or it was moved or changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a sealed value lies; it opens nowhere else."""
+
+    team_id: int
+    table: str
+    row: UUID | str
+    column: str
+
+    def bound(self) -> bytes:
+        return f"{self.team_id}|{self.table}|{self.row}|{self.column}".encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Keyring:
+    """Keys by their id; the first seals, all open."""
+
+    keys: Mapping[bytes, AESGCM]
+    first: bytes
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Keys of 32 bytes in base64 (standard or URL-safe), separated by commas. Raises BadSettings."""
+        keys: dict[bytes, AESGCM] = {}
+        for part in filter(None, (part.strip() for part in text.split(","))):
+            raw = _decode(part)
+            keys[key_id(raw)] = AESGCM(raw)
+        if not keys:
+            raise BadSettings("TOCSIN_SECRET_KEY is empty")
+        return cls(keys=keys, first=next(iter(keys)))
+
+    def seal(self, plain: bytes, place: Place) -> bytes:
+        """version, key id, nonce, ciphertext with its tag."""
+        nonce = secrets.token_bytes(_NONCE_BYTES)
+        return _VERSION + self.first + nonce + self.keys[self.first].encrypt(nonce, plain, place.bound())
+
+    def open(self, sealed: bytes, place: Place) -> bytes:
+        """The plain bytes. Raises Unsealable."""
+        head = len(_VERSION)
+        kid = sealed[head : head + _KID_BYTES]
+        key = self.keys.get(kid)
+        if key is None or sealed[:head] != _VERSION:
+            raise Unsealable(f"{place.table}.{place.column} is sealed with key {kid.hex()}, which is not at hand")
+        nonce = sealed[head + _KID_BYTES : head + _KID_BYTES + _NONCE_BYTES]
+        try:
+            return key.decrypt(nonce, sealed[head + _KID_BYTES + _NONCE_BYTES :], place.bound())
+        except InvalidTag:
+            raise Unsealable(f"{place.table}.{place.column} does not open where it lies") from None
+
+
+def new_key() -> str:
+    """A random key in the form that `Keyring.parse` reads."""
+    return base64.urlsafe_b64encode(secrets.token_bytes(_KEY_BYTES)).decode()
+
+
+def key_id(raw: bytes) -> bytes:
+    """Eight bytes that name a key and tell nothing of it."""
+    return hashlib.sha256(b"tocsin key id" + raw).digest()[:_KID_BYTES]
+
+
+def split(
+    keyring: Keyring, config: Mapping[str, Any], secret: frozenset[str], place: Place
+) -> tuple[dict[str, Any], bytes | None]:
+    """*config* as the open part, and its fields named in *secret* sealed (None when there are none)."""
+    hidden = {name: value for name, value in config.items() if name in secret and value is not None}
+    rest = {name: value for name, value in config.items() if name not in hidden}
+    return rest, keyring.seal(orjson.dumps(hidden), place) if hidden else None
+
+
+def whole(keyring: Keyring, config: Mapping[str, Any], sealed: bytes | None, place: Place) -> dict[str, Any]:
+    """The opposite of `split`."""
+    if sealed is None:
+        return dict(config)
+    return {**config, **orjson.loads(keyring.open(sealed, place))}
+
+
+def _decode(text: str) -> bytes:
+    try:
+        raw = base64.b64decode(text.replace("-", "+").replace("_", "/") + "==", validate=False)
+    except binascii.Error:
+        raw = b""
+    if len(raw) != _KEY_BYTES:
+        raise BadSettings("TOCSIN_SECRET_KEY: each key must be 32 bytes in base64")
+    return raw

@@ -1,0 +1,30 @@
+"""Clocks: UTC wall time for people, the boot clock for durations and ages."""
+
+import time
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def utc_now() -> datetime:
+    """Now, in UTC, as PostgreSQL's timestamptz wants it."""
+    return datetime.now(UTC)
+
+
+def boot_us() -> int:
+    """Microseconds since the machine's boot, suspended time included; no step of the wall clock moves it."""
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1000
+
+
+@cache
+def boot_id() -> str:
+    """Which boot `boot_us` counts from; clocks compare only within one."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
+def iso(moment: datetime) -> str:
+    """``2026-11-21T07:24:00.000Z``: UTC, milliseconds, always Z."""
+    utc = moment.astimezone(UTC)
+    return f"{utc:%Y-%m-%dT%H:%M:%S}.{utc.microsecond // 1000:03d}Z"

@@ -1,0 +1,109 @@
+"""Does an HTTP or HTTPS endpoint answer as it should?"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from annotated_types import Interval, MaxLen, MinLen, Predicate
+
+from shared.kinds.fields import Says, Secret, is_host
+
+Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_RANGE = re.compile(r"([1-5][0-9]{2})(?:\s*-\s*([1-5][0-9]{2}))?")
+# Headers that frame the message or belong to the connection: the probe alone writes them.
+_OWN_HEADERS = frozenset({"connection", "content-length", "transfer-encoding", "te", "upgrade"})
+
+
+def is_url(text: str) -> bool:
+    """http or https, with a host that can be looked up and a port that exists; no blanks or controls."""
+    if any(ord(letter) <= ord(" ") or ord(letter) == 127 for letter in text):  # noqa: PLR2004
+        return False
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and is_host(parts.hostname or "") and port != 0
+
+
+def are_headers(headers: dict[str, str]) -> bool:
+    """Names are tokens, values hold no line break or NUL, and none is the probe's own to write."""
+    return all(
+        _HEADER_NAME.fullmatch(name)
+        and name.lower() not in _OWN_HEADERS
+        and not any(letter in value for letter in "\r\n\0")
+        for name, value in headers.items()
+    )
+
+
+def status_ranges(spec: "int | str | list[int | str] | None") -> tuple[tuple[int, int], ...]:
+    """``503``, ``"200-299"``, ``[200, "300-308"]`` -> pairs of first and last; None is any 2xx.
+
+    Raises ValueError for anything else.
+    """
+    if spec is None:
+        return ((200, 299),)
+    if isinstance(spec, list):
+        return tuple(pair for part in spec for pair in status_ranges(part))
+    found = _RANGE.fullmatch(str(spec).strip())
+    if found is None:
+        msg = f"not a status or a range of them: {spec!r}"
+        raise ValueError(msg)
+    first, last = int(found[1]), int(found[2] or found[1])
+    if first > last:
+        msg = f"a range that ends before it starts: {spec!r}"
+        raise ValueError(msg)
+    return ((first, last),)
+
+
+def _is_status(spec: "int | str | list[int | str] | None") -> bool:
+    try:
+        return bool(status_ranges(spec))
+    except ValueError:
+        return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Auth:
+    """*basic* takes username and password, *bearer* a token."""
+
+    type: Literal["basic", "bearer"]
+    username: Annotated[str, MaxLen(1024)] = ""
+    password: Annotated[str, MaxLen(4096)] = ""
+    token: Annotated[str, MaxLen(8192)] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Http:
+    """*timeout* is in whole seconds and stands beside the monitor's own; *max_body_bytes* is read at most."""
+
+    url: Annotated[
+        str,
+        MinLen(1),
+        MaxLen(8192),
+        Predicate(is_url),
+        Says("must be an http or https URL"),
+    ]
+    method: Method = "GET"
+    headers: Annotated[
+        dict[str, str],
+        MaxLen(100),
+        Predicate(are_headers),
+        Says("names must be header names, values without line breaks; the probe frames the request itself"),
+        Secret(),
+    ] = field(default_factory=dict)
+    body: Annotated[str | None, MaxLen(262_144), Secret()] = None
+    expected_status: Annotated[
+        int | str | list[int | str] | None,
+        Predicate(_is_status),
+        Says('must be a status (200), a range ("200-299"), or a list of those'),
+    ] = None
+    timeout: Annotated[int | None, Interval(ge=1, le=120)] = None
+    follow_redirects: bool = True
+    verify_tls: bool = True
+    ip_version: Literal["4", "6", "any"] = "any"
+    auth: Annotated[Auth | None, Secret()] = None
+    max_body_bytes: Annotated[int, Interval(ge=0, le=16_777_216)] = 1_048_576

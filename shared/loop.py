@@ -1,0 +1,52 @@
+"""The shape of all background work: turns, taken at once while there is more, else after a rest."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from datetime import timedelta
+from typing import Any
+
+import structlog
+import uvloop
+
+log = structlog.get_logger()
+
+
+class Bell:
+    """Wakes a loop that rests: a hint, safe to ring at any time and as often as one likes."""
+
+    __slots__ = ("_event",)
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+
+    def ring(self) -> None:
+        self._event.set()
+
+    async def wait(self, seconds: float) -> None:
+        """Return when rung, or after *seconds*."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._event.wait()
+        except TimeoutError:
+            pass
+        self._event.clear()
+
+
+async def forever(
+    name: str, turn: Callable[[], Awaitable[bool]], idle: timedelta, bell: Bell | None = None
+) -> None:
+    """Take turns at once while *turn* says there is more to do, else rest for *idle* or until the bell."""
+    bell = bell or Bell()
+    while True:
+        try:
+            more = await turn()
+        except Exception:
+            log.exception("turn failed", loop=name)
+            more = False
+        if not more:
+            await bell.wait(idle.total_seconds())
+
+
+def run(main: Coroutine[Any, Any, int]) -> int:
+    """Run *main* on uvloop to its exit status."""
+    return uvloop.run(main)

@@ -1,0 +1,1 @@
+"""Stubs of probe.proto, built by protos/build.py."""
