@@ -68,6 +68,7 @@ CREATE TABLE monitors (
     revision            int NOT NULL DEFAULT 1,
     down                boolean NOT NULL DEFAULT false,
     changed_at          timestamptz NOT NULL,               -- of *down*
+    told                boolean NOT NULL DEFAULT false,     -- monitor.down went out, monitor.up did not yet
     paused_at           timestamptz,
     silenced_until      timestamptz,
     silence_reason      text,
@@ -76,6 +77,7 @@ CREATE TABLE monitors (
     PRIMARY KEY (team_id, id)
 );
 CREATE INDEX monitors_monitor ON monitors (monitor);
+CREATE INDEX monitors_untold ON monitors (monitor) WHERE down <> told;
 CREATE INDEX monitors_newest ON monitors (team_id, created_at DESC, id DESC);
 
 CREATE TABLE locations (
@@ -110,6 +112,7 @@ CREATE TABLE probe_cursors (
     incarnation  bigint NOT NULL,
     session      bigint NOT NULL,
     last_seq     bigint NOT NULL DEFAULT 0,
+    ordinal      bigint GENERATED ALWAYS AS IDENTITY,       -- later incarnations have higher ones
     moved_at     timestamptz NOT NULL,
     PRIMARY KEY (probe_id, incarnation)
 ) WITH (fillfactor = 20, autovacuum_vacuum_scale_factor = 0.0, autovacuum_vacuum_threshold = 1000);
@@ -154,6 +157,7 @@ CREATE TABLE states (
     fails          int NOT NULL DEFAULT 0,                  -- failed checks in a row
     goods          int NOT NULL DEFAULT 0,                  -- good ones in a row, counted while failing
     failed_since   timestamptz,                             -- first failed check of the streak
+    ordinal        bigint NOT NULL DEFAULT 0,               -- of the incarnation that spoke last
     last_at        timestamptz,
     last_status    smallint,
     last_ms        int,

@@ -1,0 +1,42 @@
+"""Error texts to their numbers, remembered; texts that differ only in long numbers are one."""
+
+import re
+from collections import OrderedDict
+from collections.abc import Collection
+
+from collector.storage import errors
+from collector.storage.db import Db
+
+MAX_TEXT = 512
+_REMEMBERED = 20_000
+# Request ids, addresses in memory, nonces: they would make every text a new one. Ports and statuses stay.
+_VARIABLE = re.compile(r"[0-9a-fA-F]{16,}|\d{6,}")
+
+
+def normal(text: str) -> str:
+    """The text under which an error is kept: no NUL, long numbers cut out, 512 characters at the most."""
+    return _VARIABLE.sub("…", text.replace("\0", ""))[:MAX_TEXT]
+
+
+class Interner:
+    """Remembers the numbers of texts; one per collector."""
+
+    def __init__(self, db: Db) -> None:
+        self._db = db
+        self._known: OrderedDict[str, int] = OrderedDict()
+
+    async def numbers(self, texts: Collection[str]) -> dict[str, int]:
+        """The number of each of *texts*, new ones added to the table first."""
+        wanted = {text: normal(text) for text in texts}
+        missing = {kept for kept in wanted.values() if kept not in self._known}
+        if missing:
+            async with self._db.connection() as connection:
+                self._known.update(await errors.intern(connection, sorted(missing)))
+        found = {text: self._known[kept] for text, kept in wanted.items()}
+        while len(self._known) > _REMEMBERED:
+            self._known.popitem(last=False)
+        return found
+
+    def forget(self) -> None:
+        """After a lost connection: the database may have gone back behind what is remembered."""
+        self._known.clear()

@@ -1,0 +1,83 @@
+"""Finds the results of a batch that PostgreSQL will not take, so that the rest can be stored without them."""
+
+import struct
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+import asyncpg
+
+from collector.ingest.columns import Part, flatten
+from collector.ingest.deciding import Submission
+from collector.ingest.interning import Interner
+from collector.storage import results
+from collector.storage.db import Db, Tx
+from shared.wire.convert import Batch
+
+# What one submission's content can cause; all else is the database's trouble.
+DATA_ERRORS = (
+    asyncpg.DataError,
+    asyncpg.IntegrityConstraintViolationError,
+    struct.error,
+    ValueError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+)
+
+
+async def guilty(db: Db, submission: Submission, interner: Interner, now: datetime) -> list[tuple[int, str]]:
+    """Positions in the batch that cannot be stored, each with the reason; nothing is written."""
+    errors = await interner.numbers(set(submission.batch.errors))
+    async with db.transaction() as tx:
+        return await _among(tx, submission, range(len(submission.batch.monitor)), errors, now)
+
+
+async def _among(
+    tx: Tx, submission: Submission, positions: Sequence[int], errors: dict[str, int], now: datetime
+) -> list[tuple[int, str]]:
+    """The guilty ones among *positions*: all are tried at once, then halves of what fails."""
+    try:
+        batch = only(submission.batch, positions)
+        part = Part(submission.probe_id, 0, submission.offset_us, batch, tuple(positions))
+        rows = flatten([part], errors, now).rows
+        await results.try_copy(tx, rows)
+    except DATA_ERRORS as error:
+        if len(positions) == 1:
+            return [(positions[0], f"{type(error).__name__}: {error}"[:1000])]
+        middle = len(positions) // 2
+        first = await _among(tx, submission, positions[:middle], errors, now)
+        return first + await _among(tx, submission, positions[middle:], errors, now)
+    return []
+
+
+def without(submission: Submission, bad: Collection[tuple[int, str]]) -> Submission:
+    """The submission less its bad results, which it names as refused."""
+    positions = {position for position, _ in bad}
+    kept = [i for i in range(len(submission.batch.monitor)) if i not in positions]
+    places = submission.places or range(len(submission.batch.monitor))
+    return replace(
+        submission,
+        batch=only(submission.batch, kept),
+        places=tuple(places[i] for i in kept),
+        refusals=(*submission.refusals, *bad),
+    )
+
+
+def only(batch: Batch, positions: Sequence[int]) -> Batch:
+    """The batch with the results at *positions* alone."""
+    return replace(
+        batch,
+        monitor=[batch.monitor[i] for i in positions],
+        location=[batch.location[i] for i in positions],
+        assignment=[batch.assignment[i] for i in positions],
+        revision=[batch.revision[i] for i in positions],
+        run=[batch.run[i] for i in positions],
+        start_us=[batch.start_us[i] for i in positions],
+        duration_us=[batch.duration_us[i] for i in positions],
+        outcome=[batch.outcome[i] for i in positions],
+        code=[batch.code[i] for i in positions],
+        phases=[batch.phases[i] for i in positions],
+        error=[batch.error[i] for i in positions],
+        state={at: batch.state[i] for at, i in enumerate(positions) if i in batch.state},
+    )

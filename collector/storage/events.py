@@ -1,0 +1,61 @@
+"""Facts to be told: each is appended to its monitor's stream with the stream's next number."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from collector.storage.db import Tx
+from shared.ids import uuid7
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """*payload* is the fact in JSON as receivers see it, less id, sequence and links."""
+
+    team_id: int
+    stream_id: UUID
+    kind: str
+    payload: dict[str, Any]
+    incident_id: UUID | None = None
+
+
+async def append(
+    tx: Tx,
+    team_id: int,
+    stream_id: UUID,
+    kind: str,
+    payload: dict[str, Any],
+    now: datetime,
+    incident_id: UUID | None = None,
+) -> None:
+    """Add one event to a stream; the stream is made when it is its first."""
+    await append_all(tx, [Event(team_id, stream_id, kind, payload, incident_id)], now)
+
+
+async def append_all(tx: Tx, events: Sequence[Event], now: datetime) -> None:
+    """Add at most one event to each of several streams, which are locked in the order of their ids."""
+    ordered = sorted(events, key=lambda event: (event.team_id, event.stream_id))
+    await tx.execute(
+        """
+        WITH given AS (
+            SELECT * FROM unnest($1::int[], $2::uuid[], $3::uuid[], $4::text[], $5::jsonb[], $6::uuid[])
+                AS u (team_id, stream_id, id, kind, payload, incident_id)
+        ), numbered AS (
+            INSERT INTO streams (team_id, stream_id, sequence) SELECT team_id, stream_id, 1 FROM given
+            ON CONFLICT (team_id, stream_id) DO UPDATE SET sequence = streams.sequence + 1
+            RETURNING team_id, stream_id, sequence
+        )
+        INSERT INTO events (team_id, stream_id, sequence, id, kind, payload, incident_id, created_at)
+        SELECT team_id, stream_id, sequence, id, kind, payload, incident_id, $7
+        FROM given JOIN numbered USING (team_id, stream_id)
+        """,
+        [event.team_id for event in ordered],
+        [event.stream_id for event in ordered],
+        [uuid7() for _ in ordered],
+        [event.kind for event in ordered],
+        [event.payload for event in ordered],
+        [event.incident_id for event in ordered],
+        now,
+    )

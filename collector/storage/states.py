@@ -1,0 +1,176 @@
+"""What is known now of each monitor at each location, as the writer moves it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from collector.core.state import LocationState
+from collector.storage.db import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Latest:
+    """The last result of each key, in columns and in key order; *part* indexes *probes*.
+
+    *at_ms* is Unix milliseconds; *troubled* says that some result of the key was not good.
+    """
+
+    probes: Sequence[UUID]
+    monitor: Sequence[int]
+    location: Sequence[int]
+    part: Sequence[int]
+    assignment: Sequence[int]
+    revision: Sequence[int]
+    ordinal: Sequence[int]
+    at_ms: Sequence[int]
+    status: Sequence[int]
+    ms: Sequence[int]
+    error: Sequence[int | None]
+    troubled: Sequence[bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """How many keys took their result, and which of them need a decision."""
+
+    count: int
+    wanting: frozenset[tuple[int, int]]
+
+
+async def move(tx: Tx, latest: Latest) -> Moved:
+    """Give each state row its latest result, if the row's plan is the one that the result was made under."""
+    row = await tx.fetchrow(
+        """
+        WITH moved AS (
+            UPDATE states s SET
+                ordinal = u.ordinal,
+                last_at = 'epoch'::timestamptz + u.at_ms * interval '1 millisecond',
+                last_status = u.status, last_ms = u.ms, last_error = u.error
+            FROM unnest($2::int[], $3::smallint[], $4::smallint[], $5::bigint[], $6::int[], $7::bigint[],
+                    $8::bigint[], $9::smallint[], $10::int[], $11::int[], $12::boolean[])
+                AS u (monitor, location, part, assignment, revision, ordinal,
+                    at_ms, status, ms, error, troubled)
+            WHERE s.monitor = u.monitor AND s.location = u.location
+                AND s.assignment = u.assignment AND s.revision = u.revision AND s.ordinal <= u.ordinal
+                AND s.probe_id = ($1::uuid[])[u.part + 1]
+            RETURNING s.monitor, s.location, u.troubled OR s.failing OR s.fails > 0 AS wanting
+        )
+        SELECT count(*) AS count,
+            array_agg(monitor) FILTER (WHERE wanting) AS monitors,
+            array_agg(location) FILTER (WHERE wanting) AS locations
+        FROM moved
+        """,
+        latest.probes,
+        latest.monitor,
+        latest.location,
+        latest.part,
+        latest.assignment,
+        latest.revision,
+        latest.ordinal,
+        latest.at_ms,
+        latest.status,
+        latest.ms,
+        latest.error,
+        latest.troubled,
+    )
+    assert row is not None  # noqa: S101 - an aggregate without GROUP BY always has its row
+    return Moved(row["count"], frozenset(zip(row["monitors"] or (), row["locations"] or (), strict=True)))
+
+
+async def current(tx: Tx, latest: Latest) -> set[tuple[int, int]]:
+    """The keys among *latest* whose state is at that plan: what `move` moved, asked again by name."""
+    rows = await tx.fetch(
+        """
+        SELECT s.monitor, s.location
+        FROM unnest($2::int[], $3::smallint[], $4::smallint[], $5::bigint[], $6::int[], $7::bigint[])
+            AS u (monitor, location, part, assignment, revision, ordinal)
+        JOIN states s ON s.monitor = u.monitor AND s.location = u.location
+            AND s.assignment = u.assignment AND s.revision = u.revision AND s.ordinal <= u.ordinal
+            AND s.probe_id = ($1::uuid[])[u.part + 1]
+        """,
+        latest.probes,
+        latest.monitor,
+        latest.location,
+        latest.part,
+        latest.assignment,
+        latest.revision,
+        latest.ordinal,
+    )
+    return {(row["monitor"], row["location"]) for row in rows}
+
+
+async def may_write(tx: Tx, probe_id: UUID, monitors: Sequence[int]) -> set[int]:
+    """Those of *monitors* that exist and whose team this probe serves: history may be added to them."""
+    rows = await tx.fetch(
+        """
+        SELECT m.monitor FROM monitors m JOIN probes p ON p.probe_id = $1
+        WHERE m.monitor = ANY($2) AND (p.team_id IS NULL OR p.team_id = m.team_id)
+        """,
+        probe_id,
+        list(monitors),
+    )
+    return {row["monitor"] for row in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A state row beside what a decision needs of its location."""
+
+    monitor: int
+    location: int
+    name: str
+    seen_at: datetime | None
+    state: LocationState
+
+
+async def of_monitors(tx: Tx, monitors: Sequence[int]) -> list[Located]:
+    """All locations of these monitors, by turn."""
+    rows = await tx.fetch(
+        """
+        SELECT s.monitor, s.location, l.name, p.seen_at, s.failing, s.fails, s.goods, s.failed_since
+        FROM states s JOIN locations l USING (location) LEFT JOIN probes p USING (probe_id)
+        WHERE s.monitor = ANY($1) ORDER BY s.monitor, s.turn
+        """,
+        list(monitors),
+    )
+    return [
+        Located(
+            row["monitor"],
+            row["location"],
+            row["name"],
+            row["seen_at"],
+            LocationState(row["failing"], row["fails"], row["goods"], row["failed_since"]),
+        )
+        for row in rows
+    ]
+
+
+async def save(tx: Tx, after: Sequence[tuple[int, int, LocationState]]) -> None:
+    """Write states that the machine has moved; their rows are locked by `move` already."""
+    await tx.execute(
+        """
+        UPDATE states s SET
+            failing = u.failing, fails = u.fails, goods = u.goods, failed_since = u.failed_since
+        FROM unnest($1::int[], $2::smallint[], $3::boolean[], $4::int[], $5::int[], $6::timestamptz[])
+            AS u (monitor, location, failing, fails, goods, failed_since)
+        WHERE s.monitor = u.monitor AND s.location = u.location
+        """,
+        [monitor for monitor, _, _ in after],
+        [location for _, location, _ in after],
+        [state.failing for _, _, state in after],
+        [state.fails for _, _, state in after],
+        [state.goods for _, _, state in after],
+        [state.failed_since for _, _, state in after],
+    )
+
+
+async def save_checkpoints(tx: Tx, checkpoints: Sequence[tuple[int, int, UUID, int, bytes]]) -> None:
+    """Keep what a check wants back at its next start: (monitor, location, probe, assignment, checkpoint)."""
+    await tx.executemany(
+        """
+        UPDATE states SET checkpoint = $5
+        WHERE monitor = $1 AND location = $2 AND probe_id = $3 AND assignment = $4
+        """,
+        list(checkpoints),
+    )
