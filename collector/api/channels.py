@@ -1,0 +1,124 @@
+"""Alert channels: list, make, read, change, delete, test, and what was sent through each."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from aiohttp import web
+
+from collector.api import paging
+from collector.api.auth import caller
+from collector.api.deps import deps
+from collector.api.reading import Query, body, no_content, ok, path_id
+from collector.channels import CHANNELS, NOT_YET
+from collector.core.access import Permission
+from collector.services import channels
+from collector.services.channels import Known
+from collector.services.masking import masked
+from collector.storage.deliveries import Status
+from collector.storage.delivery_reads import Delivery
+from shared import ids
+
+
+async def list_(request: web.Request) -> web.Response:
+    query = Query(request)
+    at = paging.asked(query)
+    type_ = query.one_of("type", (*CHANNELS, *NOT_YET))
+    query.done()
+    at_hand = deps(request)
+    limit, offset = (at.limit, at.offset) if at else (None, 0)
+    found, total = await channels.page(
+        at_hand.db, at_hand.keyring, caller(request).team_id, type_, limit, offset
+    )
+    shown = [_shown(request, known) for known in found]
+    return paging.answer(request, at, shown, total) if at else ok({"data": shown})
+
+
+async def create(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    made = await channels.create(
+        at_hand.db, at_hand.keyring, caller(request).team_id, await body(request), at_hand.now()
+    )
+    answer = {name: value for name, value in _shown(request, made).items() if name in _CREATED}
+    return ok(answer, status=201)
+
+
+async def get(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    known = await channels.one(at_hand.db, at_hand.keyring, caller(request).team_id, _id(request))
+    return ok(_shown(request, known))
+
+
+async def update(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    id_, sent = _id(request), await body(request)
+    known = await channels.update(
+        at_hand.db, at_hand.keyring, caller(request).team_id, id_, sent, at_hand.now()
+    )
+    return ok(_shown(request, known))
+
+
+async def delete(request: web.Request) -> web.Response:
+    await channels.delete(deps(request).db, caller(request).team_id, _id(request))
+    return no_content()
+
+
+async def test(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    tested = await channels.test(
+        at_hand.db, at_hand.keyring, at_hand.transport, caller(request).team_id, _id(request), at_hand.now
+    )
+    return ok(
+        {
+            "success": tested.delivered_at is not None,
+            "message": tested.message,
+            "deliveredAt": tested.delivered_at,
+        }
+    )
+
+
+async def deliveries(request: web.Request) -> web.Response:
+    query = Query(request)
+    at = paging.page(query)
+    query.done()
+    found, total = await channels.deliveries(
+        deps(request).db, caller(request).team_id, _id(request), at.limit, at.offset
+    )
+    return paging.answer(request, at, [_delivery(one) for one in found], total)
+
+
+_CREATED = ("id", "name", "type", "enabled", "warnings")
+
+
+def _id(request: web.Request) -> UUID:
+    return path_id(request, "chan", channels.WHAT)
+
+
+def _shown(request: web.Request, known: Known) -> dict[str, Any]:
+    """A channel as lists and reads show it: its secrets masked for who may only read."""
+    row = known.row
+    reader = caller(request).permission is Permission.READ_ONLY
+    warnings = [f"unknown field: {name}" for name in known.unknown]
+    return {
+        "id": ids.show("chan", row.id),
+        "name": row.name,
+        "type": row.type,
+        "enabled": row.enabled,
+        "config": masked(CHANNELS[row.type], known.config) if reader else known.config,
+        "revision": row.revision,
+        "createdAt": row.created_at,
+        "updatedAt": row.updated_at,
+        **({"warnings": warnings} if warnings else {}),
+    }
+
+
+def _delivery(one: Delivery) -> dict[str, Any]:
+    return {
+        "id": ids.show("dlv", one.id),
+        "event": one.event_kind,
+        "eventId": ids.show("evt", one.event_id),
+        "status": Status(one.status).name.lower(),
+        "createdAt": one.created_at,
+        "nextAttemptAt": one.next_attempt_at,
+        "attempts": [{**tried, "at": datetime.fromtimestamp(tried["at"], UTC)} for tried in one.attempts],
+    }

@@ -1,0 +1,162 @@
+"""Monitors and their results as the API shows them."""
+
+from datetime import datetime
+from typing import Any
+
+from collector.core.monitor import status
+from collector.services.monitor_reads import Whole
+from collector.services.monitors import settings_of
+from collector.services.runs import Tested
+from collector.services.validation import to_json
+from collector.storage.monitor_lists import Item
+from collector.storage.monitor_stats import AtLocation
+from collector.storage.monitors import Monitor
+from collector.storage.result_reads import Result
+from shared import ids
+from shared.phases import unpack
+from shared.results import Phases, Status
+
+_STATUS = {Status.UP: "up", Status.DOWN: "down", Status.UNKNOWN: "unknown"}
+
+
+def item(found: Item, now: datetime) -> dict[str, Any]:
+    """As in a list; *url* of an http monitor only."""
+    return {
+        "id": ids.show("mon", found.id),
+        "name": found.name,
+        "type": found.type,
+        "status": status(paused_at=found.paused_at, down=found.down, last_at=found.last_at),
+        "url": found.url,
+        "interval": found.interval_s,
+        "timeout": found.timeout_s,
+        "locations": found.locations,
+        "tags": found.tags,
+        "severity": found.severity,
+        "group": found.group_name,
+        "revision": found.revision,
+        "lastCheckedAt": found.last_at,
+        "silencedUntil": _ahead(found.silenced_until, now),
+        "pausedAt": found.paused_at,
+        "createdAt": found.created_at,
+        "updatedAt": found.updated_at,
+    }
+
+
+def created(monitor: Monitor) -> dict[str, Any]:
+    return {
+        "id": ids.show("mon", monitor.id),
+        "name": monitor.name,
+        "type": monitor.type,
+        "status": shown_status(monitor),
+        "createdAt": monitor.created_at,
+    }
+
+
+def updated(monitor: Monitor) -> dict[str, Any]:
+    return {
+        "id": ids.show("mon", monitor.id),
+        "name": monitor.name,
+        "interval": monitor.interval_s,
+        "updatedAt": monitor.updated_at,
+        "revision": monitor.revision,
+    }
+
+
+def whole(found: Whole, now: datetime) -> dict[str, Any]:
+    """With its configuration and its numbers."""
+    monitor = found.monitor
+    in_config = {"timeout": monitor.timeout_s} if monitor.type == "http" else {}
+    return {
+        "id": ids.show("mon", monitor.id),
+        "type": monitor.type,
+        "status": shown_status(monitor),
+        "config": {**found.config, **in_config},
+        **to_json(settings_of(monitor)),
+        "stats": _stats(found),
+        "revision": monitor.revision,
+        "lastCheckedAt": monitor.last_at,
+        "silencedUntil": _ahead(monitor.silenced_until, now),
+        "pausedAt": monitor.paused_at,
+        "locationStates": [_at_location(one) for one in found.at_locations],
+        "createdAt": monitor.created_at,
+        "updatedAt": monitor.updated_at,
+    }
+
+
+def result(found: Result) -> dict[str, Any]:
+    """*statusCode* and *error* are null where there is none; so is each phase."""
+    return {
+        "timestamp": found.ts,
+        "status": _STATUS[Status(found.status)],
+        "responseTime": found.ms,
+        "location": found.name,
+        "statusCode": found.code or None,
+        "error": found.error,
+        "phases": _phases(unpack(found.phases or b"")),
+    }
+
+
+def tested(found: Tested) -> dict[str, Any]:
+    """*statusCode* is null where there is none."""
+    outcome, took_ms = found.outcome, round(found.duration_us / 1000)
+    good = outcome.status is Status.UP
+    return {
+        "success": good,
+        "responseTime": took_ms,
+        "statusCode": outcome.code or None,
+        "message": f"It answered in {took_ms} ms" if good else outcome.error or "It did not answer",
+    }
+
+
+def shown_status(monitor: Monitor) -> str:
+    return status(paused_at=monitor.paused_at, down=monitor.down, last_at=monitor.last_at)
+
+
+def _stats(found: Whole) -> dict[str, float]:
+    day, uptimes = found.last_day, found.uptimes
+    median, most, nearly_all = day.percentiles_ms or (0.0, 0.0, 0.0)
+    return {
+        "uptime": uptimes.month,
+        "avgLatency": round(day.latency_ms or 0.0, 1),
+        "checksToday": day.checks_today,
+        "p50": round(median, 1),
+        "p95": round(most, 1),
+        "p99": round(nearly_all, 1),
+        "uptime24h": uptimes.day,
+        "uptime7d": uptimes.week,
+        "uptime90d": uptimes.quarter,
+        "checkSuccess": round(100 * day.good / day.judged, 4) if day.judged else 100.0,
+    }
+
+
+def _at_location(found: AtLocation) -> dict[str, Any]:
+    """*status* is the location's verdict, the rest its newest check."""
+    verdict = "down" if found.failing else "unknown" if found.last_at is None else "up"
+    return {
+        "location": found.name,
+        "status": verdict,
+        "consecutiveFailures": found.fails,
+        "failingSince": found.failed_since if found.failing else None,
+        "lastCheckedAt": found.last_at,
+        "responseTime": found.last_ms,
+        "error": found.last_error,
+    }
+
+
+def _phases(phases: Phases) -> dict[str, float | None]:
+    return {
+        "dns": _ms(phases.dns_us),
+        "connect": _ms(phases.connect_us),
+        "tls": _ms(phases.tls_us),
+        "firstByte": _ms(phases.first_byte_us),
+        "transfer": _ms(phases.transfer_us),
+    }
+
+
+def _ms(us: int | None) -> float | None:
+    return None if us is None else us / 1000
+
+
+def _ahead(until: datetime | None, now: datetime) -> datetime | None:
+    """A silence that is over is none."""
+    return until if until is not None and until > now else None

@@ -1,0 +1,73 @@
+"""Pages of a list: which one is asked for, and how it is answered."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp import web
+
+from collector.api.deps import deps
+from collector.api.reading import Query, ok
+
+DEFAULT_LIMIT = 20
+MAX_LIMIT = 100
+# No list is as long; what lies beyond is empty without asking the database for more than it can count.
+_MAX_OFFSET = 2**53
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """*number* counts from 1."""
+
+    number: int
+    limit: int
+
+    @property
+    def offset(self) -> int:
+        return min((self.number - 1) * self.limit, _MAX_OFFSET)
+
+
+def page(query: Query, *, default: int = DEFAULT_LIMIT, most: int = MAX_LIMIT) -> Page:
+    """The page asked for; too large a limit is clamped, what is less than 1 is a fault of the query."""
+    return Page(number=_at_least_one(query, "page", 1), limit=limit(query, default=default, most=most))
+
+
+def limit(query: Query, *, default: int = DEFAULT_LIMIT, most: int = MAX_LIMIT) -> int:
+    """How many are asked for, at most *most*."""
+    return min(_at_least_one(query, "limit", default), most)
+
+
+def asked(query: Query) -> Page | None:
+    """For lists that are whole unless the query names a page or a limit."""
+    return page(query) if query.has("page") or query.has("limit") else None
+
+
+def answer(request: web.Request, at: Page, items: Sequence[Any], total: int) -> web.Response:
+    """``{data, meta: {page, limit, total}}`` with links to the pages beside it."""
+    meta = {"page": at.number, "limit": at.limit, "total": total}
+    beside = _links(request, at, total)
+    return ok({"data": items, "meta": meta}, headers={"Link": beside} if beside else None)
+
+
+def _at_least_one(query: Query, name: str, default: int) -> int:
+    value = query.integer(name)
+    if value is None:
+        return default
+    if value < 1:
+        query.fault(name, "must be at least 1")
+        return default
+    return value
+
+
+def _links(request: web.Request, at: Page, total: int) -> str:
+    last = max(1, -(-total // at.limit))
+    beside = {}
+    if at.number < last:
+        beside["next"] = at.number + 1
+    if at.number > 1:
+        beside["prev"] = min(at.number - 1, last)
+    base = deps(request).public_url
+    return ", ".join(
+        f'<{base}{request.rel_url.update_query(page=number, limit=at.limit)}>; rel="{rel}"'
+        for rel, number in beside.items()
+    )

@@ -1,0 +1,118 @@
+"""Errors as callers see them: the one place where an exception becomes a status."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+import asyncpg
+import structlog
+from aiohttp import hdrs, web
+
+from collector.api.auth import Handler
+from collector.api.reading import ok
+from shared.errors import (
+    Conflict,
+    Forbidden,
+    Invalid,
+    NotFound,
+    PreconditionFailed,
+    TocsinError,
+    Unauthorized,
+    Unavailable,
+)
+
+log = structlog.get_logger()
+
+_STATUS: dict[type[TocsinError], int] = {
+    Invalid: 400,
+    Unauthorized: 401,
+    Forbidden: 403,
+    NotFound: 404,
+    Conflict: 409,
+    PreconditionFailed: 412,
+    Unavailable: 503,
+}
+_MESSAGE = {
+    404: "There is nothing here",
+    405: "This method is not allowed here",
+    413: "The body is larger than 1 MiB",
+    500: "Something went wrong here; it is logged under this request's id",
+}
+# The database is away, shutting down, read-only after a failover, or somebody else holds the row.
+_AWAY = (
+    ConnectionError,
+    TimeoutError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.InsufficientResourcesError,
+    asyncpg.ReadOnlySQLTransactionError,
+    asyncpg.TransactionRollbackError,
+    asyncpg.LockNotAvailableError,
+)
+
+
+@web.middleware
+async def explain(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Turn whatever flies out of a handler into the error shape of the interface."""
+    try:
+        return await handler(request)
+    except TocsinError as error:
+        return _told(error)
+    except web.HTTPException as error:
+        return _refused(error)
+    except (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError):
+        return problem(409, "Somebody else changed the same thing at the same time")
+    except _AWAY as error:
+        log.warning("request failed for now", path=request.path, error=repr(error))
+        return problem(503, "This cannot be done right now; try again", retry_after=1)
+    except Exception:
+        log.exception("request failed", method=request.method, path=request.path)
+        return problem(500, _MESSAGE[500])
+
+
+def problem(
+    status: int,
+    message: str,
+    *,
+    details: Mapping[str, str] | None = None,
+    retry_after: int | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> web.Response:
+    """``{error, message, status}``, and *details* or *retryAfter* where there are any."""
+    data: dict[str, Any] = {"error": _name(status), "message": message, "status": status}
+    extra = dict(headers or {})
+    if details is not None:
+        data["details"] = details
+    if retry_after is not None:
+        data["retryAfter"] = retry_after
+        extra[hdrs.RETRY_AFTER] = str(retry_after)
+    return ok(data, status, extra)
+
+
+def _told(error: TocsinError) -> web.Response:
+    status = next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 500)
+    if status == 500:
+        log.error("request failed", exc_info=error)
+        return problem(500, _MESSAGE[500])
+    return problem(
+        status,
+        str(error) or _name(status),
+        details=error.details if isinstance(error, Invalid) else None,
+        retry_after=error.retry_after if isinstance(error, Unavailable) else None,
+        headers={hdrs.WWW_AUTHENTICATE: "Bearer"} if status == 401 else None,
+    )
+
+
+def _refused(error: web.HTTPException) -> web.Response:
+    """What the web server itself says no to: unknown paths, methods, bodies that are too large."""
+    if error.status >= 500:
+        log.error("request failed", exc_info=error)
+    headers: dict[str, str] = {}
+    if isinstance(error, web.HTTPMethodNotAllowed):
+        headers[hdrs.ALLOW] = ", ".join(sorted(error.allowed_methods))
+    return problem(error.status, _MESSAGE.get(error.status, _name(error.status)), headers=headers)
+
+
+def _name(status: int) -> str:
+    return {413: "Payload Too Large"}.get(status) or HTTPStatus(status).phrase

@@ -1,0 +1,63 @@
+"""What orchestrators and Prometheus ask, without a token."""
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.api.client import Api
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+async def test_a_running_collector_is_alive_and_ready(api: Api, path: str) -> None:
+    answer = await api.with_token(None).get(path)
+
+    assert (answer.status, answer.json) == (200, {"status": "ok"})
+
+
+async def test_a_database_without_a_team_is_not_ready(api: Api) -> None:
+    async with api.deps.db.transaction() as tx:
+        await tx.execute("DELETE FROM tokens; DELETE FROM users; DELETE FROM teams")
+
+    answer = await api.with_token(None).get("/readyz")
+
+    assert answer.status == 503
+    assert (await api.get("/healthz")).status == 200
+
+
+async def numbers(api: Api) -> dict[str, float]:
+    answer = await api.with_token(None).get("/metrics")
+    assert answer.status == 200
+    assert answer.headers["Content-Type"].startswith("text/plain; version=")
+    return {
+        sample.name + str(sorted(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(answer.body.decode())
+        for sample in family.samples
+    }
+
+
+async def test_requests_are_counted_by_route_and_status_not_by_path(api: Api) -> None:
+    one = "tocsin_http_requests_total[('route', '/v1/incidents/{id}'), ('status', '404')]"
+    unknown = "tocsin_http_requests_total[('route', ''), ('status', '404')]"
+    before = await numbers(api)
+
+    await api.get("/v1/incidents/inc_1")
+    await api.get("/v1/incidents/inc_2")
+    await api.get("/v1/some/path")
+
+    after = await numbers(api)
+    assert after[one] - before.get(one, 0) == 2
+    assert after[unknown] - before.get(unknown, 0) == 1
+    assert not [name for name in after if "inc_1" in name or "/v1/some/path" in name]
+
+
+async def test_the_collectors_own_numbers_are_there_from_the_start(api: Api) -> None:
+    names = {name.partition("[")[0] for name in await numbers(api)}
+
+    assert names >= {
+        "tocsin_results_committed_total",
+        "tocsin_results_refused_total",
+        "tocsin_result_gaps_total",
+        "tocsin_transactions_total",
+        "tocsin_sessions",
+        "tocsin_http_request_seconds_count",
+        "process_resident_memory_bytes",
+    }

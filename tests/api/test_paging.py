@@ -1,0 +1,91 @@
+"""Pages: from 1, clamped at the top, refused at the bottom, empty past the end."""
+
+from datetime import timedelta
+
+import pytest
+
+from shared.ids import show
+from tests.api.client import Answer, Api
+from tests.api.conftest import PUBLIC_URL
+from tests.api.rows import T0, incident
+
+PATH = "/v1/incidents"
+
+
+async def fill(api: Api, count: int) -> list[str]:
+    """The ids of new incidents, newest first; pairs of them have the same time."""
+    made = []
+    for number in range(count):
+        started_at = T0 + timedelta(seconds=number // 2)
+        id_ = await incident(api.deps.db, api.team_id, started_at=started_at)
+        made.append((started_at, show("inc", id_)))
+    return [id_ for _, id_ in sorted(made, reverse=True)]
+
+
+def ids_of(answer: Answer) -> list[str]:
+    return [one["id"] for one in answer.json["data"]]
+
+
+async def test_pages_together_are_the_list_newest_first(api: Api) -> None:
+    made = await fill(api, 7)
+
+    pages = [await api.get(f"{PATH}?page={number}&limit=3") for number in (1, 2, 3, 4)]
+
+    assert [ids_of(page) for page in pages] == [made[:3], made[3:6], made[6:], []]
+    assert [page.json["meta"] for page in pages] == [
+        {"page": number, "limit": 3, "total": 7} for number in (1, 2, 3, 4)
+    ]
+    assert {page.status for page in pages} == {200}
+
+
+@pytest.mark.parametrize(
+    ("page", "links"),
+    [
+        (1, {"next": 2}),
+        (2, {"next": 3, "prev": 1}),
+        (3, {"prev": 2}),
+        (9, {"prev": 3}),
+    ],
+)
+async def test_links_lead_to_the_pages_beside(api: Api, page: int, links: dict[str, int]) -> None:
+    await fill(api, 5)
+
+    answer = await api.get(f"{PATH}?severity=critical&page={page}&limit=2")
+
+    assert answer.headers["Link"] == ", ".join(
+        f'<{PUBLIC_URL}{PATH}?severity=critical&page={number}&limit=2>; rel="{rel}"'
+        for rel, number in links.items()
+    )
+
+
+async def test_a_list_of_one_page_has_no_links(api: Api) -> None:
+    await fill(api, 2)
+
+    assert "Link" not in (await api.get(PATH)).headers
+
+
+@pytest.mark.parametrize(
+    ("query", "meta"),
+    [
+        ("", {"page": 1, "limit": 20}),
+        ("?limit=100", {"page": 1, "limit": 100}),
+        ("?limit=101", {"page": 1, "limit": 100}),
+        ("?limit=" + "9" * 5000, {"page": 1, "limit": 100}),
+        ("?page=1000000000000000000&limit=100", {"page": 10**18, "limit": 100}),
+        ("?page=%2B2&limit=007", {"page": 2, "limit": 7}),
+    ],
+)
+async def test_what_is_too_large_is_clamped_and_said(api: Api, query: str, meta: dict[str, int]) -> None:
+    answer = await api.get(PATH + query)
+
+    assert answer.status == 200
+    assert answer.json["meta"] == {**meta, "total": 0}
+
+
+@pytest.mark.parametrize("name", ["page", "limit"])
+@pytest.mark.parametrize("value", ["0", "-1", "-" + "9" * 30, "1.0", "1e1", "one", "", "1 ", "0x1", "١"])
+async def test_less_than_one_or_no_integer_is_a_400(api: Api, name: str, value: str) -> None:
+    answer = await api.get(PATH, params={name: value})
+
+    assert answer.status == 400
+    assert list(answer.json["details"]) == [name]
