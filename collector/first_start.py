@@ -1,0 +1,77 @@
+"""What a new deployment finds: its admin's token in a file, a greeting to begin with, and the demo's monitors."""
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import structlog
+
+from collector import embedded_files as files
+from collector.api.deps import Deps
+from collector.services import bootstrap, monitors
+from collector.services.bootstrap import Made
+from collector.storage import teams
+from collector.storage.db import Db
+from shared.clock import utc_now
+from shared.settings import CollectorSettings
+from shared.tokens import new_token
+
+log = structlog.get_logger()
+
+TOKEN_FILE = "admin-token"  # noqa: S105 - a file's name
+
+_GREETING = """
+Tocsin is ready: {url}
+The admin token is in {file}
+
+Try:
+  curl -H "Authorization: Bearer $(cat {file})" {url}/v1/me
+  curl -H "Authorization: Bearer $(cat {file})" {url}/v1/monitors
+  curl -H "Authorization: Bearer $(cat {file})" -d '{{"name": "example", "type": "http", "config": {{"url": "{url}/healthz"}}}}' {url}/v1/monitors
+"""  # noqa: E501 - lines to copy
+
+
+async def prepare(db: Db, settings: CollectorSettings) -> Made | None:
+    """Make the first team, its admin and a token when the database is new; None when it is not.
+
+    The token is in its file before the database knows it: a crash in between costs nobody the only copy.
+    """
+    async with db.connection() as connection:
+        if await teams.exist(connection):
+            return None
+    path = settings.data_dir / TOKEN_FILE
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    if settings.bootstrap_token:
+        files.write_private(path, settings.bootstrap_token)
+    token = settings.bootstrap_token or files.kept(path, new_token)
+    made = await bootstrap.bootstrap(
+        db, plan=settings.plan, admin_email=settings.admin_email, token=token, now=utc_now()
+    )
+    if made is None:
+        path.unlink(missing_ok=True)
+    return made
+
+
+def greet(settings: CollectorSettings) -> None:
+    """Print where everything is, and what to try."""
+    url = settings.public_url.rstrip("/")
+    sys.stdout.write(_GREETING.format(url=url, file=settings.data_dir / TOKEN_FILE))
+    sys.stdout.flush()
+
+
+async def demonstrate(deps: Deps, settings: CollectorSettings, team_id: int) -> None:
+    """Monitors of this deployment itself."""
+    means = monitors.Means(deps.db, deps.keyring, deps.signals, deps.min_interval, stand_in=deps.stand_in)
+    for body in _demo(settings):
+        await monitors.create(means, team_id, body, utc_now())
+    log.info("demo monitors made")
+
+
+def _demo(settings: CollectorSettings) -> list[Mapping[str, Any]]:
+    url = f"http://{settings.http_listen}"
+    host, _, port = settings.grpc_listen.rpartition(":")
+    return [
+        {"name": "Tocsin is alive", "type": "http", "interval": 10, "config": {"url": f"{url}/healthz"}},
+        {"name": "Tocsin reaches its database", "type": "http", "interval": 10, "config": {"url": f"{url}/readyz"}},
+        {"name": "Tocsin takes probes", "type": "tcp", "interval": 10, "config": {"host": host, "port": int(port)}},
+    ]
