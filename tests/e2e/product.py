@@ -102,7 +102,9 @@ class Product:
         async with aiohttp.ClientSession() as session:
             while True:
                 with suppress(aiohttp.ClientError, TimeoutError):
-                    async with session.get(self.url + "/readyz", timeout=aiohttp.ClientTimeout(2)) as response:
+                    async with session.get(
+                        self.url + "/readyz", timeout=aiohttp.ClientTimeout(2)
+                    ) as response:
                         if response.status == 200:
                             return
                 assert self.process is not None
