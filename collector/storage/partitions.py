@@ -62,7 +62,7 @@ async def drop_before(tx: Tx, day: date) -> list[str]:
 
 async def strays(tx: Tx) -> int:
     """How many results lie in the default partition: any is an alarm."""
-    return int(await tx.fetchval("SELECT count(*) FROM (SELECT FROM results_default LIMIT 10000) AS some"))
+    return int(await tx.fetchval("SELECT count(*) FROM (SELECT FROM results_default LIMIT 10000) AS astray"))
 
 
 def _day_of(name: str) -> date | None:

@@ -4,9 +4,10 @@ A kind is a frozen dataclass whose annotated bounds the collector checks with py
 the same classes without it. Names are snake_case here and camelCase in JSON.
 """
 
+import dataclasses
 import types
 from collections.abc import Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, is_dataclass
 from functools import cache
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
@@ -44,7 +45,8 @@ def load(type_: str, config: Mapping[str, Any]) -> Kind:
 
     Raises KeyError for a type that this version does not know, TypeError for a missing field.
     """
-    return _build(KINDS[type_], config)
+    kind: Kind = _build(KINDS[type_], config)
+    return kind
 
 
 def secret_fields(kind: type[Any]) -> frozenset[str]:
@@ -56,7 +58,7 @@ def secret_fields(kind: type[Any]) -> frozenset[str]:
     )
 
 
-def _build(cls: type[Any], values: Mapping[str, Any]) -> Any:
+def _build(cls: Any, values: Mapping[str, Any]) -> Any:
     arguments: dict[str, Any] = {}
     for name, (alias, nested, required) in _shape(cls).items():
         if alias in values:
@@ -69,7 +71,7 @@ def _build(cls: type[Any], values: Mapping[str, Any]) -> Any:
 
 
 @cache
-def _shape(cls: type[Any]) -> dict[str, tuple[str, type[Any] | None, bool]]:
+def _shape(cls: Any) -> dict[str, tuple[str, type[Any] | None, bool]]:
     hints = get_type_hints(cls)
     return {
         field.name: (
@@ -77,7 +79,7 @@ def _shape(cls: type[Any]) -> dict[str, tuple[str, type[Any] | None, bool]]:
             _nested(hints[field.name]),
             field.default is MISSING and field.default_factory is MISSING,
         )
-        for field in fields(cls)
+        for field in dataclasses.fields(cls)
     }
 
 

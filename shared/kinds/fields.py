@@ -23,6 +23,11 @@ class Says:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class NumericText:
+    """Marks a number that may also come as text, ``"5432"``."""
+
+
 def camel(name: str) -> str:
     """``expected_status`` -> ``expectedStatus``."""
     head, *rest = name.split("_")

@@ -18,8 +18,8 @@ _OWN_HEADERS = frozenset({"connection", "content-length", "transfer-encoding", "
 
 
 def is_url(text: str) -> bool:
-    """http or https, with a host that can be looked up and a port that exists; no blanks or controls."""
-    if any(ord(letter) <= ord(" ") or ord(letter) == 127 for letter in text):  # noqa: PLR2004
+    """Is it http or https, with a host that can be looked up, a port that exists, no blanks or controls?"""
+    if any(ord(letter) <= ord(" ") or ord(letter) == 127 for letter in text):
         return False
     try:
         parts = urlsplit(text)
@@ -59,11 +59,18 @@ def status_ranges(spec: "int | str | list[int | str] | None") -> tuple[tuple[int
     return ((first, last),)
 
 
-def _is_status(spec: "int | str | list[int | str] | None") -> bool:
+def _is_status(spec: int | str) -> bool:
     try:
         return bool(status_ranges(spec))
     except ValueError:
         return False
+
+
+ExpectedStatus = Annotated[
+    int | str,
+    Predicate(_is_status),
+    Says('must be a status (200), a range ("200-299"), or a list of those'),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,9 +78,14 @@ class Auth:
     """*basic* takes username and password, *bearer* a token."""
 
     type: Literal["basic", "bearer"]
-    username: Annotated[str, MaxLen(1024)] = ""
-    password: Annotated[str, MaxLen(4096)] = ""
-    token: Annotated[str, MaxLen(8192)] = ""
+    username: Annotated[str, MaxLen(1024), Secret()] = ""
+    password: Annotated[str, MaxLen(4096), Secret()] = ""
+    token: Annotated[str, MaxLen(8192), Secret()] = ""
+
+    def faults(self) -> dict[str, str]:
+        """What the chosen type lacks."""
+        needed = "token" if self.type == "bearer" else "username"
+        return {} if getattr(self, needed) else {needed: f"{needed.capitalize()} is required"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,11 +108,7 @@ class Http:
         Secret(),
     ] = field(default_factory=dict)
     body: Annotated[str | None, MaxLen(262_144), Secret()] = None
-    expected_status: Annotated[
-        int | str | list[int | str] | None,
-        Predicate(_is_status),
-        Says('must be a status (200), a range ("200-299"), or a list of those'),
-    ] = None
+    expected_status: ExpectedStatus | Annotated[list[ExpectedStatus], MinLen(1), MaxLen(100)] | None = None
     timeout: Annotated[int | None, Interval(ge=1, le=120)] = None
     follow_redirects: bool = True
     verify_tls: bool = True

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from annotated_types import Interval
 
-from shared.kinds.fields import HostName
+from shared.kinds.fields import HostName, NumericText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,4 +13,4 @@ class Tcp:
     """*port* 1 to 65535."""
 
     host: HostName
-    port: Annotated[int, Interval(ge=1, le=65535)]
+    port: Annotated[int, Interval(ge=1, le=65535), NumericText()]

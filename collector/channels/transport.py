@@ -1,0 +1,154 @@
+"""How every channel reaches out: one request over HTTP, guarded, bounded, silent about what it carries."""
+
+import asyncio
+import errno
+import os
+import socket
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+
+import aiohttp
+from aiohappyeyeballs import AddrInfoType
+from yarl import URL
+
+from shared.clock import utc_now
+from shared.errors import TocsinError
+from shared.net import refusal
+
+MAX_ANSWER_BYTES = 65_536
+_DRAIN_S = 1.0
+_PER_HOST = 500
+_REFUSED = errno.EACCES
+_WORDS = {
+    _REFUSED: "this address may not be reached from here",
+    errno.ECONNREFUSED: "connection refused",
+    errno.ECONNRESET: "connection reset",
+    errno.EPIPE: "connection reset",
+}
+
+
+class NoAnswer(TocsinError):
+    """There was no answer, and why: in words that hold nothing of the request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """*retry_after_s*: how long the other end asks to wait, if it does."""
+
+    status: int
+    retry_after_s: float | None = None
+
+
+class Transport:
+    """Connections to whom a team names, each used once: a stale one costs a try. Needs a running loop."""
+
+    __slots__ = ("_allow_private", "_session")
+
+    def __init__(self, *, allow_private: bool) -> None:
+        self._allow_private = allow_private
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(
+                limit=0, limit_per_host=_PER_HOST, force_close=True, socket_factory=self._socket
+            ),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=None, connect=None, sock_connect=None, sock_read=None),
+            skip_auto_headers=("Accept-Encoding", "User-Agent", "Content-Type"),
+            auto_decompress=False,
+            trust_env=False,
+        )
+
+    async def request(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes, *, timeout_s: float
+    ) -> Answer:
+        """One request, one answer; redirects are not followed. Raises NoAnswer."""
+        _refuse_injection(headers)
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await self._exchange(method, url, headers, body)
+        except TimeoutError:
+            raise NoAnswer(f"no answer within {timeout_s:g} s") from None
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            raise NoAnswer(_why(error)) from None
+
+    async def close(self) -> None:
+        await self._session.close()
+
+    async def _exchange(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
+        async with self._session.request(
+            method, _target(url, headers), headers=headers, data=body, allow_redirects=False
+        ) as response:
+            answer = Answer(response.status, _retry_after(response.headers.get("Retry-After"), utc_now()))
+            await _drain(response.content)
+        return answer
+
+    def _socket(self, info: AddrInfoType) -> socket.socket:
+        """Judges the very address that is then connected to, whoever resolved it."""
+        family, kind, protocol, _, address = info
+        if refusal(str(address[0]), allow_private=self._allow_private):
+            raise OSError(_REFUSED, _WORDS[_REFUSED])
+        return socket.socket(family=family, type=kind, proto=protocol)
+
+
+def _target(url: str, headers: Mapping[str, str]) -> URL:
+    """The URL as it was given: a token in it may not survive another spelling."""
+    target = URL(url, encoded=url.isascii())
+    own = any(name.lower() == "authorization" for name in headers)
+    return target.with_user(None) if own and target.user is not None else target
+
+
+def _refuse_injection(headers: Mapping[str, str]) -> None:
+    if any(letter in text for pair in headers.items() for text in pair for letter in "\r\n\0"):
+        raise NoAnswer("a header holds a line break")
+
+
+async def _drain(content: aiohttp.StreamReader) -> None:
+    """Let the other end finish a short answer: hanging up on it would read as our fault in its log."""
+    left = MAX_ANSWER_BYTES
+    try:
+        async with asyncio.timeout(_DRAIN_S):
+            while left > 0 and (chunk := await content.read(left)):
+                left -= len(chunk)
+    except (TimeoutError, aiohttp.ClientError, OSError):
+        return  # the status has been given, and stands
+
+
+def _retry_after(text: str | None, now: datetime) -> float | None:
+    """Seconds, from seconds or from a date (RFC 9110, section 10.2.3); None for neither."""
+    if text is None:
+        return None
+    if text.isascii() and text.isdigit():
+        return float(text[:9])
+    try:
+        return max(0.0, (parsedate_to_datetime(text) - now).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
+def _why(error: Exception) -> str:
+    """For people; never the library's own text, which may quote the URL or the answer."""
+    match error:
+        case aiohttp.ClientConnectorCertificateError():
+            return f"certificate refused: {_certificate_fault(error.certificate_error)}"
+        case aiohttp.ClientConnectorSSLError():
+            return "TLS handshake failed"
+        case aiohttp.ClientConnectorDNSError():
+            return "the host name does not resolve"
+        case OSError():
+            return _network_fault(error)
+        case aiohttp.ServerDisconnectedError():
+            return "connection closed without an answer"
+    return "the answer is not HTTP"
+
+
+def _certificate_fault(error: Exception) -> str:
+    text = error.verify_message if isinstance(error, ssl.SSLCertVerificationError) else "not valid"
+    return text.partition(",")[0]
+
+
+def _network_fault(error: OSError) -> str:
+    if error.errno is None:
+        return "connection failed"
+    return _WORDS.get(error.errno) or os.strerror(error.errno).lower()

@@ -1,0 +1,166 @@
+"""An HTTP callback to an endpoint of the customer's, signed."""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Annotated, Literal
+
+from annotated_types import Interval, MaxLen, Predicate
+
+from collector.channels.message import Message, Undelivered
+from collector.channels.transport import NoAnswer, Transport
+from collector.core import signature
+from collector.core.retry import Policy
+from shared import __version__, ids
+from shared.kinds.fields import Says, Secret
+from shared.kinds.http import is_url
+
+DEFAULT_EVENTS = ("monitor.down", "monitor.up", "web3.*")
+EVENTS = frozenset(
+    {
+        "monitor.down",
+        "monitor.up",
+        "monitor.degraded",
+        "monitor.flapping",
+        "web3.gas.alert",
+        "web3.alert",
+        "web3.event",
+        "incident.created",
+        "incident.acknowledged",
+        "incident.resolved",
+        "incident.reopened",
+        "incident.note_added",
+        "alert.fired",
+        "alert.recovered",
+        "alert.escalated",
+        "certificate.expiring",
+        "probe.offline",
+        "probe.online",
+        "status_page.incident.published",
+        "status_page.incident.updated",
+        "test",
+    }
+)
+
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")
+# What frames the message or belongs to the connection is not the channel's to say.
+_FRAMING = frozenset(
+    {
+        "connection",
+        "content-encoding",
+        "content-length",
+        "expect",
+        "host",
+        "keep-alive",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+
+
+def is_header_name(text: str) -> bool:
+    return bool(_NAME.fullmatch(text)) and text.lower() not in _FRAMING
+
+
+def are_headers(headers: dict[str, str]) -> bool:
+    return all(is_header_name(name) and not _CONTROLS.search(value) for name, value in headers.items())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Webhook:
+    """*timeout* in seconds; no *events* (kinds, or ``web3.*``) means the default ones, no *monitors* all."""
+
+    url: Annotated[
+        str, MaxLen(8192), Predicate(is_url), Says("must be an http:// or https:// URL with a host"), Secret()
+    ]
+    method: Literal["POST", "PUT", "PATCH", "GET"] = "POST"
+    headers: Annotated[
+        dict[str, str],
+        MaxLen(100),
+        Predicate(are_headers),
+        Says("names must be header names, values without control characters; Host and framing are ours"),
+        Secret(),
+    ] = field(default_factory=dict)
+    timeout: Annotated[int, Interval(ge=1, le=60)] = 30
+    retry_on_failure: bool = True
+    max_retries: Annotated[int, Interval(ge=0, le=10)] = 3
+    signature_header: Annotated[
+        str, MaxLen(256), Predicate(is_header_name), Says("must be the name of a header")
+    ] = "X-Service-Signature"
+    signing_secret: Annotated[str | None, MaxLen(4096), Secret()] = None
+    events: Annotated[list[str], MaxLen(100)] = field(default_factory=list)
+    monitors: Annotated[list[str], MaxLen(10_000)] = field(default_factory=list)
+
+    def faults(self) -> dict[str, str]:
+        """What no bound can say, by the path in JSON."""
+        bad_events = {
+            f"events[{at}]": "is no kind of event"
+            for at, text in enumerate(self.events)
+            if not _is_event(text)
+        }
+        bad_monitors = {
+            f"monitors[{at}]": "is no monitor's id"
+            for at, text in enumerate(self.monitors)
+            if ids.read("mon", text) is None
+        }
+        return bad_events | bad_monitors
+
+    @property
+    def policy(self) -> Policy:
+        return Policy(retry=self.retry_on_failure, max_retries=self.max_retries)
+
+    async def send(self, message: Message, transport: Transport, now: datetime) -> int:
+        """The status of the answer, a 2xx. Raises Undelivered, and never calls a failure lasting."""
+        headers = self._headers(message, round(now.timestamp()))
+        try:
+            answer = await transport.request(
+                self.method, self.url, headers, message.body, timeout_s=self.timeout
+            )
+        except NoAnswer as error:
+            raise Undelivered(str(error)) from None
+        if not 200 <= answer.status < 300:
+            raise Undelivered(
+                f"answered {answer.status}", status=answer.status, retry_after_s=answer.retry_after_s
+            )
+        return answer.status
+
+    def _headers(self, message: Message, timestamp: int) -> dict[str, str]:
+        """Content type and user agent may be overruled by the channel; what identifies and signs may not."""
+        headers = {
+            "content-type": ("Content-Type", "application/json"),
+            "user-agent": ("User-Agent", f"Tocsin/{__version__}"),
+        }
+        ours = {
+            "X-Service-Event": message.kind,
+            "X-Service-Delivery": message.delivery,
+            "webhook-id": message.id,
+            "webhook-timestamp": str(timestamp),
+        }
+        if self.signing_secret:
+            ours["webhook-signature"] = signature.standard(
+                self.signing_secret, message.id, timestamp, message.body
+            )
+            ours[self.signature_header] = signature.hex_hmac(self.signing_secret, message.body)
+        for name, value in {**self.headers, **ours}.items():
+            headers[name.lower()] = (name, value)
+        return dict(headers.values())
+
+
+def hears(events: Sequence[str], monitors: Collection[str], kind: str, monitor_id: str) -> bool:
+    """Does a webhook channel that is narrowed so hear of this event of this monitor by itself?"""
+    if monitors and monitor_id not in monitors:
+        return False
+    return any(_matches(pattern, kind) for pattern in events or DEFAULT_EVENTS)
+
+
+def _is_event(text: str) -> bool:
+    return any(_matches(text, kind) for kind in EVENTS)
+
+
+def _matches(pattern: str, kind: str) -> bool:
+    return pattern in ("*", kind) or (pattern.endswith(".*") and kind.startswith(pattern[:-1]))

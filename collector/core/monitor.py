@@ -1,0 +1,111 @@
+"""What a monitor may say of itself beside its configuration, with bounds and defaults; how changes merge."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from annotated_types import Interval, MaxLen, MinLen, Predicate
+
+from shared import ids
+from shared.kinds.fields import NumericText, Says
+from shared.kinds.http import is_url
+
+Severity = Literal["critical", "high", "medium", "low"]
+Shown = Literal["up", "down", "paused"]
+
+DEFAULT_INTERVAL = 60
+# Where a monitor is checked from when no probe is there yet.
+DEFAULT_LOCATION = "local"
+_SLUG = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
+
+
+def is_slug(text: str) -> bool:
+    return 0 < len(text) <= 63 and not text.startswith("-") and _SLUG.issuperset(text)
+
+
+def has_ink(text: str) -> bool:
+    return bool(text.strip())
+
+
+def are_tags(tags: dict[str, str]) -> bool:
+    return all(0 < len(name) <= 64 for name in tags)
+
+
+def is_monitor_id(text: str) -> bool:
+    return ids.read("mon", text) is not None
+
+
+MonitorId = Annotated[str, Predicate(is_monitor_id), Says("must be the id of a monitor")]
+Slug = Annotated[
+    str,
+    Predicate(is_slug),
+    Says("must be 1 to 63 of a-z, 0-9 and -, and start with a letter or digit"),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Seconds are whole; *locations* None means "wherever there is a probe"; *depends_on* are monitor ids."""
+
+    name: Annotated[str, MinLen(1), MaxLen(255), Predicate(has_ink), Says("must not be blank")]
+    interval: Annotated[int, Interval(ge=1, le=86_400)] = DEFAULT_INTERVAL
+    timeout: Annotated[int, Interval(ge=1, le=120)] = 10
+    locations: Annotated[list[Slug], MinLen(1), MaxLen(100)] | None = None
+    tags: Annotated[
+        dict[str, Annotated[str, MaxLen(255)]],
+        MaxLen(100),
+        Predicate(are_tags),
+        Says("names must be 1 to 64 characters long"),
+    ] = field(default_factory=dict)
+    description: Annotated[str, MaxLen(10_000)] = ""
+    severity: Severity = "critical"
+    failure_threshold: Annotated[int, Interval(ge=1, le=100)] = 3
+    recovery_threshold: Annotated[int, Interval(ge=1, le=100)] = 1
+    quorum: Annotated[
+        Literal["majority", "any", "all"] | Annotated[int, Interval(ge=1, le=1000)],
+        NumericText(),
+        Says("must be majority, any, all or a number of locations"),
+    ] = "majority"
+    group: Annotated[str, MaxLen(255)] | None = None
+    depends_on: Annotated[list[MonitorId], MaxLen(100)] = field(default_factory=list)
+    runbook_url: (
+        Annotated[str, MaxLen(8192), Predicate(is_url), Says("must be an http or https URL")] | None
+    ) = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Silence:
+    """*duration* in seconds, up to 30 days."""
+
+    duration: Annotated[int, Interval(ge=1, le=2_592_000)]
+    reason: Annotated[str, MaxLen(1000)] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """How a test is to be run, beside its configuration."""
+
+    timeout: Annotated[int, Interval(ge=1, le=120)] = 10
+    locations: Annotated[list[Slug], MinLen(1), MaxLen(100)] | None = None
+
+
+def merge(current: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON merge patch (RFC 7396): objects merge, all else is replaced, null removes."""
+    merged = dict(current)
+    for name, value in patch.items():
+        if value is None:
+            merged.pop(name, None)
+        elif isinstance(value, Mapping):
+            below = merged.get(name)
+            merged[name] = merge(below if isinstance(below, Mapping) else {}, value)
+        else:
+            merged[name] = value
+    return merged
+
+
+def status(*, paused_at: datetime | None, down: bool, last_at: datetime | None) -> Shown:
+    """What is shown: a resumed monitor is up until something was measured, whatever it was before."""
+    if paused_at is not None:
+        return "paused"
+    return "down" if down and last_at is not None else "up"

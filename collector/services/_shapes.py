@@ -1,0 +1,88 @@
+"""What the fields of a plain dataclass may hold, as the validation needs to know it."""
+
+import types
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from shared.kinds.fields import camel
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One type hint taken apart: *options* are its members but None, *marks* all that annotates them."""
+
+    options: tuple[Any, ...]
+    nullable: bool
+    marks: tuple[Any, ...]
+
+    def mark(self, kind: type[Any]) -> Any:
+        """The first mark of that class, or None."""
+        return next((mark for mark in self.marks if isinstance(mark, kind)), None)
+
+    def words(self) -> tuple[str, ...]:
+        """The texts that are allowed, if this is a choice between texts."""
+        return tuple(
+            word for option in self.options if get_origin(option) is Literal for word in get_args(option)
+        )
+
+    def record(self) -> Any | None:
+        """The dataclass that this may be."""
+        return next((option for option in self.options if is_dataclass(option)), None)
+
+    def items(self) -> Any | None:
+        """The hint of the items, if this may be a list."""
+        return next(
+            (get_args(option)[0] for option in self.options if get_origin(option) in (list, tuple)), None
+        )
+
+    def values(self) -> Any | None:
+        """The hint of the values, if this may be an object with free keys."""
+        return next((get_args(option)[1] for option in self.options if get_origin(option) is dict), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A field: *name* in Python, *alias* in JSON."""
+
+    name: str
+    alias: str
+    hint: Any
+    required: bool
+
+
+def shape(hint: Any) -> Shape:
+    """Take *hint* apart; the marks of a union's members count as its own."""
+    origin = get_origin(hint)
+    if origin is Annotated:
+        inner, *marks = get_args(hint)
+        below = shape(inner)
+        return Shape(below.options, below.nullable, (*marks, *below.marks))
+    if origin in (Union, types.UnionType):
+        parts = [shape(part) for part in get_args(hint) if part is not type(None)]
+        return Shape(
+            options=tuple(option for part in parts for option in part.options),
+            nullable=type(None) in get_args(hint) or any(part.nullable for part in parts),
+            marks=tuple(mark for part in parts for mark in part.marks),
+        )
+    return Shape((hint,), hint is Any, ())
+
+
+def members(cls: Any) -> Mapping[str, Member]:
+    """The fields of a dataclass by their names in JSON."""
+    return _members(cls)
+
+
+@cache
+def _members(cls: Any) -> Mapping[str, Member]:
+    hints = get_type_hints(cls, include_extras=True)
+    return {
+        camel(field.name): Member(
+            name=field.name,
+            alias=camel(field.name),
+            hint=hints[field.name],
+            required=field.default is MISSING and field.default_factory is MISSING,
+        )
+        for field in fields(cls)
+    }

@@ -1,0 +1,69 @@
+"""The end of a monitor: who was told that it is down is told that it is over, then all of it goes."""
+
+from datetime import datetime
+from uuid import UUID
+
+from collector.core import events as payloads
+from collector.services import assignments
+from collector.services.signals import Signals
+from collector.storage import events, incidents, monitor_incidents, timeline
+from collector.storage import monitors as table
+from collector.storage.contention import giving_way
+from collector.storage.db import Db, Tx
+from collector.storage.judged import Incident
+from collector.storage.monitors import Monitor
+from shared.errors import NotFound
+
+_DELETED = "deleted"
+
+
+async def delete(db: Db, signals: Signals, team_id: int, id_: UUID, now: datetime) -> None:
+    """Its results go after the commit: nothing leads to them then, and they may be many. Raises NotFound."""
+
+    async def deed(tx: Tx) -> int:
+        monitor = await table.lock(tx, team_id, id_)
+        if monitor is None:
+            raise NotFound("Monitor not found")
+        incident = await _end_incident(tx, monitor, now)
+        if monitor.told and incident:
+            payload = _over(monitor, incident, now)
+            await events.append(tx, team_id, id_, payloads.UP, payload, now, incident.id)
+        await table.delete(tx, team_id, id_)
+        await assignments.place(tx, monitor.monitor, monitor.revision + 1, [], now=now)
+        return monitor.monitor
+
+    number = await giving_way(db, deed)
+    signals.ring()
+    async with db.transaction() as tx:
+        await table.delete_results(tx, number)
+
+
+async def _end_incident(tx: Tx, monitor: Monitor, now: datetime) -> Incident | None:
+    """The monitor's newest incident; if it was open, as it was, and now resolved by System."""
+    if monitor.paused_at is not None:
+        await monitor_incidents.leave_out(tx, monitor.team_id, monitor.id, monitor.paused_at, now)
+    incident = await monitor_incidents.newest(tx, monitor.team_id, monitor.id)
+    if incident and incident.resolved_at is None:
+        await incidents.resolve(tx, [(monitor.team_id, incident.id, now)])
+        entry = timeline.Entry(
+            monitor.team_id, incident.id, "monitor_deleted", f"Monitor {monitor.name} was deleted"
+        )
+        await timeline.add(tx, [entry], now)
+    return incident
+
+
+def _over(monitor: Monitor, incident: Incident, now: datetime) -> dict[str, object]:
+    about = payloads.monitor_part(
+        id_=monitor.id,
+        name=monitor.name,
+        type_=monitor.type,
+        url=monitor.config.get("url") if monitor.type == "http" else None,
+        status=_DELETED,
+    )
+    return payloads.up(
+        about,
+        incident_id=incident.id,
+        severity=incident.severity,
+        downtime_s=incident.downtime_s(now),
+        now=now,
+    )

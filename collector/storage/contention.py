@@ -1,0 +1,30 @@
+"""Transactions of the API that lock what the writer locks, and give way to it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import asyncpg
+
+from collector.storage.db import Db, Tx
+from shared.backoff import full_jitter
+from shared.errors import Unavailable
+
+T = TypeVar("T")
+
+_TRIES = 6
+_FIRST_S = 0.02
+_MOST_S = 0.5
+_YIELD = "SET LOCAL lock_timeout = '500ms'"
+
+
+async def giving_way(db: Db, deed: Callable[[Tx], Awaitable[T]]) -> T:
+    """Do *deed* in a transaction; again from its start when others hold its rows. Raises Unavailable."""
+    for _, wait in zip(range(_TRIES), full_jitter(_FIRST_S, _MOST_S), strict=False):
+        try:
+            async with db.transaction() as tx:
+                await tx.execute(_YIELD)
+                return await deed(tx)
+        except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError):
+            await asyncio.sleep(wait)
+    raise Unavailable("The monitor is busy; try again")

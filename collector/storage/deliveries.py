@@ -1,0 +1,260 @@
+"""The queue of deliveries: one clock, the database's, decides what is due for every collector.
+
+A try is counted before it is made, and leased for the channel's timeout and a little more. How it ended is
+taken only for the try that was leased, so a sender that comes back late moves nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import IntEnum
+from typing import Any
+from uuid import UUID
+
+from collector.core.retry import MAX_EXPIRIES, TRIES_IN_ORDER
+from collector.storage.db import Tx
+
+GRACE = timedelta(seconds=15)
+LOST = "no word of this try: its sender stopped"
+
+
+class Status(IntEnum):
+    PENDING = 0
+    DELIVERED = 1
+    FAILED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class New:
+    """One event for one channel."""
+
+    team_id: int
+    id: UUID
+    channel_id: UUID
+    stream_id: UUID
+    sequence: int
+    event_id: UUID
+    event_kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A try to be made now, with all it needs; *status* is FAILED where leases ran out too often."""
+
+    team_id: int
+    id: UUID
+    status: int
+    attempt: int
+    expiries: int
+    event_id: UUID
+    event_kind: str
+    stream_id: UUID
+    sequence: int
+    payload: Mapping[str, Any]
+    incident_id: UUID | None
+    channel_id: UUID
+    channel_name: str
+    channel_type: str
+    enabled: bool
+    config: Mapping[str, Any]
+    secrets: bytes | None
+
+    @property
+    def tries(self) -> int:
+        """Tries made, this one included, less those that a dead sender took with it."""
+        return self.attempt - self.expiries
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """How a try ended. *wait*: until the next one, while pending; *interrupted*: it used up no retry."""
+
+    team_id: int
+    id: UUID
+    attempt: int
+    status: Status
+    wait: timedelta | None = None
+    interrupted: bool = False
+    status_code: int | None = None
+    latency_ms: int | None = None
+    error: str | None = None
+
+
+async def insert(tx: Tx, deliveries: Sequence[New], cause: str = "event") -> int:
+    """Queue them, due at once; what was queued before for the same cause stays as it is. How many are new."""
+    rows = await tx.fetch(
+        """
+        INSERT INTO deliveries
+            (team_id, id, channel_id, stream_id, sequence, event_id, event_kind, cause, due_at, created_at)
+        SELECT team_id, id, channel_id, stream_id, sequence, event_id, event_kind, $8, now(), now()
+        FROM unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::bigint[], $6::uuid[], $7::text[])
+            AS given (team_id, id, channel_id, stream_id, sequence, event_id, event_kind)
+        ON CONFLICT (team_id, event_id, channel_id, cause) DO NOTHING
+        RETURNING id
+        """,
+        [one.team_id for one in deliveries],
+        [one.id for one in deliveries],
+        [one.channel_id for one in deliveries],
+        [one.stream_id for one in deliveries],
+        [one.sequence for one in deliveries],
+        [one.event_id for one in deliveries],
+        [one.event_kind for one in deliveries],
+        cause,
+    )
+    return len(rows)
+
+
+# Walks from channel to channel and not along what is due: the backlog of one costs the others nothing. The
+# OFFSET keeps the planner from making a join of the question, which without statistics would be quadratic.
+_DUE = """
+    WITH RECURSIVE waiting AS (
+        (SELECT team_id, channel_id FROM deliveries WHERE status = 0
+         ORDER BY team_id, channel_id, stream_id, sequence LIMIT 1)
+        UNION ALL
+        SELECT next.team_id, next.channel_id FROM waiting CROSS JOIN LATERAL (
+            SELECT d.team_id, d.channel_id FROM deliveries d
+            WHERE d.status = 0 AND (d.team_id, d.channel_id) > (waiting.team_id, waiting.channel_id)
+            ORDER BY d.team_id, d.channel_id, d.stream_id, d.sequence LIMIT 1
+        ) AS next
+    )
+    SELECT one.* FROM waiting
+    LEFT JOIN unnest($3::uuid[], $4::int[]) AS busy (channel_id, flying) USING (channel_id)
+    CROSS JOIN LATERAL (
+        SELECT d.team_id, d.id, d.attempt, d.leased AS expired, d.leased AND d.expiries >= $5 AS over
+        FROM deliveries d
+        WHERE d.team_id = waiting.team_id AND d.channel_id = waiting.channel_id
+          AND d.status = 0 AND d.due_at <= now()
+          AND NOT EXISTS (
+            SELECT FROM deliveries older
+            WHERE older.team_id = d.team_id AND older.channel_id = d.channel_id
+              AND older.stream_id = d.stream_id AND older.sequence < d.sequence AND older.status = 0
+              AND older.attempt - older.expiries - CASE WHEN older.leased THEN 1 ELSE 0 END < $6
+            OFFSET 0
+          )
+        ORDER BY d.due_at, d.sequence
+        LIMIT greatest($2 - coalesce(busy.flying, 0), 0)
+        FOR UPDATE OF d SKIP LOCKED
+    ) AS one
+    LIMIT $1
+"""
+
+_LEASE = """
+    WITH due AS (
+        SELECT * FROM unnest($1::int[], $2::uuid[], $3::smallint[], $4::bool[], $5::bool[])
+            AS u (team_id, id, attempt, expired, over)
+    ), claimed AS (
+        UPDATE deliveries d SET
+            status = CASE WHEN due.over THEN 2 ELSE 0 END,
+            attempt = d.attempt + CASE WHEN due.over THEN 0 ELSE 1 END,
+            expiries = d.expiries + CASE WHEN due.expired AND NOT due.over THEN 1 ELSE 0 END,
+            leased = NOT due.over,
+            due_at = now() + make_interval(secs => coalesce((c.config ->> 'timeout')::int, 30)) + $6,
+            finished_at = CASE WHEN due.over THEN now() END
+        FROM due, channels c
+        WHERE d.team_id = due.team_id AND d.id = due.id AND c.team_id = d.team_id AND c.id = d.channel_id
+        RETURNING d.*, c.name AS channel_name, c.type AS channel_type, c.enabled, c.config, c.secrets
+    ), lost AS (
+        UPDATE delivery_attempts a SET error = $7 FROM due
+        WHERE due.expired AND a.team_id = due.team_id AND a.delivery_id = due.id AND a.attempt = due.attempt
+    ), begun AS (
+        INSERT INTO delivery_attempts (team_id, delivery_id, attempt, at)
+        SELECT team_id, id, attempt, now() FROM claimed WHERE status = 0
+    )
+    SELECT d.team_id, d.id, d.status, d.attempt, d.expiries, d.event_id, d.event_kind,
+           d.stream_id, d.sequence, e.payload, e.incident_id,
+           d.channel_id, d.channel_name, d.channel_type, d.enabled, d.config, d.secrets
+    FROM claimed d JOIN events e USING (team_id, stream_id, sequence)
+    ORDER BY d.created_at, d.stream_id, d.sequence
+"""
+
+
+async def claim(tx: Tx, limit: int, per_channel: int, flying: Mapping[UUID, int]) -> list[Claimed]:
+    """Take what is due and lease it, of each channel no more than it has room for beside what is *flying*."""
+    busy, counts = list(flying.keys()), list(flying.values())
+    due = await tx.fetch(_DUE, limit, per_channel, busy, counts, MAX_EXPIRIES, TRIES_IN_ORDER)
+    if not due:
+        return []
+    columns = [[row[name] for row in due] for name in ("team_id", "id", "attempt", "expired", "over")]
+    return [Claimed(**row) for row in await tx.fetch(_LEASE, *columns, GRACE, LOST)]
+
+
+async def finish(tx: Tx, finishes: Sequence[Finish]) -> set[UUID]:
+    """Record how tries ended; the ids of those that were still the leased ones."""
+    rows = await tx.fetch(
+        """
+        WITH done AS (
+            SELECT * FROM unnest($1::int[], $2::uuid[], $3::smallint[], $4::smallint[], $5::interval[],
+                                 $6::bool[], $7::smallint[], $8::int[], $9::text[])
+                AS u (team_id, id, attempt, status, wait, interrupted, status_code, latency_ms, error)
+        ), moved AS (
+            UPDATE deliveries d SET
+                status = done.status, leased = false, due_at = now() + coalesce(done.wait, interval '0'),
+                expiries = d.expiries + CASE WHEN done.interrupted THEN 1 ELSE 0 END,
+                finished_at = CASE WHEN done.status <> 0 THEN now() END
+            FROM done
+            WHERE d.team_id = done.team_id AND d.id = done.id AND d.attempt = done.attempt AND d.leased
+            RETURNING d.team_id, d.id, d.attempt
+        ), told AS (
+            UPDATE delivery_attempts a
+            SET status_code = done.status_code, latency_ms = done.latency_ms, error = done.error
+            FROM done JOIN moved USING (team_id, id, attempt)
+            WHERE a.team_id = done.team_id AND a.delivery_id = done.id AND a.attempt = done.attempt
+        )
+        SELECT id FROM moved
+        """,
+        [one.team_id for one in finishes],
+        [one.id for one in finishes],
+        [one.attempt for one in finishes],
+        [one.status for one in finishes],
+        [one.wait for one in finishes],
+        [one.interrupted for one in finishes],
+        [one.status_code for one in finishes],
+        [one.latency_ms for one in finishes],
+        [one.error for one in finishes],
+    )
+    return {row["id"] for row in rows}
+
+
+async def next_due(tx: Tx) -> float | None:
+    """Seconds until the next delivery that is not due yet falls due, or a lease runs out."""
+    seconds: float | None = await tx.fetchval(
+        """
+        SELECT extract(epoch FROM min(due_at) - clock_timestamp())::float8
+        FROM deliveries WHERE status = 0 AND due_at > now()
+        """
+    )
+    return seconds
+
+
+async def beat(tx: Tx, sender: UUID, alive_for: timedelta) -> bool:
+    """Say that this sender lives. Is there one that said so and is heard no longer?"""
+    await tx.execute(
+        """
+        INSERT INTO leases (name, owner, epoch, until) VALUES ('sender ' || $1::uuid, $1, 0, now() + $2)
+        ON CONFLICT (name) DO UPDATE SET until = excluded.until
+        """,
+        sender,
+        alive_for,
+    )
+    gone = await tx.fetch("DELETE FROM leases WHERE name LIKE 'sender %' AND until < now() RETURNING owner")
+    return bool(gone)
+
+
+async def adopt(tx: Tx, sender: UUID, mine: Sequence[UUID]) -> None:
+    """Where no other sender lives, what is leased and not one of *mine* was left behind: it is due now."""
+    await tx.execute(
+        """
+        UPDATE deliveries SET due_at = now()
+        WHERE status = 0 AND leased AND due_at > now() AND id <> ALL($2::uuid[])
+          AND NOT EXISTS (
+            SELECT FROM leases WHERE name LIKE 'sender %' AND owner <> $1 AND until >= now()
+          )
+        """,
+        sender,
+        mine,
+    )
+
+
+async def retire(tx: Tx, sender: UUID) -> None:
+    """The sender stops, and leaves nothing behind."""
+    await tx.execute("DELETE FROM leases WHERE name = 'sender ' || $1::uuid", sender)

@@ -1,0 +1,55 @@
+"""Deliveries as the owner of a channel sees them, each with its tries."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from collector.storage.db import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """*attempts*: {at, statusCode, latencyMs, error}, oldest first; *at* in Unix seconds."""
+
+    id: UUID
+    event_id: UUID
+    event_kind: str
+    status: int
+    created_at: datetime
+    next_attempt_at: datetime | None
+    attempts: Sequence[dict[str, Any]]
+
+
+async def newest(tx: Tx, team_id: int, channel_id: UUID, limit: int, offset: int) -> list[Delivery]:
+    rows = await tx.fetch(
+        """
+        SELECT d.id, d.event_id, d.event_kind, d.status, d.created_at,
+               CASE WHEN d.status = 0 AND NOT d.leased THEN d.due_at END AS next_attempt_at,
+               coalesce(tries.all, '[]') AS attempts
+        FROM deliveries d
+        LEFT JOIN LATERAL (
+            SELECT jsonb_agg(
+                jsonb_build_object('at', extract(epoch FROM a.at), 'statusCode', a.status_code,
+                                   'latencyMs', a.latency_ms, 'error', a.error)
+                ORDER BY a.attempt
+            ) AS all
+            FROM delivery_attempts a WHERE a.team_id = d.team_id AND a.delivery_id = d.id
+        ) AS tries ON true
+        WHERE d.team_id = $1 AND d.channel_id = $2
+        ORDER BY d.created_at DESC, d.id DESC LIMIT $3 OFFSET $4
+        """,
+        team_id,
+        channel_id,
+        limit,
+        offset,
+    )
+    return [Delivery(**row) for row in rows]
+
+
+async def count(tx: Tx, team_id: int, channel_id: UUID) -> int:
+    total: int = await tx.fetchval(
+        "SELECT count(*) FROM deliveries WHERE team_id = $1 AND channel_id = $2", team_id, channel_id
+    )
+    return total

@@ -1,0 +1,37 @@
+"""The incident of a monitor that a caller resumes, silences or deletes."""
+
+from datetime import datetime
+from uuid import UUID
+
+from collector.storage.db import Tx
+from collector.storage.judged import Incident
+
+
+async def newest(tx: Tx, team_id: int, monitor_id: UUID) -> Incident | None:
+    """The open automatic incident, locked, else the newest one; the monitor is locked already."""
+    row = await tx.fetchrow(
+        """
+        SELECT id, severity, started_at, span_from, spans_s, coalesce(last_error, '') AS last_error,
+            resolved_at, resolved_by
+        FROM incidents WHERE team_id = $1 AND monitor_id = $2 AND automatic
+        ORDER BY resolved_at IS NOT NULL, created_at DESC LIMIT 1 FOR UPDATE
+        """,
+        team_id,
+        monitor_id,
+    )
+    return Incident(**row) if row else None
+
+
+async def leave_out(tx: Tx, team_id: int, monitor_id: UUID, paused_at: datetime, now: datetime) -> None:
+    """A pause ends: its time is no downtime of the open incident."""
+    await tx.execute(
+        """
+        UPDATE incidents SET span_from = $4,
+            spans_s = spans_s + floor(greatest(0, extract(epoch FROM $3 - span_from)))::bigint
+        WHERE team_id = $1 AND monitor_id = $2 AND automatic AND status <> 'resolved'
+        """,
+        team_id,
+        monitor_id,
+        paused_at,
+        now,
+    )

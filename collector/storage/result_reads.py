@@ -1,0 +1,102 @@
+"""Results as callers read them: any range, newest first, without reading what they don't ask for."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from collector.storage.db import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """Where a page ended; the next one holds what is older."""
+
+    ts: datetime
+    location: int
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Results from *since* to *until*, both inclusive; *location* and *status* None mean any."""
+
+    since: datetime
+    until: datetime
+    location: str | None = None
+    status: int | None = None
+    before: Cursor | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A row, with its location's name and its error's text."""
+
+    ts: datetime
+    location: int
+    n: int
+    name: str
+    status: int
+    ms: int
+    code: int | None
+    phases: bytes | None
+    error: str | None
+
+    @property
+    def cursor(self) -> Cursor:
+        return Cursor(self.ts, self.location, self.n)
+
+
+# The key is (monitor, location, ts, n): each location's newest are the head of one range of the index.
+_RANGE = """
+    WHERE r.monitor = $1 AND r.location = l.location AND r.ts >= $2 AND r.ts <= $3
+        AND ($5::smallint IS NULL OR r.status = $5)
+"""
+_PLACES = "FROM (SELECT location, name FROM locations WHERE $4::text IS NULL OR name = $4) l"
+
+
+async def newest(tx: Tx, monitor: int, wanted: Wanted, limit: int) -> list[Result]:
+    """The newest of each location, merged."""
+    before = wanted.before
+    bounded = replace(wanted, until=min(wanted.until, before.ts)) if before else wanted
+    rows = await tx.fetch(
+        f"""
+        SELECT f.ts, f.location, f.n, f.name, f.status, f.ms, f.code, f.phases, e.text AS error
+        FROM (
+            SELECT r.*, l.name {_PLACES}
+            CROSS JOIN LATERAL (
+                SELECT r.ts, r.location, r.n, r.status, r.ms, r.code, r.phases, r.error
+                FROM results r {_RANGE}
+                    AND ($6::timestamptz IS NULL
+                        OR (r.ts, r.location, r.n) < ($6, $7::smallint, $8::smallint))
+                ORDER BY r.ts DESC, r.n DESC LIMIT $9
+            ) r
+            ORDER BY r.ts DESC, r.location DESC, r.n DESC LIMIT $9
+        ) f LEFT JOIN errors e USING (error)
+        ORDER BY f.ts DESC, f.location DESC, f.n DESC
+        """,
+        monitor,
+        bounded.since,
+        bounded.until,
+        bounded.location,
+        bounded.status,
+        before.ts if before else None,
+        before.location if before else None,
+        before.n if before else None,
+        limit,
+    )
+    return [Result(**row) for row in rows]
+
+
+async def count(tx: Tx, monitor: int, wanted: Wanted) -> int:
+    """All of the range, on whatever page."""
+    total: int = await tx.fetchval(
+        f"""
+        SELECT coalesce(sum(r.count), 0)::bigint {_PLACES}
+        CROSS JOIN LATERAL (SELECT count(*) AS count FROM results r {_RANGE}) r
+        """,
+        monitor,
+        wanted.since,
+        wanted.until,
+        wanted.location,
+        wanted.status,
+    )
+    return total

@@ -1,0 +1,75 @@
+"""Streams of events that wait for a router: claimed whole, so that two routers never swap two events."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from collector.storage.db import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """The events after *routed*, up to *sequence*, wait."""
+
+    team_id: int
+    stream_id: UUID
+    routed: int
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """An event that nobody has been told of yet."""
+
+    team_id: int
+    stream_id: UUID
+    sequence: int
+    id: UUID
+    kind: str
+
+
+async def claim(tx: Tx, limit: int) -> list[Stream]:
+    """Streams with waiting events, which nobody else has until the transaction ends."""
+    rows = await tx.fetch(
+        """
+        SELECT team_id, stream_id, routed, sequence FROM streams WHERE routed < sequence
+        LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED
+        """,
+        limit,
+    )
+    return [Stream(**row) for row in rows]
+
+
+async def waiting(tx: Tx, streams: Sequence[Stream], most: int) -> list[Waiting]:
+    """The next events of each of *streams*, at most *most* of one, in its order."""
+    rows = await tx.fetch(
+        """
+        SELECT event.team_id, event.stream_id, event.sequence, event.id, event.kind
+        FROM unnest($1::int[], $2::uuid[], $3::bigint[]) AS stream (team_id, stream_id, routed)
+        CROSS JOIN LATERAL (
+            SELECT team_id, stream_id, sequence, id, kind FROM events
+            WHERE team_id = stream.team_id AND stream_id = stream.stream_id AND sequence > stream.routed
+            ORDER BY sequence LIMIT $4
+        ) AS event
+        ORDER BY event.team_id, event.stream_id, event.sequence
+        """,
+        [stream.team_id for stream in streams],
+        [stream.stream_id for stream in streams],
+        [stream.routed for stream in streams],
+        most,
+    )
+    return [Waiting(**row) for row in rows]
+
+
+async def advance(tx: Tx, reached: Sequence[Stream]) -> None:
+    """Remember how far each stream, claimed in this transaction, has been routed."""
+    await tx.execute(
+        """
+        UPDATE streams SET routed = reached.routed
+        FROM unnest($1::int[], $2::uuid[], $3::bigint[]) AS reached (team_id, stream_id, routed)
+        WHERE streams.team_id = reached.team_id AND streams.stream_id = reached.stream_id
+        """,
+        [stream.team_id for stream in reached],
+        [stream.stream_id for stream in reached],
+        [stream.routed for stream in reached],
+    )

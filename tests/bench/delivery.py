@@ -1,0 +1,140 @@
+"""From an event to its webhook's arrival, quiet and in a storm: ``python -m tests.bench.delivery``."""
+
+import asyncio
+import statistics
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import structlog
+import uvloop
+
+from collector.alerting.router import Router
+from collector.channels.transport import Transport
+from collector.delivery.sender import Sender
+from collector.embedded import Embedded
+from collector.storage import events
+from collector.storage.db import Db
+from collector.storage.migrate import migrate
+from shared import ids
+from shared.clock import utc_now
+from shared.loop import forever
+from tests.bench.figures import Figure
+from tests.delivery.ground import KEYRING, PUBLIC_URL, make_channel, make_team
+from tests.receiver import Receiver, answer, receiving
+
+ONE_BY_ONE = 500
+MONITORS = 1_000
+CHANNELS = 5
+RETRIES = 100
+
+
+def run() -> Iterator[Figure]:
+    """All of it is told only; how late is too late stands in the issue."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
+    quiet, late, storm = uvloop.run(_measure())
+    yield Figure("delivery, pick-up at the 99th percentile", _p99(quiet) * 1000, "ms")
+    yield Figure("delivery, first retry late at the 99th percentile", _p99(late) * 1000, "ms")
+    yield Figure("delivery, first of 5,000", storm[0], "s")
+    yield Figure("delivery, last of 5,000", storm[1], "s")
+
+
+async def _measure() -> tuple[list[float], list[float], tuple[float, float]]:
+    async with _database() as db, _at_work(db) as router:
+        async with receiving() as receiver:
+            quiet = await _one_by_one(db, router, receiver)
+        async with receiving(*[answer(500)] * RETRIES) as receiver:
+            late = await _retries(db, router, receiver)
+        async with receiving() as receiver:
+            storm = await _storm(db, router, receiver)
+    return quiet, late, storm
+
+
+async def _one_by_one(db: Db, router: Router, receiver: Receiver) -> list[float]:
+    team, times = await _team(db, receiver, channels=1), []
+    for count in range(1, ONE_BY_ONE + 1):
+        times.append(-await _happen(db, router, team, 1))
+        times[-1] += (await receiver.wait_for(count))[-1].at
+    return times
+
+
+async def _retries(db: Db, router: Router, receiver: Receiver) -> list[float]:
+    team = await _team(db, receiver, channels=RETRIES)
+    await _happen(db, router, team, 1)
+    arrived: dict[str, list[float]] = {}
+    for request in await receiver.wait_for(2 * RETRIES):
+        arrived.setdefault(request.headers["x-service-delivery"], []).append(request.at)
+    return [second - first - 1 for first, second in arrived.values()]
+
+
+async def _storm(db: Db, router: Router, receiver: Receiver) -> tuple[float, float]:
+    team = await _team(db, receiver, channels=CHANNELS)
+    start = await _happen(db, router, team, MONITORS)
+    arrived = await receiver.wait_for(MONITORS * CHANNELS, 120)
+    return arrived[0].at - start, arrived[-1].at - start
+
+
+async def _team(db: Db, receiver: Receiver, channels: int) -> int:
+    team = await make_team(db)
+    for number in range(channels):
+        await make_channel(db, team, receiver.url(f"/{number}"))
+    return team
+
+
+async def _happen(db: Db, router: Router, team: int, monitors: int) -> float:
+    """As many monitors go down in one transaction; when it was committed."""
+    payload = {"event": "monitor.down", "monitor": {"name": "api"}}
+    async with db.transaction() as tx:
+        facts = [events.Event(team, ids.uuid7(), "monitor.down", payload) for _ in range(monitors)]
+        await events.append_all(tx, facts, utc_now())
+    committed = time.monotonic()
+    router.bell.ring()
+    return committed
+
+
+@asynccontextmanager
+async def _database() -> AsyncIterator[Db]:
+    with tempfile.TemporaryDirectory(prefix="tocsin-bench-") as directory:
+        embedded = Embedded(Path(directory))
+        await embedded.start()
+        try:
+            await migrate(embedded.url, utc_now())
+            db = await Db.open(embedded.url, size=4)
+            try:
+                yield db
+            finally:
+                await db.close()
+        finally:
+            await embedded.stop()
+
+
+@asynccontextmanager
+async def _at_work(db: Db) -> AsyncIterator[Router]:
+    transport = Transport(allow_private=True)
+    sender = Sender(db, KEYRING, transport, public_url=PUBLIC_URL, now=utc_now)
+    router = Router(db, sender.bell.ring)
+    idle = timedelta(seconds=1)
+    loops = [
+        asyncio.create_task(forever("sender", sender.turn, idle, sender.bell)),
+        asyncio.create_task(forever("router", router.turn, idle, router.bell)),
+    ]
+    try:
+        yield router
+    finally:
+        for loop in loops:
+            loop.cancel()
+        await asyncio.gather(*loops, return_exceptions=True)
+        await sender.close()
+        await transport.close()
+
+
+def _p99(values: list[float]) -> float:
+    return statistics.quantiles(values, n=100)[98]
+
+
+if __name__ == "__main__":
+    for figure in run():
+        print(figure)

@@ -1,0 +1,75 @@
+"""One location: when it fails, when it recovers, what does not count."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from collector.core.state import Change, Check, LocationState, Thresholds, step
+from shared.results import Status
+
+T0 = datetime(2026, 11, 21, tzinfo=UTC)
+T1 = T0 + timedelta(seconds=1)
+TWICE = Thresholds(failure=2, recovery=2)
+
+WELL = LocationState()
+SHAKY = LocationState(fails=1, failed_since=T0)
+FAILING = LocationState(failing=True, fails=2, failed_since=T0)
+MENDING = LocationState(failing=True, goods=1, failed_since=T0)
+
+
+@pytest.mark.parametrize(
+    ("before", "check", "after", "change"),
+    [
+        pytest.param(WELL, Check(Status.UP, T1), WELL, None, id="stays well"),
+        pytest.param(WELL, Check(Status.DOWN, T0), SHAKY, None, id="one failure is not enough"),
+        pytest.param(SHAKY, Check(Status.UP, T1), WELL, None, id="a good check forgets the failure"),
+        pytest.param(SHAKY, Check(Status.UNKNOWN, T1), SHAKY, None, id="unknown changes nothing"),
+        pytest.param(
+            SHAKY,
+            Check(Status.DOWN, T1),
+            FAILING,
+            Change.FAILING,
+            id="the second fails it, from the first on",
+        ),
+        pytest.param(
+            SHAKY,
+            Check(Status.DOWN, T1, late=True),
+            LocationState(fails=2, failed_since=T0),
+            None,
+            id="a late failure counts but does not fail it",
+        ),
+        pytest.param(
+            LocationState(fails=2, failed_since=T0),
+            Check(Status.DOWN, T1),
+            LocationState(failing=True, fails=3, failed_since=T0),
+            Change.FAILING,
+            id="the next fresh failure does",
+        ),
+        pytest.param(
+            FAILING,
+            Check(Status.DOWN, T1),
+            LocationState(failing=True, fails=3, failed_since=T0),
+            None,
+            id="failing is said once",
+        ),
+        pytest.param(FAILING, Check(Status.UP, T1), MENDING, None, id="one good check is not enough"),
+        pytest.param(MENDING, Check(Status.UP, T1), WELL, Change.RECOVERED, id="the second recovers it"),
+        pytest.param(
+            MENDING,
+            Check(Status.UP, T1, late=True),
+            LocationState(failing=True, goods=2, failed_since=T0),
+            None,
+            id="a late good check does not recover it",
+        ),
+        pytest.param(
+            MENDING,
+            Check(Status.DOWN, T1),
+            LocationState(failing=True, fails=1, failed_since=T0),
+            None,
+            id="a failure between begins the recovery anew, within the same outage",
+        ),
+        pytest.param(FAILING, Check(Status.UNKNOWN, T1), FAILING, None, id="unknown ends no outage"),
+    ],
+)
+def test_step(before: LocationState, check: Check, after: LocationState, change: Change | None) -> None:
+    assert step(before, check, TWICE) == (after, change)
