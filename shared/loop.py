@@ -1,6 +1,7 @@
 """The shape of all background work: turns, taken at once while there is more, else after a rest."""
 
 import asyncio
+import resource
 from collections.abc import Awaitable, Callable, Coroutine
 from datetime import timedelta
 from typing import Any
@@ -48,5 +49,7 @@ async def forever(
 
 
 def run(main: Coroutine[Any, Any, int]) -> int:
-    """Run *main* on uvloop to its exit status."""
+    """Run *main* on uvloop to its exit status, with as many open files as the system grants."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     return uvloop.run(main)

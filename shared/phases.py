@@ -1,4 +1,4 @@
-"""The phases of a check in a few bytes: varints of tenths of a millisecond, plus one; 0 is "no such phase"."""
+"""The phases of a check in a few bytes: varints of tenths of a millisecond plus one; 0 is "no such phase"."""
 
 from shared.results import Phases
 

@@ -1,0 +1,1 @@
+"""The probe's connection engine: names, TCP, TLS and HTTP/1.1, each phase timed at its event."""

@@ -66,7 +66,9 @@ async def _rates(db: Db, url: str) -> list[float]:
         spent = _cpu_s(server) - before
         rates.append(sum(len(one.batch.monitor) for one in batches) / spent)
     task.cancel()
-    assert await world.value("SELECT count(*) FROM results") == (RUNS + 1) * ROUNDS * MONITORS * len(LOCATIONS)
+    assert await world.value("SELECT count(*) FROM results") == (RUNS + 1) * ROUNDS * MONITORS * len(
+        LOCATIONS
+    )
     return rates[1:]
 
 
@@ -82,9 +84,7 @@ def _batches(world: World, number: int) -> Iterator[Submission]:
     for round_ in range(ROUNDS):
         for start in range(0, len(keys), BATCH):
             part = keys[start : start + BATCH]
-            statuses = [
-                Status.DOWN if (monitor * 7 + round_) % 50 == 0 else Status.UP for monitor, _ in part
-            ]
+            statuses = [Status.DOWN if (monitor * 7 + round_) % 50 == 0 else Status.UP for monitor, _ in part]
             yield world.batch_of(part, statuses, now=now + timedelta(minutes=round_))
 
 

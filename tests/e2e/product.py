@@ -77,7 +77,7 @@ class Product:
         return self.process.wait(timeout=15)
 
     def pids(self, name: str) -> list[int]:
-        """The processes of one part: ``up``, ``collector``, ``probe`` or ``postgres`` (all of its backends)."""
+        """The processes of one part: ``up``, ``collector``, ``probe`` or ``postgres`` with its backends."""
         assert self.process is not None
         if name == "up":
             return [self.process.pid]

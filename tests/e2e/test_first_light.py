@@ -1,4 +1,4 @@
-"""The main job from outside: a target breaks, an incident opens, a signed webhook arrives, and the end of it."""
+"""The main job from outside: a target breaks, an incident opens, a signed webhook arrives, it recovers."""
 
 import base64
 import hashlib

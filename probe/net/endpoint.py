@@ -1,0 +1,41 @@
+"""Where a connection goes, made ready once."""
+
+import ipaddress
+from dataclasses import dataclass
+from typing import Literal
+
+Version = Literal["4", "6", "any"]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """*host* is ASCII: a name without a final dot, or an address without brackets, which is *literal*."""
+
+    host: str
+    port: int
+    version: Version
+    tls: bool
+    verify: bool
+    literal: bool
+
+    @classmethod
+    def of(
+        cls, host: str, port: int, *, version: Version = "any", tls: bool = False, verify: bool = True
+    ) -> "Endpoint":
+        """Raises ValueError for a host that cannot be one."""
+        bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+        try:
+            ready, literal = str(ipaddress.ip_address(bare)), True
+        except ValueError:
+            ready, literal = ascii_host(bare).removesuffix("."), False
+        return cls(ready, port, version, tls, verify, literal)
+
+
+def ascii_host(host: str) -> str:
+    """A name as DNS and HTTP want it: lower case, IDNA in ASCII. Raises ValueError if it has no such form."""
+    return host.lower() if host.isascii() else host.encode("idna").decode()
+
+
+def show(address: str, port: int) -> str:
+    """``192.0.2.1:443``, ``[2001:db8::1]:443``."""
+    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"

@@ -1,0 +1,107 @@
+"""An HTTP/1.1 response as it comes in: read as far as a check needs it, within bounds."""
+
+from typing import Final
+
+from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
+
+from probe.net.errors import TargetError
+
+MOST_HEADER_BYTES: Final = 65_536
+_SWITCHING: Final = 101
+_FINAL: Final = 200
+_BODILESS: Final = (204, 304)
+
+
+class HttpReply:
+    """Status, Location and size of a response; of the body no more than *most* bytes are read."""
+
+    __slots__ = ("_bodiless", "_chunked", "_done", "_head", "_in_body", "_length", "_most", "_parser", "code",
+                 "location", "phase", "size")  # fmt: skip
+
+    def __init__(self, *, head: bool, most: int) -> None:
+        self.code = 0
+        self.location: bytes | None = None
+        self.size = 0
+        self.phase = "first byte"
+        self._bodiless = head or most == 0
+        self._most = most
+        self._head = 0
+        self._in_body = False
+        self._done = False
+        self._length: int | None = None
+        self._chunked = False
+        self._parser = HttpResponseParser(self)
+        # What browsers let pass is not down. The strictness guards pipelines, and nothing follows here.
+        self._parser.set_dangerous_leniencies(
+            lenient_headers=True,
+            lenient_chunked_length=True,
+            lenient_optional_cr_before_lf=True,
+            lenient_spaces_after_chunk_size=True,
+        )
+
+    def feed(self, data: bytes) -> bool:
+        before = self.size
+        if before == 0 and self.phase == "first byte":
+            self.phase = "headers"
+        try:
+            self._parser.feed_data(data)
+        except (HttpParserError, HttpParserUpgrade):
+            # After the end of the response anything may follow: the connection is not used again.
+            if not self._done:
+                raise self._malformed() from None
+        if not self._done and self.size == before:
+            self._head += len(data)
+            if self._head > MOST_HEADER_BYTES:
+                raise TargetError(f"{self.phase}: more than {MOST_HEADER_BYTES // 1024} KiB of headers")
+        if self._done:
+            del self._parser  # which holds this object: without the cycle it goes at once
+        return self._done
+
+    def end(self, peer: str) -> None:
+        if self.phase == "first byte":
+            raise TargetError(f"first byte: connection closed by {peer} without an answer")
+        if not self._in_body:
+            raise TargetError(f"headers: connection closed by {peer} before their end")
+        if self._chunked:
+            raise TargetError("body: connection closed before the last chunk")
+        if self._length is not None:
+            raise TargetError(f"body: connection closed after {self.size} of {self._length} bytes")
+        del self._parser
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._in_body:
+            return  # a trailer, or the header of another response behind this one
+        match name.lower():
+            case b"location":
+                self.location = value
+            case b"content-length":
+                self._length = int(value) if value.isdigit() else None
+            case b"transfer-encoding":
+                self._chunked = value.lower().rstrip().endswith(b"chunked")
+
+    def on_headers_complete(self) -> None:
+        if self._done:
+            return
+        code = self._parser.get_status_code()
+        if code < _FINAL and code != _SWITCHING:
+            return
+        self.code = code
+        self._in_body = True
+        self.phase = "body"
+        self._done = self._bodiless or self.code in _BODILESS or self.code == _SWITCHING
+
+    def on_body(self, body: bytes) -> None:
+        self.size += len(body)
+        if self.size >= self._most:
+            self._done = True
+
+    def on_message_complete(self) -> None:
+        if self._in_body:
+            self._done = True
+
+    def _malformed(self) -> TargetError:
+        if self.phase == "body":
+            return TargetError("body: malformed chunk")
+        if self._parser.get_status_code():
+            return TargetError("headers: malformed")
+        return TargetError("http: not an HTTP response")

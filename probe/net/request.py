@@ -1,0 +1,127 @@
+"""An HTTP/1.1 request, made ready once; and the one that a redirect asks for next."""
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit
+
+from probe.net.endpoint import Endpoint, Version, ascii_host
+from probe.net.errors import TargetError
+from shared import __version__
+from shared.kinds.http import Auth, Http
+
+_PORTS: Final = {"http": 80, "https": 443}
+_WITH_LENGTH: Final = frozenset({"POST", "PUT", "PATCH"})
+# All that a URL may hold as it is; the rest is escaped, and what is escaped already stays so.
+_SAFE: Final = "!#$%&'()*+,/:;=?@[]~"
+# What another origin may see of the headers that were set; any other may hold a secret.
+_HARMLESS: Final = frozenset(
+    {"accept", "accept-language", "cache-control", "content-type", "pragma", "user-agent"}
+)
+_OF_THE_BODY: Final = frozenset({"content-type", "content-language", "content-encoding"})
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Where to and what to say there. *headers* are the configured ones, *data* the whole message."""
+
+    url: str
+    method: str
+    headers: Mapping[str, str]
+    body: bytes | None
+    version: Version
+    verify: bool
+    endpoint: Endpoint
+    data: bytes
+
+    def follow(self, location: bytes, code: int) -> "Request":
+        """The request that a redirect to *location* makes of this one, as browsers do."""
+        old, new = urlsplit(self.url), _target(self.url, location)
+        method, headers, body = self.method, self.headers, self.body
+        if (code == 303 and method != "HEAD") or (code in {301, 302} and method == "POST"):
+            method, body = "GET", None
+            headers = {name: value for name, value in headers.items() if name.lower() not in _OF_THE_BODY}
+        if _origin(old) != _origin(new):
+            headers = {name: value for name, value in headers.items() if name.lower() in _HARMLESS}
+        try:
+            return _build(new.geturl(), method, headers, body, self.version, verify=self.verify)
+        except ValueError:
+            raise TargetError("redirect: to an address that is none") from None
+
+
+def request(kind: Http) -> Request:
+    """What *kind* asks for. Raises ValueError for a URL that cannot be asked for."""
+    body = None if kind.body is None else kind.body.encode()
+    headers = dict(kind.headers)
+    credentials = _authorization(kind.auth, urlsplit(kind.url))
+    if credentials:
+        headers = {name: value for name, value in headers.items() if name.lower() != "authorization"}
+        headers["Authorization"] = credentials
+    return _build(kind.url, kind.method, headers, body, kind.ip_version, verify=kind.verify_tls)
+
+
+def _build(
+    url: str, method: str, headers: Mapping[str, str], body: bytes | None, version: Version, *, verify: bool
+) -> Request:
+    parts = urlsplit(url)
+    port = parts.port or _PORTS[parts.scheme]
+    tls = parts.scheme == "https"
+    endpoint = Endpoint.of(parts.hostname or "", port, version=version, tls=tls, verify=verify)
+    lines = {
+        "Host": _host(parts),
+        "User-Agent": f"Tocsin/{__version__}",
+        "Accept": "*/*",
+    }
+    given = {name.lower() for name in headers}
+    lines = {name: value for name, value in lines.items() if name.lower() not in given} | dict(headers)
+    if body is not None or method in _WITH_LENGTH:
+        lines["Content-Length"] = str(len(body or b""))
+    lines["Connection"] = "close"
+    head = f"{method} {_path(parts)} HTTP/1.1\r\n" + "".join(
+        f"{name}: {value}\r\n" for name, value in lines.items()
+    )
+    data = head.encode("utf-8") + b"\r\n" + (body or b"")
+    return Request(url, method, headers, body, version, verify, endpoint, data)
+
+
+def _target(base: str, location: bytes) -> SplitResult:
+    try:
+        new = urlsplit(urljoin(base, location.decode("utf-8", "surrogateescape").strip()))
+        known = new.scheme in _PORTS and bool(new.hostname) and new.port != 0
+    except ValueError:
+        raise TargetError("redirect: to an address that is none") from None
+    if new.scheme and new.scheme not in _PORTS:
+        raise TargetError("redirect: to an address that is not http or https")
+    if not known:
+        raise TargetError("redirect: to an address that is none")
+    return new
+
+
+def _origin(parts: SplitResult) -> tuple[str, str | None, int]:
+    return parts.scheme, parts.hostname, parts.port or _PORTS[parts.scheme]
+
+
+def _host(parts: SplitResult) -> str:
+    host = ascii_host(parts.hostname or "")
+    shown = f"[{host}]" if ":" in host else host
+    return shown if parts.port in {None, _PORTS[parts.scheme]} else f"{shown}:{parts.port}"
+
+
+def _path(parts: SplitResult) -> str:
+    asked = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return quote(asked, safe=_SAFE, errors="surrogateescape")
+
+
+def _authorization(auth: Auth | None, parts: SplitResult) -> str:
+    if auth is not None and auth.type == "bearer":
+        return f"Bearer {auth.token}"
+    if auth is not None:
+        return _basic(auth.username, auth.password)
+    if parts.username is not None:
+        return _basic(unquote(parts.username), unquote(parts.password or ""))
+    return ""
+
+
+def _basic(username: str, password: str) -> str:
+    return "Basic " + base64.b64encode(f"{username}:{password}".encode()).decode()

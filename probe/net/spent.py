@@ -1,0 +1,45 @@
+"""Where the time of a check goes, while it runs."""
+
+import time
+from dataclasses import dataclass
+
+from shared.results import Phases
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The time a whole check has, on `time.monotonic()`."""
+
+    began: float
+    deadline: float
+
+    @classmethod
+    def until(cls, deadline: float) -> "Limit":
+        return cls(time.monotonic(), deadline)
+
+    @property
+    def words(self) -> str:
+        """``2.0 s``: the same for each check of a monitor, so that its errors read the same."""
+        return f"{self.deadline - self.began:.1f} s"
+
+
+class Spent:
+    """Seconds by phase; those of several connections (redirects) add up."""
+
+    __slots__ = ("connect", "dns", "first_byte", "tls", "transfer")
+
+    def __init__(self) -> None:
+        self.dns: float | None = None
+        self.connect: float | None = None
+        self.tls: float | None = None
+        self.first_byte: float | None = None
+        self.transfer: float | None = None
+
+    def phases(self) -> Phases:
+        return Phases(
+            _us(self.dns), _us(self.connect), _us(self.tls), _us(self.first_byte), _us(self.transfer)
+        )
+
+
+def _us(seconds: float | None) -> int | None:
+    return None if seconds is None else int(seconds * 1_000_000)
