@@ -13,7 +13,7 @@ run: $(RUN_READY)
 	$(BIN)/tocsin up --demo
 
 test: $(TEST_READY)
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 $(PYTEST_ARGS)
 
 setup: $(TEST_READY)
 

@@ -44,7 +44,9 @@ async def run(settings: CollectorSettings) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     if settings.database_url is None or settings.secret_key is None:
-        raise BadSettings("TOCSIN_DATABASE_URL: is required by a collector; `tocsin up` brings its own database")
+        raise BadSettings(
+            "TOCSIN_DATABASE_URL: is required by a collector; `tocsin up` brings its own database"
+        )
     keyring = Keyring.parse(settings.secret_key)
     await migrate(settings.database_url, utc_now())
     async with AsyncExitStack() as stack:
@@ -65,7 +67,7 @@ async def run(settings: CollectorSettings) -> int:
 
 @asynccontextmanager
 async def _working(db: Db, keyring: Keyring, settings: CollectorSettings) -> AsyncIterator[Deps]:
-    """All parts at work. They end in the order in which nothing is lost: who brings, who decides, who tells."""
+    """All parts at work. They end in the order that loses nothing: who brings, who decides, who tells."""
     signals = Signals(db)
     transport = Transport(allow_private=settings.allow_private_targets)
     sender = Sender(db, keyring, transport, public_url=settings.public_url, now=utc_now)

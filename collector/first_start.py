@@ -1,4 +1,4 @@
-"""What a new deployment finds: its admin's token in a file, a greeting to begin with, and the demo's monitors."""
+"""What a new deployment finds: its admin's token in a file, a greeting, and the demo's monitors."""
 
 import sys
 from collections.abc import Mapping
@@ -72,6 +72,16 @@ def _demo(settings: CollectorSettings) -> list[Mapping[str, Any]]:
     host, _, port = settings.grpc_listen.rpartition(":")
     return [
         {"name": "Tocsin is alive", "type": "http", "interval": 10, "config": {"url": f"{url}/healthz"}},
-        {"name": "Tocsin reaches its database", "type": "http", "interval": 10, "config": {"url": f"{url}/readyz"}},
-        {"name": "Tocsin takes probes", "type": "tcp", "interval": 10, "config": {"host": host, "port": int(port)}},
+        {
+            "name": "Tocsin reaches its database",
+            "type": "http",
+            "interval": 10,
+            "config": {"url": f"{url}/readyz"},
+        },
+        {
+            "name": "Tocsin takes probes",
+            "type": "tcp",
+            "interval": 10,
+            "config": {"host": host, "port": int(port)},
+        },
     ]

@@ -1,4 +1,4 @@
-"""What one location thinks of a monitor: failing after some failed checks in a row, well after some good ones."""
+"""What one location thinks of a monitor: failing after some failed checks in a row, well after good ones."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime

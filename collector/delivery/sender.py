@@ -235,7 +235,7 @@ async def _note(tx: Tx, failed: Sequence[tuple[Claimed, str]], now: datetime) ->
         timeline.Entry(
             team_id=one.team_id,
             incident_id=one.incident_id,
-            type="delivery_failed",
+            type="notification_failed",
             details=f"{one.event_kind} did not reach {one.channel_name}: {error}",
         )
         for one, error in failed

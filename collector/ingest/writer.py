@@ -61,7 +61,7 @@ class Writer:
         self._filled = asyncio.Event()
 
     def submit(self, submission: Submission) -> "asyncio.Future[bool]":
-        """True once it is committed, False if it was before; raises Fenced, OutOfOrder, or the database's trouble.
+        """True once it is committed, False if it was before; raises Fenced, OutOfOrder, or what went wrong.
 
         After an exception nothing is known to be committed: the cursors must be read again.
         """

@@ -300,7 +300,7 @@ async def door(real: Path, here: Path) -> AsyncIterator[None]:
         server.close()
         for writer in open_:
             writer.transport.abort()
-        here.unlink()  # noqa: ASYNC240 - a moment, in a test
+        here.unlink()
 
 
 async def test_while_the_database_is_away_it_is_503_and_afterwards_it_works(

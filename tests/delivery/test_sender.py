@@ -70,7 +70,7 @@ async def route(db: Db) -> None:
 
 async def until_true(question: Callable[[], Awaitable[Any]], timeout_s: float = 10) -> None:
     async with asyncio.timeout(timeout_s):
-        while not await question():  # noqa: ASYNC110 - the database rings no bell
+        while not await question():
             await asyncio.sleep(0.01)
 
 
@@ -164,7 +164,7 @@ async def test_retries_are_due_1_5_and_30_seconds_after_the_failure_and_then_it_
     assert len(receiver.received) == 4
     async with db.connection() as tx:
         [entry] = await tx.fetch("SELECT type, actor, details FROM timeline")
-    assert tuple(entry) == ("delivery_failed", "System", "monitor.down did not reach Hook: answered 503")
+    assert tuple(entry) == ("notification_failed", "System", "monitor.down did not reach Hook: answered 503")
 
 
 async def turn_until_tried(db: Db, sender: Sender, times: int) -> None:

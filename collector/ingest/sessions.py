@@ -1,0 +1,209 @@
+"""The collector's end of the probe link: accepts sessions, and keeps each for as long as its stream lasts."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, TypeAlias
+from uuid import UUID
+
+import grpc
+import structlog
+
+from collector.core.seal import Keyring
+from collector.ingest import sessions_hello as hellos
+from collector.ingest.sessions_batches import MAX_UNACKED
+from collector.ingest.sessions_link import Link, TakenOver
+from collector.ingest.writer import Fenced, Writer
+from collector.services.sessions import accept
+from collector.services.signals import Signals
+from collector.storage import probes
+from collector.storage.db import Db
+from shared.errors import CannotStart, Conflict, Forbidden, TocsinError, Unauthorized, Unavailable
+from shared.wire import convert
+from shared.wire.v1 import probe_pb2, probe_pb2_grpc
+
+log = structlog.get_logger()
+
+Context: TypeAlias = "grpc.aio.ServicerContext[probe_pb2.FromProbe, probe_pb2.ToProbe]"
+
+# What a probe is told of each of our errors; anything else is unavailable, for another try.
+STATUS: dict[type[TocsinError], grpc.StatusCode] = {
+    hellos.BadMessage: grpc.StatusCode.INVALID_ARGUMENT,
+    hellos.WrongProtocol: grpc.StatusCode.FAILED_PRECONDITION,
+    Unauthorized: grpc.StatusCode.UNAUTHENTICATED,
+    Forbidden: grpc.StatusCode.PERMISSION_DENIED,
+    Conflict: grpc.StatusCode.ALREADY_EXISTS,
+    Fenced: grpc.StatusCode.ABORTED,
+    TakenOver: grpc.StatusCode.ABORTED,
+}
+
+_OPTIONS = (
+    # Two collectors on one port would each get some of the probes, and nobody would see it.
+    ("grpc.so_reuseport", 0),
+    ("grpc.max_receive_message_length", convert.MAX_BATCH_BYTES + 65_536),
+    ("grpc.keepalive_time_ms", 20_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),
+)
+_FIRST_WORD_S = 10.0
+_TAKEN_OVER = "another session of this probe has taken over"
+_GRACE_S = 2.0
+
+
+class Sessions:
+    """One per collector. `turn` writes down who is alive; *changed* is called when a probe has come."""
+
+    def __init__(
+        self,
+        db: Db,
+        writer: Writer,
+        signals: Signals,
+        keyring: Keyring,
+        *,
+        changed: Callable[[], None],
+        now: Callable[[], datetime],
+    ) -> None:
+        self._db = db
+        self._writer = writer
+        self._signals = signals
+        self._keyring = keyring
+        self._changed = changed
+        self._now = now
+        self._links: dict[int, Link] = {}
+        self._ended: list[probes.Sign] = []
+        self._server: grpc.aio.Server | None = None
+        signals.subscribe("plan", self._hear_plan)
+        signals.subscribe("run", self._hear_run)
+
+    async def start(self, listen: str) -> int:
+        """Take probes at ``host:port``; answers the port. Raises CannotStart."""
+        server = grpc.aio.server(options=_OPTIONS)
+        probe_pb2_grpc.add_ProbeLinkServicer_to_server(self, server)  # type: ignore[no-untyped-call]
+        try:
+            port: int = server.add_insecure_port(listen)
+        except RuntimeError as error:
+            raise CannotStart(f"cannot listen for probes on {listen}: is the port taken?") from error
+        await server.start()
+        self._server = server
+        return port
+
+    async def stop(self) -> None:
+        """End all streams; what is not acknowledged comes again, to whoever takes the probe next."""
+        if self._server is not None:
+            for link in self._links.values():
+                link.close(Unavailable("the collector is stopping"))
+            await self._server.stop(_GRACE_S)
+        # Told if that can be: others see by themselves, a little later, that the sessions are over.
+        with contextlib.suppress(Unavailable, TimeoutError):
+            async with asyncio.timeout(_GRACE_S):
+                await self.turn()
+
+    async def turn(self) -> bool:
+        """Write signs of life and ends of sessions; a session that is its probe's no more is closed."""
+        heard = {session: sign for session, link in self._links.items() if (sign := link.sign())}
+        ended = list(self._ended)
+        signs = [*heard.values(), *ended]
+        if not signs:
+            return False
+        async with self._db.transaction() as tx:
+            current = await probes.note(tx, signs)
+        self._ended = [sign for sign in self._ended if sign not in ended]
+        for session in heard.keys() - current:
+            if session in self._links:
+                self._links[session].close(TakenOver(_TAKEN_OVER))
+        return False
+
+    async def Session(  # noqa: N802 - the name in the .proto
+        self, requests: AsyncIterator[probe_pb2.FromProbe], context: Context
+    ) -> None:
+        """One stream, from its hello to its end. Errors fly to here and become a status of gRPC."""
+        end: TocsinError | None = None
+        try:
+            await self._hold(requests, context)
+        except* TocsinError as group:
+            end = _leaf(group)
+        except* grpc.aio.BaseError:
+            log.info("session lost", peer=context.peer())
+        except* Exception:
+            log.exception("session failed", peer=context.peer())
+            end = Unavailable("internal error")
+        if end is not None:
+            log.info("session ended", peer=context.peer(), reason=str(end))
+            await context.abort(STATUS.get(type(end), grpc.StatusCode.UNAVAILABLE), str(end))
+
+    async def _hold(self, requests: AsyncIterator[probe_pb2.FromProbe], context: Context) -> None:
+        messages = aiter(requests)
+        first = await _first(messages)
+        received = self._now()
+        probe_id = hellos.identify(context, first.hello.probe_id)
+        newcomer = hellos.read(first.hello, probe_id, context.peer())
+        accepted = await accept(self._db, newcomer, received)
+        self._take_over(probe_id, accepted.session)
+        link = Link(
+            self._db,
+            self._writer,
+            self._signals,
+            self._keyring,
+            first=first,
+            received=received,
+            probe_id=probe_id,
+            accepted=accepted,
+            now=self._now,
+        )
+        self._links[accepted.session] = link
+        log.info("session started", probe=str(probe_id), session=accepted.session, address=newcomer.address)
+        self._changed()
+        try:
+            await link.hold(_welcome(accepted.session, accepted.committed), messages, context.write)
+        finally:
+            del self._links[accepted.session]
+            self._ended.append(link.last_sign())
+
+    def _take_over(self, probe_id: UUID, session: int) -> None:
+        """Of several sessions of a probe the youngest stays, in whatever order they come to here."""
+        for other, link in self._links.items():
+            if link.probe_id == probe_id and other > session:
+                raise TakenOver(_TAKEN_OVER)
+            if link.probe_id == probe_id:
+                link.close(TakenOver(_TAKEN_OVER))
+
+    async def _hear_plan(self, payload: dict[str, Any]) -> None:
+        for link in self._links.values():
+            monitors: Sequence[int] = payload["probes"].get(str(link.probe_id), ())
+            if monitors:
+                link.plan.changed(monitors)
+
+    async def _hear_run(self, payload: dict[str, Any]) -> None:
+        link = self._links.get(payload["session"])
+        if link is not None:
+            await link.runs.ask(payload)
+
+
+async def _first(messages: AsyncIterator[probe_pb2.FromProbe]) -> probe_pb2.FromProbe:
+    try:
+        async with asyncio.timeout(_FIRST_WORD_S):
+            first = await anext(messages)
+    except TimeoutError:
+        raise hellos.BadMessage("no hello in time") from None
+    except StopAsyncIteration:
+        raise hellos.BadMessage("no hello") from None
+    if not first.HasField("hello"):
+        raise hellos.BadMessage("the first message must be hello")
+    return first
+
+
+def _welcome(session: int, committed: Mapping[int, int]) -> probe_pb2.ToProbe:
+    positions = [
+        probe_pb2.Position(incarnation=convert.unsigned(incarnation), last_seq=seq)
+        for incarnation, seq in committed.items()
+    ]
+    welcome = probe_pb2.Welcome(session=session, committed=positions, max_unacked=MAX_UNACKED)
+    return probe_pb2.ToProbe(welcome=welcome)
+
+
+def _leaf(group: BaseExceptionGroup[TocsinError]) -> TocsinError:
+    """The first of the errors that ended a session."""
+    first = group.exceptions[0]
+    return _leaf(first) if isinstance(first, BaseExceptionGroup) else first

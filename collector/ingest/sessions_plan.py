@@ -1,0 +1,178 @@
+"""The plan of one session: what its probe was told to check, as a snapshot first and then as differences."""
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from uuid import UUID
+
+import orjson
+import structlog
+
+from collector.core.seal import Keyring, Place, Unsealable, whole
+from collector.ingest.sessions_outbox import Outbox
+from collector.storage import plans
+from collector.storage.db import Db
+from shared.loop import Bell
+from shared.schedule import plan_hash
+from shared.wire.v1 import probe_pb2
+
+log = structlog.get_logger()
+
+_PART = 500
+# How often the table is asked whether a signal was missed, and how seldom a drifted probe gets all again.
+_COMPARE_EVERY_S = 60.0
+_MASK = 2**64 - 1
+
+
+class Plan:
+    """Kept by one task, so that what goes down the stream is in the order in which it was read."""
+
+    def __init__(self, db: Db, keyring: Keyring, outbox: Outbox, probe_id: UUID) -> None:
+        self._db = db
+        self._keyring = keyring
+        self._outbox = outbox
+        self._probe_id = probe_id
+        self._told: defaultdict[int, dict[int, tuple[int, int]]] = defaultdict(dict)
+        self._hash = 0
+        self._number = 0
+        self._whole = False  # not in the middle of a snapshot
+        self._changed: set[int] = set()
+        self._bell = Bell()
+        self._drifted = False
+        self._compared_at = 0.0
+
+    def changed(self, monitors: Iterable[int]) -> None:
+        """These monitors may be checked by the probe now, or no more, or otherwise."""
+        self._changed.update(monitors)
+        self._bell.ring()
+
+    def compare(self, number: int, hash_: int) -> None:
+        """The probe says what it has; one that had every message and has something else gets it all again."""
+        if self._whole and number == self._number and hash_ != self._hash and not self._drifted:
+            log.warning("plan drifted", probe=str(self._probe_id), plan=number)
+            self._drifted = True
+            self._bell.ring()
+
+    async def run(self) -> None:
+        await self._snapshot()
+        while True:
+            await self._bell.wait(_COMPARE_EVERY_S)
+            await self._differences()
+            if self._drifted or time.monotonic() - self._compared_at >= _COMPARE_EVERY_S:
+                await self._verify()
+
+    async def _snapshot(self) -> None:
+        self._told.clear()
+        self._hash = 0
+        self._drifted = False
+        after, starts, ends = (-1, -1), True, False
+        while not ends:
+            async with self._db.connection() as tx:
+                part = await plans.page(tx, self._probe_id, after, _PART)
+            ends = len(part) < _PART
+            await self._send(part, (), starts=starts, ends=ends)
+            starts = False
+            after = (part[-1].monitor, part[-1].location) if part else after
+        self._compared_at = time.monotonic()
+
+    async def _differences(self) -> None:
+        while self._changed:
+            monitors = list(islice(self._changed, _PART))
+            self._changed.difference_update(monitors)
+            async with self._db.connection() as tx:
+                current = await plans.of_monitors(tx, self._probe_id, monitors)
+            numbers = {planned.number for planned in current}
+            removed = [
+                (monitor, location)
+                for monitor in monitors
+                for location, (number, _) in self._told.get(monitor, {}).items()
+                if number not in numbers
+            ]
+            upsert = [planned for planned in current if self._news(planned)]
+            if upsert or removed:
+                await self._send(upsert, removed)
+
+    async def _verify(self) -> None:
+        """Compare with the table what was told: all of it again when a signal was missed."""
+        async with self._db.connection() as tx:
+            numbers = await plans.numbers(tx, self._probe_id)
+        self._compared_at = time.monotonic()
+        if self._drifted or plan_hash(numbers) != self._hash:
+            await self._snapshot()
+
+    async def _send(
+        self,
+        upsert: Sequence[plans.Planned],
+        removed: Sequence[tuple[int, int]],
+        *,
+        starts: bool = False,
+        ends: bool = False,
+    ) -> None:
+        self._number += 1
+        self._whole = ends or (self._whole and not starts)
+        gone = [self._forget(monitor, location) for monitor, location in removed]
+        told = [self._tell(planned) for planned in upsert]
+        plan = probe_pb2.Plan(
+            number=self._number,
+            starts_snapshot=starts,
+            ends_snapshot=ends,
+            upsert=told,
+            removed=gone,
+            hash=self._hash,
+        )
+        await self._outbox.put(probe_pb2.ToProbe(plan=plan))
+
+    def _news(self, planned: plans.Planned) -> bool:
+        return self._told.get(planned.monitor, {}).get(planned.location) != (planned.number, planned.revision)
+
+    def _tell(self, planned: plans.Planned) -> probe_pb2.Assignment:
+        before = self._told[planned.monitor].get(planned.location)
+        changed = before is not None and before[0] == planned.number and before[1] != planned.revision
+        self._count(before, (planned.number, planned.revision))
+        self._told[planned.monitor][planned.location] = (planned.number, planned.revision)
+        return assignment(planned, self._keyring, at_once=planned.at_once or changed)
+
+    def _forget(self, monitor: int, location: int) -> int:
+        before = self._told[monitor].pop(location)
+        if not self._told[monitor]:
+            del self._told[monitor]
+        self._count(before, None)
+        return before[0]
+
+    def _count(self, before: tuple[int, int] | None, after: tuple[int, int] | None) -> None:
+        """Keep the hash, which is a sum over all that was told, without adding all of it up again."""
+        less, more = ([pair] if pair else [] for pair in (before, after))
+        self._hash = (self._hash - plan_hash(less) + plan_hash(more)) & _MASK
+
+
+def assignment(planned: plans.Planned, keyring: Keyring, *, at_once: bool) -> probe_pb2.Assignment:
+    """All that a probe needs for its checks. A run never takes longer than the interval."""
+    return probe_pb2.Assignment(
+        number=planned.number,
+        monitor=planned.monitor,
+        location=planned.location,
+        revision=planned.revision,
+        type=planned.type,
+        config=_config(planned, keyring),
+        interval_ms=planned.interval_s * 1000,
+        timeout_ms=min(planned.timeout_s, planned.interval_s) * 1000,
+        turn=planned.turn,
+        turns=planned.turns,
+        failure_threshold=planned.failure_threshold,
+        recovery_threshold=planned.recovery_threshold,
+        fails=planned.fails,
+        failing=planned.failing,
+        at_once=at_once,
+        state=planned.checkpoint or b"",
+    )
+
+
+def _config(planned: plans.Planned, keyring: Keyring) -> bytes:
+    """A configuration that does not open goes down empty: that monitor is unknown, the others go on."""
+    place = Place(planned.team_id, "monitors", planned.id, "secrets")
+    try:
+        return orjson.dumps(whole(keyring, planned.config, planned.secrets, place))
+    except Unsealable as error:
+        log.error("monitor without its secrets", monitor=planned.monitor, reason=str(error))  # noqa: TRY400
+        return b"{}"

@@ -1,0 +1,97 @@
+"""Checks that somebody waits for: asked of the session's probe, answered to whoever asked."""
+
+import base64
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import structlog
+
+from collector.core.seal import Keyring
+from collector.ingest.sessions_hello import BadMessage
+from collector.ingest.sessions_outbox import Outbox
+from collector.ingest.sessions_plan import assignment
+from collector.services import runs, signals
+from collector.storage import plans
+from collector.storage.db import Db
+from shared.phases import MAX_BYTES
+from shared.results import Run, Status
+from shared.wire.convert import MAX_TEXT
+from shared.wire.v1 import probe_pb2
+
+log = structlog.get_logger()
+
+_HEARD_WITHIN = timedelta(seconds=30)
+_MAX_ASKED = 1000
+
+
+class Runs:
+    """Remembers what was asked: an answer to anything else is dropped, so no probe answers for another."""
+
+    def __init__(
+        self,
+        db: Db,
+        signals_: signals.Signals,
+        keyring: Keyring,
+        outbox: Outbox,
+        probe_id: UUID,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._db = db
+        self._signals = signals_
+        self._keyring = keyring
+        self._outbox = outbox
+        self._probe_id = probe_id
+        self._now = now
+        self._asked: dict[int, None] = {}
+
+    async def ask(self, payload: dict[str, Any]) -> None:
+        """Send the run that a `run` signal describes down the stream, if there is room."""
+        check = self._test(payload) if payload["run"] == Run.TEST else await self._planned(payload)
+        if check is None:
+            return
+        run = probe_pb2.Run(id=payload["id"], run=payload["run"], within_ms=payload["withinMs"], check=check)
+        if not self._outbox.offer(probe_pb2.ToProbe(run=run)):
+            log.warning("run not sent: the probe does not read", probe=str(self._probe_id), run=payload["id"])
+        elif payload["run"] == Run.TEST:
+            self._asked[payload["id"]] = None
+            if len(self._asked) > _MAX_ASKED:
+                del self._asked[next(iter(self._asked))]
+
+    async def answered(self, answer: probe_pb2.Answer) -> None:
+        """Pass an answer on to the collector where somebody waits for it."""
+        if answer.id not in self._asked:
+            return
+        if answer.outcome not in set(Status) or answer.code >= 2**15 or len(answer.phases) > MAX_BYTES:
+            raise BadMessage("answer out of range")
+        del self._asked[answer.id]
+        payload = {
+            "id": answer.id,
+            "status": answer.outcome,
+            "code": answer.code,
+            "error": answer.error.replace("\0", "")[:MAX_TEXT],
+            "phases": answer.phases.hex(),
+            "durationUs": answer.duration_us,
+        }
+        async with self._db.transaction() as tx:
+            await signals.send(tx, "answer", payload, self._now() + _HEARD_WITHIN)
+        self._signals.ring()
+
+    def _test(self, payload: dict[str, Any]) -> probe_pb2.Assignment:
+        sealed = base64.b64decode(payload["sealed"])
+        place = runs.place(payload["teamId"], payload["id"])
+        return probe_pb2.Assignment(
+            type=payload["type"],
+            config=self._keyring.open(sealed, place),
+            timeout_ms=payload["withinMs"],
+        )
+
+    async def _planned(self, payload: dict[str, Any]) -> probe_pb2.Assignment | None:
+        """What the probe is to check anyway, now; None when it is not its task any more."""
+        async with self._db.connection() as tx:
+            mine = await plans.of_monitors(tx, self._probe_id, [payload["monitor"]])
+        for planned in mine:
+            if planned.location == payload["location"]:
+                return assignment(planned, self._keyring, at_once=False)
+        return None

@@ -1,0 +1,38 @@
+"""Starting a probe's session: who may, and where its incarnations stand."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from collector.storage import probes
+from collector.storage.db import Db
+from shared.clock import iso
+from shared.errors import Conflict, Forbidden
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A session's number, and the last committed seq of each incarnation that the probe named."""
+
+    session: int
+    committed: Mapping[int, int]
+
+
+async def accept(db: Db, probe: probes.Newcomer, now: datetime) -> Accepted:
+    """Start a session, which fences an older one of the same probe.
+
+    Raises Conflict for a second machine with the identity of one that is connected; a process that was
+    restarted on the same machine takes over at once.
+    """
+    async with db.transaction() as tx:
+        before = await probes.lock(tx, probe, now)
+        if before.revoked_at is not None:
+            raise Forbidden(f"this probe was revoked at {iso(before.revoked_at)}")
+        if before.live(now) and before.boot_id != probe.boot_id:
+            since = iso(before.connected_at) if before.connected_at else "a while ago"
+            raise Conflict(
+                f"this probe is connected from {before.address} since {since}: is this a clone of it?"
+            )
+        session = await probes.start_session(tx, probe, now)
+        committed = await probes.take_cursors(tx, probe.probe_id, session, probe.incarnations, now)
+    return Accepted(session, committed)

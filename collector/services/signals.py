@@ -1,0 +1,108 @@
+"""What collectors tell each other through the database: sent in a transaction, heard by every process."""
+
+import time
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import structlog
+
+from collector.storage import signals as table
+from collector.storage.db import Db, Tx
+from shared.clock import utc_now
+from shared.loop import Bell
+
+log = structlog.get_logger()
+
+KINDS = {
+    "plan": 'what probes run has changed: {"probes": {probe id: [monitor, ...]}}',
+    "run": 'a session is to check something now: {"session", "id", "run", ...}, see services/runs.py',
+    "answer": 'what a test came to: {"id", "status", "code", "error", "phases", "durationUs"}',
+}
+
+Hear = Callable[[dict[str, Any]], Awaitable[None]]
+
+_AT_ONCE = 500
+_MAX_SEEN = 10_000
+_NOTIFY_EVERY_S = 1.0
+_EXPIRE_EVERY_S = 30.0
+# Rows are judged by the database's clock, the memory of them by ours.
+_CLOCK_SLACK = timedelta(seconds=60)
+
+
+async def send(tx: Tx, kind: str, payload: dict[str, Any], until: datetime) -> None:
+    """Tell every collector, in the caller's transaction; `Signals.ring` after its commit saves waiting."""
+    if kind not in KINDS:
+        raise ValueError(f"no such kind of signal: {kind}")
+    await table.add(tx, kind, payload, until)
+
+
+class Signals:
+    """One per process: reads what was sent, each signal once, and hands it to who subscribed to its kind."""
+
+    def __init__(self, db: Db) -> None:
+        self.bell = Bell()
+        self._db = db
+        self._hearers: defaultdict[str, list[Hear]] = defaultdict(list)
+        self._seen: dict[int, datetime] = {}
+        self._floor = 0
+        self._owed = False
+        self._notified_at = float("-inf")
+        self._expired_at = float("-inf")
+
+    def subscribe(self, kind: str, hear: Hear) -> Callable[[], None]:
+        """Have *hear* called with the payload of each signal of *kind*; answers how to stop that."""
+        self._hearers[kind].append(hear)
+        return lambda: self._hearers[kind].remove(hear)
+
+    def ring(self) -> None:
+        """Something was sent and committed: read it here now, and wake the others."""
+        self._owed = True
+        self.bell.ring()
+
+    async def turn(self) -> bool:
+        """Read and dispatch what is new."""
+        async with self._db.connection() as tx:
+            found = await table.unread(tx, self._floor, list(self._seen), _AT_ONCE)
+            await self._wake_others(tx)
+            await self._expire(tx)
+        for signal in found:
+            self._seen[signal.signal] = signal.until
+            await self._dispatch(signal)
+        self._forget()
+        return len(found) == _AT_ONCE
+
+    async def listen(self) -> bool:
+        """Hear the others' NOTIFY until the connection breaks; a hint only, turns are taken anyway."""
+        async with self._db.connection() as tx:
+            await table.listen(tx, self.bell.ring)
+        return False
+
+    async def _dispatch(self, signal: table.Signal) -> None:
+        for hear in tuple(self._hearers[signal.kind]):
+            try:
+                await hear(signal.payload)
+            except Exception:
+                log.exception("signal not heard", kind=signal.kind, signal=signal.signal)
+
+    async def _wake_others(self, tx: Tx) -> None:
+        """NOTIFY takes a lock of the whole cluster at commit, so at most once a second; the first at once."""
+        now = time.monotonic()
+        if self._owed and now - self._notified_at >= _NOTIFY_EVERY_S:
+            await table.notify(tx)
+            self._owed, self._notified_at = False, now
+
+    async def _expire(self, tx: Tx) -> None:
+        now = time.monotonic()
+        if now - self._expired_at >= _EXPIRE_EVERY_S:
+            await table.expire(tx)
+            self._expired_at = now
+
+    def _forget(self) -> None:
+        stale = utc_now() - _CLOCK_SLACK
+        self._seen = {number: until for number, until in self._seen.items() if until > stale}
+        if len(self._seen) > _MAX_SEEN:
+            kept = sorted(self._seen)[-_MAX_SEEN // 2 :]
+            self._floor = kept[0] - 1
+            self._seen = {number: self._seen[number] for number in kept}

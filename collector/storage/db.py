@@ -1,0 +1,235 @@
+"""The door to PostgreSQL: a pool that finds the primary; a lost database becomes Unavailable here."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+import asyncpg
+import orjson
+import structlog
+
+from shared.backoff import full_jitter
+from shared.errors import CannotStart, Unavailable
+
+log = structlog.get_logger()
+
+if TYPE_CHECKING:
+    Connection: TypeAlias = asyncpg.Connection[asyncpg.Record]
+    Tx: TypeAlias = asyncpg.pool.PoolConnectionProxy[asyncpg.Record] | Connection
+else:  # not generic when it runs
+    Connection = asyncpg.Connection
+    Tx = asyncpg.pool.PoolConnectionProxy | asyncpg.Connection
+
+OLDEST: Final = 15
+_CONNECT_S: Final = 5.0
+_ACQUIRE_S: Final = 10.0
+_STATEMENT_S: Final = 60.0
+_PATIENCE_S: Final = 60.0  # for the first connection
+_LOST: Final = (
+    asyncpg.PostgresConnectionError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.CannotConnectNowError,
+)
+_AWAY: Final = (
+    *_LOST,
+    OSError,
+    asyncpg.TooManyConnectionsError,
+    asyncpg.exceptions.TargetServerAttributeNotMatched,  # a standby, while there is no primary
+)
+_REFUSED: Final = (
+    asyncpg.InvalidAuthorizationSpecificationError,
+    asyncpg.InvalidCatalogNameError,
+    asyncpg.ClientConfigurationError,
+)
+_SETTINGS: Final = {
+    "timezone": "UTC",
+    "idle_in_transaction_session_timeout": "60s",
+    "statement_timeout": "60s",
+}
+_SINCE_17: Final = {"transaction_timeout": "120s"}  # longer than a statement's
+
+
+class Db:
+    """A pool of connections to the primary."""
+
+    def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]") -> None:
+        self._pool = pool
+
+    @classmethod
+    async def open(cls, url: str, *, size: int = 8, name: str = "tocsin") -> "Db":
+        """Connect; waits a while for one that starts. Raises Unavailable; CannotStart for one too old."""
+        first = await patient(url, name)
+        major = first.get_server_version().major
+        await first.close()
+        if major < OLDEST:
+            raise CannotStart(f"PostgreSQL {OLDEST} or newer is needed; TOCSIN_DATABASE_URL leads to {major}")
+        settings = {**_SETTINGS, **(_SINCE_17 if major >= 17 else {}), "application_name": name}
+
+        async def dial(*_: object, **kwargs: Any) -> Connection:
+            return await connect(url, server_settings=settings, **kwargs)
+
+        pool = await asyncpg.create_pool(
+            connect=dial,
+            init=_teach,
+            reset=_keep,
+            min_size=0,
+            max_size=size,
+            command_timeout=_STATEMENT_S,
+            max_inactive_connection_lifetime=300,
+        )
+        return cls(pool)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Tx]:
+        """One READ COMMITTED transaction. Raises Unavailable when the database is away or goes meanwhile."""
+        async with self.connection() as connection, connection.transaction():
+            yield connection
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Tx]:
+        """A connection whose every statement commits by itself: for reads. Raises Unavailable likewise."""
+        connection = await self._acquire()
+        try:
+            yield connection
+        except _LOST as error:
+            raise _unavailable() from error
+        except asyncpg.ReadOnlySQLTransactionError as error:
+            # What was the primary is one no longer.
+            await self._pool.expire_connections()
+            raise _unavailable() from error
+        except asyncpg.InterfaceError as error:
+            if _gone(connection):
+                raise _unavailable() from error
+            raise
+        finally:
+            await self._pool.release(connection)
+
+    async def close(self) -> None:
+        """Let what is under way end, for a moment, and close all connections."""
+        try:
+            async with asyncio.timeout(3.0):
+                await self._pool.close()
+        except TimeoutError:
+            self._pool.terminate()
+
+    async def _acquire(self) -> "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]":
+        try:
+            return await self._pool.acquire(timeout=_ACQUIRE_S)
+        except _AWAY as error:
+            raise _unavailable() from error
+
+
+async def connect(url: str, **kwargs: Any) -> Connection:
+    """A connection to the primary among the hosts that *url* lists, whichever takes it first.
+
+    asyncpg tries listed hosts one after the other and waits behind one that hangs; these run side by side.
+    """
+    tries = [asyncio.create_task(_one(each, kwargs)) for each in hosts(url)]
+    failures: list[BaseException] = []
+    try:
+        for done in asyncio.as_completed(tries):
+            try:
+                return await done
+            except (*_AWAY, *_REFUSED, asyncpg.PostgresError) as error:
+                failures.append(error)
+    finally:
+        await _abandon(tries)
+    raise failures[0]
+
+
+def hosts(url: str) -> list[str]:
+    """The URL of each host that *url* lists, in its authority or as `host=` in its query."""
+    parts = urlsplit(url)
+    query = parse_qsl(parts.query)
+    named = dict(query)
+    login, at, authority = parts.netloc.rpartition("@")
+    if "," in authority:
+        return [urlunsplit(parts._replace(netloc=f"{login}{at}{each}")) for each in authority.split(",")]
+    names = named.get("host", "").split(",")
+    if len(names) == 1:
+        return [url]
+    ports = named.get("port", "").split(",")
+    each_port = ports if len(ports) == len(names) else ports[:1] * len(names)
+    rest = [(key, value) for key, value in query if key not in {"host", "port"}]
+    return [
+        urlunsplit(
+            parts._replace(query=urlencode([*rest, ("host", name), *([("port", port)] if port else [])]))
+        )
+        for name, port in zip(names, each_port, strict=True)
+    ]
+
+
+async def _one(url: str, kwargs: dict[str, Any]) -> Connection:
+    connection: Connection = await asyncpg.connect(
+        url, **{"timeout": _CONNECT_S, "target_session_attrs": "read-write", **kwargs}
+    )
+    return connection
+
+
+async def _abandon(tries: "list[asyncio.Task[Connection]]") -> None:
+    """Close what connected too late to be the one."""
+    winner = next(
+        (each for each in tries if each.done() and not each.cancelled() and not each.exception()), None
+    )
+    for each in tries:
+        each.cancel()
+    for result in await asyncio.gather(*tries, return_exceptions=True):
+        if isinstance(result, asyncpg.Connection) and (winner is None or result is not winner.result()):
+            result.terminate()
+
+
+async def patient(url: str, name: str) -> Connection:
+    """A connection, after a while if need be. Raises Unavailable; CannotStart when waiting cannot help."""
+    try:
+        async with asyncio.timeout(_PATIENCE_S):
+            return await _insist(url, name)
+    except TimeoutError as error:
+        raise _unavailable() from error
+    except _REFUSED as error:
+        raise CannotStart(f"TOCSIN_DATABASE_URL cannot be used: {error}") from error
+
+
+async def _insist(url: str, name: str) -> Connection:
+    waits = full_jitter(0.1, 3.0)
+    while True:
+        try:
+            return await connect(url, server_settings={"application_name": name})
+        except _AWAY as error:
+            log.warning("the database is away", error=str(error) or type(error).__name__)
+            await asyncio.sleep(next(waits))
+
+
+def _gone(connection: Tx) -> bool:
+    try:
+        return connection.is_closed()
+    except asyncpg.InterfaceError:  # so far gone that the pool has it back
+        return True
+
+
+async def _teach(connection: Tx) -> None:
+    """JSON both ways, in the binary form that COPY needs; jsonb's begins with its version."""
+    await connection.set_type_codec(
+        "json", encoder=orjson.dumps, decoder=orjson.loads, schema="pg_catalog", format="binary"
+    )
+    await connection.set_type_codec(
+        "jsonb", encoder=_jsonb, decoder=_from_jsonb, schema="pg_catalog", format="binary"
+    )
+
+
+def _jsonb(value: object) -> bytes:
+    return b"\x01" + orjson.dumps(value)
+
+
+def _from_jsonb(data: bytes) -> Any:
+    return orjson.loads(memoryview(data)[1:])
+
+
+async def _keep(_: Tx) -> None:
+    """Nothing to reset: what a transaction sets is local to it. Saves a round trip for each use."""
+
+
+def _unavailable() -> Unavailable:
+    return Unavailable("the database is away", retry_after=1)

@@ -1,0 +1,179 @@
+"""``tocsin up``: PostgreSQL, a collector and a probe as three processes; what dies is started again."""
+
+import asyncio
+import base64
+import os
+import secrets
+import signal
+import sys
+import time
+from asyncio.subprocess import Process
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Final
+
+import structlog
+
+from collector import embedded_files as files
+from collector.embedded import Embedded
+from shared.backoff import full_jitter
+from shared.command import begin
+from shared.errors import CannotStart
+from shared.setting_table import address
+from shared.settings import CollectorSettings, ProbeSettings, UpSettings, environment
+
+log = structlog.get_logger()
+
+_STEADY_S: Final = 30.0  # who ran for so long starts over with the shortest wait
+_FIRST_WAIT_S: Final = 0.2
+_LONGEST_WAIT_S: Final = 15.0
+_CANNOT_START: Final = 2
+# Together less than the 10 s within which everything has to stop.
+_GRACE_S: Final = {"probe": 3.0, "collector": 4.0, "postgres": 2.0}
+
+
+def main(argv: list[str]) -> int:
+    """Run all three until SIGTERM or SIGINT."""
+    settings = begin(UpSettings, argv)
+    with suppress(asyncio.CancelledError):
+        asyncio.run(_until_told(Up(settings)))
+    return 0
+
+
+async def _until_told(up: "Up") -> None:
+    loop = asyncio.get_running_loop()
+    work = asyncio.create_task(up.work())
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, work.cancel)
+    try:
+        await work
+    finally:
+        await up.stop()
+
+
+class Up:
+    """The supervisor: one task that keeps each process running."""
+
+    def __init__(self, settings: UpSettings) -> None:
+        self._settings = settings
+        self._server: Embedded | None = None
+        self._lock: int | None = None
+        self._children: dict[str, Process] = {}
+        self._keepers: list[asyncio.Task[None]] = []
+
+    async def work(self) -> None:
+        """Start everything and keep it running. Raises CannotStart."""
+        url = self._settings.database_url
+        keepers: list[Awaitable[None]] = []
+        if url is None:
+            server = self._server = Embedded(self._settings.data_dir)
+            await server.start()
+            log.info("started", process="postgres", pid=server.pid)
+            url = server.url
+            keepers.append(_keep("postgres", _Revival(server)))
+        else:
+            self._lock = files.lock(self._settings.data_dir)
+        for name, variables in self._environments(url).items():
+            keepers.append(_keep(name, self._life(name, variables)))
+        self._keepers = [asyncio.ensure_future(keeper) for keeper in keepers]
+        done, _ = await asyncio.wait(self._keepers, return_when=asyncio.FIRST_COMPLETED)
+        for each in done:
+            each.result()
+
+    async def stop(self) -> None:
+        """Stop the probe, then the collector, then PostgreSQL, each within its grace."""
+        for keeper in self._keepers:
+            keeper.cancel()
+        await asyncio.gather(*self._keepers, return_exceptions=True)
+        for name in ("probe", "collector"):
+            if name in self._children:
+                await _end(self._children[name], _GRACE_S[name])
+        if self._server is not None:
+            await self._server.stop(_GRACE_S["postgres"])
+        if self._lock is not None:
+            os.close(self._lock)
+
+    def _environments(self, url: str) -> dict[str, dict[str, str]]:
+        settings = self._settings
+        key = settings.secret_key or files.kept(settings.data_dir / "secret-key", _new_key)
+        probe_dir = settings.data_dir / "probe"
+        return {
+            "collector": environment(CollectorSettings, settings, database_url=url, secret_key=key),
+            "probe": environment(
+                ProbeSettings, settings, collector=_reachable(settings.grpc_listen), data_dir=str(probe_dir)
+            ),
+        }
+
+    def _life(self, name: str, variables: dict[str, str]) -> Callable[[], Awaitable[int]]:
+        """One life of a child: start it, wait for its end, answer how it ended."""
+
+        async def live() -> int:
+            # Killed with this process: what they must not lose is on disk or in the database, and the next
+            # supervisor finds the ports and the spool free at once.
+            command = files.launched(
+                "same", sys.executable, "-P", "-m", "shared.command", name, death=signal.SIGKILL
+            )
+            child = self._children[name] = await asyncio.create_subprocess_exec(
+                *command, stdin=asyncio.subprocess.DEVNULL, env=variables, start_new_session=True
+            )
+            log.info("started", process=name, pid=child.pid)
+            return await child.wait()
+
+        return live
+
+
+class _Revival:
+    """Lives of the server; the first is under way already."""
+
+    def __init__(self, server: Embedded) -> None:
+        self._server = server
+
+    async def __call__(self) -> int:
+        if self._server.pid is None:
+            try:
+                await self._server.start()
+            except CannotStart as error:
+                log.error("does not start", process="postgres", error=str(error))  # noqa: TRY400 - an answer, no bug
+                return 1
+            log.info("started", process="postgres", pid=self._server.pid)
+        return await self._server.wait()
+
+
+async def _keep(name: str, live: Callable[[], Awaitable[int]]) -> None:
+    """Let it live again and again. Raises CannotStart when the first life shows that it never can."""
+    waits = full_jitter(_FIRST_WAIT_S, _LONGEST_WAIT_S)
+    first = True
+    while True:
+        born = time.monotonic()
+        status = await live()
+        steady = time.monotonic() - born > _STEADY_S
+        if first and status == _CANNOT_START and not steady:
+            raise CannotStart(f"the {name} cannot start; it says why above")
+        first = False
+        if steady:
+            waits = full_jitter(_FIRST_WAIT_S, _LONGEST_WAIT_S)
+        wait = next(waits)
+        log.warning("died; starting it again", process=name, status=status, wait_s=round(wait, 2))
+        await asyncio.sleep(wait)
+
+
+async def _end(child: Process, grace: float) -> None:
+    for number, seconds in ((signal.SIGTERM, grace), (signal.SIGKILL, 1.0)):
+        if child.returncode is not None:
+            return
+        with suppress(ProcessLookupError):
+            child.send_signal(number)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await child.wait()
+
+
+def _reachable(listen: str) -> str:
+    """Where a process of this machine reaches a server that listens there."""
+    host, port = address(listen)
+    near = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared with, not bound
+    return f"[{near}]:{port}" if ":" in near else f"{near}:{port}"
+
+
+def _new_key() -> str:
+    return base64.urlsafe_b64encode(secrets.token_bytes(32)).decode()

@@ -1,0 +1,138 @@
+"""The probe put together: the only file that knows all its parts."""
+
+import asyncio
+import contextlib
+import os
+import platform
+import signal
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+from uuid import UUID
+
+import structlog
+
+from probe.batches import Batcher
+from probe.checks import CHECKS
+from probe.link import demand_safe
+from probe.net.engine import Net
+from probe.plan import Assigned, Plan
+from probe.runner import Ran, run
+from probe.scheduler import Scheduler
+from probe.session import Identity, Session
+from probe.spool import Spool
+from shared.clock import boot_us
+from shared.errors import CannotStart
+from shared.ids import uuid7
+from shared.loop import Bell, forever
+from shared.results import Outcome, Status
+from shared.settings import ProbeSettings
+
+log = structlog.get_logger()
+
+_SYNC_EVERY: Final = timedelta(seconds=1)
+# A stop takes these two at the most, and little beside them.
+_CHECKS_END_S: Final = 4.0
+_SENDING_ENDS_S: Final = 3.0
+_DEFAULT_LOCATION: Final = "local"
+
+
+async def serve(settings: ProbeSettings) -> int:
+    """Run a probe until SIGTERM or SIGINT."""
+    for collector in settings.collector:
+        demand_safe(collector)
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    home = settings.data_dir / "probe"
+    spool = Spool(home / "spool")
+    try:
+        me = _identity(settings, home)
+        log.info("probe starts", probe=str(me.probe_id), locations=me.locations)
+        await _work(settings, me, spool, stop)
+    finally:
+        spool.close()
+    log.info("probe stopped")
+    return 0
+
+
+async def _work(settings: ProbeSettings, me: Identity, spool: Spool, stop: asyncio.Event) -> None:
+    net = Net(allow_private=settings.allow_private_targets)
+    bell = Bell()
+
+    def keep(incarnation: int, seq: int, results: int, data: bytes) -> None:
+        spool.append(incarnation, seq, results, data)
+        bell.ring()
+
+    async def check(assigned: Assigned) -> Ran:
+        if assigned.check is None:
+            return Ran(Outcome(Status.UNKNOWN, error=assigned.fault), boot_us(), 0)
+        return await run(assigned.check, net, assigned.timeout_s)
+
+    batcher = Batcher(keep)
+    scheduler = Scheduler(check, batcher.add, max_concurrency=settings.max_concurrency)
+    plan = Plan(scheduler.take, scheduler.leave)
+    session = Session(
+        me,
+        settings.collector,
+        spool=spool,
+        batcher=batcher,
+        plan=plan,
+        scheduler=scheduler,
+        bell=bell,
+    )
+    syncing = asyncio.create_task(forever("spool", spool.turn, _SYNC_EVERY))
+    talking = asyncio.create_task(session.run())
+    await _first(stop, talking)
+    await scheduler.stop(_CHECKS_END_S)
+    batcher.seal()
+    session.stop()
+    await _end(talking, _SENDING_ENDS_S)
+    await _end(syncing, 0)
+    net.close()
+
+
+async def _first(stop: asyncio.Event, talking: "asyncio.Task[None]") -> None:
+    """Wait for the word to stop; a session that breaks by a fault of ours ends the probe, loudly."""
+    stopping = asyncio.create_task(stop.wait())
+    await asyncio.wait({stopping, talking}, return_when=asyncio.FIRST_COMPLETED)
+    await _end(stopping, 0)
+    if talking.done():
+        talking.result()
+
+
+async def _end(task: "asyncio.Task[bool] | asyncio.Task[None]", seconds: float) -> None:
+    """Let *task* end by itself within *seconds*, then cancel it."""
+    await asyncio.wait({task}, timeout=seconds)
+    if not task.done():
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+def _identity(settings: ProbeSettings, home: Path) -> Identity:
+    locations = settings.locations or (settings.location or _DEFAULT_LOCATION,)
+    return Identity(
+        probe_id=_probe_id(home / "id"),
+        name=platform.node()[:100],
+        locations=locations,
+        kinds=sorted(CHECKS),
+        stands_in=settings.stand_in,
+    )
+
+
+def _probe_id(path: Path) -> UUID:
+    """Made at the first start; whole or not there, whenever the machine stops."""
+    if path.exists():
+        try:
+            return UUID(path.read_text().strip())
+        except ValueError as error:
+            raise CannotStart(f"{path} holds no probe id; remove it to begin as a new probe") from error
+    probe_id = uuid7()
+    draft = path.with_suffix(".new")
+    with draft.open("w") as file:
+        file.write(f"{probe_id}\n")
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+    return probe_id

@@ -1,0 +1,178 @@
+"""Results gathered into columns, and sealed into batches for the spool."""
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final, Protocol
+
+from probe.clock import wall_us as clock_wall_us
+from probe.plan import Assigned
+from probe.runner import Ran
+from shared.clock import boot_id
+from shared.clock import boot_us as clock_boot_us
+from shared.phases import pack
+from shared.results import Run
+from shared.wire.convert import MAX_STATE, MAX_TEXT, Batch, decode, encode, signed
+
+MAX_RESULTS: Final = 1000
+# A message costs the collector the same whatever it holds; this keeps one well below gRPC's limit.
+MAX_BYTES: Final = 1024 * 1024
+_RESULT_BYTES: Final = 48
+# What changes something goes out at once, with those that end beside it; the rest waits for company.
+URGENT_S: Final = 0.01
+LINGER_S: Final = 0.5
+
+
+class Keep(Protocol):
+    """Where sealed batches go."""
+
+    def __call__(self, incarnation: int, seq: int, results: int, data: bytes) -> None: ...
+
+
+class Batcher:
+    """Numbers batches from 1 without a hole, within an incarnation of its own."""
+
+    def __init__(
+        self,
+        keep: Keep,
+        *,
+        boot_us: Callable[[], int] = clock_boot_us,
+        wall_us: Callable[[], int] = clock_wall_us,
+    ) -> None:
+        self._keep = keep
+        self._boot_us = boot_us
+        self._wall_us = wall_us
+        self._open = _Columns()
+        self._timer: asyncio.TimerHandle | None = None
+        self._hurried = False
+        self.incarnation = _new_incarnation()
+        self.seq = 0
+
+    def add(self, assigned: Assigned, run: Run, ran: Ran, *, urgent: bool) -> None:
+        """Take one result; its batch is sealed soon."""
+        self._open.add(assigned, run, ran)
+        if len(self._open.monitor) >= MAX_RESULTS or self._open.bytes >= MAX_BYTES:
+            self.seal()
+        elif self._timer is None or (urgent and not self._hurried):
+            self._set_timer(urgent)
+
+    def seal(self) -> None:
+        """Close the open batch, if it holds anything."""
+        self._cancel_timer()
+        columns, self._open = self._open, _Columns()
+        if not columns.monitor:
+            return
+        self.seq += 1
+        wall_us = self._wall_us() - (self._boot_us() - columns.base_us)
+        data = encode(columns.batch(self.incarnation, self.seq, wall_us))
+        self._keep(self.incarnation, self.seq, len(columns.monitor), data)
+
+    def renew(self) -> None:
+        """Go on under a new incarnation, from batch 1."""
+        self.seal()
+        self.incarnation = _new_incarnation()
+        self.seq = 0
+
+    def repeat(self, data: bytes) -> None:
+        """Send a sealed batch once more, under the present incarnation."""
+        self.seal()
+        self.seq += 1
+        batch = replace(decode(data), incarnation=self.incarnation, first_seq=self.seq, seq=self.seq)
+        self._keep(self.incarnation, self.seq, len(batch.monitor), encode(batch))
+
+    def _set_timer(self, urgent: bool) -> None:
+        self._cancel_timer()
+        self._hurried = urgent
+        delay = URGENT_S if urgent else LINGER_S
+        self._timer = asyncio.get_running_loop().call_later(delay, self.seal)
+
+    def _cancel_timer(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+        self._timer, self._hurried = None, False
+
+
+class _Columns:
+    """An open batch."""
+
+    __slots__ = (
+        "assignment", "base_us", "bytes", "code", "duration_us", "error", "errors", "location", "monitor",
+        "outcome", "phases", "revision", "run", "start_us", "state",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.base_us = self.bytes = 0
+        self.monitor: list[int] = []
+        self.location: list[int] = []
+        self.assignment: list[int] = []
+        self.revision: list[int] = []
+        self.run: list[int] = []
+        self.start_us: list[int] = []
+        self.duration_us: list[int] = []
+        self.outcome: list[int] = []
+        self.code: list[int] = []
+        self.phases: list[bytes] = []
+        self.error: list[int] = []
+        self.errors: dict[str, int] = {}
+        self.state: dict[int, bytes] = {}
+
+    def add(self, assigned: Assigned, run: Run, ran: Ran) -> None:
+        outcome = ran.outcome
+        if not self.monitor:
+            self.base_us = ran.start_us
+        if outcome.state is not None and len(outcome.state) <= MAX_STATE:
+            self.state[len(self.monitor)] = outcome.state
+            self.bytes += len(outcome.state)
+        self.monitor.append(assigned.monitor)
+        self.location.append(assigned.location)
+        self.assignment.append(assigned.number)
+        self.revision.append(assigned.revision)
+        self.run.append(run)
+        self.start_us.append(ran.start_us - self.base_us)
+        self.duration_us.append(ran.duration_us)
+        self.outcome.append(outcome.status)
+        self.code.append(outcome.code)
+        self.phases.append(pack(outcome.phases))
+        self.error.append(self._error(outcome.error) if outcome.error else 0)
+        self.bytes += _RESULT_BYTES
+
+    def _error(self, text: str) -> int:
+        """1 + the place of *text* among the errors, each of which is carried once."""
+        text = clean(text)
+        number = self.errors.setdefault(text, len(self.errors) + 1)
+        if number == len(self.errors):
+            self.bytes += len(text)
+        return number
+
+    def batch(self, incarnation: int, seq: int, wall_us: int) -> Batch:
+        return Batch(
+            incarnation=incarnation,
+            first_seq=seq,
+            seq=seq,
+            boot_id=boot_id(),
+            base_us=self.base_us,
+            wall_us=wall_us,
+            monitor=self.monitor,
+            location=self.location,
+            assignment=self.assignment,
+            revision=self.revision,
+            run=self.run,
+            start_us=self.start_us,
+            duration_us=self.duration_us,
+            outcome=self.outcome,
+            code=self.code,
+            phases=self.phases,
+            error=self.error,
+            errors=list(self.errors),
+            state=self.state,
+        )
+
+
+def clean(text: str) -> str:
+    """*text* as both the wire and PostgreSQL take it: valid UTF-8 without NUL, not too long."""
+    return text[:MAX_TEXT].replace("\0", "?").encode("utf-8", "replace").decode()
+
+
+def _new_incarnation() -> int:
+    return signed(secrets.randbits(64))

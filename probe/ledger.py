@@ -1,0 +1,115 @@
+"""What of the spool is acknowledged, and what of it was lost before it could be: kept over a restart."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import orjson
+import structlog
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Batches that went before a collector had them."""
+
+    first_seq: int
+    last_seq: int
+    results: int
+    reason: str
+
+
+class Ledger:
+    """Positions and losses of each incarnation; written lazily, for a stale one only costs repetition."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._acked: dict[int, int] = {}
+        self._lost: dict[int, list[Lost]] = {}
+        self._told: dict[int, int] = {}
+        self._changed = False
+        self.results_lost = 0
+        if path.exists():
+            self._read()
+
+    def acked(self, incarnation: int) -> int:
+        return self._acked.get(incarnation, 0)
+
+    def move(self, incarnation: int, seq: int) -> None:
+        """A collector has everything up to *seq*: less than before, if its database was restored."""
+        if self._acked.get(incarnation) == seq:
+            return
+        self._acked[incarnation] = seq
+        self._changed = True
+        left = [lost for lost in self._lost.get(incarnation, ()) if lost.last_seq > seq]
+        self._put(incarnation, left)
+
+    def lose(self, incarnation: int, lost: Lost) -> None:
+        """Remember a loss; it joins the one before it, unless that was told already."""
+        known = self._lost.get(incarnation, [])
+        before = known[-1] if known else None
+        if (
+            before
+            and before.reason == lost.reason
+            and before.last_seq + 1 == lost.first_seq
+            and self._told.get(incarnation, 0) < before.first_seq
+        ):
+            known = known[:-1]
+            results = before.results + lost.results
+            lost = replace(lost, first_seq=before.first_seq, results=results)
+            self.results_lost -= before.results
+        self._put(incarnation, [*known, lost])
+        self.results_lost += lost.results
+        self._changed = True
+
+    def losses(self, incarnation: int) -> list[Lost]:
+        """In order of seq."""
+        return self._lost.get(incarnation, [])
+
+    def incarnations(self) -> set[int]:
+        """Those with losses that no collector has acknowledged."""
+        return set(self._lost)
+
+    def tell(self, incarnation: int, seq: int) -> None:
+        """Losses up to *seq* are on their way: they must not grow any more."""
+        self._told[incarnation] = max(seq, self._told.get(incarnation, 0))
+
+    def forget(self, living: set[int]) -> None:
+        """Drop the positions of incarnations of which nothing is left."""
+        for incarnation in set(self._acked) - living - set(self._lost):
+            del self._acked[incarnation]
+            self._told.pop(incarnation, None)
+            self._changed = True
+
+    def save(self) -> None:
+        """Write what changed, whole or not at all."""
+        if not self._changed:
+            return
+        content = {
+            "acked": {str(incarnation): seq for incarnation, seq in self._acked.items()},
+            "lost": {str(incarnation): losses for incarnation, losses in self._lost.items()},
+        }
+        draft = self._path.with_suffix(".new")
+        draft.write_bytes(orjson.dumps(content))
+        draft.replace(self._path)
+        self._changed = False
+
+    def _put(self, incarnation: int, losses: list[Lost]) -> None:
+        if losses:
+            self._lost[incarnation] = sorted(losses, key=lambda lost: lost.first_seq)
+        else:
+            self._lost.pop(incarnation, None)
+
+    def _read(self) -> None:
+        try:
+            content = orjson.loads(self._path.read_bytes())
+            acked = {int(incarnation): int(seq) for incarnation, seq in content["acked"].items()}
+            lost = {
+                int(incarnation): [Lost(**loss) for loss in losses]
+                for incarnation, losses in content["lost"].items()
+            }
+        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+            # Without it the collector's own positions decide; nothing is lost.
+            log.warning("positions of the spool are unreadable", fault=type(error).__name__)
+            return
+        self._acked, self._lost = acked, lost

@@ -1,0 +1,56 @@
+"""The way to a collector: a channel that may be trusted, and what a refusal means."""
+
+import ipaddress
+from typing import Final
+
+import grpc
+
+from shared.errors import BadSettings
+from shared.setting_table import address as host_and_port
+
+_OPTIONS: Final = (
+    ("grpc.keepalive_time_ms", 20_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.max_pings_without_data", 0),
+    ("grpc.max_receive_message_length", 64 * 1024 * 1024),
+    ("grpc.enable_retries", 0),
+    ("grpc.enable_http_proxy", 0),
+    # A channel of its own for each try, which no earlier failure makes wait.
+    ("grpc.use_local_subchannel_pool", 1),
+)
+
+# What will not go away by trying again: somebody has to do something about it.
+LASTING: Final = frozenset(
+    {
+        grpc.StatusCode.INVALID_ARGUMENT,
+        grpc.StatusCode.FAILED_PRECONDITION,
+        grpc.StatusCode.UNAUTHENTICATED,
+        grpc.StatusCode.PERMISSION_DENIED,
+        grpc.StatusCode.ALREADY_EXISTS,
+        grpc.StatusCode.UNIMPLEMENTED,
+    }
+)
+
+
+def demand_safe(collector: str) -> None:
+    """Raise BadSettings for a collector that a probe without a certificate must not talk to."""
+    host, _ = host_and_port(collector)
+    if host != "localhost" and not _is_loopback(host):
+        raise BadSettings(
+            f"TOCSIN_COLLECTOR: {collector} is another machine; without a certificate a probe connects to"
+            " a collector on its own machine only (127.0.0.1, ::1, localhost)"
+        )
+
+
+def channel(collector: str) -> grpc.aio.Channel:
+    """A channel to ``host:port``, not connected yet."""
+    demand_safe(collector)
+    return grpc.aio.insecure_channel(collector, options=_OPTIONS)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,172 @@
+"""What this probe has to check: the plan as the collector hands it out, each assignment ready to run."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import orjson
+import structlog
+
+from probe.checks import CHECKS, Check
+from shared.kinds import Kind, load
+from shared.schedule import plan_hash
+
+log = structlog.get_logger()
+
+# No check may be asked to start more often, or to take longer, than this.
+MIN_INTERVAL_MS: Final = 100
+MAX_TIMEOUT_MS: Final = 600_000
+
+Checks = Mapping[str, Callable[[Kind], Check]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """An assignment as it comes over the wire."""
+
+    number: int
+    monitor: int
+    location: int
+    revision: int
+    type: str
+    config: bytes = field(repr=False)  # may hold secrets
+    interval_ms: int
+    timeout_ms: int
+    turn: int = 0
+    turns: int = 1
+    failure_threshold: int = 1
+    recovery_threshold: int = 1
+    fails: int = 0
+    failing: bool = False
+    at_once: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assigned:
+    """An assignment ready to run. Without a *check* it cannot be run here, and *fault* says why."""
+
+    number: int
+    monitor: int
+    location: int
+    revision: int
+    check: Check | None
+    fault: str
+    interval_us: int
+    timeout_s: float
+    turn: int
+    turns: int
+    failure_threshold: int
+    recovery_threshold: int
+    fails: int
+    failing: bool
+    at_once: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A message of the plan: a part of a snapshot, or a difference."""
+
+    number: int
+    upsert: Sequence[Order] = ()
+    removed: Sequence[int] = ()
+    starts_snapshot: bool = False
+    ends_snapshot: bool = False
+    hash: int = 0
+
+
+class Plan:
+    """All assignments by number: what is new or changed goes to *take*, what counts no more to *leave*."""
+
+    def __init__(
+        self,
+        take: Callable[[Assigned], None],
+        leave: Callable[[int], None],
+        checks: Checks = CHECKS,
+    ) -> None:
+        self._take = take
+        self._leave = leave
+        self._checks = checks
+        self._revisions: dict[int, int] = {}
+        self._unnamed: set[int] | None = None  # by the snapshot that is coming in
+        self.number = 0
+        self.hash = 0
+
+    def __len__(self) -> int:
+        return len(self._revisions)
+
+    def apply(self, change: Change) -> None:
+        """Bring the plan to where *change* says; one bad assignment spoils no other."""
+        if change.starts_snapshot:
+            self._unnamed = set(self._revisions)
+        for number in change.removed:
+            self._remove(number)
+        for order in change.upsert:
+            self._put(order)
+        if change.ends_snapshot and self._unnamed is not None:
+            for number in self._unnamed:
+                self._remove(number)
+            self._unnamed = None
+        if self._unnamed is None:
+            self.number = change.number
+            self._compare(change)
+
+    def _put(self, order: Order) -> None:
+        if self._unnamed is not None:
+            self._unnamed.discard(order.number)
+        self._count(order.number, order.revision)
+        self._take(prepare(order, self._checks))
+
+    def _remove(self, number: int) -> None:
+        if number in self._revisions:
+            self._count(number, None)
+            self._leave(number)
+
+    def _count(self, number: int, revision: int | None) -> None:
+        """Keep the hash: it is a sum, so nothing but the difference has to be reckoned."""
+        before = self._revisions.pop(number, None)
+        if before is not None:
+            self.hash -= plan_hash([(number, before)])
+        if revision is not None:
+            self._revisions[number] = revision
+            self.hash += plan_hash([(number, revision)])
+        self.hash %= 2**64
+
+    def _compare(self, change: Change) -> None:
+        if change.hash and change.hash != self.hash:
+            log.warning("the plan differs from the collector's", plan=change.number, assignments=len(self))
+
+
+def prepare(order: Order, checks: Checks = CHECKS) -> Assigned:
+    """*order* with its check made; one that cannot be understood gets a fault in its place."""
+    check, fault = _make_check(order, checks)
+    if fault:
+        log.warning("assignment cannot be run", monitor=order.monitor, revision=order.revision, fault=fault)
+    return Assigned(
+        number=order.number,
+        monitor=order.monitor,
+        location=order.location,
+        revision=order.revision,
+        check=check,
+        fault=fault,
+        interval_us=max(order.interval_ms, MIN_INTERVAL_MS) * 1000,
+        timeout_s=min(max(order.timeout_ms, 1), MAX_TIMEOUT_MS) / 1000,
+        turn=order.turn,
+        turns=max(order.turns, 1),
+        failure_threshold=max(order.failure_threshold, 1),
+        recovery_threshold=max(order.recovery_threshold, 1),
+        fails=order.fails,
+        failing=order.failing,
+        at_once=order.at_once,
+    )
+
+
+def _make_check(order: Order, checks: Checks) -> tuple[Check | None, str]:
+    make = checks.get(order.type)
+    if make is None:
+        return None, f"this probe cannot run checks of type {order.type[:64]!r}"
+    try:
+        config: Any = orjson.loads(order.config)
+        return make(load(order.type, config)), ""
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with one assignment, the others run
+        # The message of the error may quote the configuration, which holds secrets.
+        return None, f"the probe does not understand this configuration ({type(error).__name__})"

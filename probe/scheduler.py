@@ -1,0 +1,282 @@
+"""When each check runs: at its place in the interval, soon again to confirm a change, never twice at once.
+
+One timer serves a heap of due times on the boot clock, which no step of the wall clock moves. What was due
+while the machine slept or this process was held up is skipped and counted, except for the little that
+`late_allowed_us` lets through.
+"""
+
+import asyncio
+import heapq
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Final, Protocol
+
+import structlog
+
+from probe.clock import wall_us as clock_wall_us
+from probe.plan import Assigned
+from probe.runner import Ran
+from probe.slots import SLOW_US, Budget, Slots
+from probe.streak import Streak
+from shared.clock import boot_us as clock_boot_us
+from shared.results import Run
+from shared.schedule import following, late_allowed_us, next_start, phase_us
+
+log = structlog.get_logger()
+
+# Checks that were never run start at once, but not all at the same moment.
+AT_ONCE_APART_US: Final = 2000
+_STALE_AT_LEAST: Final = 1000
+
+
+class Report(Protocol):
+    """Where results go; *urgent* ones may change what the collector thinks of the target."""
+
+    def __call__(self, assigned: Assigned, run: Run, ran: Ran, *, urgent: bool) -> None: ...
+
+
+class _Item:
+    """One assignment and where it stands; one made for a single run has no place in the heap."""
+
+    __slots__ = (
+        "answer", "assigned", "due_us", "gone", "next_us", "phase_us", "recheck_us", "run", "slow", "streak",
+        "task", "until_us", "waits", "wanted_us",
+    )  # fmt: skip
+
+    def __init__(self, assigned: Assigned) -> None:
+        self.streak = Streak(assigned)
+        self.gone = False
+        self.run = Run.SCHEDULED
+        self.task: asyncio.Task[Ran] | None = None
+        self.waits = False
+        self.wanted_us = 0  # when the run that waits or goes on should have started
+        self.until_us = 0  # after this it is not worth starting; 0: always
+        self.answer: Callable[[Ran], None] | None = None
+        self.slow = False
+        self.phase_us = self.due_us = self.next_us = self.recheck_us = 0
+        self.take(assigned)
+
+    def take(self, assigned: Assigned) -> bool:
+        """Go by *assigned* from now on; says whether the regular starts move."""
+        before = self.phase_us
+        self.assigned = assigned
+        self.phase_us = phase_us(assigned.monitor, assigned.interval_us, assigned.turn, assigned.turns)
+        return self.phase_us != before
+
+    @property
+    def busy(self) -> bool:
+        return self.task is not None or self.waits
+
+
+class Scheduler:
+    """Starts checks and reports what they come to.
+
+    An assignment that is removed, or changed into another revision, has its running check cancelled: a result
+    of the old one would be history at once.
+    """
+
+    def __init__(
+        self,
+        check: Callable[[Assigned], Awaitable[Ran]],
+        report: Report,
+        *,
+        max_concurrency: int = 1000,
+        boot_us: Callable[[], int] = clock_boot_us,
+        wall_us: Callable[[], int] = clock_wall_us,
+    ) -> None:
+        self._check = check
+        self._report = report
+        self._boot_us = boot_us
+        self._wall_us = wall_us
+        self._items: dict[int, _Item] = {}
+        self._heap: list[tuple[int, int, _Item]] = []
+        self._pushes = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_us = 0
+        self._slots = Slots(max_concurrency)
+        self._waiting: deque[_Item] = deque()
+        self._waiting_slow: deque[_Item] = deque()
+        # Re-checks take at most a fifth of what the probe could do if each check took a second.
+        self._budget = Budget(max_concurrency / 5, boot_us)
+        self._at_once_us = 0
+        self._running: set[asyncio.Task[Ran]] = set()
+        self._stopped = False
+        self.started = 0
+        self.skipped = 0
+        self._late_us_max = 0
+
+    @property
+    def running(self) -> int:
+        return len(self._running)
+
+    def late_us_max(self) -> int:
+        """The latest start since this was last asked."""
+        late, self._late_us_max = self._late_us_max, 0
+        return late
+
+    def take(self, assigned: Assigned) -> None:
+        """A new assignment, or one that changed; the same revision again keeps its place and its streak."""
+        item = self._items.get(assigned.number)
+        if item and item.assigned.revision == assigned.revision:
+            if item.take(assigned):
+                self._plan(item, next_start(self._wall_us(), item.phase_us, assigned.interval_us))
+            return
+        self.leave(assigned.number)
+        item = self._items[assigned.number] = _Item(assigned)
+        if assigned.at_once:
+            item.next_us = self._at_once_us = max(self._boot_us(), self._at_once_us + AT_ONCE_APART_US)
+            self._push(item)
+        else:
+            self._plan(item, next_start(self._wall_us(), item.phase_us, assigned.interval_us))
+
+    def leave(self, number: int) -> None:
+        """Check this no more."""
+        item = self._items.pop(number, None)
+        if item:
+            item.gone = True
+            if item.task:
+                item.task.cancel()
+
+    def ask(
+        self, assigned: Assigned, run: Run, within_s: float, answer: Callable[[Ran], None] | None = None
+    ) -> None:
+        """Run a check now, before those that wait. With *answer* it is a test, else its result is reported.
+
+        One that runs already, or does not get its turn in time, serves the collector no more than none would.
+        """
+        item = self._items.get(assigned.number) if answer is None else None
+        if item is None:
+            item = _Item(replace(assigned, timeout_s=min(assigned.timeout_s, within_s)))
+            item.answer = answer
+        if not item.busy and not self._stopped:
+            now_us = self._boot_us()
+            self._start(item, run, now_us, now_us + int(within_s * 1_000_000))
+
+    def tick(self) -> None:
+        """Start what is due."""
+        now_us = self._boot_us()
+        self._timer = None
+        while self._heap and self._heap[0][0] <= now_us and not self._stopped:
+            due_us, _, item = heapq.heappop(self._heap)
+            if not item.gone and item.due_us == due_us:
+                self._come_due(item, now_us)
+        self._set_timer()
+
+    async def stop(self, seconds: float) -> None:
+        """Start nothing more, let what runs end within *seconds*, cancel the rest."""
+        self._stopped = True
+        if self._timer:
+            self._timer.cancel()
+        if self._running:
+            _, left = await asyncio.wait(self._running, timeout=seconds)
+            for task in left:
+                task.cancel()
+            await asyncio.gather(*left, return_exceptions=True)
+
+    def _plan(self, item: _Item, start_us: int) -> None:
+        """The next regular start is at *start_us*, Unix time."""
+        item.next_us = start_us - self._wall_us() + self._boot_us()
+        self._push(item)
+
+    def _push(self, item: _Item) -> None:
+        due_us = min(item.next_us, item.recheck_us) if item.recheck_us else item.next_us
+        if due_us != item.due_us:
+            item.due_us = due_us
+            self._pushes += 1
+            heapq.heappush(self._heap, (due_us, self._pushes, item))
+            self._sweep()
+        self._set_timer()
+
+    def _sweep(self) -> None:
+        """Entries that count no more (replaced or gone) are left in the heap until they are half of it."""
+        if len(self._heap) > 2 * len(self._items) + _STALE_AT_LEAST:
+            self._heap = [entry for entry in self._heap if not entry[2].gone and entry[2].due_us == entry[0]]
+            heapq.heapify(self._heap)
+
+    def _set_timer(self) -> None:
+        if not self._heap or self._stopped:
+            return
+        due_us = self._heap[0][0]
+        if self._timer:
+            if self._timer_us <= due_us:
+                return
+            self._timer.cancel()
+        # uvloop takes less than a millisecond for none, and would spin until the moment comes.
+        delay_ms = max(1, -((self._boot_us() - due_us) // 1000))
+        self._timer_us = due_us
+        self._timer = asyncio.get_running_loop().call_later(delay_ms / 1000, self.tick)
+
+    def _come_due(self, item: _Item, now_us: int) -> None:
+        interval_us = item.assigned.interval_us
+        if item.next_us > now_us:
+            item.recheck_us = 0
+            if not item.busy:
+                self._start(item, Run.RECHECK, item.due_us)
+            self._push(item)
+            return
+        planned_us = item.next_us
+        late_us = now_us - planned_us
+        unix_us = self._wall_us()
+        if late_us > late_allowed_us(interval_us):
+            self.skipped += 1 + late_us // interval_us
+            self._plan(item, next_start(unix_us, item.phase_us, interval_us))
+            return
+        if item.busy:
+            self.skipped += 1
+        else:
+            item.recheck_us = 0
+            self._start(item, Run.SCHEDULED, planned_us)
+        self._plan(item, following(unix_us - late_us, item.phase_us, interval_us))
+
+    def _start(self, item: _Item, run: Run, wanted_us: int, until_us: int = 0) -> None:
+        """Run *item* now, or as soon as there is room; what is of use only for a while goes first."""
+        item.run, item.wanted_us, item.until_us = run, wanted_us, until_us
+        if self._slots.take(slow=item.slow):
+            self._launch(item)
+        else:
+            item.waits = True
+            queue = self._waiting_slow if item.slow else self._waiting
+            (queue.appendleft if until_us else queue.append)(item)
+
+    def _launch(self, item: _Item) -> None:
+        self._late_us_max = max(self._late_us_max, self._boot_us() - item.wanted_us)
+        item.waits = False
+        self.started += 1
+        slow = item.slow
+        task = item.task = asyncio.ensure_future(self._check(item.assigned))
+        self._running.add(task)
+        task.add_done_callback(lambda done: self._finish(item, done, slow=slow))
+
+    def _finish(self, item: _Item, task: "asyncio.Task[Ran]", *, slow: bool) -> None:
+        self._running.discard(task)
+        item.task = None
+        self._slots.give(slow=slow)
+        self._launch_waiting()
+        if not task.cancelled() and not item.gone:
+            self._settle(item, task.result())
+
+    def _launch_waiting(self) -> None:
+        for queue in (self._waiting, self._waiting_slow):
+            while queue and not self._stopped:
+                item = queue[0]
+                over = item.gone or 0 < item.until_us < self._boot_us()
+                if not over and not self._slots.take(slow=item.slow):
+                    break
+                queue.popleft()
+                item.waits = False
+                if not over:
+                    self._launch(item)
+
+    def _settle(self, item: _Item, ran: Ran) -> None:
+        if item.answer:
+            item.answer(ran)
+            return
+        item.slow = ran.duration_us > SLOW_US
+        settled = item.streak.settled
+        delay_s = item.streak.count(item.assigned, ran.outcome.status)
+        quiet = settled is not None and settled == item.streak.settled and item.run is Run.SCHEDULED
+        self._report(item.assigned, item.run, ran, urgent=not quiet)
+        if delay_s is not None and item.next_us and not self._stopped and self._budget.take():
+            item.recheck_us = self._boot_us() + int(delay_s * 1_000_000)
+            self._push(item)

@@ -1,0 +1,274 @@
+"""The link to a collector: results up, plan and requests down. Checks go on without it."""
+
+import asyncio
+import contextlib
+import itertools
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final, TypeAlias
+from uuid import UUID
+
+import grpc
+import structlog
+
+from probe.batches import Batcher, clean
+from probe.clock import wall_us
+from probe.lanes import Lanes
+from probe.link import LASTING, channel
+from probe.plan import Change, Order, Plan, prepare
+from probe.runner import Ran
+from probe.scheduler import Scheduler
+from probe.spool import Spool
+from probe.vitals import take as take_vitals
+from shared import __version__
+from shared.backoff import full_jitter
+from shared.clock import boot_id, boot_us
+from shared.loop import Bell
+from shared.phases import pack
+from shared.results import Run
+from shared.wire.convert import signed, unsigned
+from shared.wire.v1 import probe_pb2, probe_pb2_grpc
+
+log = structlog.get_logger()
+
+Call: TypeAlias = "grpc.aio.StreamStreamCall[probe_pb2.FromProbe, probe_pb2.ToProbe]"
+
+PROTOCOL: Final = 1
+_WELCOME_S: Final = 10.0
+_VITALS_S: Final = 5.0
+_FIRST_WAIT_S: Final = 0.25
+_LONGEST_WAIT_S: Final = 5.0
+# A session that held so long was a good one: after it the next try is made soon.
+_GOOD_S: Final = 10.0
+_DEFAULT_UNACKED: Final = 16
+_MOST_UNACKED: Final = 256
+_MOST_RANGES: Final = 1000
+_MOST_ANSWERS: Final = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Who this probe says it is."""
+
+    probe_id: UUID
+    name: str
+    locations: Sequence[str]
+    kinds: Sequence[str]
+    stands_in: bool
+
+
+class Session:
+    """One stream at a time, to one of the collectors. `run` lasts until `finish`."""
+
+    def __init__(
+        self,
+        me: Identity,
+        collectors: Sequence[str],
+        *,
+        spool: Spool,
+        batcher: Batcher,
+        plan: Plan,
+        scheduler: Scheduler,
+        bell: Bell,
+    ) -> None:
+        """*bell* is rung when a batch was sealed."""
+        self._me = me
+        self._collectors = collectors
+        self._spool = spool
+        self._batcher = batcher
+        self._plan = plan
+        self._scheduler = scheduler
+        self._bell = bell
+        self._answers: deque[probe_pb2.Answer] = deque(maxlen=_MOST_ANSWERS)
+        self._lanes: Lanes | None = None
+        self._vitals_at = 0.0
+        self._complaint = ""
+        self._stopping = asyncio.Event()
+
+    async def run(self) -> None:
+        """Connect, talk, and when the stream ends do it again, with the next collector of the list."""
+        waits = full_jitter(_FIRST_WAIT_S, _LONGEST_WAIT_S)
+        for collector in itertools.cycle(self._collectors):
+            began = time.monotonic()
+            try:
+                await self._connect(collector)
+            except grpc.aio.AioRpcError as error:
+                self._complain(collector, error.code(), error.details() or "")
+            except TimeoutError:
+                self._complain(collector, grpc.StatusCode.DEADLINE_EXCEEDED, "no welcome in time")
+            if time.monotonic() - began > _GOOD_S:
+                waits = full_jitter(_FIRST_WAIT_S, _LONGEST_WAIT_S)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(next(waits)):
+                    await self._stopping.wait()
+            if self._stopping.is_set():
+                return
+
+    def stop(self) -> None:
+        """Send what there is, end the stream, and let `run` come to its end."""
+        self._stopping.set()
+        self._bell.ring()
+
+    async def _connect(self, collector: str) -> None:
+        async with channel(collector) as link:
+            call: Call = probe_pb2_grpc.ProbeLinkStub(link).Session()  # type: ignore[no-untyped-call]
+            told = self._ranges()
+            await call.write(self._from_probe(hello=self._hello(told)))
+            async with asyncio.timeout(_WELCOME_S):
+                first = await call.read()
+            if first is grpc.aio.EOF or not first.HasField("welcome"):
+                self._complain(collector, await _code(call, first), "no welcome")
+                return
+            log.info("connected", collector=collector, session=first.welcome.session)
+            self._complaint = ""
+            await self._talk(call, first.welcome, told)
+
+    async def _talk(
+        self, call: Call, welcome: probe_pb2.Welcome, told: Sequence[tuple[int, int, int]]
+    ) -> None:
+        committed = {signed(position.incarnation): position.last_seq for position in welcome.committed}
+        max_unacked = min(welcome.max_unacked or _DEFAULT_UNACKED, _MOST_UNACKED)
+        lanes = self._lanes = Lanes(self._spool, self._batcher, told, committed, max_unacked)
+        self._vitals_at = 0.0
+        sender = asyncio.create_task(self._send(call, lanes))
+        try:
+            await self._receive(call, lanes)
+        finally:
+            sender.cancel()
+            # Whatever it met is what ended the stream, and `_receive` has it from the collector.
+            await asyncio.gather(sender, return_exceptions=True)
+            lanes.close()
+            self._answers.clear()
+
+    async def _send(self, call: Call, lanes: Lanes) -> None:
+        while True:
+            message = self._next(lanes)
+            if message is not None:
+                await call.write(message)
+            elif self._stopping.is_set() and not lanes.blocked:
+                await call.done_writing()
+                return
+            else:
+                await self._bell.wait(max(0.0, self._vitals_at - time.monotonic()))
+
+    def _next(self, lanes: Lanes) -> probe_pb2.FromProbe | None:
+        if self._answers:
+            return self._from_probe(answer=self._answers.popleft())
+        if time.monotonic() >= self._vitals_at:
+            self._vitals_at = time.monotonic() + _VITALS_S
+            vitals = take_vitals(self._scheduler, self._spool, self._plan)
+            return self._from_probe(vitals=probe_pb2.Vitals(**asdict(vitals)))
+        sealed = lanes.next()
+        return self._from_probe(batch=sealed.data) if sealed else None
+
+    async def _receive(self, call: Call, lanes: Lanes) -> None:
+        while (message := await call.read()) is not grpc.aio.EOF:
+            if message.HasField("ack"):
+                lanes.acked(signed(message.ack.incarnation), message.ack.seq)
+                self._bell.ring()
+            elif message.HasField("plan"):
+                self._plan.apply(_change(message.plan))
+            elif message.HasField("run"):
+                self._run_now(message.run)
+
+    def _run_now(self, asked: probe_pb2.Run) -> None:
+        assigned = prepare(_order(asked.check))
+        within_s = asked.within_ms / 1000
+        if asked.run != Run.TEST:
+            self._scheduler.ask(assigned, Run.SECOND_OPINION, within_s)
+            return
+
+        def answer(ran: Ran) -> None:
+            self._answers.append(_answer(asked.id, ran))
+            self._bell.ring()
+
+        self._scheduler.ask(assigned, Run.TEST, within_s, answer)
+
+    def _ranges(self) -> list[tuple[int, int, int]]:
+        """What the collector is told of the spool: of too many incarnations those with unsent batches."""
+        return sorted(self._spool.ranges(), key=lambda span: span[2] <= self._spool.ledger.acked(span[0]))[
+            :_MOST_RANGES
+        ]
+
+    def _hello(self, told: Sequence[tuple[int, int, int]]) -> probe_pb2.Hello:
+        return probe_pb2.Hello(
+            protocol=PROTOCOL,
+            version=__version__,
+            probe_id=self._me.probe_id.bytes,
+            name=self._me.name,
+            locations=self._me.locations,
+            kinds=self._me.kinds,
+            boot_id=boot_id(),
+            wall_us=wall_us(),
+            incarnation=unsigned(self._batcher.incarnation),
+            spooled=[
+                probe_pb2.SpoolRange(incarnation=unsigned(incarnation), first_seq=first, last_seq=last)
+                for incarnation, first, last in told
+            ],
+            stands_in=self._me.stands_in,
+        )
+
+    def _from_probe(self, **body: Any) -> probe_pb2.FromProbe:
+        return probe_pb2.FromProbe(sent_us=boot_us(), **body)
+
+    def _complain(self, collector: str, code: grpc.StatusCode, details: str) -> None:
+        """Say what is wrong, once for as long as it is the same."""
+        complaint = f"{collector} {code.name} {details}"
+        if complaint == self._complaint or self._stopping.is_set():
+            return
+        self._complaint = complaint
+        if code in LASTING:
+            log.error("the collector refuses this probe", collector=collector, reason=details or code.name)
+        else:
+            log.warning("no collector", collector=collector, status=code.name, reason=details)
+
+
+async def _code(call: Call, first: object) -> grpc.StatusCode:
+    if first is grpc.aio.EOF:
+        code: grpc.StatusCode = await call.code()
+        return code
+    return grpc.StatusCode.FAILED_PRECONDITION
+
+
+def _change(plan: probe_pb2.Plan) -> Change:
+    return Change(
+        number=plan.number,
+        upsert=[_order(assignment) for assignment in plan.upsert],
+        removed=list(plan.removed),
+        starts_snapshot=plan.starts_snapshot,
+        ends_snapshot=plan.ends_snapshot,
+        hash=plan.hash,
+    )
+
+
+def _order(wire: probe_pb2.Assignment) -> Order:
+    return Order(
+        number=wire.number,
+        monitor=wire.monitor,
+        location=wire.location,
+        revision=wire.revision,
+        type=wire.type,
+        config=wire.config,
+        interval_ms=wire.interval_ms,
+        timeout_ms=wire.timeout_ms,
+        turn=wire.turn,
+        turns=wire.turns,
+        failure_threshold=wire.failure_threshold,
+        recovery_threshold=wire.recovery_threshold,
+        fails=wire.fails,
+        failing=wire.failing,
+        at_once=wire.at_once,
+    )
+
+
+def _answer(number: int, ran: Ran) -> probe_pb2.Answer:
+    return probe_pb2.Answer(
+        id=number,
+        outcome=ran.outcome.status,
+        duration_us=min(max(ran.duration_us, 0), 2**32 - 1),
+        code=ran.outcome.code,
+        error=clean(ran.outcome.error),
+        phases=pack(ran.outcome.phases),
+    )

@@ -1,0 +1,45 @@
+"""What the last checks of one assignment came to in a row, and so whether the next one is urgent."""
+
+from probe.plan import Assigned
+from shared.results import Status
+from shared.schedule import recheck_delay
+
+
+class Streak:
+    """Counts as the collector does; begins where the collector says that it stands."""
+
+    __slots__ = ("failing", "fails", "goods")
+
+    def __init__(self, assigned: Assigned) -> None:
+        self.fails = assigned.fails
+        self.goods = 0
+        self.failing = assigned.failing
+
+    @property
+    def settled(self) -> bool | None:
+        """Good (True) or failing for sure; None while either is being confirmed."""
+        if self.failing:
+            return None if self.goods else False
+        return None if self.fails else True
+
+    def count(self, assigned: Assigned, status: Status) -> float | None:
+        """Add a check; the answer is the seconds until it should be confirmed, None if there is no need.
+
+        A check that says nothing (unknown) changes nothing.
+        """
+        if status is Status.UNKNOWN:
+            return None
+        interval_s = assigned.interval_us / 1_000_000
+        if status is Status.UP:
+            self.fails = 0
+            if not self.failing:
+                return None
+            self.goods += 1
+            self.failing = self.goods < assigned.recovery_threshold
+            return recheck_delay(self.goods, interval_s) if self.failing else None
+        self.goods = 0
+        self.fails += 1
+        if self.failing:
+            return None
+        self.failing = self.fails >= assigned.failure_threshold
+        return None if self.failing else recheck_delay(self.fails, interval_s)

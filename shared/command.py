@@ -1,0 +1,102 @@
+"""The command `tocsin`: finds the program that has the verb by name, for it may not be installed here."""
+
+import difflib
+import sys
+from importlib.metadata import EntryPoint, entry_points
+from typing import Final
+
+import structlog
+
+from shared import __version__
+from shared.errors import BadSettings, CannotStart, TocsinError
+from shared.log import set_up
+from shared.settings import Settings, load
+
+VERBS: Final = {
+    "up": "everything on this machine: PostgreSQL, a collector and a probe",
+    "collector": "a collector, over TOCSIN_DATABASE_URL",
+    "probe": "a probe, for the collector that TOCSIN_COLLECTOR names",
+    "migrate": "bring the database to this version",
+}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run ``tocsin VERB ...`` to its exit status."""
+    verb, *rest = (sys.argv[1:] if argv is None else argv) or ["--help"]
+    if verb in {"--version", "version"}:
+        return _answer(f"tocsin {__version__}")
+    if verb in {"--help", "-h", "help"}:
+        return _answer(_help())
+    found = _verbs().get(verb)
+    if found is None:
+        return _refuse(f"no such command: {verb}{_meant(verb)}; see tocsin --help")
+    return _run(found, rest)
+
+
+def _run(verb: EntryPoint, argv: list[str]) -> int:
+    try:
+        status: int = verb.load()(argv)
+    except BadSettings as error:
+        return _refuse(f"settings that cannot be used:\n  {str(error).replace(chr(10), chr(10) + '  ')}")
+    except CannotStart as error:
+        return _refuse(str(error))
+    except TocsinError as error:
+        return _refuse(str(error), status=1)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.split(".")[0] in {"collector", "probe", "shared"}:
+            raise
+        return _refuse(f"{error.name} is not installed: pip install 'tocsin[{_extra(verb.name)}]'")
+    return status
+
+
+def begin(kind: type[Settings], argv: list[str]) -> Settings:
+    """Read the settings of a role and set up its log. Raises BadSettings."""
+    settings, warnings = load(kind, argv)
+    set_up(settings.log_format, settings.log_level)
+    for warning in warnings:
+        structlog.get_logger().warning(warning)
+    return settings
+
+
+def _verbs() -> dict[str, EntryPoint]:
+    return {each.name: each for each in entry_points(group="tocsin.verbs")}
+
+
+def _help() -> str:
+    lines = [f"  {verb:<10} {VERBS.get(verb, '')}" for verb in sorted(_verbs(), key=_rank)]
+    return "\n".join(
+        [
+            "usage: tocsin COMMAND [--flag VALUE ...]",
+            "",
+            *lines,
+            "",
+            "tocsin COMMAND --help lists its settings; each is a variable too: --data-dir is TOCSIN_DATA_DIR",
+        ]
+    )
+
+
+def _rank(verb: str) -> int:
+    return list(VERBS).index(verb) if verb in VERBS else len(VERBS)
+
+
+def _meant(verb: str) -> str:
+    close = difflib.get_close_matches(verb, _verbs(), n=1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def _extra(verb: str) -> str:
+    return verb if verb in {"up", "probe"} else "collector"
+
+
+def _answer(text: str) -> int:
+    print(text)  # noqa: T201 - to stdout, as asked
+    return 0
+
+
+def _refuse(message: str, status: int = 2) -> int:
+    print(f"tocsin: {message}", file=sys.stderr)  # noqa: T201 - before there is a log
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,189 @@
+"""Each setting: how its text is read, what it is if nobody sets it, and what it means."""
+
+import base64
+import binascii
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from shared.tokens import PREFIX, checksum_ok
+
+Read = Callable[[str], Any]
+
+_LOCATION: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+_KEY_BYTES: Final = 32
+_TOKEN_LENGTH: Final = (16, 512)
+_LEVELS: Final = ("debug", "info", "warning", "error")
+_PLANS: Final = ("free", "developer", "pro", "enterprise")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """*read* raises ValueError with what is wrong; *usual* is the text of its default, None for none."""
+
+    read: Read
+    usual: str | Callable[[], str] | None
+    help: str
+    switch: bool = False
+
+    def default(self) -> str | None:
+        return self.usual() if callable(self.usual) else self.usual
+
+
+def address(text: str) -> tuple[str, int]:
+    """Host and port of ``host:port`` or ``[::1]:port``. Raises ValueError."""
+    host, colon, port = text.rpartition(":")
+    bare = host.removeprefix("[").removesuffix("]")
+    if not colon or not bare or (":" in host and bare == host):
+        raise ValueError("must be host:port")
+    if not port.isascii() or not port.isdigit() or int(port) > 65535:
+        raise ValueError("its port must be a number up to 65535")
+    return bare, int(port)
+
+
+def show(value: Any) -> str:
+    """The text from which a value is read."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | tuple):
+        return ",".join(map(show, value))
+    return str(value)
+
+
+def _address(text: str) -> str:
+    address(text)
+    return text
+
+
+def _integer(least: int, most: int) -> Read:
+    def read(text: str) -> int:
+        if not re.fullmatch(r"[+-]?\d{1,18}", text) or not least <= int(text) <= most:
+            raise ValueError(f"must be a whole number from {least} to {most}")
+        return int(text)
+
+    return read
+
+
+def _one_of(*choices: str) -> Read:
+    def read(text: str) -> str:
+        if text.lower() not in choices:
+            raise ValueError(f"must be one of {', '.join(choices)}")
+        return text.lower()
+
+    return read
+
+
+def _many(one: Read) -> Read:
+    def read(text: str) -> tuple[Any, ...]:
+        parts = tuple(one(part.strip()) for part in text.split(",") if part.strip())
+        if not parts:
+            raise ValueError("must name at least one")
+        return tuple(dict.fromkeys(parts))
+
+    return read
+
+
+def _flag(text: str) -> bool:
+    if text.lower() not in {"true", "false", "1", "0", "yes", "no", "on", "off"}:
+        raise ValueError("must be true or false")
+    return text.lower() in {"true", "1", "yes", "on"}
+
+
+def _url(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+        raise ValueError("must be an http or https URL without query")
+    return text.rstrip("/")
+
+
+def _database_url(text: str) -> str:
+    if urlsplit(text).scheme not in {"postgresql", "postgres"}:
+        raise ValueError("must be like postgresql://user:password@host:5432/name")
+    return text
+
+
+def _location(text: str) -> str:
+    if not _LOCATION.fullmatch(text):
+        raise ValueError("a location has 1 to 63 of a-z, 0-9 and -, and does not begin with -")
+    return text
+
+
+def _email(text: str) -> str:
+    name, at, host = text.partition("@")
+    if not name or not at or not host or "@" in host or any(letter.isspace() for letter in text):
+        raise ValueError("must be like name@host")
+    return text
+
+
+def _token(text: str) -> str:
+    least, most = _TOKEN_LENGTH
+    if not least <= len(text) <= most:
+        raise ValueError(f"must have {least} characters or more, and at most {most}")
+    if not text.isascii() or not text.isprintable() or " " in text:
+        raise ValueError("must be of printable ASCII characters without spaces")
+    if text.startswith(PREFIX) and not checksum_ok(text):
+        raise ValueError(f"begins with {PREFIX} and has a bad checksum; was it cut?")
+    return text
+
+
+def _keys(text: str) -> str:
+    for part in filter(None, map(str.strip, text.split(","))):
+        try:
+            raw = base64.b64decode(part.replace("-", "+").replace("_", "/") + "==")
+        except binascii.Error:
+            raw = b""
+        if len(raw) != _KEY_BYTES:
+            raise ValueError("each key must be 32 bytes in base64")
+    return text
+
+
+def _log_format() -> str:
+    return "console" if sys.stderr.isatty() else "json"
+
+
+TABLE: Final[Mapping[str, Setting]] = {
+    "data_dir": Setting(Path, "./var", "embedded database, keys and admin-token; on a probe its spool"),
+    "database_url": Setting(_database_url, None, "PostgreSQL 15 or newer; without it an embedded one"),
+    "http_listen": Setting(_address, "127.0.0.1:8080", "where the API answers"),
+    "grpc_listen": Setting(_address, "127.0.0.1:7070", "where probes connect to"),
+    "public_url": Setting(_url, None, "base of every link; http:// and the address without it"),
+    "bootstrap_token": Setting(_token, None, "the first admin token, when the database is new"),
+    "admin_email": Setting(_email, "admin@localhost", "the first user"),
+    "secret_key": Setting(_keys, None, "encrypts secrets at rest; the first of a list encrypts, all decrypt"),
+    "plan": Setting(_one_of(*_PLANS), "pro", "the first team's plan"),
+    "allow_private_targets": Setting(_flag, "true", "may private addresses be reached?", switch=True),
+    "retention_days": Setting(_integer(1, 36500), "30", "how long results are kept"),
+    "min_interval": Setting(_integer(1, 86400), "1", "seconds: the shortest interval of a monitor"),
+    "demo": Setting(_flag, "false", "make a few monitors when the database is new", switch=True),
+    "collector": Setting(_many(_address), "127.0.0.1:7070", "collectors that a probe connects to"),
+    "location": Setting(_location, None, "where the probe stands"),
+    "locations": Setting(_many(_location), None, "locations of the built-in probe"),
+    "stand_in": Setting(_flag, "false", "serve locations that have no probe, too", switch=True),
+    "max_concurrency": Setting(_integer(1, 100_000), "1000", "checks that a probe runs at a time"),
+    "metrics_listen": Setting(_address, None, "where a probe answers GET /metrics"),
+    "log_format": Setting(_one_of("console", "json"), _log_format, "console on a terminal, else json"),
+    "log_level": Setting(_one_of(*_LEVELS), "info", "the least that is logged"),
+}
+
+# Settings of later versions: known, so that they are not taken for misspelt.
+NOT_YET: Final = frozenset(
+    {
+        "grpc_names",
+        "otlp_listen",
+        "smtp_url",
+        "mail_from",
+        "rpc_urls",
+        "deadman_url",
+        "rate_per_minute",
+        "burst",
+        "trusted_proxies",
+        "rollup_retention_days",
+        "workers",
+        "join_token",
+        "canaries",
+    }
+)

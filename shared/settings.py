@@ -1,0 +1,189 @@
+"""Everything that an operator can set, by role; setting_table.py says how each is read and what it means."""
+
+import argparse
+import difflib
+import os
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from shared.errors import BadSettings
+from shared.setting_table import NOT_YET, TABLE, show
+
+PREFIX: Final = "TOCSIN_"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseSettings:
+    """Of the operator's commands: which database."""
+
+    data_dir: Path
+    database_url: str | None
+    log_format: str
+    log_level: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectorSettings:
+    data_dir: Path
+    database_url: str | None
+    http_listen: str
+    grpc_listen: str
+    public_url: str
+    bootstrap_token: str | None
+    admin_email: str
+    secret_key: str | None
+    plan: str
+    allow_private_targets: bool
+    retention_days: int
+    min_interval: int
+    demo: bool
+    log_format: str
+    log_level: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeSettings:
+    data_dir: Path
+    collector: tuple[str, ...]
+    location: str | None
+    locations: tuple[str, ...]  # more than one only under `tocsin up`
+    stand_in: bool
+    max_concurrency: int
+    metrics_listen: str | None
+    allow_private_targets: bool
+    log_format: str
+    log_level: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpSettings:
+    """Of all three processes."""
+
+    data_dir: Path
+    database_url: str | None
+    http_listen: str
+    grpc_listen: str
+    public_url: str
+    bootstrap_token: str | None
+    admin_email: str
+    secret_key: str | None
+    plan: str
+    allow_private_targets: bool
+    retention_days: int
+    min_interval: int
+    demo: bool
+    locations: tuple[str, ...] = ("local",)
+    stand_in: bool = True
+    max_concurrency: int
+    metrics_listen: str | None
+    log_format: str
+    log_level: str
+
+
+Settings = TypeVar("Settings", bound=DatabaseSettings | CollectorSettings | ProbeSettings | UpSettings)
+
+
+def load(
+    kind: type[Settings], argv: Sequence[str], environ: Mapping[str, str] | None = None
+) -> tuple[Settings, list[str]]:
+    """The settings of a role and what to warn of. Flags win over variables, variables over the file.
+
+    Raises BadSettings, which names every setting that cannot be used.
+    """
+    faults: list[str] = []
+    flags = _flags(kind, argv, faults)
+    variables = _variables(os.environ if environ is None else environ)
+    file = _file(flags.pop("config", None), faults)
+    values = dict(_read(kind, [flags, variables, file], faults))
+    if "secret_key" in values and values.get("database_url") and not values["secret_key"]:
+        faults.append("TOCSIN_SECRET_KEY: is required with TOCSIN_DATABASE_URL")
+    if faults:
+        raise BadSettings("\n".join(faults))
+    if "public_url" in values and values["public_url"] is None:
+        values["public_url"] = f"http://{values['http_listen']}"
+    return kind(**values), [*_odd(variables, PREFIX), *_odd(file, "")]
+
+
+def environment(kind: type[Any], settings: Any, **more: str) -> dict[str, str]:
+    """The environment for a child of role *kind*: the present one, but for what *settings* say."""
+    names = {each.name for each in fields(kind)} & {each.name for each in fields(settings)}
+    told = {name: show(value) for name in names if (value := getattr(settings, name)) is not None}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    return kept | {PREFIX + name.upper(): value for name, value in (told | more).items()}
+
+
+def _read(kind: type[Any], sources: list[dict[str, str]], faults: list[str]) -> Iterator[tuple[str, Any]]:
+    for field in fields(kind):
+        text = next((source[field.name] for source in sources if field.name in source), None)
+        setting = TABLE[field.name]
+        if text is None and field.default is not MISSING:
+            yield field.name, field.default
+            continue
+        if text is None:
+            text = setting.default()
+        try:
+            yield field.name, None if text is None else setting.read(text)
+        except ValueError as error:
+            faults.append(f"{PREFIX}{field.name.upper()}: {error}")
+
+
+def _flags(kind: type[Any], argv: Sequence[str], faults: list[str]) -> dict[str, str]:
+    parser = argparse.ArgumentParser(prog="tocsin", allow_abbrev=False, argument_default=argparse.SUPPRESS)
+    parser.add_argument(
+        "--config", metavar="FILE", help="a TOML file with settings; variables and flags win over it"
+    )
+    for field in fields(kind):
+        setting = TABLE[field.name]
+        flag = f"--{field.name.replace('_', '-')}"
+        if setting.switch:
+            parser.add_argument(flag, nargs="?", const="true", metavar="true|false", help=setting.help)
+        else:
+            parser.add_argument(flag, metavar="VALUE", help=setting.help)
+    known, unknown = parser.parse_known_args(argv)
+    faults.extend(
+        f"{argument}: no such setting{_meant(argument, parser.format_usage().split())}"
+        for argument in unknown
+    )
+    given: dict[str, str] = vars(known)
+    return {name: text for name, text in given.items() if text != ""}
+
+
+def _variables(environ: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name.removeprefix(PREFIX).lower(): text
+        for name, text in environ.items()
+        if name.startswith(PREFIX) and text != ""
+    }
+
+
+def _file(path: str | None, faults: list[str]) -> dict[str, str]:
+    if path is None:
+        return {}
+    try:
+        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        faults.append(f"--config: {path} cannot be read: {error}")
+        return {}
+    return {_plain(key): show(value) for key, value in content.items()}
+
+
+def _plain(key: str) -> str:
+    return key.lower().replace("-", "_").removeprefix(PREFIX.lower())
+
+
+def _odd(given: Iterable[str], prefix: str) -> Iterator[str]:
+    """What is set and has no effect."""
+    for name in given:
+        told = prefix + name.upper() if prefix else name
+        if name in NOT_YET:
+            yield f"{told} has no effect in this version"
+        elif name not in TABLE:
+            yield f"{told} is no setting{_meant(name, TABLE)}"
+
+
+def _meant(name: str, names: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, list(names), n=1)
+    return f"; did you mean {close[0].strip('[]')}?" if close else ""

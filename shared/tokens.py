@@ -1,0 +1,34 @@
+"""The form of an API token: a prefix, 34 random base62 characters, and 6 that are their CRC32."""
+
+import secrets
+import zlib
+from typing import Final
+
+ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+PREFIX: Final = "tocsin_"
+_RANDOM: Final = 34
+_CHECK: Final = 6
+
+
+def new_token() -> str:
+    """A token that nobody can guess (202 bits)."""
+    random = "".join([secrets.choice(ALPHABET) for _ in range(_RANDOM)])
+    return PREFIX + random + _checksum(random)
+
+
+def checksum_ok(token: str) -> bool:
+    """Whether *token*, prefix included, is in that form: a typing error or a cut is seen without a lookup."""
+    body = token.removeprefix(PREFIX)
+    well_formed = (
+        body != token and len(body) == _RANDOM + _CHECK and all(letter in ALPHABET for letter in body)
+    )
+    return well_formed and _checksum(body[:_RANDOM]) == body[_RANDOM:]
+
+
+def _checksum(random: str) -> str:
+    number = zlib.crc32(random.encode())
+    digits = []
+    for _ in range(_CHECK):
+        number, digit = divmod(number, len(ALPHABET))
+        digits.append(ALPHABET[digit])
+    return "".join(reversed(digits))

@@ -1,0 +1,196 @@
+"""Batches of results to and from the wire: a plain value on this side, validated bytes on the other."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from google.protobuf.message import DecodeError
+
+from shared.errors import TocsinError
+from shared.phases import MAX_BYTES
+from shared.results import Run, Status
+from shared.wire.v1 import probe_pb2
+
+MAX_RESULTS: Final = 10_000
+MAX_TEXT: Final = 512
+MAX_STATE: Final = 65_536
+MAX_BATCH_BYTES: Final = 4 * 1024 * 1024
+# A probe gives up results that it could not deliver for so long: nothing older arrives.
+SPOOL_AGE_S: Final = 72 * 3600
+
+# Bounds are those of the columns in PostgreSQL; clocks stay below 2**53 us, the year 2255.
+_SMALL: Final = 2**15 - 1
+_INT: Final = 2**31 - 1
+_BIG: Final = 2**63 - 1
+_CLOCK: Final = 2**53
+_RUNS: Final = frozenset({int(Run.SCHEDULED), int(Run.RECHECK), int(Run.SECOND_OPINION)})
+_STATUSES: Final = frozenset(map(int, Status))
+
+
+class BadBatch(TocsinError):
+    """These bytes are no batch; the message says what is wrong with them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """That many results were lost, and why."""
+
+    results: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Results in columns: the i-th value of each belongs to the i-th result; or a gap and no results.
+
+    *incarnation* is signed here, as in PostgreSQL. *start_us* counts from *base_us* on the boot clock;
+    *error* is 1 + an index in *errors*, 0 for none; *state* has the new checkpoint of a result by its index.
+    """
+
+    incarnation: int
+    first_seq: int
+    seq: int
+    boot_id: str
+    base_us: int
+    wall_us: int
+    monitor: Sequence[int] = ()
+    location: Sequence[int] = ()
+    assignment: Sequence[int] = ()
+    revision: Sequence[int] = ()
+    run: Sequence[int] = ()
+    start_us: Sequence[int] = ()
+    duration_us: Sequence[int] = ()
+    outcome: Sequence[int] = ()
+    code: Sequence[int] = ()
+    phases: Sequence[bytes] = ()
+    error: Sequence[int] = ()
+    errors: Sequence[str] = ()
+    state: Mapping[int, bytes] = field(default_factory=dict)
+    gap: Gap | None = None
+
+
+def signed(wire: int) -> int:
+    """An unsigned 64-bit number of the wire as PostgreSQL's bigint holds it."""
+    return wire - 2**64 if wire > _BIG else wire
+
+
+def unsigned(number: int) -> int:
+    """The opposite of `signed`."""
+    return number % 2**64
+
+
+def encode(batch: Batch) -> bytes:
+    """The bytes of *batch*, which lie in the spool and travel as they are."""
+    gap = None if batch.gap is None else probe_pb2.Gap(results=batch.gap.results, reason=batch.gap.reason)
+    return probe_pb2.Batch(
+        incarnation=unsigned(batch.incarnation),
+        first_seq=batch.first_seq,
+        seq=batch.seq,
+        boot_id=batch.boot_id,
+        base_us=batch.base_us,
+        wall_us=batch.wall_us,
+        monitor=batch.monitor,
+        location=batch.location,
+        assignment=batch.assignment,
+        revision=batch.revision,
+        run=batch.run,
+        start_us=batch.start_us,
+        duration_us=batch.duration_us,
+        outcome=batch.outcome,
+        code=batch.code,
+        phases=batch.phases,
+        error=batch.error,
+        errors=batch.errors,
+        state=batch.state,
+        gap=gap,
+    ).SerializeToString()
+
+
+def decode(data: bytes) -> Batch:
+    """The batch in *data*, which may come from anyone: raises BadBatch unless every column holds."""
+    if len(data) > MAX_BATCH_BYTES:
+        msg = f"batch of {len(data)} bytes"
+        raise BadBatch(msg)
+    try:
+        wire = probe_pb2.Batch.FromString(data)
+    except DecodeError as error:
+        raise BadBatch("not a batch") from error
+    # A slice of a packed field is a list, made in C.
+    batch = Batch(
+        incarnation=signed(wire.incarnation),
+        first_seq=wire.first_seq,
+        seq=wire.seq,
+        boot_id=wire.boot_id,
+        base_us=wire.base_us,
+        wall_us=wire.wall_us,
+        monitor=wire.monitor[:],
+        location=wire.location[:],
+        assignment=wire.assignment[:],
+        revision=wire.revision[:],
+        run=wire.run[:],
+        start_us=wire.start_us[:],
+        duration_us=wire.duration_us[:],
+        outcome=wire.outcome[:],
+        code=wire.code[:],
+        phases=wire.phases[:],
+        error=wire.error[:],
+        errors=wire.errors[:],
+        state=dict(wire.state),
+        gap=Gap(wire.gap.results, wire.gap.reason) if wire.HasField("gap") else None,
+    )
+    _check_header(batch)
+    _check_columns(batch)
+    _check_texts(batch)
+    return batch
+
+
+def _check_header(batch: Batch) -> None:
+    _demand(1 <= batch.first_seq <= batch.seq <= _BIG, "seq out of order")
+    _demand(batch.base_us < _CLOCK and batch.wall_us < _CLOCK, "clock out of range")
+    _demand(_is_text(batch.boot_id, 64), "boot_id is no text for one")
+    if batch.gap is None:
+        _demand(batch.first_seq == batch.seq, "results of several batches in one")
+        _demand(0 < len(batch.monitor) <= MAX_RESULTS, "number of results")
+    else:
+        _demand(not batch.monitor, "a gap with results")
+        _demand(batch.gap.results <= _BIG, "gap out of range")
+        _demand(_is_text(batch.gap.reason, MAX_TEXT), "reason is no text for one")
+
+
+def _check_columns(batch: Batch) -> None:
+    count = len(batch.monitor)
+    columns = (
+        ("monitor", batch.monitor, 1, _INT),
+        ("location", batch.location, 1, _SMALL),
+        ("assignment", batch.assignment, 0, _BIG),
+        ("revision", batch.revision, 0, _INT),
+        ("run", batch.run, min(_RUNS), max(_RUNS)),
+        ("start_us", batch.start_us, -batch.base_us, _CLOCK - batch.base_us),
+        ("duration_us", batch.duration_us, 0, 2**32),
+        ("outcome", batch.outcome, min(_STATUSES), max(_STATUSES)),
+        ("code", batch.code, 0, _SMALL),
+        ("error", batch.error, 0, len(batch.errors)),
+    )
+    for name, column, least, most in columns:
+        _demand(len(column) == count, f"{name} is ragged")
+        _demand(not count or (min(column) >= least and max(column) <= most), f"{name} out of range")
+    _demand(len(batch.phases) == count, "phases is ragged")
+    _demand(max(map(len, batch.phases), default=0) <= MAX_BYTES, "phases out of range")
+
+
+def _check_texts(batch: Batch) -> None:
+    count = len(batch.monitor)
+    _demand(len(batch.errors) <= count, "more errors than results")
+    _demand(all(_is_text(text, MAX_TEXT) for text in batch.errors), "error is no text for one")
+    _demand(all(index < count for index in batch.state), "state of no result")
+    _demand(all(len(value) <= MAX_STATE for value in batch.state.values()), "state too large")
+
+
+def _is_text(text: str, most: int) -> bool:
+    """PostgreSQL's text holds no NUL."""
+    return len(text) <= most and "\0" not in text
+
+
+def _demand(holds: bool, fault: str) -> None:
+    if not holds:
+        raise BadBatch(fault)

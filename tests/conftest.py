@@ -1,0 +1,185 @@
+"""A database for each test that asks for one: copies of a template, on one server for the whole run."""
+
+import asyncio
+import logging
+import shutil
+import socket
+import tempfile
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit, urlunsplit
+from uuid import uuid4
+
+import asyncpg
+import pytest
+import structlog
+
+from collector.embedded import Embedded
+from collector.storage.db import Db
+from collector.storage.migrate import migrate
+from shared.clock import utc_now
+
+TEMPLATE: Final = "template_tests"
+# Nothing here outlives the run, so nothing waits for the disk.
+FAST: Final = {
+    "fsync": "off",
+    "full_page_writes": "off",
+    "synchronous_commit": "off",
+    "max_connections": "200",
+    "autovacuum": "off",
+    "max_wal_size": "128MB",
+    "min_wal_size": "32MB",
+}
+MEMORY: Final = Path("/dev/shm")
+
+
+structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.INFO))
+
+
+class Server:
+    """The run's PostgreSQL, in a thread with a loop of its own, so that it outlives every test's loop."""
+
+    def __init__(self) -> None:
+        # A new database in memory takes a thirtieth of the time that it takes on a disk.
+        roomy = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 1 << 30
+        self.directory = Path(tempfile.mkdtemp(prefix="tocsin-tests-", dir=MEMORY if roomy else None))
+        self._embedded = Embedded(self.directory, extra=FAST)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="postgres", daemon=True)
+
+    def start(self) -> str:
+        self._thread.start()
+        asyncio.run_coroutine_threadsafe(self._embedded.start(), self._loop).result()
+        return self._embedded.url
+
+    def stop(self) -> None:
+        asyncio.run_coroutine_threadsafe(self._embedded.stop(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+        shutil.rmtree(self.directory)
+
+
+SERVER: Final = pytest.StashKey[Server]()
+URL: Final = pytest.StashKey[str]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--database-url", help="run on this PostgreSQL server, as a superuser, not on our own")
+    parser.addoption("--allowed-skips", help="a file of reasons, one a line; any other skip fails the run")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a run that skipped what the list of allowed skips does not hold."""
+    allowed = session.config.getoption("--allowed-skips")
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if allowed is None or reporter is None:
+        return
+    reasons = {report.longrepr[2].removeprefix("Skipped: ") for report in reporter.stats.get("skipped", [])}
+    listed = {line for line in Path(allowed).read_text().splitlines() if line and not line.startswith("#")}
+    if surprising := sorted(reasons - listed):
+        reporter.write_line("")
+        reporter.write_line(f"skipped, and not listed in {allowed}: {'; '.join(surprising)}", red=True)
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _server_url(config: pytest.Config) -> str:
+    """The server's URL. Started when first asked for; the template is made then, once for all workers."""
+    if URL not in config.stash:
+        url = config.getoption("--database-url")
+        if not url:
+            server = config.stash[SERVER] = Server()
+            url = server.start()
+        asyncio.run(_make_template(url))
+        config.stash[URL] = url
+    return config.stash[URL]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker of xdist where the server is, unless this run needs none."""
+    if "not database" not in node.config.option.markexpr:
+        node.workerinput["database_url"] = _server_url(node.config)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if SERVER in config.stash:
+        config.stash[SERVER].stop()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "server_url" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.database)
+
+
+def _database(url: str, name: str) -> str:
+    return urlunsplit(urlsplit(url)._replace(path=f"/{name}"))
+
+
+async def _make_template(url: str) -> None:
+    admin = await asyncpg.connect(url)
+    try:
+        await admin.execute(f"DROP DATABASE IF EXISTS {TEMPLATE}")
+        await admin.execute(f"CREATE DATABASE {TEMPLATE} TEMPLATE template0")
+    finally:
+        await admin.close()
+    await migrate(_database(url, TEMPLATE), utc_now())
+
+
+@pytest.fixture(scope="session")
+def server_url(request: pytest.FixtureRequest) -> str:
+    """A superuser's way in to the server that all tests share."""
+    worker = getattr(request.config, "workerinput", None)
+    return worker["database_url"] if worker is not None else _server_url(request.config)
+
+
+@pytest.fixture
+async def empty_database_url(server_url: str) -> AsyncIterator[str]:
+    """A database in which nothing was made yet."""
+    async for url in _fresh(server_url, "template0"):
+        yield url
+
+
+@pytest.fixture
+async def database_url(server_url: str) -> AsyncIterator[str]:
+    """A database of this test's own, with every migration applied."""
+    async for url in _fresh(server_url, TEMPLATE):
+        yield url
+
+
+async def _fresh(server_url: str, template: str) -> AsyncIterator[str]:
+    name = f"test_{uuid4().hex}"
+    admin = await asyncpg.connect(server_url)
+    try:
+        await admin.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy")
+        yield _database(server_url, name)
+        await admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    finally:
+        await admin.close()
+
+
+@pytest.fixture
+async def db(database_url: str) -> AsyncIterator[Db]:
+    """A pool on this test's database."""
+    opened = await Db.open(database_url, size=4, name="test")
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def free_port() -> Callable[[], int]:
+    """Ports of 127.0.0.1 that nothing listens on at the moment."""
+
+    def pick() -> int:
+        with closing(socket.socket()) as probe:
+            probe.bind(("127.0.0.1", 0))
+            port: int = probe.getsockname()[1]
+            return port
+
+    return pick

@@ -1,0 +1,264 @@
+"""A probe as the collector sees it: the real stream of the generated client, driven by hand."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import grpc
+import grpc.aio
+import pytest
+
+from collector.core.seal import Keyring, new_key
+from collector.ingest.sessions import Sessions
+from collector.ingest.writer import Writer
+from collector.services.assignments import place
+from collector.services.signals import Signals
+from collector.storage import partitions
+from collector.storage.db import Db
+from shared.clock import utc_now
+from shared.ids import uuid7
+from shared.loop import forever
+from shared.results import Run, Status
+from shared.schedule import plan_hash
+from shared.wire import convert
+from shared.wire.v1 import probe_pb2, probe_pb2_grpc
+from tests.services.ground import fetch, make_monitors, make_team
+
+PATIENCE_S = 20
+
+
+@dataclass(slots=True)
+class Collector:
+    """All of a collector that a session needs, at work."""
+
+    db: Db
+    sessions: Sessions
+    writer: Writer
+    signals: Signals
+    keyring: Keyring
+    port: int
+    team_id: int
+    changes: int = 0
+
+    async def place(self, monitor: int, revision: int = 1, locations: Sequence[str] = ("eu",)) -> None:
+        async with self.db.transaction() as tx:
+            await place(tx, monitor, revision, locations, now=utc_now())
+        self.signals.ring()
+
+    async def monitors(self, count: int = 1, **what: Any) -> list[int]:
+        return await make_monitors(self.db, self.team_id, count, locations=("eu",), now=utc_now(), **what)
+
+    async def placed(self, count: int = 1) -> list[int]:
+        """Monitors that the probe of eu is to check."""
+        made = await self.monitors(count)
+        for monitor in made:
+            await self.place(monitor)
+        return made
+
+    async def fetch(self, sql: str, *args: Any) -> list[dict[str, Any]]:
+        return await fetch(self.db, sql, *args)
+
+
+@asynccontextmanager
+async def collecting(
+    db: Db, *, writes: bool = True, keyring: Keyring | None = None
+) -> AsyncIterator[Collector]:
+    """A collector that takes probes; one that does not write leaves everything waiting."""
+    async with db.transaction() as tx:
+        await partitions.make(tx, utc_now().date())
+    started_at = utc_now() - timedelta(hours=1)
+    writer = Writer(db, started_at=started_at, now=utc_now, tell=lambda: None)
+    signals, keyring = Signals(db), keyring or Keyring.parse(new_key())
+
+    def changed() -> None:
+        collector.changes += 1
+
+    sessions = Sessions(db, writer, signals, keyring, changed=changed, now=utc_now)
+    port = await sessions.start("127.0.0.1:0")
+    team_id = await make_team(db, utc_now())
+    collector = Collector(db, sessions, writer, signals, keyring, port, team_id)
+    turns = {"signals": signals.turn, "writer": writer.turn}
+    tasks = [
+        asyncio.create_task(forever(name, turn, timedelta(milliseconds=50), signals.bell))
+        for name, turn in turns.items()
+        if writes or name != "writer"
+    ]
+    try:
+        yield collector
+    finally:
+        await sessions.stop()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@dataclass(slots=True)
+class Peer:
+    """One stream; what came down is sorted by what it is, and the plan is applied as a probe would."""
+
+    stream: Any
+    channel: Any
+    welcome: probe_pb2.Welcome
+    boot_us: int = 1_000_000_000
+    acked: dict[int, int] = field(default_factory=dict)
+    plan: dict[int, probe_pb2.Assignment] = field(default_factory=dict)
+    plans: list[probe_pb2.Plan] = field(default_factory=list)
+    runs: list[probe_pb2.Run] = field(default_factory=list)
+    unnamed: set[int] = field(default_factory=set)
+
+    async def say(self, **body: Any) -> None:
+        self.boot_us += 1
+        await self.stream.write(probe_pb2.FromProbe(sent_us=self.boot_us, **body))
+
+    async def hear(self) -> None:
+        """Take in one message. Raises what ended the stream, EOFError if nothing did."""
+        async with asyncio.timeout(PATIENCE_S):
+            message = await self.stream.read()
+        if message is grpc.aio.EOF:
+            raise EOFError
+        match message.WhichOneof("body"):
+            case "ack":
+                self.acked[message.ack.incarnation] = message.ack.seq
+            case "plan":
+                self._apply(message.plan)
+            case "run":
+                self.runs.append(message.run)
+
+    async def hear_until(self, holds: Callable[[], object]) -> None:
+        while not holds():
+            await self.hear()
+
+    async def snapshot(self, after: int = 0) -> None:
+        """Take in a whole snapshot that ends later than the plan *after*."""
+        await self.hear_until(
+            lambda: self.plans and self.plans[-1].ends_snapshot and self.plans[-1].number > after
+        )
+
+    async def ended(self) -> tuple[grpc.StatusCode, str]:
+        """How the collector ends the stream."""
+        try:
+            while True:
+                await self.hear()
+        except grpc.aio.AioRpcError as error:
+            return error.code(), error.details() or ""
+        except EOFError:
+            return grpc.StatusCode.OK, ""
+
+    @property
+    def hash(self) -> int:
+        return plan_hash((number, one.revision) for number, one in self.plan.items())
+
+    def _apply(self, plan: probe_pb2.Plan) -> None:
+        self.plans.append(plan)
+        if plan.starts_snapshot:
+            self.unnamed = set(self.plan)
+        for number in plan.removed:
+            del self.plan[number]
+        for assignment in plan.upsert:
+            self.plan[assignment.number] = assignment
+            self.unnamed.discard(assignment.number)
+        if plan.ends_snapshot:
+            for number in self.unnamed:
+                del self.plan[number]
+            self.unnamed = set()
+
+
+def hello(**says: Any) -> probe_pb2.Hello:
+    fields = {
+        "protocol": 1,
+        "version": "0.1.0",
+        "probe_id": uuid7().bytes,
+        "name": "probe",
+        "locations": ["eu"],
+        "kinds": ["http", "tcp"],
+        "boot_id": "boot-1",
+        "wall_us": int(utc_now().timestamp() * 1e6),
+        "incarnation": 7,
+        **says,
+    }
+    return probe_pb2.Hello(**fields)
+
+
+def spooled(incarnation: int, first: int, last: int) -> probe_pb2.SpoolRange:
+    return probe_pb2.SpoolRange(incarnation=incarnation, first_seq=first, last_seq=last)
+
+
+@asynccontextmanager
+async def dialled(port: int) -> AsyncIterator[tuple[Any, Any]]:
+    """A stream on which nothing was said yet, and its channel."""
+    options = (("grpc.use_local_subchannel_pool", 1),)
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{port}", options=options) as channel:
+        yield probe_pb2_grpc.ProbeLinkStub(channel).Session(), channel  # type: ignore[no-untyped-call]
+
+
+@asynccontextmanager
+async def connected(collector: Collector, said: probe_pb2.Hello) -> AsyncIterator[Peer]:
+    """A session that was welcomed."""
+    async with dialled(collector.port) as (stream, channel):
+        await stream.write(probe_pb2.FromProbe(sent_us=1_000_000_000, hello=said))
+        async with asyncio.timeout(PATIENCE_S):
+            first = await stream.read()
+        peer = Peer(stream, channel, first.welcome)
+        try:
+            yield peer
+        finally:
+            await stream.done_writing()
+
+
+async def refusal(collector: Collector, said: probe_pb2.Hello) -> tuple[grpc.StatusCode, str]:
+    """How the collector answers a hello that it does not welcome."""
+    async with dialled(collector.port) as (stream, _):
+        await stream.write(probe_pb2.FromProbe(sent_us=1, hello=said))
+        return await refused(stream)
+
+
+async def refused(stream: Any) -> tuple[grpc.StatusCode, str]:
+    """How the collector ends a stream on which it said nothing."""
+    async with asyncio.timeout(PATIENCE_S):
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await stream.read()
+    return caught.value.code(), caught.value.details() or ""
+
+
+def batch(
+    seq: int,
+    *,
+    incarnation: int = 7,
+    monitor: int = 1,
+    assignment: probe_pb2.Assignment | None = None,
+    status: Status = Status.UP,
+    **says: Any,
+) -> convert.Batch:
+    """One result, that began at boot microsecond 1,000,000,000."""
+    made = convert.Batch(
+        incarnation=convert.signed(incarnation),
+        first_seq=seq,
+        seq=seq,
+        boot_id="boot-1",
+        base_us=1_000_000_000,
+        wall_us=int(utc_now().timestamp() * 1e6),
+        monitor=[assignment.monitor if assignment else monitor],
+        location=[assignment.location if assignment else 1],
+        assignment=[assignment.number if assignment else 0],
+        revision=[assignment.revision if assignment else 1],
+        run=[Run.SCHEDULED],
+        start_us=[0],
+        duration_us=[2500],
+        outcome=[status],
+        code=[200],
+        phases=[b""],
+        error=[0],
+    )
+    return replace(made, **says)
+
+
+def sealed(seq: int, **says: Any) -> bytes:
+    return convert.encode(batch(seq, **says))
+
+
+def identity(said: probe_pb2.Hello) -> UUID:
+    return UUID(bytes=said.probe_id)

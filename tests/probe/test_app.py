@@ -1,0 +1,149 @@
+"""The whole probe as a process: it checks, tells, stops when asked, and loses nothing when it is killed."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from shared.command import main
+from shared.schedule import plan_hash
+from shared.wire.v1 import probe_pb2
+from tests.probe.peer import Peer
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+async def peer() -> AsyncIterator[Peer]:
+    made = Peer()
+    await made.start()
+    yield made
+    await made.stop()
+
+
+@pytest.fixture
+async def target() -> AsyncIterator[int]:
+    """The port of something that accepts."""
+
+    async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    async with server:
+        port: int = server.sockets[0].getsockname()[1]
+        yield port
+
+
+@asynccontextmanager
+async def running(directory: Path, peer: Peer, *flags: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "probe",
+        "--data-dir", str(directory), "--collector", f"127.0.0.1:{peer.port}", *flags,
+        cwd=ROOT, env={name: value for name, value in os.environ.items() if not name.startswith("TOCSIN_")},
+        stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+def plan(port: int, count: int, interval_ms: int) -> probe_pb2.ToProbe:
+    config = b'{"host": "127.0.0.1", "port": %d}' % port
+    orders = [
+        probe_pb2.Assignment(
+            number=number, monitor=number, location=1, revision=1, type="tcp", config=config,
+            interval_ms=interval_ms, timeout_ms=1000, failure_threshold=3, recovery_threshold=1,
+        )
+        for number in range(1, count + 1)
+    ]  # fmt: skip
+    hash_ = plan_hash((number, 1) for number in range(1, count + 1))
+    return probe_pb2.ToProbe(
+        plan=probe_pb2.Plan(number=1, starts_snapshot=True, ends_snapshot=True, upsert=orders, hash=hash_)
+    )
+
+
+def has_holes(peer: Peer) -> bool:
+    """Is there an incarnation of which a batch is missing?"""
+    seen: dict[int, set[int]] = defaultdict(set)
+    for _, incarnation, seq in peer.results:
+        seen[incarnation].add(seq)
+    return any(seqs != set(range(1, max(seqs) + 1)) for seqs in seen.values())
+
+
+async def test_it_checks_tells_and_stops_when_asked(tmp_path: Path, peer: Peer, target: int) -> None:
+    async with running(tmp_path, peer, "--location", "lab") as process:
+        await peer.send_when_connected(plan(target, 20, 500))
+        await peer.until(lambda: len(peer.results) > 60)
+        assert list(peer.hellos[0].locations) == ["lab"]
+        process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(10):
+            assert await process.wait() == 0
+    assert peer.half_closed == 1
+    assert not has_holes(peer)
+    # Everything that it had was told before it went.
+    await peer.stop()
+    await peer.start()
+    before = len(peer.results)
+    async with running(tmp_path, peer):
+        await peer.until(lambda: len(peer.hellos) == 2)
+    assert len(peer.results) == before
+    assert UUID(bytes=peer.hellos[1].probe_id) == UUID(bytes=peer.hellos[0].probe_id)
+
+
+async def test_killed_again_and_again_it_loses_nothing(tmp_path: Path, peer: Peer, target: int) -> None:
+    for round_ in range(4):
+        async with running(tmp_path, peer) as process:
+            await peer.until_hellos(round_ + 1)
+            await asyncio.sleep(0.2)
+            await peer.send_when_connected(plan(target, 50, 100))
+            await peer.until_results(len(peer.results) + 100)
+            if round_ == 2:
+                peer.acking.clear()
+                await asyncio.sleep(0.5)
+            process.kill()
+            await process.wait()
+            peer.acking.set()
+    async with running(tmp_path, peer):
+        await peer.until_hellos(5)
+        await asyncio.sleep(0.5)
+    told = {span.incarnation: span.last_seq for span in peer.hellos[-1].spooled}
+    assert len(told) >= 4
+    assert {incarnation % 2**64: seq for incarnation, seq in peer.committed.items() if seq} == told
+    assert peer.gaps == []
+    assert peer.out_of_order == 0
+    assert not has_holes(peer)
+
+
+def test_a_collector_on_another_machine_is_refused_at_the_start(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["probe", "--collector", "192.0.2.1:7070", "--data-dir", str(tmp_path)]) == 2
+    assert "TOCSIN_COLLECTOR" in capsys.readouterr().err
+
+
+async def test_a_second_probe_on_the_directory_is_refused(tmp_path: Path, peer: Peer) -> None:
+    async with running(tmp_path, peer):
+        await peer.until(lambda: peer.vitals)
+        async with running(tmp_path, peer) as second:
+            async with asyncio.timeout(10):
+                _, told = await second.communicate()
+            assert second.returncode != 0
+            assert b"another probe uses" in told
+
+
+async def test_it_is_small(tmp_path: Path, peer: Peer, target: int) -> None:
+    async with running(tmp_path, peer):
+        await peer.send_when_connected(plan(target, 1000, 10_000))
+        await peer.until(lambda: len(peer.results) > 500)
+        await peer.until(lambda: len(peer.vitals) > 1)
+        assert peer.vitals[-1].rss_bytes < 90 * 1024 * 1024

@@ -1,0 +1,209 @@
+"""Settings: three ways to say them, which one wins, and how bad ones are told."""
+
+from pathlib import Path
+
+import pytest
+
+from shared.errors import BadSettings
+from shared.setting_table import NOT_YET, TABLE, address
+from shared.settings import (
+    CollectorSettings,
+    DatabaseSettings,
+    ProbeSettings,
+    Settings,
+    UpSettings,
+    environment,
+    load,
+)
+from shared.tokens import new_token
+
+KEY = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+
+
+def read(kind: type[Settings], *argv: str, **variables: str) -> Settings:
+    return load(kind, argv, {f"TOCSIN_{name.upper()}": text for name, text in variables.items()})[0]
+
+
+def faults(kind: type[Settings], *argv: str, **variables: str) -> list[str]:
+    with pytest.raises(BadSettings) as caught:
+        read(kind, *argv, **variables)
+    return str(caught.value).splitlines()
+
+
+def test_defaults_are_those_of_the_manual() -> None:
+    settings = read(CollectorSettings)
+
+    assert settings.data_dir == Path("./var")
+    assert settings.database_url is None
+    assert settings.http_listen == "127.0.0.1:8080"
+    assert settings.grpc_listen == "127.0.0.1:7070"
+    assert settings.public_url == "http://127.0.0.1:8080"
+    assert settings.admin_email == "admin@localhost"
+    assert settings.plan == "pro"
+    assert settings.allow_private_targets is True
+    assert settings.retention_days == 30
+    assert settings.min_interval == 1
+
+
+def test_only_up_stands_in_by_default() -> None:
+    assert read(UpSettings).stand_in is True
+    assert read(UpSettings).locations == ("local",)
+    assert read(ProbeSettings).stand_in is False
+
+
+def test_a_setting_is_a_variable_a_flag_and_a_key_of_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "tocsin.toml"
+    file.write_text('http_listen = "127.0.0.1:1003"\nretention_days = 7\nallow_private_targets = false\n')
+
+    by_file = read(CollectorSettings, "--config", str(file))
+    by_variable = read(CollectorSettings, "--config", str(file), http_listen="127.0.0.1:1002")
+    by_flag = read(
+        CollectorSettings,
+        "--config",
+        str(file),
+        "--http-listen",
+        "127.0.0.1:1001",
+        http_listen="127.0.0.1:1002",
+    )
+
+    assert by_file.http_listen == "127.0.0.1:1003"
+    assert (by_file.retention_days, by_file.allow_private_targets) == (7, False)
+    assert by_variable.http_listen == "127.0.0.1:1002"
+    assert by_flag.http_listen == "127.0.0.1:1001"
+    assert by_flag.retention_days == 7
+
+
+def test_a_list_may_be_a_list_in_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "tocsin.toml"
+    file.write_text('TOCSIN_COLLECTOR = ["a.example.com:7070", "b.example.com:7070"]\n')
+
+    by_file = read(ProbeSettings, "--config", str(file))
+    by_variable = read(ProbeSettings, collector="a.example.com:7070, b.example.com:7070")
+
+    assert by_file.collector == by_variable.collector == ("a.example.com:7070", "b.example.com:7070")
+
+
+def test_an_empty_variable_is_not_set() -> None:
+    assert read(CollectorSettings, plan="", database_url="").plan == "pro"
+
+
+def test_a_switch_needs_no_value() -> None:
+    assert read(UpSettings, "--demo").demo is True
+    assert read(UpSettings, "--stand-in", "false").stand_in is False
+    assert read(UpSettings).demo is False
+
+
+def test_all_bad_settings_are_told_at_once_by_name() -> None:
+    told = faults(
+        CollectorSettings,
+        "--retention-days",
+        "none",
+        "--no-such-thing",
+        http_listen="8080",
+        plan="gold",
+        public_url="example.com",
+        min_interval="0",
+        allow_private_targets="maybe",
+        database_url="mysql://example.com/x",
+        secret_key="short",
+        bootstrap_token="short",
+        admin_email="nobody",
+    )
+
+    assert [line.partition(":")[0] for line in sorted(told)] == [
+        "--no-such-thing",
+        "TOCSIN_ADMIN_EMAIL",
+        "TOCSIN_ALLOW_PRIVATE_TARGETS",
+        "TOCSIN_BOOTSTRAP_TOKEN",
+        "TOCSIN_DATABASE_URL",
+        "TOCSIN_HTTP_LISTEN",
+        "TOCSIN_MIN_INTERVAL",
+        "TOCSIN_PLAN",
+        "TOCSIN_PUBLIC_URL",
+        "TOCSIN_RETENTION_DAYS",
+        "TOCSIN_SECRET_KEY",
+    ]
+
+
+def test_what_a_secret_setting_says_is_never_repeated() -> None:
+    told = faults(CollectorSettings, secret_key="k3y-of-mine", bootstrap_token="t0ken-of-mine")
+
+    assert not [line for line in told if "of-mine" in line]
+
+
+def test_a_database_of_ones_own_needs_a_key_of_ones_own() -> None:
+    told = faults(CollectorSettings, database_url="postgresql://a@b/c")
+
+    assert told == ["TOCSIN_SECRET_KEY: is required with TOCSIN_DATABASE_URL"]
+    assert read(CollectorSettings, database_url="postgresql://a@b/c", secret_key=KEY).secret_key == KEY
+    assert read(DatabaseSettings, database_url="postgresql://a@b/c").database_url == "postgresql://a@b/c"
+
+
+def test_a_bootstrap_token_with_the_prefix_needs_a_good_checksum() -> None:
+    token = new_token()
+    broken = token[:-1] + ("0" if token[-1] != "0" else "1")
+
+    assert read(CollectorSettings, bootstrap_token=token).bootstrap_token == token
+    assert read(CollectorSettings, bootstrap_token="any-sixteen-char").bootstrap_token == "any-sixteen-char"
+    assert faults(CollectorSettings, bootstrap_token=broken)
+
+
+def test_what_has_no_effect_is_warned_of() -> None:
+    environ = {
+        "TOCSIN_HTTP_LISTNE": "x:1",
+        "TOCSIN_SMTP_URL": "smtp://x",
+        "TOCSIN_LOCATION": "x",
+        "PATH": "x",
+    }
+
+    _, warnings = load(CollectorSettings, [], environ)
+
+    assert warnings == [
+        "TOCSIN_HTTP_LISTNE is no setting; did you mean http_listen?",
+        "TOCSIN_SMTP_URL has no effect in this version",
+    ]
+
+
+def test_an_unreadable_file_is_a_bad_setting(tmp_path: Path) -> None:
+    [told] = faults(CollectorSettings, "--config", str(tmp_path / "absent.toml"))
+
+    assert told.startswith("--config: ")
+
+
+def test_a_child_reads_what_its_parent_was_told(tmp_path: Path) -> None:
+    parent = read(UpSettings, "--demo", "--locations", "a,b", "--data-dir", str(tmp_path), plan="free")
+
+    child, warnings = load(
+        CollectorSettings,
+        [],
+        environment(CollectorSettings, parent, database_url="postgresql:///x", secret_key=KEY),
+    )
+    probe, more = load(ProbeSettings, [], environment(ProbeSettings, parent, collector="127.0.0.1:1"))
+
+    assert (child.plan, child.demo, child.data_dir) == ("free", True, tmp_path)
+    assert (child.database_url, child.secret_key) == ("postgresql:///x", KEY)
+    assert (probe.locations, probe.stand_in, probe.collector) == (("a", "b"), True, ("127.0.0.1:1",))
+    assert not warnings
+    assert not more
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        pytest.param("127.0.0.1:80", ("127.0.0.1", 80), id="an address"),
+        pytest.param("[::1]:0", ("::1", 0), id="an address of version 6"),
+        pytest.param("collector.example.com:7070", ("collector.example.com", 7070), id="a name"),
+    ],
+)
+def test_addresses(text: str, parts: tuple[str, int]) -> None:
+    assert address(text) == parts
+
+
+@pytest.mark.parametrize("text", ["", "8080", ":80", "a:", "a:b", "a:70000", "::1:80", "a:٣"])
+def test_what_is_no_address(text: str) -> None:
+    with pytest.raises(ValueError, match="must be"):
+        address(text)
+
+
+def test_the_manual_s_settings_are_all_known() -> None:
+    assert not NOT_YET & set(TABLE)
