@@ -87,6 +87,13 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name long values by their argument: one made by chance would have another name in each worker."""
+    if isinstance(val, bytes) or (isinstance(val, str) and len(val) > 30):
+        return argname
+    return None
+
+
 def _server_url(config: pytest.Config) -> str:
     """The server's URL. Started when first asked for; the template is made then, once for all workers."""
     if URL not in config.stash:

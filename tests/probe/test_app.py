@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import AsyncIterator
@@ -12,7 +13,6 @@ from uuid import UUID
 
 import pytest
 
-from shared.command import main
 from shared.schedule import plan_hash
 from shared.wire.v1 import probe_pb2
 from tests.probe.peer import Peer
@@ -124,11 +124,18 @@ async def test_killed_again_and_again_it_loses_nothing(tmp_path: Path, peer: Pee
     assert not has_holes(peer)
 
 
-def test_a_collector_on_another_machine_is_refused_at_the_start(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["probe", "--collector", "192.0.2.1:7070", "--data-dir", str(tmp_path)]) == 2
-    assert "TOCSIN_COLLECTOR" in capsys.readouterr().err
+def test_a_collector_on_another_machine_is_refused_at_the_start(tmp_path: Path) -> None:
+    command = "import sys; from shared.command import main; sys.exit(main(sys.argv[1:]))"
+    flags = ["--collector", "192.0.2.1:7070", "--data-dir", str(tmp_path)]
+    told = subprocess.run(
+        [sys.executable, "-c", command, "probe", *flags],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode == 2
+    assert "TOCSIN_COLLECTOR" in told.stderr
 
 
 async def test_a_second_probe_on_the_directory_is_refused(tmp_path: Path, peer: Peer) -> None:
