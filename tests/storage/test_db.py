@@ -1,5 +1,9 @@
 """The pool: what it promises about transactions, JSON and lost servers."""
 
+import asyncio
+import socket
+from urllib.parse import urlsplit
+
 import asyncpg
 import pytest
 
@@ -44,6 +48,44 @@ async def test_a_connection_that_the_server_ends_is_unavailable_and_the_next_one
 async def test_time_is_utc(db: Db) -> None:
     async with db.connection() as connection:
         assert await connection.fetchval("SHOW timezone") == "UTC"
+
+
+async def test_a_primary_that_became_a_standby_is_left_for_the_new_one(db: Db) -> None:
+    with pytest.raises(Unavailable):
+        async with db.connection() as connection:
+            await connection.execute("SET default_transaction_read_only = on")
+            await connection.execute("INSERT INTO locations (name) VALUES ('here')")
+
+    async with db.transaction() as tx:
+        await tx.execute("INSERT INTO locations (name) VALUES ('here')")
+
+
+async def test_a_host_that_hangs_is_passed_by(database_url: str) -> None:
+    sockets = urlsplit(database_url).query.removeprefix("host=")
+    with socket.create_server(("127.0.0.1", 0)) as hanging:  # takes connections and says nothing
+        port = hanging.getsockname()[1]
+        both = f"{database_url.partition('?')[0]}?host=127.0.0.1,{sockets}&port={port},5432"
+        async with asyncio.timeout(3):
+            opened = await Db.open(both)
+
+    async with opened.connection() as connection:
+        assert await connection.fetchval("SELECT 1") == 1
+    await opened.close()
+
+
+async def test_a_server_that_takes_no_writes_is_waited_for(database_url: str) -> None:
+    name = urlsplit(database_url).path[1:]
+    connection = await asyncpg.connect(database_url)
+    await connection.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+    opening = asyncio.ensure_future(Db.open(database_url))
+    await asyncio.sleep(0.3)
+    assert not opening.done()
+
+    await connection.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only")
+
+    async with asyncio.timeout(20):
+        await (await opening).close()
+    await connection.close()
 
 
 @pytest.mark.parametrize(
