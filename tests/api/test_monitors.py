@@ -34,6 +34,20 @@ async def test_a_new_monitor_is_answered_as_the_interface_shows(api: Api) -> Non
     assert answer.headers["Location"].endswith(f"/v1/monitors/{body['id']}")
 
 
+UNMEASURED = {
+    "uptime": 100.0,
+    "avgLatency": 0.0,
+    "checksToday": 0,
+    "p50": 0.0,
+    "p95": 0.0,
+    "p99": 0.0,
+    "uptime24h": 100.0,
+    "uptime7d": 100.0,
+    "uptime90d": 100.0,
+    "checkSuccess": 100.0,
+}
+
+
 async def test_every_default_is_filled_in(api: Api) -> None:
     found = await shown(api, await make(api))
 
@@ -66,18 +80,7 @@ async def test_every_default_is_filled_in(api: Api) -> None:
         "group": None,
         "dependsOn": [],
         "runbookUrl": None,
-        "stats": {
-            "uptime": 100.0,
-            "avgLatency": 0.0,
-            "checksToday": 0,
-            "p50": 0.0,
-            "p95": 0.0,
-            "p99": 0.0,
-            "uptime24h": 100.0,
-            "uptime7d": 100.0,
-            "uptime90d": 100.0,
-            "checkSuccess": 100.0,
-        },
+        "stats": UNMEASURED,
         "revision": 1,
         "lastCheckedAt": None,
         "silencedUntil": None,

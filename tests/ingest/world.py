@@ -10,7 +10,7 @@ from uuid import UUID
 
 from collector.ingest.writer import Submission, Writer
 from collector.storage import partitions
-from collector.storage.db import Db
+from collector.storage.db import Db, Tx
 from shared.clock import EPOCH, utc_now
 from shared.ids import uuid7
 from shared.loop import forever
@@ -115,7 +115,6 @@ class World:
 async def make_world(db: Db, *, monitors: int = 1, locations: Sequence[str] = ("local",)) -> World:
     """Monitors at every one of *locations*, all assigned to one probe that is connected now."""
     now = utc_now()
-    probe_id = uuid7()
     async with db.transaction() as tx:
         await partitions.make(tx, now.date())
         team_id = await tx.fetchval(
@@ -123,32 +122,10 @@ async def make_world(db: Db, *, monitors: int = 1, locations: Sequence[str] = ("
             uuid7(),
             now,
         )
-        session = await tx.fetchval("SELECT nextval('session_numbers')")
-        await tx.execute(
-            """
-            INSERT INTO probes (probe_id, name, locations, session, seen_at, connected_at, created_at)
-            VALUES ($1, 'probe', $2, $3, $4, $4, $4)
-            """,
-            probe_id,
-            list(locations),
-            session,
-            now,
-        )
+        probe_id, session = await _make_probe(tx, locations, now)
+        ids = await _make_monitors(tx, team_id, monitors, locations, now)
         numbers = await tx.fetch(
             "INSERT INTO locations (name) SELECT unnest($1::text[]) RETURNING name, location", list(locations)
-        )
-        rows = await tx.fetch(
-            """
-            INSERT INTO monitors (team_id, id, name, type, config, interval_s, timeout_s, locations, severity,
-                failure_threshold, recovery_threshold, changed_at, created_at, updated_at)
-            SELECT $1, id, 'api ' || n, 'http', '{"url": "https://example.com/"}', 60, 10, $3, 'critical',
-                3, 1, $4, $4, $4
-            FROM unnest($2::uuid[]) WITH ORDINALITY AS u (id, n) RETURNING monitor, id
-            """,
-            team_id,
-            [uuid7() for _ in range(monitors)],
-            list(locations),
-            now,
         )
         states = await tx.fetch(
             """
@@ -156,7 +133,7 @@ async def make_world(db: Db, *, monitors: int = 1, locations: Sequence[str] = ("
             SELECT m, l, row_number() OVER (PARTITION BY m ORDER BY l), 1, nextval('assignment_numbers'), $3
             FROM unnest($1::int[]) AS m, unnest($2::smallint[]) AS l RETURNING monitor, location, assignment
             """,
-            [row["monitor"] for row in rows],
+            list(ids),
             [row["location"] for row in numbers],
             probe_id,
         )
@@ -165,13 +142,48 @@ async def make_world(db: Db, *, monitors: int = 1, locations: Sequence[str] = ("
         team_id,
         probe_id,
         session,
-        sorted(row["monitor"] for row in rows),
-        {row["monitor"]: row["id"] for row in rows},
+        sorted(ids),
+        ids,
         {row["name"]: row["location"] for row in numbers},
         {(row["monitor"], row["location"]): row["assignment"] for row in states},
     )
     await new_incarnation(world, world.incarnation)
     return world
+
+
+async def _make_probe(tx: Tx, locations: Sequence[str], now: datetime) -> tuple[UUID, int]:
+    probe_id = uuid7()
+    session: int = await tx.fetchval("SELECT nextval('session_numbers')")
+    await tx.execute(
+        """
+        INSERT INTO probes (probe_id, name, locations, session, seen_at, connected_at, created_at)
+        VALUES ($1, 'probe', $2, $3, $4, $4, $4)
+        """,
+        probe_id,
+        list(locations),
+        session,
+        now,
+    )
+    return probe_id, session
+
+
+async def _make_monitors(
+    tx: Tx, team_id: int, count: int, locations: Sequence[str], now: datetime
+) -> dict[int, UUID]:
+    rows = await tx.fetch(
+        """
+        INSERT INTO monitors (team_id, id, name, type, config, interval_s, timeout_s, locations, severity,
+            failure_threshold, recovery_threshold, changed_at, created_at, updated_at)
+        SELECT $1, id, 'api ' || n, 'http', '{"url": "https://example.com/"}', 60, 10, $3, 'critical',
+            3, 1, $4, $4, $4
+        FROM unnest($2::uuid[]) WITH ORDINALITY AS u (id, n) RETURNING monitor, id
+        """,
+        team_id,
+        [uuid7() for _ in range(count)],
+        list(locations),
+        now,
+    )
+    return {row["monitor"]: row["id"] for row in rows}
 
 
 async def new_incarnation(world: World, incarnation: int) -> None:
