@@ -17,6 +17,8 @@ from collector.channels.transport import Transport
 from collector.core.seal import Keyring
 from collector.delivery.sender import Sender
 from collector.ingest.sessions import Sessions
+from collector.ingest.steady import Steady
+from collector.ingest.verdicts import Verdicts
 from collector.ingest.writer import Writer
 from collector.services import bootstrap
 from collector.services.signals import Signals
@@ -72,7 +74,9 @@ async def _working(db: Db, keyring: Keyring, settings: CollectorSettings) -> Asy
     transport = Transport(allow_private=settings.allow_private_targets)
     sender = Sender(db, keyring, transport, public_url=settings.public_url, now=utc_now)
     router = Router(db, sender.bell.ring)
-    writer = Writer(db, started_at=utc_now(), now=utc_now, tell=router.bell.ring)
+    steady = Steady(utc_now)
+    writer = Writer(db, since=steady.since, now=utc_now, tell=router.bell.ring)
+    verdicts = Verdicts(db, since=steady.since, now=utc_now, tell=router.bell.ring)
     probes = Probes(db, signals, utc_now)
     sessions = Sessions(db, writer, signals, keyring, changed=probes.bell.ring, now=utc_now)
     days = Days(db, keep=timedelta(days=settings.retention_days), now=utc_now)
@@ -84,7 +88,7 @@ async def _working(db: Db, keyring: Keyring, settings: CollectorSettings) -> Asy
         transport=transport,
         public_url=settings.public_url.rstrip("/"),
         min_interval=settings.min_interval,
-        stand_in=True,
+        stand_in=settings.stand_in,
         now=utc_now,
     )
     async with AsyncExitStack() as stack:
@@ -100,6 +104,7 @@ async def _working(db: Db, keyring: Keyring, settings: CollectorSettings) -> Asy
                 ("router", router.turn, 1.0, router.bell),
                 ("sender", sender.turn, 1.0, sender.bell),
                 ("writer", writer.turn, 0.05, None),
+                ("verdicts", verdicts.turn, 5.0, None),
                 ("probes", probes.turn, 2.0, probes.bell),
                 ("sessions", sessions.turn, 2.0, None),
             )

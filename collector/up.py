@@ -97,12 +97,9 @@ class Up:
     def _environments(self, url: str) -> dict[str, dict[str, str]]:
         settings = self._settings
         key = settings.secret_key or files.kept(settings.data_dir / "secret-key", _new_key)
-        probe_dir = settings.data_dir / "probe"
         return {
             "collector": environment(CollectorSettings, settings, database_url=url, secret_key=key),
-            "probe": environment(
-                ProbeSettings, settings, collector=_reachable(settings.grpc_listen), data_dir=str(probe_dir)
-            ),
+            "probe": environment(ProbeSettings, settings, collector=_reachable(settings.grpc_listen)),
         }
 
     def _life(self, name: str, variables: dict[str, str]) -> Callable[[], Awaitable[int]]:

@@ -272,7 +272,7 @@ async def test_root_runs_what_an_ordinary_user_made_as_that_user(
 ) -> None:
     directory = no_namespaces / "open" / "var"
     await (await start(directory)).stop()
-    monkeypatch.undo()
+    monkeypatch.setattr(embedded_user, "_mapped", lambda: "mapped:65534:65534")
     server = await start(directory)
 
     assert server.pid is not None
