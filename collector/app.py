@@ -77,7 +77,7 @@ async def _working(db: Db, keyring: Keyring, settings: CollectorSettings) -> Asy
     steady = Steady(utc_now)
     writer = Writer(db, since=steady.since, now=utc_now, tell=router.bell.ring)
     verdicts = Verdicts(db, since=steady.since, now=utc_now, tell=router.bell.ring)
-    probes = Probes(db, signals, utc_now)
+    probes = Probes(db, signals, since=steady.since, now=utc_now)
     sessions = Sessions(db, writer, signals, keyring, changed=probes.bell.ring, now=utc_now)
     days = Days(db, keep=timedelta(days=settings.retention_days), now=utc_now)
     holds = Holds(db, now=utc_now, tell=router.bell.ring)
@@ -88,7 +88,6 @@ async def _working(db: Db, keyring: Keyring, settings: CollectorSettings) -> Asy
         transport=transport,
         public_url=settings.public_url.rstrip("/"),
         min_interval=settings.min_interval,
-        stand_in=settings.stand_in,
         now=utc_now,
     )
     async with AsyncExitStack() as stack:

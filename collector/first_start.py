@@ -1,14 +1,17 @@
 """What a new deployment finds: its admin's token in a file, a greeting, and the demo's monitors."""
 
+import secrets
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import structlog
 
 from collector import embedded_files as files
 from collector.api.deps import Deps
-from collector.services import bootstrap, monitors
+from collector.services import bootstrap, monitors, tokens
 from collector.services.bootstrap import Made
 from collector.storage import teams
 from collector.storage.db import Db
@@ -40,16 +43,28 @@ async def prepare(db: Db, settings: CollectorSettings) -> Made | None:
         if await teams.exist(connection):
             return None
     path = settings.data_dir / TOKEN_FILE
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
     if settings.bootstrap_token:
         files.write_private(path, settings.bootstrap_token)
-    token = settings.bootstrap_token or files.kept(path, new_token)
+    token = settings.bootstrap_token or _kept(path)
     made = await bootstrap.bootstrap(
         db, plan=settings.plan, admin_email=settings.admin_email, token=token, now=utc_now()
     )
-    if made is None:
+    # Another collector was faster; its token is ours when we share the directory, or both were given it.
+    if made is None and await tokens.find(db, token, utc_now()) is None:
         path.unlink(missing_ok=True)
     return made
+
+
+def _kept(path: Path) -> str:
+    """The token in its file; of several processes that make one at the same time, all have the same."""
+    if not path.exists():
+        own = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
+        files.write_private(own, new_token())
+        with suppress(FileExistsError):
+            path.hardlink_to(own)
+        own.unlink()
+        files.sync_dir(path.parent)
+    return path.read_text().strip()
 
 
 def greet(settings: CollectorSettings) -> None:
@@ -61,7 +76,7 @@ def greet(settings: CollectorSettings) -> None:
 
 async def demonstrate(deps: Deps, settings: CollectorSettings, team_id: int) -> None:
     """Monitors of this deployment itself."""
-    means = monitors.Means(deps.db, deps.keyring, deps.signals, deps.min_interval, stand_in=deps.stand_in)
+    means = monitors.Means(deps.db, deps.keyring, deps.signals, deps.min_interval)
     for body in _demo(settings):
         await monitors.create(means, team_id, body, utc_now())
     log.info("demo monitors made")

@@ -26,5 +26,4 @@ def boot_id() -> str:
 
 def iso(moment: datetime) -> str:
     """``2026-11-21T07:24:00.000Z``: UTC, milliseconds, always Z."""
-    utc = moment.astimezone(UTC)
-    return f"{utc:%Y-%m-%dT%H:%M:%S}.{utc.microsecond // 1000:03d}Z"
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"

@@ -9,6 +9,8 @@ from typing import Any
 import structlog
 import uvloop
 
+from shared.errors import TocsinError
+
 log = structlog.get_logger()
 
 
@@ -38,12 +40,19 @@ async def forever(
 ) -> None:
     """Take turns at once while *turn* says there is more to do, else rest for *idle* or until the bell."""
     bell = bell or Bell()
+    complaint = ""
     while True:
+        more = False
         try:
             more = await turn()
+            complaint = ""
+        except TocsinError as error:
+            # Something that passes, such as a database that is away: said once, not at every turn.
+            if str(error) != complaint:
+                log.warning("turn failed", loop=name, reason=str(error))
+            complaint = str(error)
         except Exception:
             log.exception("turn failed", loop=name)
-            more = False
         if not more:
             await bell.wait(idle.total_seconds())
 

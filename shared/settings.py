@@ -40,7 +40,6 @@ class CollectorSettings:
     retention_days: int
     min_interval: int
     demo: bool
-    stand_in: bool  # of the probe beside it, under `tocsin up`
     log_format: str
     log_level: str
 

@@ -102,5 +102,7 @@ def _request_id(sent: str) -> str:
 
 
 async def _mark(request: web.Request, response: web.StreamResponse) -> None:
+    if isinstance(response, web.HTTPException):
+        problems.reshape(response)
     response.headers[hdrs.SERVER] = _SERVER
     response.headers[_X_REQUEST_ID] = request.get(REQUEST_ID) or uuid4().hex

@@ -9,12 +9,13 @@ from aiohttp import web
 from collector.api import paging
 from collector.api.auth import caller
 from collector.api.deps import deps
-from collector.api.reading import Query, body, no_content, ok, path_id
+from collector.api.reading import Query, body, no_content, ok, path_id, warned
 from collector.channels import CHANNELS, NOT_YET
 from collector.core.access import Permission
 from collector.services import channels
 from collector.services.channels import Known
 from collector.services.masking import masked
+from collector.services.validation import ignored
 from collector.storage.deliveries import Status
 from collector.storage.delivery_reads import Delivery
 from shared import ids
@@ -51,7 +52,8 @@ async def get(request: web.Request) -> web.Response:
 
 async def update(request: web.Request) -> web.Response:
     at_hand = deps(request)
-    id_, sent = _id(request), await body(request)
+    id_ = await _found(request)
+    sent = await body(request)
     known = await channels.update(
         at_hand.db, at_hand.keyring, caller(request).team_id, id_, sent, at_hand.now()
     )
@@ -78,11 +80,12 @@ async def test(request: web.Request) -> web.Response:
 
 
 async def deliveries(request: web.Request) -> web.Response:
+    id_ = await _found(request)
     query = Query(request)
     at = paging.page(query)
     query.done()
     found, total = await channels.deliveries(
-        deps(request).db, caller(request).team_id, _id(request), at.limit, at.offset
+        deps(request).db, caller(request).team_id, id_, at.limit, at.offset
     )
     return paging.answer(request, at, [_delivery(one) for one in found], total)
 
@@ -94,12 +97,16 @@ def _id(request: web.Request) -> UUID:
     return path_id(request, "chan", channels.WHAT)
 
 
+async def _found(request: web.Request) -> UUID:
+    """The id of the path, if there is such a channel: 404 comes before whatever else is bad."""
+    return (await channels.found(deps(request).db, caller(request).team_id, _id(request))).id
+
+
 def _shown(request: web.Request, known: Known) -> dict[str, Any]:
     """A channel as lists and reads show it: its secrets masked for who may only read."""
     row = known.row
     reader = caller(request).permission is Permission.READ_ONLY
-    warnings = [f"unknown field: {name}" for name in known.unknown]
-    return {
+    answer = {
         "id": ids.show("chan", row.id),
         "name": row.name,
         "type": row.type,
@@ -108,8 +115,8 @@ def _shown(request: web.Request, known: Known) -> dict[str, Any]:
         "revision": row.revision,
         "createdAt": row.created_at,
         "updatedAt": row.updated_at,
-        **({"warnings": warnings} if warnings else {}),
     }
+    return warned(answer, ignored(known.unknown))
 
 
 def _delivery(one: Delivery) -> dict[str, Any]:

@@ -22,7 +22,6 @@ class Deps:
     transport: Transport
     public_url: str
     min_interval: int
-    stand_in: bool
     now: Callable[[], datetime]
 
 

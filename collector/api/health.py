@@ -8,6 +8,7 @@ from collector import metrics as numbers
 from collector.api.deps import deps
 from collector.api.reading import ok
 from collector.storage import teams
+from collector.storage.db import Db
 from shared.errors import Unavailable
 
 _PATIENCE_S = 2
@@ -21,11 +22,21 @@ async def healthz(request: web.Request) -> web.Response:
 
 async def readyz(request: web.Request) -> web.Response:
     """200 once migrations ran, the first team is there, and the database answers."""
-    async with asyncio.timeout(_PATIENCE_S), deps(request).db.connection() as tx:
-        ready = await teams.exist(tx)
-    if not ready:
+    asked = asyncio.create_task(_started(deps(request).db))
+    done, _ = await asyncio.wait({asked}, timeout=_PATIENCE_S)
+    if not done:
+        # Giving up on a database that hangs takes a while itself: nobody waits for that.
+        asked.add_done_callback(lambda task: task.cancelled() or task.exception())
+        asked.cancel()
+        raise Unavailable("The database does not answer")
+    if not asked.result():
         raise Unavailable("Still starting")
     return ok({"status": "ok"})
+
+
+async def _started(db: Db) -> bool:
+    async with db.connection() as tx:
+        return await teams.exist(tx)
 
 
 async def metrics(request: web.Request) -> web.Response:

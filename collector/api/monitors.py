@@ -3,7 +3,6 @@
 import base64
 import binascii
 from datetime import datetime, timedelta
-from typing import Any
 
 from aiohttp import web
 
@@ -11,13 +10,14 @@ from collector.api import monitor_views as views
 from collector.api import paging
 from collector.api.auth import caller
 from collector.api.deps import deps
-from collector.api.reading import Query, body, no_content, ok, path_id
+from collector.api.reading import Query, body, no_content, ok, path_id, warned
 from collector.core.access import Permission
 from collector.core.monitor import Silence
 from collector.services import monitor_ends, monitor_fields, monitor_reads, monitors, runs
 from collector.services.monitor_reads import WHAT
-from collector.services.validation import check
+from collector.services.validation import check, ignored
 from collector.storage.monitor_lists import Wanted
+from collector.storage.monitors import Monitor
 from collector.storage.result_reads import Cursor
 from collector.storage.result_reads import Wanted as WantedResults
 from shared import ids
@@ -54,7 +54,7 @@ async def create(request: web.Request) -> web.Response:
         _means(request), caller(request).team_id, await body(request), deps(request).now()
     )
     place = f"{deps(request).public_url}/v1/monitors/{ids.show('mon', told.monitor.id)}"
-    return ok(_warned(views.created(told.monitor), told.warnings), 201, {"Location": place})
+    return ok(warned(views.created(told.monitor), told.warnings), 201, {"Location": place})
 
 
 async def get(request: web.Request) -> web.Response:
@@ -67,11 +67,11 @@ async def get(request: web.Request) -> web.Response:
 
 
 async def update(request: web.Request) -> web.Response:
-    id_ = path_id(request, "mon", WHAT)
+    id_ = (await _found(request)).id
     told = await monitors.update(
         _means(request), caller(request).team_id, id_, await body(request), deps(request).now()
     )
-    return ok(_warned(views.updated(told.monitor), told.warnings))
+    return ok(warned(views.updated(told.monitor), told.warnings))
 
 
 async def delete(request: web.Request) -> web.Response:
@@ -97,25 +97,25 @@ async def test(request: web.Request) -> web.Response:
         locations=trial.locations or [],
         now=at_hand.now(),
     )
-    return ok(_warned(views.tested(tested), [f"unknown field {name} was ignored" for name in wish.unknown]))
+    return ok(warned(views.tested(tested), ignored(wish.unknown)))
 
 
 async def results(request: web.Request) -> web.Response:
     at_hand = deps(request)
-    id_ = path_id(request, "mon", WHAT)
+    monitor = await _found(request)
     query = Query(request)
     limit = paging.limit(query, default=_RESULTS_LIMIT, most=_RESULTS_MOST)
     wanted = _wanted_results(query, at_hand.now())
     query.done()
-    found, total = await monitor_reads.results(at_hand.db, caller(request).team_id, id_, wanted, limit)
+    shown, total = await monitor_reads.results(at_hand.db, monitor, wanted, limit)
     meta = {
         "total": total,
         "from": wanted.since,
         "to": wanted.until,
         "limit": limit,
-        "next": _show_cursor(found[-1].cursor) if len(found) == limit else None,
+        "next": _show_cursor(shown[-1].cursor) if len(shown) == limit else None,
     }
-    return ok({"data": [views.result(one) for one in found], "meta": meta})
+    return ok({"data": [views.result(one) for one in shown], "meta": meta})
 
 
 async def pause(request: web.Request) -> web.Response:
@@ -139,11 +139,10 @@ async def resume(request: web.Request) -> web.Response:
 
 async def silence(request: web.Request) -> web.Response:
     who = caller(request)
-    id_ = path_id(request, "mon", WHAT)
+    id_ = (await _found(request)).id
     wanted, unknown = check(Silence, await body(request))
     until = await monitors.silence(_means(request), who.team_id, id_, wanted, who.name, deps(request).now())
-    warnings = [f"unknown field {name} was ignored" for name in unknown]
-    return ok(_warned({"silencedUntil": until, "reason": wanted.reason}, warnings))
+    return ok(warned({"silencedUntil": until, "reason": wanted.reason}, ignored(unknown)))
 
 
 async def unsilence(request: web.Request) -> web.Response:
@@ -151,16 +150,15 @@ async def unsilence(request: web.Request) -> web.Response:
     return no_content()
 
 
+async def _found(request: web.Request) -> Monitor:
+    """The monitor of the path, asked for before what was sent is read: 404 comes before 400."""
+    id_ = path_id(request, "mon", WHAT)
+    return await monitor_reads.found(deps(request).db, caller(request).team_id, id_)
+
+
 def _means(request: web.Request) -> monitors.Means:
     at_hand = deps(request)
-    return monitors.Means(
-        at_hand.db, at_hand.keyring, at_hand.signals, at_hand.min_interval, at_hand.stand_in
-    )
-
-
-def _warned(answer: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
-    """*warnings* are present only when there are any."""
-    return {**answer, "warnings": warnings} if warnings else answer
+    return monitors.Means(at_hand.db, at_hand.keyring, at_hand.signals, at_hand.min_interval)
 
 
 def _wanted_results(query: Query, now: datetime) -> WantedResults:

@@ -90,6 +90,14 @@ def problem(
     return ok(data, status, extra)
 
 
+def reshape(refusal: web.HTTPException) -> None:
+    """What the web server refuses before any of ours is asked (an Expect that nobody knows), in our shape."""
+    told = problem(refusal.status, _name(refusal.status))
+    refusal.body = told.body
+    refusal.headers.update(told.headers)
+    refusal.headers[hdrs.CONTENT_LENGTH] = str(told.content_length)
+
+
 def _told(error: TocsinError) -> web.Response:
     status = next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 500)
     if status == 500:

@@ -58,6 +58,11 @@ def ok(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -
     )
 
 
+def warned(answer: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+    """*warnings* are present only when there are any."""
+    return {**answer, "warnings": warnings} if warnings else answer
+
+
 def no_content() -> web.Response:
     """204."""
     return web.Response(status=204)

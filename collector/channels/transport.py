@@ -22,12 +22,19 @@ MAX_ANSWER_BYTES = 65_536
 _DRAIN_S = 1.0
 _PER_HOST = 500
 _REFUSED = errno.EACCES
+_UNRESOLVED = "the host name does not resolve"
 _WORDS = {
     _REFUSED: "this address may not be reached from here",
     errno.ECONNREFUSED: "connection refused",
     errno.ECONNRESET: "connection reset",
     errno.EPIPE: "connection reset",
 }
+_SAID: tuple[tuple[type[Exception], str], ...] = (
+    (aiohttp.ClientConnectorSSLError, "TLS handshake failed"),
+    (aiohttp.ClientConnectorDNSError, _UNRESOLVED),
+    (aiohttp.ServerDisconnectedError, "connection closed without an answer"),
+    (aiohttp.InvalidURL, "the URL cannot be used"),
+)
 
 
 class NoAnswer(TocsinError):
@@ -129,18 +136,12 @@ def _retry_after(text: str | None, now: datetime) -> float | None:
 
 def _why(error: Exception) -> str:
     """For people; never the library's own text, which may quote the URL or the answer."""
-    match error:
-        case aiohttp.ClientConnectorCertificateError():
-            return f"certificate refused: {_certificate_fault(error.certificate_error)}"
-        case aiohttp.ClientConnectorSSLError():
-            return "TLS handshake failed"
-        case aiohttp.ClientConnectorDNSError():
-            return "the host name does not resolve"
-        case OSError():
-            return _network_fault(error)
-        case aiohttp.ServerDisconnectedError():
-            return "connection closed without an answer"
-    return "the answer is not HTTP"
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        return f"certificate refused: {_certificate_fault(error.certificate_error)}"
+    known = next((words for kind, words in _SAID if isinstance(error, kind)), None)
+    if known is None and isinstance(error, OSError):
+        return _network_fault(error)
+    return known or "the answer is not HTTP"
 
 
 def _certificate_fault(error: Exception) -> str:
@@ -151,4 +152,6 @@ def _certificate_fault(error: Exception) -> str:
 def _network_fault(error: OSError) -> str:
     if error.errno is None:
         return "connection failed"
+    if error.errno < 0:  # the resolver's own numbers, of an address with a zone that is not here
+        return _UNRESOLVED
     return _WORDS.get(error.errno) or os.strerror(error.errno).lower()

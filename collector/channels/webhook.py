@@ -11,8 +11,9 @@ from annotated_types import Interval, MaxLen, Predicate
 from collector.channels.message import Message, Undelivered
 from collector.channels.transport import NoAnswer, Transport
 from collector.core import signature
+from collector.core.monitor import MonitorId
 from collector.core.retry import Policy
-from shared import __version__, ids
+from shared import __version__
 from shared.kinds.fields import Says, Secret
 from shared.kinds.http import is_url
 
@@ -62,9 +63,34 @@ _FRAMING = frozenset(
     }
 )
 
+# What tells a receiver what it gets: a signature elsewhere than in its own header would spoil it.
+_OURS = frozenset(
+    {
+        "content-type",
+        "user-agent",
+        "x-service-event",
+        "x-service-delivery",
+        "webhook-id",
+        "webhook-timestamp",
+        "webhook-signature",
+    }
+)
+
 
 def is_header_name(text: str) -> bool:
     return bool(_NAME.fullmatch(text)) and text.lower() not in _FRAMING
+
+
+def is_free_name(text: str) -> bool:
+    return is_header_name(text) and text.lower() not in _OURS
+
+
+def is_event(text: str) -> bool:
+    return any(_matches(text, kind) for kind in EVENTS)
+
+
+def _matches(pattern: str, kind: str) -> bool:
+    return pattern in ("*", kind) or (pattern.endswith(".*") and kind.startswith(pattern[:-1]))
 
 
 def are_headers(headers: dict[str, str]) -> bool:
@@ -90,25 +116,16 @@ class Webhook:
     retry_on_failure: bool = True
     max_retries: Annotated[int, Interval(ge=0, le=10)] = 3
     signature_header: Annotated[
-        str, MaxLen(256), Predicate(is_header_name), Says("must be the name of a header")
+        str,
+        MaxLen(256),
+        Predicate(is_free_name),
+        Says("must be the name of a header that is not ours already"),
     ] = "X-Service-Signature"
     signing_secret: Annotated[str | None, MaxLen(4096), Secret()] = None
-    events: Annotated[list[str], MaxLen(100)] = field(default_factory=list)
-    monitors: Annotated[list[str], MaxLen(10_000)] = field(default_factory=list)
-
-    def faults(self) -> dict[str, str]:
-        """What no bound can say, by the path in JSON."""
-        bad_events = {
-            f"events[{at}]": "is no kind of event"
-            for at, text in enumerate(self.events)
-            if not _is_event(text)
-        }
-        bad_monitors = {
-            f"monitors[{at}]": "is no monitor's id"
-            for at, text in enumerate(self.monitors)
-            if ids.read("mon", text) is None
-        }
-        return bad_events | bad_monitors
+    events: Annotated[list[Annotated[str, Predicate(is_event), Says("is no kind of event")]], MaxLen(100)] = (
+        field(default_factory=list)
+    )
+    monitors: Annotated[list[MonitorId], MaxLen(10_000)] = field(default_factory=list)
 
     @property
     def policy(self) -> Policy:
@@ -156,11 +173,3 @@ def hears(events: Sequence[str], monitors: Collection[str], kind: str, monitor_i
     if monitors and monitor_id not in monitors:
         return False
     return any(_matches(pattern, kind) for pattern in events or DEFAULT_EVENTS)
-
-
-def _is_event(text: str) -> bool:
-    return any(_matches(text, kind) for kind in EVENTS)
-
-
-def _matches(pattern: str, kind: str) -> bool:
-    return pattern in ("*", kind) or (pattern.endswith(".*") and kind.startswith(pattern[:-1]))

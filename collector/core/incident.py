@@ -26,7 +26,7 @@ class Monitor:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One location after this transaction's results."""
+    """One location after this transaction's results; *error* is theirs, *last_error* what it said before."""
 
     vote: Vote
     state: LocationState
@@ -34,6 +34,7 @@ class Seen:
     changed_at: datetime | None = None
     failed_now: int = 0
     error: str = ""
+    last_error: str = ""
 
 
 class Deed(Enum):
@@ -70,24 +71,50 @@ class Decision:
     entries: tuple[tuple[str, str], ...] = ()
 
 
-def decide(monitor: Monitor, seen: Sequence[Seen], started_at: datetime, now: datetime) -> Decision:
-    """What follows from what all locations know now. *started_at* is when this collector started."""
-    votes = [one.vote for one in seen]
-    down = quorum.verdict(votes, monitor.quorum, now)
-    if down is None or (down and not monitor.down and not quorum.settled(votes, started_at, now)):
-        down = monitor.down
-    failing = [one for one in seen if one.state.failing]
+def decide(monitor: Monitor, seen: Sequence[Seen], since: datetime | None, now: datetime) -> Decision:
+    """What follows from what all locations know now.
+
+    *since*: when this collector started; None while its clock is not to be trusted, and nothing changes.
+    """
+    down = _down(monitor, [one.vote for one in seen], since, now)
     return Decision(
         down=down,
         deed=Deed.NONE if down == monitor.down else Deed.OPEN if down else Deed.RESOLVE,
         tell=announcement(monitor, down=down, now=now),
-        since=min((one.state.failed_since or now for one in failing), default=now),
+        since=_began(monitor, seen, now),
         until=max((one.changed_at for one in seen if one.changed_at is not None), default=now),
         failures=sum(one.state.fails for one in seen),
         failed_now=sum(one.failed_now for one in seen),
-        error=next((one.error for one in seen if one.error), ""),
+        error=next((error for error in _errors(seen) if error), ""),
         entries=tuple(entry for one in seen for entry in _entries(one)),
     )
+
+
+def _down(monitor: Monitor, votes: Sequence[Vote], since: datetime | None, now: datetime) -> bool:
+    """The verdict; what is held already when there is none, or it would come too early."""
+    down = quorum.verdict(votes, monitor.quorum, now)
+    if since is None or down is None or down == monitor.down:
+        return monitor.down
+    ripe = quorum.settled(votes, since, now) if down else quorum.vouched(votes, now)
+    return down if ripe else monitor.down
+
+
+def _began(monitor: Monitor, seen: Sequence[Seen], now: datetime) -> datetime:
+    """The first failed check of the outage.
+
+    That is of the locations that make the quorum; a streak that is much older was one location's own trouble.
+    """
+    streaks = sorted(one.state.failed_since or now for one in seen if one.state.failing)
+    if not streaks:
+        return now
+    voters = sum(one.vote.counts(now) for one in seen)
+    enough = streaks[min(quorum.needed(monitor.quorum, voters), len(streaks)) - 1]
+    return next(streak for streak in streaks if enough - streak <= REOPEN_WITHIN)
+
+
+def _errors(seen: Sequence[Seen]) -> list[str]:
+    """What is wrong, news first."""
+    return [one.error for one in seen] + [one.last_error for one in seen if one.state.failing]
 
 
 def announcement(monitor: Monitor, *, down: bool, now: datetime) -> Tell:

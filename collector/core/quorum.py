@@ -12,19 +12,32 @@ SETTLING = timedelta(seconds=30)
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """One location of a monitor; *seen_at* is when its probe was last heard, None if there is none."""
+    """One location of a monitor; *seen_at* is when its probe was last heard, None if there is none.
+
+    *known*: was anything measured there? A location without data counts in the bar, but vouches for nothing.
+    """
 
     location: str
     failing: bool
     seen_at: datetime | None
+    known: bool = True
+
+    def counts(self, now: datetime) -> bool:
+        """Seen in the future means that a clock was set back since, and says nothing."""
+        return self.seen_at is not None and abs(now - self.seen_at) <= SILENCE
 
 
 def verdict(votes: Sequence[Vote], quorum: str, now: datetime) -> bool | None:
     """Is the monitor down? None when nobody votes: then nothing changes."""
-    voters = [vote for vote in votes if vote.seen_at is not None and now - vote.seen_at <= SILENCE]
+    voters = [vote for vote in votes if vote.counts(now)]
     if not voters:
         return None
     return sum(vote.failing for vote in voters) >= needed(quorum, len(voters))
+
+
+def vouched(votes: Sequence[Vote], now: datetime) -> bool:
+    """Does some location know the monitor to be well?"""
+    return any(vote.known and not vote.failing and vote.counts(now) for vote in votes)
 
 
 def needed(quorum: str, voters: int) -> int:

@@ -11,13 +11,15 @@ from uuid import UUID
 from collector.storage.states import Latest
 from shared.clock import EPOCH
 from shared.results import Status
-from shared.wire.convert import Batch
+from shared.wire.convert import SPOOL_AGE_S, Batch
 
 # PostgreSQL counts microseconds from 2000-01-01.
 _PG_EPOCH_US = 946_684_800_000_000
 # Results older than any spool, or from a future, are clamped to these bounds around now.
-OLDEST = timedelta(days=7)
+OLDEST = timedelta(seconds=SPOOL_AGE_S)
 NEWEST = timedelta(minutes=5)
+# A prime above the number of results in a batch.
+_APART = 10_007
 
 _HEAD = struct.Struct(">h iq ii ii ii ih ih ih ih").pack
 _HEAD_NO_ERROR = struct.Struct(">h iq ii ii i ih ih ih ih").pack
@@ -49,6 +51,9 @@ class Columns:
     parts: Sequence[Part]
     key: list[int]
     part: list[int]
+    ordinal: list[int]
+    assignment: list[int]
+    revision: list[int]
     at_ms: list[int]
     error: list[int | None]
     rows: list[bytes]
@@ -60,58 +65,83 @@ def key_of(monitor: int, location: int) -> int:
 
 def flatten(parts: Sequence[Part], errors: Mapping[str, int], now: datetime) -> Columns:
     """Columns over *parts*, which stand in the order of (ordinal, seq); *errors*: the number of each text."""
-    columns = Columns(parts, [], [], [], [], [])
-    earliest, latest = _ms(now - OLDEST), _ms(now + NEWEST)
+    columns = Columns(parts, [], [], [], [], [], [], [], [])
     for index, part in enumerate(parts):
         batch = part.batch
-        base = batch.base_us + part.offset_us
-        at_ms = [(base + start) // 1000 for start in batch.start_us]
-        if at_ms and (min(at_ms) < earliest or max(at_ms) > latest):
-            at_ms = [min(max(at, earliest), latest) for at in at_ms]
+        at_ms = times(part, now)
         numbers = [None, *(errors[text] for text in batch.errors)]
         error = [numbers[index] for index in batch.error]
         columns.key.extend([m << 16 | at for m, at in zip(batch.monitor, batch.location, strict=True)])
         columns.part.extend([index] * len(at_ms))
+        columns.ordinal.extend([part.ordinal] * len(at_ms))
+        columns.assignment.extend(batch.assignment)
+        columns.revision.extend(batch.revision)
         columns.at_ms.extend(at_ms)
         columns.error.extend(error)
         columns.rows.extend(_rows(part, at_ms, error))
     return columns
 
 
-def latest(columns: Columns) -> Latest:
-    """The last result of each key, in key order."""
+def times(part: Part, now: datetime) -> list[int]:
+    """When the results began, in Unix milliseconds, clamped to what can be."""
+    earliest, latest = _ms(now - OLDEST), _ms(now + NEWEST)
+    base = part.batch.base_us + part.offset_us
+    at_ms = [(base + start) // 1000 for start in part.batch.start_us]
+    if at_ms and (min(at_ms) < earliest or max(at_ms) > latest):
+        return [min(max(at, earliest), latest) for at in at_ms]
+    return at_ms
+
+
+def ties(part: Part) -> list[int]:
+    """The n of each result, by which those of one instant differ.
+
+    Batches that follow each other share none, however many results each has: clamped times may be the same.
+    """
+    salt = part.batch.seq * _APART + part.batch.incarnation
+    return [(salt + place) & 0x7FFF for place in part.places or range(len(part.batch.monitor))]
+
+
+def mixed(columns: Columns) -> bool:
+    """Has some key results of more than one incarnation or plan?"""
+    if len(set(columns.key)) == len(columns.key):
+        return False
+    plans = set(zip(columns.key, columns.assignment, columns.revision, columns.ordinal, strict=True))
+    return len(plans) != len(set(columns.key))
+
+
+def latest(columns: Columns, counting: Sequence[int] | None = None) -> Latest:
+    """The last result of each key, in key order, of those at the places *counting*; of all by default."""
     keys = columns.key
-    last = dict(zip(keys, range(len(keys)), strict=True))
+    if counting is None:
+        last = dict(zip(keys, range(len(keys)), strict=True))
+    else:
+        last = {keys[i]: i for i in counting}
     order = sorted(last)
     pick = _picker([last[key] for key in order])
     batches = [part.batch for part in columns.parts]
-    bad = _troubled(columns)
+    bad = _troubled(columns, counting)
     return Latest(
         probes=[part.probe_id for part in columns.parts],
         monitor=[key >> 16 for key in order],
         location=[key & 0xFFFF for key in order],
         part=pick(columns.part),
-        assignment=pick([number for batch in batches for number in batch.assignment]),
-        revision=pick([number for batch in batches for number in batch.revision]),
-        ordinal=[columns.parts[index].ordinal for index in pick(columns.part)],
+        assignment=pick(columns.assignment),
+        revision=pick(columns.revision),
+        ordinals=[part.ordinal for part in columns.parts],
         at_ms=pick(columns.at_ms),
         status=pick([status for batch in batches for status in batch.outcome]),
-        ms=pick([(us + 500) // 1000 for batch in batches for us in batch.duration_us]),
+        ms=[(us + 500) // 1000 for us in pick([us for batch in batches for us in batch.duration_us])],
         error=pick(columns.error),
-        troubled=[key in bad for key in order] if bad else [False] * len(order),
+        troubled=[key in bad for key in order],
     )
 
 
-def _troubled(columns: Columns) -> set[int]:
-    bad: set[int] = set()
-    start = 0
-    for part in columns.parts:
-        outcomes = part.batch.outcome
-        if outcomes and max(outcomes) > Status.UP:
-            keys = columns.key[start : start + len(outcomes)]
-            bad.update(key for key, outcome in zip(keys, outcomes, strict=True) if outcome != Status.UP)
-        start += len(outcomes)
-    return bad
+def _troubled(columns: Columns, counting: Sequence[int] | None) -> set[int]:
+    """Keys with a result that is not good."""
+    outcome = [status for part in columns.parts for status in part.batch.outcome]
+    places = range(len(outcome)) if counting is None else counting
+    good = int(Status.UP)
+    return {columns.key[i] for i in places if outcome[i] != good}
 
 
 def _picker(indexes: Sequence[int]) -> Any:
@@ -124,24 +154,23 @@ def _picker(indexes: Sequence[int]) -> Any:
 def _rows(part: Part, at_ms: Sequence[int], error: Sequence[int | None]) -> list[bytes]:
     """One row each in PostgreSQL's binary COPY format; raises struct.error for what no column can hold."""
     batch = part.batch
-    salt = batch.seq * 31 + batch.incarnation
     return [
         (
             _HEAD_NO_ERROR(
                 10, 8, at * 1000 - _PG_EPOCH_US, 4, m, 4, (us + 500) // 1000, -1,
-                2, where, 2, (salt + n) & 0x7FFF, 2, run, 2, status,
+                2, where, 2, n, 2, run, 2, status,
             )
             if e is None
             else _HEAD(
                 10, 8, at * 1000 - _PG_EPOCH_US, 4, m, 4, (us + 500) // 1000, 4, e,
-                2, where, 2, (salt + n) & 0x7FFF, 2, run, 2, status,
+                2, where, 2, n, 2, run, 2, status,
             )
         )
         + (_CODES[code] if code < 1000 else _CODE(2, code))
         + (_LENGTHS[len(phases)] if len(phases) < 64 else _LENGTH(len(phases)))
         + phases
         for n, at, m, where, us, run, status, code, phases, e in zip(
-            part.places or range(len(at_ms)), at_ms, batch.monitor, batch.location, batch.duration_us,
+            ties(part), at_ms, batch.monitor, batch.location, batch.duration_us,
             batch.run, batch.outcome, batch.code, batch.phases, error, strict=True,
         )
     ]  # fmt: skip

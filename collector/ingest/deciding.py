@@ -4,12 +4,14 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import accumulate
+from typing import Any
 from uuid import UUID
 
-from collector.ingest.columns import Columns, Part, flatten, key_of, latest
-from collector.ingest.interning import Interner
+from collector.ingest.columns import Columns, Part, flatten, key_of, latest, mixed
+from collector.ingest.interning import Interner, clean
 from collector.ingest.judging import Told, judge
-from collector.storage import cursors, refused, results, states
+from collector.storage import cursors, deciding, refused, results, states
 from collector.storage.cursors import Advance
 from collector.storage.db import Db, Tx
 from collector.storage.refused import Lost, Refusal
@@ -23,7 +25,8 @@ class Submission:
     """A batch that a session brings; Unix microseconds are its boot clock's plus *offset_us*.
 
     *places*: where its results stood in the batch as it was sent, when some are left out since.
-    *refusals*: positions in the batch that are not stored, each with the reason; -1 is the batch as a whole.
+    *refusals*: positions in the batch that are not stored, each with the reason and the result; -1 is the
+    batch as a whole.
     *history*: its results move no state.
     """
 
@@ -32,12 +35,17 @@ class Submission:
     batch: Batch
     offset_us: int
     places: tuple[int, ...] = ()
-    refusals: tuple[tuple[int, str], ...] = ()
+    refusals: tuple[tuple[int, str, dict[str, Any]], ...] = ()
     history: bool = False
 
     @property
     def incarnation(self) -> tuple[UUID, int]:
         return self.probe_id, self.batch.incarnation
+
+    @property
+    def follows(self) -> range:
+        """Where the cursor may stand before it. A gap may cover what was committed: its answer was lost."""
+        return range(self.batch.first_seq - 1, self.batch.seq if self.batch.gap else self.batch.first_seq)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +59,12 @@ class Committed:
 
 
 async def commit(
-    db: Db, group: Sequence[Submission], interner: Interner, started_at: datetime, now: datetime
+    db: Db, group: Sequence[Submission], interner: Interner, since: datetime | None, now: datetime
 ) -> Committed:
     """Write what of *group* is new, and decide what follows. Raises whatever PostgreSQL raises."""
     errors = await interner.numbers({text for one in group for text in one.batch.errors})
     async with db.transaction() as tx:
+        await deciding.begin(tx)
         ordinals = await cursors.advance(tx, _runs(group), now)
         taken = [one for one in group if one.incarnation in ordinals]
         ranked = sorted(taken, key=lambda one: ordinals[one.incarnation])
@@ -66,7 +75,7 @@ async def commit(
         columns = flatten(parts, errors, now)
         stored, events = 0, list[str]()
         if columns.key:
-            stored, events = await _store(tx, ranked, columns, started_at, now)
+            stored, events = await _store(tx, ranked, columns, since, now)
         await _keep_losses(tx, taken, now)
     return Committed(taken, stored, len(columns.key) - stored, events)
 
@@ -75,78 +84,96 @@ def _runs(group: Sequence[Submission]) -> list[Advance]:
     """One cursor move for the batches of each incarnation, which stand in the order of their seq."""
     runs: dict[tuple[UUID, int], Advance] = {}
     for one in group:
-        batch = one.batch
         run = runs.get(one.incarnation)
         if run is None:
-            # A gap may cover what was committed already: its answer was lost.
-            high = batch.seq - 1 if batch.gap else batch.first_seq - 1
-            run = Advance(*one.incarnation, one.session, batch.first_seq - 1, high, batch.seq)
-        runs[one.incarnation] = replace(run, last=batch.seq)
-    return list(runs.values())
+            run = Advance(*one.incarnation, one.session, one.follows[0], one.follows[-1], one.batch.seq)
+        runs[one.incarnation] = replace(run, last=one.batch.seq)
+    return sorted(runs.values(), key=lambda run: (run.probe_id, run.incarnation))
 
 
 async def _store(
-    tx: Tx, ranked: Sequence[Submission], columns: Columns, started_at: datetime, now: datetime
+    tx: Tx, ranked: Sequence[Submission], columns: Columns, since: datetime | None, now: datetime
 ) -> tuple[int, list[str]]:
     """Move the states, copy the results, judge; the number of results stored and the kinds of events."""
-    last = latest(columns)
+    counting = await _counting(tx, ranked, columns)
+    last = latest(columns, counting)
     moved = await states.move(tx, last)
     rows = columns.rows
-    if moved.count != len(last.monitor):
+    if counting is not None or moved.count != len(last.monitor):
         rows = await _permitted(tx, columns, last)
     await results.copy(tx, rows)
     await _keep_checkpoints(tx, columns)
     events: list[str] = []
     if moved.wanting:
-        pending = _pending(ranked, columns, last, {key_of(*key) for key in moved.wanting})
-        events = await judge(tx, pending, started_at, now)
+        await deciding.in_any_order(tx)
+        pending = _pending(columns, counting, {key_of(*key) for key in moved.wanting})
+        events = await judge(tx, pending, since, now)
     return len(rows), events
+
+
+async def _counting(tx: Tx, ranked: Sequence[Submission], columns: Columns) -> list[int] | None:
+    """Where the results stand that may move a state, if that is not for `move` alone to say; else None.
+
+    `move` sees one result of each key. Where a key has results of several probes, incarnations or plans,
+    those of the plan that holds must be found first: else one of the others would hide them, or join them.
+    """
+    if not mixed(columns) and not any(one.history for one in ranked):
+        return None
+    plans = await states.lock(tx, [(key >> 16, key & 0xFFFF) for key in sorted(set(columns.key))])
+    counting = []
+    for i, key in enumerate(columns.key):
+        plan = plans.get((key >> 16, key & 0xFFFF))
+        part = columns.part[i]
+        if plan is None or ranked[part].history or plan.ordinal > columns.ordinal[i]:
+            continue
+        made = ranked[part].probe_id, columns.assignment[i], columns.revision[i]
+        if made == (plan.probe_id, plan.assignment, plan.revision):
+            counting.append(i)
+    return counting
 
 
 async def _permitted(tx: Tx, columns: Columns, last: states.Latest) -> list[bytes]:
     """Rows under a plan of old are history, if their monitor is still there and the probe's to check."""
-    current = {key_of(*key) for key in await states.current(tx, last)}
+    current = await states.current(tx, last)
+    own = {
+        key_of(monitor, location): last.probes[part]
+        for monitor, location, part in zip(last.monitor, last.location, last.part, strict=True)
+        if (monitor, location) in current
+    }
     rows: list[bytes] = []
     start = 0
     for part in columns.parts:
         end = start + len(part.batch.monitor)
         keys = columns.key[start:end]
-        doubtful = {key >> 16 for key in keys if key not in current}
+        doubtful = {key >> 16 for key in keys if own.get(key) != part.probe_id}
         allowed = await states.may_write(tx, part.probe_id, sorted(doubtful)) if doubtful else set()
         rows.extend(
             row
             for key, row in zip(keys, columns.rows[start:end], strict=True)
-            if key in current or key >> 16 in allowed
+            if own.get(key) == part.probe_id or key >> 16 in allowed
         )
         start = end
     return rows
 
 
 def _pending(
-    ranked: Sequence[Submission], columns: Columns, last: states.Latest, wanting: set[int]
+    columns: Columns, counting: Sequence[int] | None, wanting: set[int]
 ) -> dict[tuple[int, int], deque[Told]]:
-    """All results of the keys in *wanting* that were made under their latest plan, in order."""
-    plans = {
-        key_of(monitor, location): (assignment, revision)
-        for monitor, location, assignment, revision in zip(
-            last.monitor, last.location, last.assignment, last.revision, strict=True
-        )
-        if key_of(monitor, location) in wanting
-    }
-    pending: dict[tuple[int, int], deque[Told]] = {(key >> 16, key & 0xFFFF): deque() for key in plans}
-    start = 0
-    for one in ranked:
-        batch = one.batch
-        for i, key in enumerate(columns.key[start : start + len(batch.monitor)]):
-            if not one.history and plans.get(key) == (batch.assignment[i], batch.revision[i]):
-                pending[key >> 16, key & 0xFFFF].append(_told(batch, i, columns.at_ms[start + i]))
-        start += len(batch.monitor)
+    """The results of the keys in *wanting* that count, in order; those of one key are all of one plan."""
+    pending: dict[tuple[int, int], deque[Told]] = {(key >> 16, key & 0xFFFF): deque() for key in wanting}
+    starts = list(accumulate((len(part.batch.monitor) for part in columns.parts), initial=0))
+    for i in range(len(columns.key)) if counting is None else counting:
+        key = columns.key[i]
+        if key in wanting:
+            part = columns.part[i]
+            told = _told(columns.parts[part].batch, i - starts[part], columns.at_ms[i])
+            pending[key >> 16, key & 0xFFFF].append(told)
     return pending
 
 
 def _told(batch: Batch, i: int, at_ms: int) -> Told:
     at = EPOCH + timedelta(milliseconds=at_ms)
-    error = batch.errors[batch.error[i] - 1] if batch.error[i] else ""
+    error = clean(batch.errors[batch.error[i] - 1]) if batch.error[i] else ""
     return Told(Status(batch.outcome[i]), at, at + timedelta(microseconds=batch.duration_us[i]), error)
 
 
@@ -169,9 +196,9 @@ async def _keep_losses(tx: Tx, taken: Sequence[Submission], now: datetime) -> No
         if one.batch.gap is not None
     ]
     refusals = [
-        Refusal(*one.incarnation, one.batch.seq, position, {}, reason)
+        Refusal(*one.incarnation, one.batch.seq, position, result, reason)
         for one in taken
-        for position, reason in one.refusals
+        for position, reason, result in one.refusals
     ]
     if gaps:
         await refused.keep_gaps(tx, gaps, now)

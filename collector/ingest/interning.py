@@ -13,9 +13,14 @@ _REMEMBERED = 20_000
 _VARIABLE = re.compile(r"[0-9a-fA-F]{16,}|\d{6,}")
 
 
+def clean(text: str) -> str:
+    """The text as PostgreSQL takes it: no NUL, no half of a pair, 512 characters at the most."""
+    return text[:MAX_TEXT].replace("\0", "").encode("utf-8", "replace").decode()
+
+
 def normal(text: str) -> str:
-    """The text under which an error is kept: no NUL, long numbers cut out, 512 characters at the most."""
-    return _VARIABLE.sub("…", text.replace("\0", ""))[:MAX_TEXT]
+    """The text under which an error is kept: clean, and with long numbers cut out."""
+    return _VARIABLE.sub("…", clean(text))
 
 
 class Interner:

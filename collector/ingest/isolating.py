@@ -4,12 +4,13 @@ import struct
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 import asyncpg
 
-from collector.ingest.columns import Part, flatten
+from collector.ingest.columns import Part, flatten, ties, times
 from collector.ingest.deciding import Submission
-from collector.ingest.interning import Interner
+from collector.ingest.interning import Interner, clean
 from collector.storage import results
 from collector.storage.db import Db, Tx
 from shared.wire.convert import Batch
@@ -29,8 +30,13 @@ DATA_ERRORS = (
 async def guilty(db: Db, submission: Submission, interner: Interner, now: datetime) -> list[tuple[int, str]]:
     """Positions in the batch that cannot be stored, each with the reason; nothing is written."""
     errors = await interner.numbers(set(submission.batch.errors))
+    batch = submission.batch
+    part = Part(submission.probe_id, 0, submission.offset_us, batch, submission.places)
     async with db.transaction() as tx:
-        return await _among(tx, submission, range(len(submission.batch.monitor)), errors, now)
+        there = await results.stored(tx, batch.monitor, batch.location, times(part, now), ties(part))
+        left = [position for position in range(len(batch.monitor)) if position not in there]
+        bad = await _among(tx, submission, left, errors, now)
+    return [*((position, "is there already") for position in sorted(there)), *bad]
 
 
 async def _among(
@@ -56,12 +62,31 @@ def without(submission: Submission, bad: Collection[tuple[int, str]]) -> Submiss
     positions = {position for position, _ in bad}
     kept = [i for i in range(len(submission.batch.monitor)) if i not in positions]
     places = submission.places or range(len(submission.batch.monitor))
+    refused = ((places[position], reason, _shown(submission.batch, position)) for position, reason in bad)
     return replace(
         submission,
         batch=only(submission.batch, kept),
         places=tuple(places[i] for i in kept),
-        refusals=(*submission.refusals, *bad),
+        refusals=(*submission.refusals, *refused),
     )
+
+
+def _shown(batch: Batch, position: int) -> dict[str, Any]:
+    """A result as it is kept for people when its table would not have it."""
+    error = batch.error[position]
+    return {
+        "monitor": batch.monitor[position],
+        "location": batch.location[position],
+        "assignment": batch.assignment[position],
+        "revision": batch.revision[position],
+        "run": batch.run[position],
+        "startUs": batch.base_us + batch.start_us[position],
+        "durationUs": batch.duration_us[position],
+        "outcome": batch.outcome[position],
+        "code": batch.code[position],
+        "phases": batch.phases[position].hex(),
+        "error": clean(batch.errors[error - 1]) if 0 < error <= len(batch.errors) else "",
+    }
 
 
 def only(batch: Batch, positions: Sequence[int]) -> Batch:

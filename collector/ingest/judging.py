@@ -1,7 +1,7 @@
 """The rare part of the deciding transaction: what failed or recovered, and the incidents and events of it."""
 
-from collections import deque
-from collections.abc import Mapping
+from collections import defaultdict, deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -47,43 +47,81 @@ class Writes:
     events: list[Event] = field(default_factory=list)
 
 
-async def judge(
-    tx: Tx, pending: Mapping[tuple[int, int], deque[Told]], started_at: datetime, now: datetime
-) -> list[str]:
+Pending = Mapping[tuple[int, int], deque[Told]]
+
+
+async def judge(tx: Tx, pending: Pending, since: datetime | None, now: datetime) -> list[str]:
     """Move the states of these (monitor, location)s by their results, in order; the kinds of events written.
 
     Each round takes every location up to its next change, so that an outage that began and ended within one
-    transaction is still an outage. *started_at* is when this collector started.
+    transaction is still an outage. *since*: see `decide`.
     """
     told: list[str] = []
     while monitors := sorted({monitor for (monitor, _), results in pending.items() if results}):
-        locked = {one.monitor: one for one in await judged.lock(tx, monitors)}
-        located = await states.of_monitors(tx, list(locked))
-        writes = Writes()
-        for monitor, judgement in locked.items():
-            places = [place for place in located if place.monitor == monitor]
-            seen = [_advance(judgement, place, pending, writes, now) for place in places]
-            _conclude(judgement, seen, started_at, now, writes)
+        judged_now = await _round(tx, monitors, pending, since, now, told)
         for (monitor, _), results in pending.items():
-            if monitor not in locked:
+            if monitor not in judged_now:
                 results.clear()
-        await _write(tx, writes, now)
-        told.extend(event.kind for event in writes.events)
     return told
 
 
-def _advance(
-    judgement: Judged,
-    place: Located,
-    pending: Mapping[tuple[int, int], deque[Told]],
-    writes: Writes,
-    now: datetime,
-) -> Seen:
+async def judge_anew(tx: Tx, monitors: Sequence[int], since: datetime | None, now: datetime) -> list[str]:
+    """Decide about *monitors*, in key order, by what is known of them; the kinds of events written."""
+    told: list[str] = []
+    await _round(tx, monitors, {}, since, now, told)
+    return told
+
+
+def differs(
+    doubtful: Sequence[Judged], located: Sequence[Located], since: datetime | None, now: datetime
+) -> list[int]:
+    """Which of these monitors are held to be other than they are."""
+    places = _by_monitor(located)
+    return [
+        one.monitor
+        for one in doubtful
+        if decide(_monitor(one), [_seen(place) for place in places[one.monitor]], since, now).deed
+        is not Deed.NONE
+    ]
+
+
+async def _round(
+    tx: Tx, monitors: Sequence[int], pending: Pending, since: datetime | None, now: datetime, told: list[str]
+) -> set[int]:
+    """Take every location up to its next change, and decide; the monitors that are judged at all."""
+    locked = await judged.lock(tx, monitors)
+    places = _by_monitor(await states.of_monitors(tx, [one.monitor for one in locked]))
+    writes = Writes()
+    for judgement in locked:
+        seen = [_advance(judgement, place, pending, writes, now) for place in places[judgement.monitor]]
+        _conclude(judgement, seen, since, now, writes)
+    await _write(tx, writes, now)
+    told.extend(event.kind for event in writes.events)
+    return {one.monitor for one in locked}
+
+
+def _by_monitor(located: Sequence[Located]) -> defaultdict[int, list[Located]]:
+    places: defaultdict[int, list[Located]] = defaultdict(list)
+    for place in located:
+        places[place.monitor].append(place)
+    return places
+
+
+def _monitor(one: Judged) -> Monitor:
+    return Monitor(one.name, one.quorum, one.down, one.told, one.silenced_until)
+
+
+def _seen(place: Located) -> Seen:
+    vote = Vote(place.name, place.state.failing, place.seen_at, place.known)
+    return Seen(vote, place.state, last_error=place.error)
+
+
+def _advance(judgement: Judged, place: Located, pending: Pending, writes: Writes, now: datetime) -> Seen:
     """Step one location through its results up to the next change."""
     thresholds = Thresholds(judgement.failure_threshold, judgement.recovery_threshold)
     late_after = timedelta(seconds=judgement.timeout_s) + LATE
     results = pending.get((place.monitor, place.location), deque())
-    seen = Seen(Vote(place.name, place.state.failing, place.seen_at), place.state)
+    seen = _seen(place)
     while results and seen.change is None:
         result = results.popleft()
         check = Check(result.status, result.at, late=now - result.ended > late_after)
@@ -104,12 +142,9 @@ def _advance(
 
 
 def _conclude(
-    judgement: Judged, seen: list[Seen], started_at: datetime, now: datetime, writes: Writes
+    judgement: Judged, seen: list[Seen], since: datetime | None, now: datetime, writes: Writes
 ) -> None:
-    monitor = Monitor(
-        judgement.name, judgement.quorum, judgement.down, judgement.told, judgement.silenced_until
-    )
-    decision = decide(monitor, seen, started_at, now)
+    decision = decide(_monitor(judgement), seen, since, now)
     incident = _incident(judgement, decision, now, writes)
     if incident is not None:
         _record(judgement, incident, decision, now, writes)
@@ -127,29 +162,32 @@ def _incident(judgement: Judged, decision: Decision, now: datetime, writes: Writ
         return replace(opened, resolved_at=until, spans_s=opened.downtime_s(until))
     if decision.deed is not Deed.OPEN or opened is not None:
         return opened or newest
+    # A location that failed all the while has been counted as down until then.
+    since = max(decision.since, newest.resolved_at) if newest and newest.resolved_at else decision.since
     if newest is not None and goes_on(newest.resolved_at, newest.resolved_by, now):
-        writes.reopened.append((team, newest.id, decision.since))
-        return replace(newest, resolved_at=None, resolved_by=None, span_from=decision.since)
+        writes.reopened.append((team, newest.id, since))
+        return replace(newest, resolved_at=None, resolved_by=None, span_from=since)
     id_ = uuid7()
-    writes.opened.append(
-        incidents.Opened(team, id_, judgement.id, judgement.name, judgement.severity, decision.since)
-    )
-    return Incident(id_, judgement.severity, decision.since, decision.since, 0, decision.error, None, None)
+    opening = incidents.Opened(team, id_, judgement.id, judgement.name, judgement.severity, since)
+    writes.opened.append(opening)
+    return Incident(id_, judgement.severity, since, since, 0, decision.error, None, None)
 
 
 def _record(judgement: Judged, incident: Incident, decision: Decision, now: datetime, writes: Writes) -> None:
     """The timeline and the count of failures of an incident, and the event if somebody must hear."""
     team = judgement.team_id
     is_open = incident.resolved_at is None
-    entries = list(decision.entries) if is_open or decision.deed is Deed.RESOLVE else []
+    # One that somebody resolved by hand does not end again.
+    resolved = decision.deed is Deed.RESOLVE and judgement.open_incident is not None
+    entries = list(decision.entries) if is_open or resolved else []
     if decision.deed is Deed.OPEN:
         kind = "reopened" if incident.id == getattr(judgement.incident, "id", None) else "created"
         entries.insert(0, (kind, decision.error))
-    if decision.deed is Deed.RESOLVE:
+    if resolved:
         entries.append(("resolved", "Recovered"))
     writes.entries.extend(Entry(team, incident.id, type_, details) for type_, details in entries)
     failures = decision.failures if decision.deed is Deed.OPEN else decision.failed_now
-    if is_open and failures:
+    if failures and (is_open or resolved):
         writes.counted.append((team, incident.id, failures, decision.error))
     if decision.tell is not Tell.NOTHING:
         writes.events.append(

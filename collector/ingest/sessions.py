@@ -13,6 +13,7 @@ import structlog
 from collector.core.seal import Keyring
 from collector.ingest import sessions_hello as hellos
 from collector.ingest.sessions_batches import MAX_UNACKED
+from collector.ingest.sessions_clock import moment
 from collector.ingest.sessions_link import Link, TakenOver
 from collector.ingest.writer import Fenced, Writer
 from collector.services.sessions import accept
@@ -136,10 +137,10 @@ class Sessions:
     async def _hold(self, requests: AsyncIterator[probe_pb2.FromProbe], context: Context) -> None:
         messages = aiter(requests)
         first = await _first(messages)
-        received = self._now()
+        received = moment(self._now())
         probe_id = hellos.identify(context, first.hello.probe_id)
         newcomer = hellos.read(first.hello, probe_id, context.peer())
-        accepted = await accept(self._db, newcomer, received)
+        accepted = await accept(self._db, newcomer, received.wall)
         self._take_over(probe_id, accepted.session)
         link = Link(
             self._db,

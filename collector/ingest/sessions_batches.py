@@ -9,7 +9,7 @@ from uuid import UUID
 import structlog
 from google.protobuf.message import DecodeError
 
-from collector.ingest.sessions_clock import ProbeClock
+from collector.ingest.sessions_clock import ProbeClock, moment
 from collector.ingest.sessions_hello import BadMessage
 from collector.ingest.sessions_outbox import Outbox
 from collector.ingest.writer import Submission, Writer
@@ -66,7 +66,8 @@ class Batches:
             await self._refuse(data, str(error))
             return
         await self._know(batch.incarnation)
-        offset_us = self._clock.offset_us(batch.boot_id, batch.base_us, batch.wall_us)
+        now = moment(self._now())
+        offset_us = self._clock.offset_us(batch.boot_id, batch.base_us, batch.wall_us, now)
         written = self._writer.submit(Submission(self._session, self._probe_id, batch, offset_us))
         await self._await(batch.incarnation, batch.seq, written)
 

@@ -1,30 +1,60 @@
 """How a probe's clocks lie to ours, so that no wall clock of its own bends the times of its results."""
 
 from collections import deque
+from dataclasses import dataclass
+from datetime import datetime
+
+from shared.clock import EPOCH, boot_us
 
 _BUCKET_US = 10_000_000
 _BUCKETS = 6
 
 
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A moment on both of our clocks; the wall clock may be set between two of them."""
+
+    wall: datetime
+    boot_us: int
+
+    @property
+    def unix_us(self) -> int:
+        since = self.wall - EPOCH
+        return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+
+    @property
+    def booted_us(self) -> int:
+        """The Unix time of our boot, as the wall clock has it now."""
+        return self.unix_us - self.boot_us
+
+
+def moment(wall: datetime) -> Moment:
+    """The present one, of which the wall clock's time is *wall*."""
+    return Moment(wall, boot_us())
+
+
 class ProbeClock:
-    """The least delayed message of the last minute tells how the probe's boot clock lies to Unix time."""
+    """The least delayed message of the last minute tells how the probe's boot clock lies to ours."""
 
-    def __init__(self, boot_id: str, sent_us: int, wall_us: int, received_us: int) -> None:
+    def __init__(self, boot_id: str, sent_us: int, wall_us: int, received: Moment) -> None:
         self._boot_id = boot_id
-        self._wall_behind_us = received_us - wall_us
+        self._wall_behind_us = received.boot_us - wall_us
         self._least: deque[tuple[int, int]] = deque(maxlen=_BUCKETS)
-        self.heard(sent_us, received_us)
+        self.heard(sent_us, received)
 
-    def heard(self, sent_us: int, received_us: int) -> None:
-        """A message with the boot time *sent_us* came at the Unix time *received_us*."""
-        offset, bucket = received_us - sent_us, received_us // _BUCKET_US
+    def heard(self, sent_us: int, received: Moment) -> None:
+        """A message with the boot time *sent_us* came."""
+        offset, bucket = received.boot_us - sent_us, received.boot_us // _BUCKET_US
         if self._least and self._least[-1][0] == bucket:
             self._least[-1] = (bucket, min(offset, self._least[-1][1]))
         else:
             self._least.append((bucket, offset))
 
-    def offset_us(self, boot_id: str, base_us: int, wall_us: int) -> int:
-        """What to add to boot times of a batch; one of an earlier boot has only its wall clock to go by."""
+    def offset_us(self, boot_id: str, base_us: int, wall_us: int, now: Moment) -> int:
+        """What to add to boot times of a batch to have Unix time, as our wall clock has it now.
+
+        A batch of an earlier boot has only its wall clock to go by.
+        """
         if boot_id == self._boot_id:
-            return min(offset for _, offset in self._least)
-        return wall_us - base_us + self._wall_behind_us
+            return now.booted_us + min(offset for _, offset in self._least)
+        return now.booted_us + wall_us - base_us + self._wall_behind_us

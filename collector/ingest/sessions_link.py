@@ -8,7 +8,7 @@ from uuid import UUID
 
 from collector.core.seal import Keyring
 from collector.ingest.sessions_batches import Batches
-from collector.ingest.sessions_clock import ProbeClock
+from collector.ingest.sessions_clock import Moment, ProbeClock, moment
 from collector.ingest.sessions_hello import BadMessage
 from collector.ingest.sessions_outbox import Outbox
 from collector.ingest.sessions_plan import Plan
@@ -18,7 +18,6 @@ from collector.services.sessions import Accepted
 from collector.services.signals import Signals
 from collector.storage.db import Db
 from collector.storage.probes import Sign
-from shared.clock import EPOCH
 from shared.errors import TocsinError, Unavailable
 from shared.wire.v1 import probe_pb2
 
@@ -41,7 +40,7 @@ class Link:
         keyring: Keyring,
         *,
         first: probe_pb2.FromProbe,
-        received: datetime,
+        received: Moment,
         probe_id: UUID,
         accepted: Accepted,
         now: Callable[[], datetime],
@@ -49,14 +48,14 @@ class Link:
         self.probe_id = probe_id
         self._session = accepted.session
         self._now = now
-        self._heard_at = received
+        self._heard_at = received.wall
         self._vitals: dict[str, Any] = {}
         self._news = False
         self._closing = asyncio.Event()
         self._why: TocsinError | None = None
         self._outbox = Outbox()
         hello = first.hello
-        self._clock = ProbeClock(hello.boot_id, first.sent_us, hello.wall_us, _unix_us(received))
+        self._clock = ProbeClock(hello.boot_id, first.sent_us, hello.wall_us, received)
         self.plan = Plan(db, keyring, self._outbox, probe_id)
         self.runs = Runs(db, signals, keyring, self._outbox, probe_id, now)
         self._batches = Batches(
@@ -123,8 +122,9 @@ class Link:
                 return
             except TimeoutError:
                 raise Unavailable(f"nothing was heard for {_SILENT_S:g} s") from None
-            self._heard_at = self._now()
-            self._clock.heard(message.sent_us, _unix_us(self._heard_at))
+            received = moment(self._now())
+            self._heard_at = received.wall
+            self._clock.heard(message.sent_us, received)
             await self._sort(message)
 
     async def _sort(self, message: probe_pb2.FromProbe) -> None:
@@ -141,11 +141,6 @@ class Link:
                 raise BadMessage("a second hello")
             case _:
                 pass  # something newer than this collector
-
-
-def _unix_us(moment: datetime) -> int:
-    since = moment - EPOCH
-    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
 def _shown(vitals: probe_pb2.Vitals) -> dict[str, Any]:

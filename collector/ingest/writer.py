@@ -49,11 +49,16 @@ class Writer:
     """One per collector. Submissions of one incarnation must come in the order of their seq."""
 
     def __init__(
-        self, db: Db, *, started_at: datetime, now: Callable[[], datetime], tell: Callable[[], None]
+        self,
+        db: Db,
+        *,
+        since: Callable[[], datetime | None],
+        now: Callable[[], datetime],
+        tell: Callable[[], None],
     ) -> None:
-        """*tell* is called after each commit that wrote events."""
+        """*since*: see `Steady`; *tell* is called after each commit that wrote events."""
         self._db = db
-        self._started_at = started_at
+        self._since = since
         self._now = now
         self._tell = tell
         self._interner = Interner(db)
@@ -75,7 +80,7 @@ class Writer:
     ) -> "asyncio.Future[bool]":
         """Set a batch that cannot be read aside, so that its probe can go on."""
         empty = Batch(incarnation, first_seq, seq, boot_id="", base_us=0, wall_us=0)
-        return self.submit(Submission(session, probe_id, empty, 0, refusals=((-1, reason),)))
+        return self.submit(Submission(session, probe_id, empty, 0, refusals=((-1, reason, {}),)))
 
     async def turn(self) -> bool:
         """Commit what waits; rests until something does."""
@@ -139,7 +144,7 @@ class Writer:
         return await self._try(submissions)
 
     async def _try(self, submissions: Sequence[Submission]) -> Committed:
-        return await commit(self._db, submissions, self._interner, self._started_at, self._now())
+        return await commit(self._db, submissions, self._interner, self._since(), self._now())
 
     async def _one_by_one(self, group: list[_Waiting]) -> None:
         """Some content is bad: each batch goes by itself, so that only the guilty one is set aside."""
@@ -156,7 +161,6 @@ class Writer:
         log.warning(
             "results refused", probe=str(submission.probe_id), seq=submission.batch.seq, rows=len(bad)
         )
-        metrics.results_refused.inc(len(bad))
         cleaned = without(submission, bad)
         for attempt in (cleaned, replace(cleaned, history=True)):
             try:
@@ -181,6 +185,7 @@ class Writer:
     async def _sort_out(self, left: Sequence[_Waiting]) -> None:
         """Tell batches that were left out why; those that follow a replayed one are tried again."""
         again: list[_Waiting] = []
+        waits: set[tuple[UUID, int]] = set()
         for waiting in left:
             one = waiting.submission
             async with self._db.connection() as connection:
@@ -191,8 +196,9 @@ class Writer:
                 waiting.done.set_exception(Fenced("another session of this probe has taken over"))
             elif cursor.last_seq >= one.batch.seq:
                 waiting.done.set_result(False)
-            elif again or cursor.last_seq == one.batch.first_seq - 1:
+            elif one.incarnation in waits or cursor.last_seq in one.follows:
                 again.append(waiting)
+                waits.add(one.incarnation)
             else:
                 message = f"batch {one.batch.first_seq} does not follow {cursor.last_seq}"
                 waiting.done.set_exception(OutOfOrder(message))
@@ -204,6 +210,7 @@ class Writer:
         metrics.transactions.inc()
         metrics.results_committed.inc(done.results)
         metrics.results_dropped.inc(done.dropped)
+        metrics.results_refused.inc(sum(len(one.refusals) for one in done.taken))
         metrics.result_gaps.inc(sum(one.batch.gap is not None for one in done.taken))
         for kind in done.events:
             metrics.events.labels(kind).inc()

@@ -30,10 +30,14 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a body asks for; *settings* and *config* are there when *faults* are not."""
+    """What a body asks for; *settings* and *config* are there when *faults* are not.
+
+    *monitors* are those that it names, by the keys that a fault of theirs would have.
+    """
 
     settings: Settings | None
     config: Channel | None
+    monitors: dict[str, UUID]
     faults: dict[str, str]
     unknown: list[str]
 
@@ -105,9 +109,9 @@ def _read(
     own = read(Settings, settings)
     faults = {**own.faults, **faults}
     if not isinstance(type_, str) or type_ not in CHANNELS:
-        return Wish(own.value, None, faults, unknown)
+        return Wish(own.value, None, {}, faults, unknown)
     kind = read(CHANNELS[type_], config)
-    return Wish(own.value, kind.value, {**kind.faults, **faults}, unknown)
+    return Wish(own.value, kind.value, named_monitors(config), {**kind.faults, **faults}, unknown)
 
 
 def _why_not(type_: Any) -> str:

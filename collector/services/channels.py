@@ -8,7 +8,7 @@ from uuid import UUID
 
 import orjson
 
-from collector.channels import CHANNELS, Channel, load
+from collector.channels import CHANNELS, load
 from collector.channels.message import Message, Undelivered
 from collector.channels.transport import Transport
 from collector.core.seal import Keyring, Place, split, whole
@@ -48,7 +48,7 @@ async def create(db: Db, keyring: Keyring, team_id: int, body: Mapping[str, Any]
     """Raises Invalid."""
     wish = for_create(body)
     async with db.transaction() as tx:
-        settings, channel = wish.checked(await _strangers(tx, team_id, wish.config, known=()))
+        settings, channel = wish.checked(await _strangers(tx, team_id, wish.monitors, known=()))
         config, id_ = to_json(channel), ids.uuid7()
         rest, sealed = _split(keyring, team_id, id_, body["type"], config)
         row = Row(
@@ -77,10 +77,15 @@ async def page(
     return [_known(keyring, row) for row in rows], total
 
 
+async def found(db: Db, team_id: int, id_: UUID) -> Row:
+    """The channel's row. Raises NotFound."""
+    async with db.connection() as tx:
+        return _there(await table.get(tx, team_id, id_))
+
+
 async def one(db: Db, keyring: Keyring, team_id: int, id_: UUID) -> Known:
     """Raises NotFound."""
-    async with db.connection() as tx:
-        return _known(keyring, _there(await table.get(tx, team_id, id_)))
+    return _known(keyring, await found(db, team_id, id_))
 
 
 async def update(
@@ -93,7 +98,7 @@ async def update(
         old = Settings(name=row.name, enabled=row.enabled)
         wish = for_update(body, row.type, old, before.config)
         known = set(named_monitors(before.config).values())
-        settings, channel = wish.checked(await _strangers(tx, team_id, wish.config, known))
+        settings, channel = wish.checked(await _strangers(tx, team_id, wish.monitors, known))
         config = to_json(channel)
         if config == before.config and settings == old:
             return Known(row, config, wish.unknown)
@@ -132,9 +137,8 @@ async def test(
 
 
 async def deliveries(db: Db, team_id: int, id_: UUID, limit: int, offset: int) -> tuple[list[Delivery], int]:
-    """Those of one channel, newest first, and how many there are. Raises NotFound."""
+    """Those of one channel, newest first, and how many there are."""
     async with db.connection() as tx:
-        _there(await table.get(tx, team_id, id_))
         total = await delivery_reads.count(tx, team_id, id_)
         found = await delivery_reads.newest(tx, team_id, id_, limit, offset) if offset < total else []
     return found, total
@@ -155,10 +159,9 @@ def _trial(row: Row, now: datetime) -> Message:
 
 
 async def _strangers(
-    tx: Tx, team_id: int, channel: Channel | None, known: Collection[UUID]
+    tx: Tx, team_id: int, named: Mapping[str, UUID], known: Collection[UUID]
 ) -> dict[str, str]:
     """Faults of named monitors that the team does not have; *known* ones may have gone since."""
-    named = named_monitors(to_json(channel)) if channel is not None else {}
     new = {key: id_ for key, id_ in named.items() if id_ not in known}
     unknown = await table.unknown_monitors(tx, team_id, list(new.values())) if new else set()
     return {key: "there is no such monitor" for key, id_ in new.items() if id_ in unknown}

@@ -1,15 +1,18 @@
 """Secrets as a read-only caller sees them, and what becomes of a masked one that is sent back."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from collector.services._shapes import members, shape
-from shared.kinds.fields import Secret
+from shared.kinds.fields import HidesPassword, Secret
 
 _MASK = "********"
 _SHOWN = 4
 # Of a shorter text four characters would be too much of it.
 _LONG_ENOUGH = 12
+# Of a URL: what stands before its password, and the password.
+_PASSWORD = re.compile(r"^(\w+://[^/?#:]*:)([^/?#]*)@")
 
 
 def mask(text: str) -> str:
@@ -22,19 +25,34 @@ def mask(text: str) -> str:
 def masked(cls: Any, config: Mapping[str, Any]) -> dict[str, Any]:
     """*config* (JSON of *cls*) with its secrets masked; of a secret object only its secret fields."""
     known = members(cls)
+    shown = {**config, **hides(cls, config)}
     return {
-        name: _masked(known[name].hint, value) if name in known else value for name, value in config.items()
+        name: _masked(known[name].hint, value) if name in known else value for name, value in shown.items()
     }
 
 
+def hides(cls: Any, config: Mapping[str, Any]) -> dict[str, str]:
+    """The URLs in *config* (JSON of *cls*) that have a password, without it."""
+    marked = (name for name, member in members(cls).items() if shape(member.hint).mark(HidesPassword))
+    urls = ((name, config[name]) for name in marked if isinstance(config.get(name), str))
+    return {name: _PASSWORD.sub(rf"\g<1>{_MASK}@", url) for name, url in urls if _PASSWORD.match(url)}
+
+
 def kept(sent: Any, old: Any) -> Any:
-    """*sent* with every text that is the mask of the *old* one at the same place replaced by that one."""
+    """*sent* with every mask of what is at the same place in *old* replaced by that."""
     if isinstance(sent, dict) and isinstance(old, dict):
         return {name: kept(value, old.get(name)) for name, value in sent.items()}
     if isinstance(sent, list) and isinstance(old, list):
         return [kept(value, before) for value, before in zip(sent, old, strict=False)] + sent[len(old) :]
-    if isinstance(sent, str) and isinstance(old, str) and sent.startswith(_MASK) and sent == mask(old):
+    return _unmasked(sent, old) if isinstance(sent, str) and isinstance(old, str) else sent
+
+
+def _unmasked(sent: str, old: str) -> str:
+    if sent.startswith(_MASK) and sent == mask(old):
         return old
+    now, before = _PASSWORD.match(sent), _PASSWORD.match(old)
+    if now and before and now[2] == _MASK:
+        return now[1] + before[2] + sent[now.end(2) :]
     return sent
 
 

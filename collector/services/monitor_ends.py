@@ -3,15 +3,19 @@
 from datetime import datetime
 from uuid import UUID
 
+from collector.channels.webhook import hears
 from collector.core import events as payloads
 from collector.services import assignments
 from collector.services.signals import Signals
-from collector.storage import events, incidents, monitor_incidents, timeline
+from collector.storage import channels, deliveries, events, incidents, monitor_incidents, timeline
+from collector.storage import monitor_deliveries as news
 from collector.storage import monitors as table
 from collector.storage.contention import giving_way
 from collector.storage.db import Db, Tx
+from collector.storage.deliveries import New
 from collector.storage.judged import Incident
 from collector.storage.monitors import Monitor
+from shared import ids
 from shared.errors import NotFound
 
 _DELETED = "deleted"
@@ -25,9 +29,7 @@ async def delete(db: Db, signals: Signals, team_id: int, id_: UUID, now: datetim
         if monitor is None:
             raise NotFound("Monitor not found")
         incident = await _end_incident(tx, monitor, now)
-        if monitor.told and incident:
-            payload = _over(monitor, incident, now)
-            await events.append(tx, team_id, id_, payloads.UP, payload, now, incident.id)
+        await _tell(tx, monitor, incident, now)
         await table.delete(tx, team_id, id_)
         await assignments.place(tx, monitor.monitor, monitor.revision + 1, [], now=now)
         return monitor.monitor
@@ -36,6 +38,32 @@ async def delete(db: Db, signals: Signals, team_id: int, id_: UUID, now: datetim
     signals.ring()
     async with db.transaction() as tx:
         await table.delete_results(tx, number)
+
+
+async def _tell(tx: Tx, monitor: Monitor, incident: Incident | None, now: datetime) -> None:
+    """Who may know it as down hears that it is over; what else waits is dropped."""
+    stream = monitor.team_id, monitor.id
+    await news.take(tx, *stream)
+    listeners = await channels.listeners(tx, [monitor.team_id])
+    told = await news.hold_it_down(tx, *stream)
+    await news.drop(tx, *stream)
+    if incident is None or not (told or monitor.told):
+        return
+    await events.append(tx, *stream, payloads.UP, _over(monitor, incident, now), now, incident.id)
+    over = await news.take(tx, *stream)
+    owed = [
+        one
+        for one in listeners
+        if one.id in told and hears(one.events, one.monitors, payloads.UP, ids.show("mon", monitor.id))
+    ]
+    if over and owed:
+        await deliveries.insert(
+            tx,
+            [
+                New(monitor.team_id, ids.uuid7(), one.id, monitor.id, over.sequence, over.id, payloads.UP)
+                for one in owed
+            ],
+        )
 
 
 async def _end_incident(tx: Tx, monitor: Monitor, now: datetime) -> Incident | None:

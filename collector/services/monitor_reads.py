@@ -57,6 +57,12 @@ async def page(
     return found, total
 
 
+async def found(db: Db, team_id: int, id_: UUID) -> Monitor:
+    """The monitor's row. Raises NotFound."""
+    async with db.connection() as tx:
+        return await _found(tx, team_id, id_)
+
+
 async def one(db: Db, keyring: Keyring, team_id: int, id_: UUID, *, secrets: bool, now: datetime) -> Whole:
     """With its secrets, or with them masked. Raises NotFound."""
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
@@ -71,11 +77,10 @@ async def one(db: Db, keyring: Keyring, team_id: int, id_: UUID, *, secrets: boo
 
 
 async def results(
-    db: Db, team_id: int, id_: UUID, wanted: result_reads.Wanted, limit: int
+    db: Db, monitor: Monitor, wanted: result_reads.Wanted, limit: int
 ) -> tuple[list[Result], int]:
-    """The newest of what is wanted, and how many there are. Raises NotFound."""
+    """The newest of what is wanted, and how many there are."""
     async with db.connection() as tx:
-        monitor = await _found(tx, team_id, id_)
         return (
             await result_reads.newest(tx, monitor.monitor, wanted, limit),
             await result_reads.count(tx, monitor.monitor, wanted),

@@ -1,16 +1,18 @@
 """What a caller may ask of monitors: each a transaction that locks the monitor, decides and saves."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from collector.core.monitor import DEFAULT_LOCATION, Settings, Silence
 from collector.core.seal import Keyring, Place, split, whole
 from collector.services import assignments, monitor_fields
+from collector.services.masking import hides
 from collector.services.signals import Signals
-from collector.storage import monitor_incidents, probes, timeline
+from collector.services.validation import ignored
+from collector.storage import monitor_incidents, monitor_stats, probes, timeline
 from collector.storage import monitors as table
 from collector.storage.contention import giving_way
 from collector.storage.db import Db, Tx
@@ -21,6 +23,8 @@ from shared.errors import NotFound
 from shared.kinds import KINDS, Kind, secret_fields
 from shared.kinds.fields import camel
 
+T = TypeVar("T")
+
 # What a check or its judgement goes by: a change of it is handed to the probes.
 _RUN_BY = frozenset(
     {"config", "secrets", "interval_s", "timeout_s", "locations", "failure_threshold", "recovery_threshold"}
@@ -29,13 +33,12 @@ _RUN_BY = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What every deed here needs. *stand_in*: may a built-in probe stand in for locations without one?"""
+    """What every deed here needs; *min_interval* is in seconds."""
 
     db: Db
     keyring: Keyring
     signals: Signals
     min_interval: int
-    stand_in: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +58,10 @@ async def create(means: Means, team_id: int, body: Mapping[str, Any], now: datet
         settings, kind = wish.checked(await _bad_parents(tx, team_id, id_, body))
         columns = await _columns(tx, means, (team_id, id_), settings, kind, now)
         made = await table.insert(tx, team_id, id_, kind_name(kind), columns, now)
-        unserved = await assignments.place(tx, made.monitor, made.revision, made.locations, now=now)
-        return Told(made, _warnings(means, settings, wish.unknown, unserved))
+        placed = await _place(tx, made.monitor, made.revision, made.locations, now)
+        return Told(made, _warnings(settings, wish.unknown) + placed)
 
-    told = await giving_way(means.db, deed)
-    means.signals.ring()
-    return told
+    return await _carried_out(means, deed)
 
 
 async def update(means: Means, team_id: int, id_: UUID, body: Mapping[str, Any], now: datetime) -> Told:
@@ -73,20 +74,16 @@ async def update(means: Means, team_id: int, id_: UUID, body: Mapping[str, Any],
         settings, kind = wish.checked(await _bad_parents(tx, team_id, id_, body))
         columns = await _columns(tx, means, (team_id, id_), settings, kind, now)
         changed = _changed(before, columns, same_config=monitor_fields.stored(kind) == config)
-        unserved: list[str] = []
+        placed: list[str] = []
         if changed:
             revision = before.revision + 1
             await table.save(tx, team_id, id_, columns, revision, now)
             if changed & _RUN_BY and before.paused_at is None:
-                unserved = await assignments.place(
-                    tx, before.monitor, revision, columns["locations"], now=now
-                )
+                placed = await _place(tx, before.monitor, revision, columns["locations"], now)
         after = _found(await table.get(tx, team_id, id_))
-        return Told(after, _warnings(means, settings, wish.unknown, unserved))
+        return Told(after, _warnings(settings, wish.unknown) + placed)
 
-    told = await giving_way(means.db, deed)
-    means.signals.ring()
-    return told
+    return await _carried_out(means, deed)
 
 
 async def pause(means: Means, team_id: int, id_: UUID, now: datetime) -> Monitor:
@@ -100,9 +97,7 @@ async def pause(means: Means, team_id: int, id_: UUID, now: datetime) -> Monitor
             await assignments.place(tx, before.monitor, revision, [], now=now)
         return _found(await table.get(tx, team_id, id_))
 
-    paused = await giving_way(means.db, deed)
-    means.signals.ring()
-    return paused
+    return await _carried_out(means, deed)
 
 
 async def resume(means: Means, team_id: int, id_: UUID, now: datetime) -> Monitor:
@@ -118,9 +113,7 @@ async def resume(means: Means, team_id: int, id_: UUID, now: datetime) -> Monito
             await monitor_incidents.leave_out(tx, team_id, id_, before.paused_at, now)
         return _found(await table.get(tx, team_id, id_))
 
-    resumed = await giving_way(means.db, deed)
-    means.signals.ring()
-    return resumed
+    return await _carried_out(means, deed)
 
 
 async def silence(
@@ -154,7 +147,7 @@ async def unsilence(means: Means, team_id: int, id_: UUID) -> None:
 
 def whole_config(keyring: Keyring, monitor: Monitor) -> dict[str, Any]:
     """The configuration with its secrets, in the order of its kind's fields."""
-    config = whole(keyring, monitor.config, monitor.secrets, _place(monitor.team_id, monitor.id))
+    config = whole(keyring, monitor.config, monitor.secrets, _sealed_at(monitor.team_id, monitor.id))
     names = (camel(field.name) for field in fields(KINDS[monitor.type]))
     return {name: config[name] for name in names if name in config}
 
@@ -187,8 +180,10 @@ async def _columns(
     tx: Tx, means: Means, key: tuple[int, UUID], settings: Settings, kind: Kind, now: datetime
 ) -> dict[str, Any]:
     team_id, id_ = key
+    stored = monitor_fields.stored(kind)
+    hidden = hides(type(kind), stored)
     config, secrets = split(
-        means.keyring, monitor_fields.stored(kind), secret_fields(type(kind)), _place(team_id, id_)
+        means.keyring, stored, secret_fields(type(kind)) | hidden.keys(), _sealed_at(team_id, id_)
     )
     wanted = settings.locations
     if wanted is None:
@@ -196,7 +191,7 @@ async def _columns(
     parents = (ids.read("mon", text) for text in settings.depends_on)
     return {
         "name": settings.name,
-        "config": config,
+        "config": {**config, **hidden},
         "secrets": secrets,
         "interval_s": settings.interval,
         "timeout_s": settings.timeout,
@@ -238,18 +233,32 @@ async def _bad_parents(tx: Tx, team_id: int, id_: UUID, body: Mapping[str, Any])
     return faults
 
 
-def _warnings(means: Means, settings: Settings, unknown: Sequence[str], unserved: Sequence[str]) -> list[str]:
-    said = [f"unknown field {name} was ignored" for name in unknown]
+async def _carried_out(means: Means, deed: Callable[[Tx], Awaitable[T]]) -> T:
+    """Do *deed* and have the probes hear of it."""
+    done = await giving_way(means.db, deed)
+    means.signals.ring()
+    return done
+
+
+async def _place(tx: Tx, monitor: int, revision: int, locations: Sequence[str], now: datetime) -> list[str]:
+    """Have it checked at *locations*; a warning for each that no probe serves by itself."""
+    unserved = await assignments.place(tx, monitor, revision, locations, now=now)
+    attended = await monitor_stats.attended(tx, monitor) if unserved else set()
+    instead = {True: "the built-in probe stands in", False: "nothing checks from there yet"}
+    return [f"location {name} has no probe: {instead[name in attended]}" for name in unserved]
+
+
+def _warnings(settings: Settings, unknown: Sequence[str]) -> list[str]:
+    said = ignored(unknown)
     if settings.timeout > settings.interval:
         said.append(
             f"timeout ({settings.timeout} s) is longer than interval ({settings.interval} s): "
             f"a check takes {settings.interval} s at most"
         )
-    who = "the built-in probe stands in" if means.stand_in else "nothing checks from there yet"
-    return said + [f"location {name} has no probe: {who}" for name in unserved]
+    return said
 
 
-def _place(team_id: int, id_: UUID) -> Place:
+def _sealed_at(team_id: int, id_: UUID) -> Place:
     return Place(team_id, "monitors", id_, "secrets")
 
 

@@ -3,14 +3,13 @@
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import structlog
 
 from collector.storage import signals as table
 from collector.storage.db import Db, Tx
-from shared.clock import utc_now
 from shared.loop import Bell
 
 log = structlog.get_logger()
@@ -27,8 +26,8 @@ _AT_ONCE = 500
 _MAX_SEEN = 10_000
 _NOTIFY_EVERY_S = 1.0
 _EXPIRE_EVERY_S = 30.0
-# Rows are judged by the database's clock, the memory of them by ours.
-_CLOCK_SLACK = timedelta(seconds=60)
+# What was heard is remembered for longer than it can be found: no clock that is set makes it heard again.
+_SLACK_S = 60.0
 
 
 async def send(tx: Tx, kind: str, payload: dict[str, Any], until: datetime) -> None:
@@ -41,11 +40,12 @@ async def send(tx: Tx, kind: str, payload: dict[str, Any], until: datetime) -> N
 class Signals:
     """One per process: reads what was sent, each signal once, and hands it to who subscribed to its kind."""
 
-    def __init__(self, db: Db) -> None:
+    def __init__(self, db: Db, clock: Callable[[], float] = time.monotonic) -> None:
         self.bell = Bell()
         self._db = db
+        self._clock = clock
         self._hearers: defaultdict[str, list[Hear]] = defaultdict(list)
-        self._seen: dict[int, datetime] = {}
+        self._seen: dict[int, float] = {}
         self._floor = 0
         self._owed = False
         self._notified_at = float("-inf")
@@ -68,7 +68,7 @@ class Signals:
             await self._wake_others(tx)
             await self._expire(tx)
         for signal in found:
-            self._seen[signal.signal] = signal.until
+            self._seen[signal.signal] = self._clock() + signal.left_s + _SLACK_S
             await self._dispatch(signal)
         self._forget()
         return len(found) == _AT_ONCE
@@ -88,20 +88,20 @@ class Signals:
 
     async def _wake_others(self, tx: Tx) -> None:
         """NOTIFY takes a lock of the whole cluster at commit, so at most once a second; the first at once."""
-        now = time.monotonic()
+        now = self._clock()
         if self._owed and now - self._notified_at >= _NOTIFY_EVERY_S:
             await table.notify(tx)
             self._owed, self._notified_at = False, now
 
     async def _expire(self, tx: Tx) -> None:
-        now = time.monotonic()
+        now = self._clock()
         if now - self._expired_at >= _EXPIRE_EVERY_S:
             await table.expire(tx)
             self._expired_at = now
 
     def _forget(self) -> None:
-        stale = utc_now() - _CLOCK_SLACK
-        self._seen = {number: until for number, until in self._seen.items() if until > stale}
+        now = self._clock()
+        self._seen = {number: until for number, until in self._seen.items() if until > now}
         if len(self._seen) > _MAX_SEEN:
             kept = sorted(self._seen)[-_MAX_SEEN // 2 :]
             self._floor = kept[0] - 1

@@ -4,7 +4,7 @@ The keys of the faults are those of `details` in the API: the bare name of a dir
 of a deeper one (``auth.type``, ``expectedStatus[1]``). Fields that nobody knows are no fault but listed.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any, Generic, TypeVar
@@ -62,6 +62,11 @@ def read(cls: type[T], values: Mapping[str, Any], *, prefix: str = "") -> Read[T
     value, faults = _validate(cls, prepared, prefix)
     faults |= reader.faults
     return Read(None if faults else value, faults, reader.unknown)
+
+
+def ignored(unknown: Iterable[str]) -> list[str]:
+    """A warning for each field that nobody knows."""
+    return [f"unknown field {name} was ignored" for name in unknown]
 
 
 def to_json(value: Any) -> dict[str, Any]:

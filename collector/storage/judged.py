@@ -69,13 +69,36 @@ async def lock(tx: Tx, monitors: Sequence[int]) -> list[Judged]:
     return await _with_incidents(tx, rows)
 
 
+async def doubtful(tx: Tx) -> list[Judged]:
+    """Monitors of which some location thinks otherwise, not locked and without their incidents."""
+    rows = await tx.fetch(
+        _MONITORS
+        + """
+        WHERE m.paused_at IS NULL
+            AND EXISTS (SELECT FROM states s WHERE s.monitor = m.monitor AND s.failing <> m.down)
+        ORDER BY m.monitor
+        """
+    )
+    return [Judged(**row, incident=None) for row in rows]
+
+
 async def lock_untold(tx: Tx, now: datetime, limit: int) -> list[Judged]:
-    """Lock monitors whose state and what was told of it differ, with nothing that holds the news back."""
+    """Lock monitors whose state and what was told of it differ, with nothing that holds the news back.
+
+    Of one that is down there is nothing to tell when its incident is over: somebody resolved it.
+    """
     rows = await tx.fetch(
         _MONITORS
         + """
         WHERE m.down <> m.told AND m.paused_at IS NULL
-            AND (NOT m.down OR m.silenced_until IS NULL OR m.silenced_until <= $1)
+            AND (NOT m.down OR (
+                (m.silenced_until IS NULL OR m.silenced_until <= $1)
+                AND EXISTS (
+                    SELECT FROM incidents i
+                    WHERE i.team_id = m.team_id AND i.monitor_id = m.id AND i.automatic
+                        AND i.status <> 'resolved'
+                )
+            ))
         ORDER BY m.monitor LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED
         """,
         now,

@@ -94,6 +94,18 @@ class AtLocation:
     last_error: str | None
 
 
+async def attended(tx: Tx, monitor: int) -> set[str]:
+    """Locations at which some probe checks it."""
+    rows = await tx.fetch(
+        """
+        SELECT l.name FROM states s JOIN locations l USING (location)
+        WHERE s.monitor = $1 AND s.probe_id IS NOT NULL
+        """,
+        monitor,
+    )
+    return {row["name"] for row in rows}
+
+
 async def at_locations(tx: Tx, monitor: int) -> list[AtLocation]:
     """By turn."""
     rows = await tx.fetch(

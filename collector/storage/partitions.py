@@ -3,13 +3,19 @@
 from datetime import UTC, date, datetime, time, timedelta
 
 from collector.storage.db import Tx
+from shared.wire.convert import SPOOL_AGE_S
 
 AHEAD = timedelta(days=3)
 # Results that a probe kept while it was cut off reach back this far.
-BACK = timedelta(days=7)
+BACK = timedelta(seconds=SPOOL_AGE_S)
 
 _PREFIX = "results_"
 _FORMAT = "%Y_%m_%d"
+
+
+async def give_way(tx: Tx) -> None:
+    """Rather fail with LockNotAvailable than have all others wait behind this one for a long read."""
+    await tx.execute("SET LOCAL lock_timeout = '1s'")
 
 
 async def make(tx: Tx, today: date) -> list[str]:
@@ -17,18 +23,22 @@ async def make(tx: Tx, today: date) -> list[str]:
 
     Rows that landed in the default partition for want of a day move to it.
     """
+    there = set(await _names(tx))
+    days = (today - BACK + timedelta(days=n) for n in range((BACK + AHEAD).days + 1))
+    missing = {name: day for day in days if (name := day.strftime(_PREFIX + _FORMAT)) not in there}
+    if missing:
+        # Nobody adds a row for one of these days while it is made.
+        await tx.execute("LOCK TABLE results_default IN ACCESS EXCLUSIVE MODE")
+    for name, day in missing.items():
+        await _make_day(tx, name, day)
+    return list(missing)
+
+
+async def _names(tx: Tx) -> list[str]:
     rows = await tx.fetch(
         "SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'results'::regclass"
     )
-    there = {row["name"] for row in rows}
-    day, made = today - BACK, []
-    while day <= today + AHEAD:
-        name = _PREFIX + day.strftime(_FORMAT)
-        if name not in there:
-            await _make_day(tx, name, day)
-            made.append(name)
-        day += timedelta(days=1)
-    return made
+    return sorted(row["name"] for row in rows)
 
 
 async def _make_day(tx: Tx, name: str, day: date) -> None:
@@ -49,15 +59,14 @@ async def _make_day(tx: Tx, name: str, day: date) -> None:
     )
 
 
-async def drop_before(tx: Tx, day: date) -> list[str]:
-    """Drop the partitions of all days before *day*; their names."""
-    rows = await tx.fetch(
-        "SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'results'::regclass"
-    )
-    old = [name for name in sorted(row["name"] for row in rows) if (of := _day_of(name)) and of < day]
-    for name in old:
-        await tx.execute(f"DROP TABLE {name}")
-    return old
+async def before(tx: Tx, day: date) -> list[str]:
+    """The partitions of all days before *day*."""
+    return [name for name in await _names(tx) if (of := _day_of(name)) and of < day]
+
+
+async def drop(tx: Tx, name: str) -> None:
+    """Drop one day. For a moment nobody else reads or writes any."""
+    await tx.execute(f"DROP TABLE IF EXISTS {name}")
 
 
 async def strays(tx: Tx) -> int:

@@ -41,7 +41,12 @@ async def name_locations(tx: Tx, names: Sequence[str]) -> dict[str, int]:
 
 
 async def lock_holders(tx: Tx, monitor: int) -> dict[int, UUID | None]:
-    """Who holds each location of the monitor, its rows locked."""
+    """Who holds each location of the monitor, its rows locked. Raises LockNotAvailable rather soon.
+
+    A writer locks states first and the monitor then; the caller has the monitor. So one of them must give
+    way, and for as long as this waits the results of all probes wait.
+    """
+    await tx.execute("SET LOCAL lock_timeout = '30ms'")
     rows = await tx.fetch(
         "SELECT location, probe_id FROM states WHERE monitor = $1 ORDER BY location FOR UPDATE", monitor
     )

@@ -159,7 +159,7 @@ async def note(tx: Tx, signs: Sequence[Sign]) -> set[int]:
             ORDER BY p.probe_id FOR NO KEY UPDATE OF p
         )
         UPDATE probes p SET
-            seen_at = CASE WHEN u.ended THEN p.seen_at ELSE greatest(p.seen_at, u.at) END,
+            seen_at = CASE WHEN u.ended THEN p.seen_at ELSE u.at END,
             ended_at = CASE WHEN u.ended THEN u.at END,
             vitals = CASE WHEN u.ended THEN p.vitals ELSE u.vitals END
         FROM u WHERE p.probe_id = u.probe_id AND p.session = u.session

@@ -19,6 +19,25 @@ async def copy(tx: Tx, rows: Sequence[bytes]) -> None:
     await tx.copy_to_table("results", source=source(), columns=COLUMNS, format="binary")
 
 
+async def stored(
+    tx: Tx, monitor: Sequence[int], location: Sequence[int], at_ms: Sequence[int], n: Sequence[int]
+) -> set[int]:
+    """Places in these columns of results that are there already."""
+    rows = await tx.fetch(
+        """
+        SELECT u.place FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::smallint[])
+            WITH ORDINALITY AS u (monitor, location, at_ms, n, place)
+        JOIN results r ON r.monitor = u.monitor AND r.location = u.location AND r.n = u.n
+            AND r.ts = 'epoch'::timestamptz + u.at_ms * interval '1 millisecond'
+        """,
+        monitor,
+        location,
+        at_ms,
+        n,
+    )
+    return {row["place"] - 1 for row in rows}
+
+
 async def try_copy(tx: Tx, rows: Sequence[bytes]) -> None:
     """Write rows and take them back again; raises what PostgreSQL has against them."""
     trial = tx.transaction()

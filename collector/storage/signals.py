@@ -14,10 +14,12 @@ _PROOF_OF_LIFE_S = 30
 
 @dataclass(frozen=True, slots=True)
 class Signal:
+    """*left_s*: for how long it holds yet, by the database's clock."""
+
     signal: int
     kind: str
     payload: dict[str, Any]
-    until: datetime
+    left_s: float
 
 
 async def add(tx: Tx, kind: str, payload: dict[str, Any], until: datetime) -> None:
@@ -28,7 +30,7 @@ async def unread(tx: Tx, floor: int, seen: Sequence[int], limit: int) -> list[Si
     """The oldest that still hold, above *floor* and not in *seen*: numbers may commit in any order."""
     rows = await tx.fetch(
         """
-        SELECT signal, kind, payload, until FROM signals
+        SELECT signal, kind, payload, extract(epoch FROM until - now())::float8 AS left_s FROM signals
         WHERE signal > $1 AND signal <> ALL($2::bigint[]) AND until > now()
         ORDER BY signal LIMIT $3
         """,
@@ -47,7 +49,7 @@ async def notify(tx: Tx) -> None:
 
 
 async def listen(tx: Tx, hear: Callable[[], None]) -> None:
-    """Call *hear* at each NOTIFY; returns when the connection is gone."""
+    """Call *hear* now and at each NOTIFY; returns when the connection is gone."""
     gone = asyncio.Event()
 
     def heard(*_: object) -> None:
@@ -58,6 +60,7 @@ async def listen(tx: Tx, hear: Callable[[], None]) -> None:
 
     tx.add_termination_listener(ended)
     await tx.add_listener(_CHANNEL, heard)
+    hear()  # what was said before this
     try:
         while not gone.is_set():
             await _prove(tx, gone)

@@ -11,18 +11,18 @@ from collector.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class Latest:
-    """The last result of each key, in columns and in key order; *part* indexes *probes*.
+    """The last result of each key, in columns and in key order; *part* indexes *probes* and *ordinals*.
 
     *at_ms* is Unix milliseconds; *troubled* says that some result of the key was not good.
     """
 
     probes: Sequence[UUID]
+    ordinals: Sequence[int]
     monitor: Sequence[int]
     location: Sequence[int]
     part: Sequence[int]
     assignment: Sequence[int]
     revision: Sequence[int]
-    ordinal: Sequence[int]
     at_ms: Sequence[int]
     status: Sequence[int]
     ms: Sequence[int]
@@ -44,16 +44,15 @@ async def move(tx: Tx, latest: Latest) -> Moved:
         """
         WITH moved AS (
             UPDATE states s SET
-                ordinal = u.ordinal,
+                ordinal = ($2::bigint[])[u.part + 1],
                 last_at = 'epoch'::timestamptz + u.at_ms * interval '1 millisecond',
                 last_status = u.status, last_ms = u.ms, last_error = u.error
-            FROM unnest($2::int[], $3::smallint[], $4::smallint[], $5::bigint[], $6::int[], $7::bigint[],
+            FROM unnest($3::int[], $4::smallint[], $5::smallint[], $6::bigint[], $7::int[],
                     $8::bigint[], $9::smallint[], $10::int[], $11::int[], $12::boolean[])
-                AS u (monitor, location, part, assignment, revision, ordinal,
-                    at_ms, status, ms, error, troubled)
+                AS u (monitor, location, part, assignment, revision, at_ms, status, ms, error, troubled)
             WHERE s.monitor = u.monitor AND s.location = u.location
-                AND s.assignment = u.assignment AND s.revision = u.revision AND s.ordinal <= u.ordinal
-                AND s.probe_id = ($1::uuid[])[u.part + 1]
+                AND s.assignment = u.assignment AND s.revision = u.revision
+                AND s.probe_id = ($1::uuid[])[u.part + 1] AND s.ordinal <= ($2::bigint[])[u.part + 1]
             RETURNING s.monitor, s.location, u.troubled OR s.failing OR s.fails > 0 AS wanting
         )
         SELECT count(*) AS count,
@@ -62,12 +61,12 @@ async def move(tx: Tx, latest: Latest) -> Moved:
         FROM moved
         """,
         latest.probes,
+        latest.ordinals,
         latest.monitor,
         latest.location,
         latest.part,
         latest.assignment,
         latest.revision,
-        latest.ordinal,
         latest.at_ms,
         latest.status,
         latest.ms,
@@ -78,24 +77,54 @@ async def move(tx: Tx, latest: Latest) -> Moved:
     return Moved(row["count"], frozenset(zip(row["monitors"] or (), row["locations"] or (), strict=True)))
 
 
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Who may move a state row: that probe, under that plan, from that incarnation on."""
+
+    probe_id: UUID | None
+    assignment: int | None
+    revision: int
+    ordinal: int
+
+
+async def lock(tx: Tx, keys: Sequence[tuple[int, int]]) -> dict[tuple[int, int], Plan]:
+    """Lock the rows of *keys*, which stand in their order; the plan of each that there is."""
+    rows = await tx.fetch(
+        """
+        SELECT s.monitor, s.location, s.probe_id, s.assignment, s.revision, s.ordinal
+        FROM unnest($1::int[], $2::smallint[]) AS u (monitor, location)
+        JOIN states s USING (monitor, location)
+        ORDER BY s.monitor, s.location FOR NO KEY UPDATE OF s
+        """,
+        [monitor for monitor, _ in keys],
+        [location for _, location in keys],
+    )
+    return {
+        (row["monitor"], row["location"]): Plan(
+            row["probe_id"], row["assignment"], row["revision"], row["ordinal"]
+        )
+        for row in rows
+    }
+
+
 async def current(tx: Tx, latest: Latest) -> set[tuple[int, int]]:
     """The keys among *latest* whose state is at that plan: what `move` moved, asked again by name."""
     rows = await tx.fetch(
         """
         SELECT s.monitor, s.location
-        FROM unnest($2::int[], $3::smallint[], $4::smallint[], $5::bigint[], $6::int[], $7::bigint[])
-            AS u (monitor, location, part, assignment, revision, ordinal)
+        FROM unnest($3::int[], $4::smallint[], $5::smallint[], $6::bigint[], $7::int[])
+            AS u (monitor, location, part, assignment, revision)
         JOIN states s ON s.monitor = u.monitor AND s.location = u.location
-            AND s.assignment = u.assignment AND s.revision = u.revision AND s.ordinal <= u.ordinal
-            AND s.probe_id = ($1::uuid[])[u.part + 1]
+            AND s.assignment = u.assignment AND s.revision = u.revision
+            AND s.probe_id = ($1::uuid[])[u.part + 1] AND s.ordinal <= ($2::bigint[])[u.part + 1]
         """,
         latest.probes,
+        latest.ordinals,
         latest.monitor,
         latest.location,
         latest.part,
         latest.assignment,
         latest.revision,
-        latest.ordinal,
     )
     return {(row["monitor"], row["location"]) for row in rows}
 
@@ -115,21 +144,28 @@ async def may_write(tx: Tx, probe_id: UUID, monitors: Sequence[int]) -> set[int]
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """A state row beside what a decision needs of its location."""
+    """A state row beside what a decision needs of its location.
+
+    *known*: something was measured; *error* is what the last check there said.
+    """
 
     monitor: int
     location: int
     name: str
     seen_at: datetime | None
     state: LocationState
+    known: bool
+    error: str
 
 
 async def of_monitors(tx: Tx, monitors: Sequence[int]) -> list[Located]:
     """All locations of these monitors, by turn."""
     rows = await tx.fetch(
         """
-        SELECT s.monitor, s.location, l.name, p.seen_at, s.failing, s.fails, s.goods, s.failed_since
+        SELECT s.monitor, s.location, l.name, p.seen_at, s.failing, s.fails, s.goods, s.failed_since,
+            s.last_at IS NOT NULL AS known, coalesce(e.text, '') AS error
         FROM states s JOIN locations l USING (location) LEFT JOIN probes p USING (probe_id)
+            LEFT JOIN errors e ON e.error = s.last_error
         WHERE s.monitor = ANY($1) ORDER BY s.monitor, s.turn
         """,
         list(monitors),
@@ -141,6 +177,8 @@ async def of_monitors(tx: Tx, monitors: Sequence[int]) -> list[Located]:
             row["name"],
             row["seen_at"],
             LocationState(row["failing"], row["fails"], row["goods"], row["failed_since"]),
+            row["known"],
+            row["error"],
         )
         for row in rows
     ]

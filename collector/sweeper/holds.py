@@ -37,7 +37,8 @@ class Holds:
             await judged.save(tx, [(one, one.down, one.down) for one in waiting], now)
         for event in told:
             metrics.events.labels(event.kind).inc()
-        self._tell()
+        if told:
+            self._tell()
         return len(waiting) == _AT_ONCE
 
 

@@ -17,26 +17,38 @@ log = structlog.get_logger()
 
 
 class Probes:
-    """Rebalances when who is there has changed since its last turn; ring *bell* when a probe has come."""
+    """Rebalances when who is there has changed since its last turn; ring *bell* when a probe has come.
 
-    def __init__(self, db: Db, signals: Signals, now: Callable[[], datetime]) -> None:
+    *since*: when this collector started or its clock was set; None while that has only just happened.
+    """
+
+    def __init__(
+        self,
+        db: Db,
+        signals: Signals,
+        *,
+        since: Callable[[], datetime | None],
+        now: Callable[[], datetime],
+    ) -> None:
         self.bell = Bell()
         self._db = db
         self._signals = signals
         self._now = now
-        self._started_at = now()
+        self._since = since
         self._seen: Any = None
 
     async def turn(self) -> bool:
         now = self._now()
         # While we were away nobody could reach us: silence counts from our start.
-        patient = now - self._started_at < LIVE
+        since = self._since()
+        patient = since is None or now - since < LIVE
         async with self._db.connection() as tx:
             seen = (patient, [_presence(probe, now) for probe in await probes.candidates(tx)])
         if seen == self._seen:
             return False
         async with self._db.transaction() as tx:
             moved = await rebalance(tx, now, patient=patient)
+        async with self._db.transaction() as tx:
             await plans.sweep(tx)
         self._seen = seen
         if moved:

@@ -17,6 +17,11 @@ class Secret:
 
 
 @dataclass(frozen=True, slots=True)
+class HidesPassword:
+    """Marks a URL that is open but for its password, which is encrypted at rest and masked."""
+
+
+@dataclass(frozen=True, slots=True)
 class Says:
     """The words for the caller when the predicate beside it says no."""
 

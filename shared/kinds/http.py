@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from annotated_types import Interval, MaxLen, MinLen, Predicate
 
-from shared.kinds.fields import Says, Secret, is_host
+from shared.kinds.fields import HidesPassword, Says, Secret, is_host
 
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
@@ -98,6 +98,7 @@ class Http:
         MaxLen(8192),
         Predicate(is_url),
         Says("must be an http or https URL"),
+        HidesPassword(),
     ]
     method: Method = "GET"
     headers: Annotated[

@@ -41,7 +41,6 @@ async def api(db: Db, keyring: Keyring, made: Made) -> AsyncIterator[Api]:
         transport=transport,
         public_url=PUBLIC_URL,
         min_interval=1,
-        stand_in=False,
         now=clock,
     )
     runner = await serve(make(deps), "127.0.0.1:0")

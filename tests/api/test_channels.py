@@ -110,7 +110,10 @@ async def test_unknown_fields_are_ignored_and_named(api: Api) -> None:
     )
 
     assert made.status == 201
-    assert sorted(made.json["warnings"]) == ["unknown field: colour", "unknown field: config.channel"]
+    assert sorted(made.json["warnings"]) == [
+        "unknown field colour was ignored",
+        "unknown field config.channel was ignored",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +163,11 @@ async def test_monitors_that_the_team_does_not_have_are_refused(api: Api) -> Non
     config = {"url": URL, "monitors": [monitor, strange, "mon_x"], "timeout": 99}
 
     details = refused(await api.post(PATH, {"name": "Ops", "type": "webhook", "config": config}))
-    assert details == {"monitors[2]": "is no monitor's id", "timeout": "must be between 1 and 60"}
+    assert details == {
+        "monitors[1]": "there is no such monitor",
+        "monitors[2]": "must be the id of a monitor",
+        "timeout": "must be between 1 and 60",
+    }
     config = {"url": URL, "monitors": [monitor, strange]}
     details = refused(await api.post(PATH, {"name": "Ops", "type": "webhook", "config": config}))
     assert details == {"monitors[1]": "there is no such monitor"}

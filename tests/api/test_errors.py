@@ -20,6 +20,7 @@ from collector.api.app import make, serve
 from collector.api.auth import NEEDS
 from collector.api.reading import MAX_BODY, body, ok
 from collector.storage.db import Db
+from shared import ids
 from shared.errors import CannotStart, Conflict, NotFound, PreconditionFailed, TocsinError, Unavailable
 from tests.api.client import Answer, Api
 
@@ -238,6 +239,34 @@ async def test_each_request_gets_an_id_of_its_own(api: Api) -> None:
     answers = [await api.with_token(None).get("/v1/me") for _ in range(3)]
 
     assert len({answer.headers["X-Request-Id"] for answer in answers}) == 3
+
+
+async def test_an_expectation_that_nobody_knows_is_refused_in_the_same_shape(api: Api) -> None:
+    told(await api.get("/v1/me", headers={"Expect": "tea"}), 417, "Expectation Failed")
+    told(await api.get("/nothing", headers={"Expect": "tea"}), 417, "Expectation Failed")
+
+
+UNKNOWN_MONITOR = "/v1/monitors/" + ids.show("mon", ids.uuid7())
+UNKNOWN_CHANNEL = "/v1/alert-channels/" + ids.show("chan", ids.uuid7())
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("PUT", UNKNOWN_MONITOR, b"no JSON"),
+        ("PUT", UNKNOWN_MONITOR, b'{"interval": -1}'),
+        ("POST", UNKNOWN_MONITOR + "/silence", b"{}"),
+        ("GET", UNKNOWN_MONITOR + "/results?limit=0", None),
+        ("PUT", UNKNOWN_CHANNEL, b"no JSON"),
+        ("PUT", UNKNOWN_CHANNEL, b'{"name": 5}'),
+        ("GET", UNKNOWN_CHANNEL + "/deliveries?page=0", None),
+        ("GET", "/v1/alert-channels/nonsense/deliveries?page=0", None),
+    ],
+)
+async def test_what_is_not_there_is_404_whatever_else_is_bad(
+    api: Api, method: str, path: str, body: bytes | None
+) -> None:
+    told(await api.call(method, path, body), 404, "Not Found")
 
 
 async def test_no_version_of_the_server_is_told(api: Api) -> None:

@@ -1,8 +1,19 @@
 """What orchestrators and Prometheus ask, without a token."""
 
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from collector.api.app import make, serve
+from collector.storage.db import Db
 from tests.api.client import Api
 
 
@@ -61,3 +72,52 @@ async def test_the_collectors_own_numbers_are_there_from_the_start(api: Api) -> 
         "tocsin_http_request_seconds_count",
         "process_resident_memory_bytes",
     }
+
+
+async def test_a_database_that_hangs_is_not_ready_within_seconds(
+    api: Api, database_url: str, tmp_path: Path
+) -> None:
+    async with frozen(database_url, tmp_path) as (url, freeze):
+        db = await Db.open(url)
+        runner = await serve(make(replace(api.deps, db=db)), "127.0.0.1:0")
+        other = replace(api, url=f"http://127.0.0.1:{runner.addresses[0][1]}")
+        assert (await other.get("/readyz")).status == 200
+        freeze.set()
+
+        start = time.monotonic()
+        answers = [await other.get(path) for path in ("/readyz", "/readyz", "/healthz")]
+
+        assert [answer.status for answer in answers] == [503, 503, 200]
+        assert answers[0].json["retryAfter"] == int(answers[0].headers["Retry-After"])
+        assert time.monotonic() - start < 6
+    await runner.cleanup()
+    await db.close()
+
+
+@asynccontextmanager
+async def frozen(database_url: str, directory: Path) -> AsyncIterator[tuple[str, asyncio.Event]]:
+    """A way to the database that carries nothing more once the event is set; then it is cut off."""
+    query = parse_qs(urlsplit(database_url).query)
+    [home], [port] = query["host"], query.get("port", ["5432"])
+    freeze, writers = asyncio.Event(), set[asyncio.StreamWriter]()
+
+    async def pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        while data := await source.read(65_536):
+            if freeze.is_set():
+                await asyncio.Event().wait()
+            sink.write(data)
+        sink.close()
+
+    async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        far_reader, far_writer = await asyncio.open_unix_connection(f"{home}/.s.PGSQL.{port}")
+        writers.update((writer, far_writer))
+        with suppress(asyncio.CancelledError):
+            await asyncio.gather(pump(reader, far_writer), pump(far_reader, writer), return_exceptions=True)
+
+    server = await asyncio.start_unix_server(carry, directory / f".s.PGSQL.{port}")
+    try:
+        yield database_url.replace(home, os.fspath(directory)), freeze
+    finally:
+        server.close()
+        for writer in writers:
+            writer.transport.abort()

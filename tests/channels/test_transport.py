@@ -114,6 +114,14 @@ async def test_nobody_listens(transport: Transport) -> None:
 async def test_a_name_that_does_not_exist(transport: Transport) -> None:
     with pytest.raises(NoAnswer, match=r"^the host name does not resolve$"):
         await post(transport, "http://nothing.invalid/")
+    with pytest.raises(NoAnswer, match=r"^the host name does not resolve$"):
+        await post(transport, "http://[fe80::1%25nowhere]:1/")
+
+
+@pytest.mark.parametrize("host", ["2852039166", "127.1", "0x7f.1"])
+async def test_an_address_in_no_usual_form_is_not_guessed_at(transport: Transport, host: str) -> None:
+    with pytest.raises(NoAnswer, match=r"^(the URL cannot be used|the host name does not resolve)$"):
+        await post(transport, f"http://{host}:1/")
 
 
 @pytest.mark.parametrize(

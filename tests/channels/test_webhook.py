@@ -152,8 +152,25 @@ async def test_every_2xx_arrived(transport: Transport, status: int) -> None:
         ),
         pytest.param(
             {"url": URL, "events": ["monitor.down", "monitor.sideways"], "monitors": ["mon_x"]},
-            {"events[1]": "is no kind of event", "monitors[0]": "is no monitor's id"},
+            {"events[1]": "is no kind of event", "monitors[0]": "must be the id of a monitor"},
             id="unknown words in lists",
+        ),
+        pytest.param(
+            {"events": ["monitor.sideways"], "monitors": [5]},
+            {
+                "url": "URL is required",
+                "events[0]": "is no kind of event",
+                "monitors[0]": "must be a string",
+            },
+            id="unknown words beside what is missing",
+        ),
+        *(
+            pytest.param(
+                {"url": URL, "signatureHeader": name},
+                {"signatureHeader": "must be the name of a header that is not ours already"},
+                id=f"a signature in {name}",
+            )
+            for name in ("Content-Type", "webhook-id", "Webhook-Signature", "X-Service-Delivery", "a b", "")
         ),
     ],
 )

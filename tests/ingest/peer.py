@@ -71,7 +71,7 @@ async def collecting(
     async with db.transaction() as tx:
         await partitions.make(tx, utc_now().date())
     started_at = utc_now() - timedelta(hours=1)
-    writer = Writer(db, started_at=started_at, now=utc_now, tell=lambda: None)
+    writer = Writer(db, since=lambda: started_at, now=utc_now, tell=lambda: None)
     signals, keyring = Signals(db), keyring or Keyring.parse(new_key())
 
     def changed() -> None:

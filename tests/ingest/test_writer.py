@@ -12,6 +12,7 @@ from collector.ingest.writer import Fenced, OutOfOrder
 from collector.storage.db import Db
 from shared.clock import utc_now
 from shared.results import Status
+from shared.wire.convert import SPOOL_AGE_S
 from tests.ingest.world import make_world, new_incarnation, writing
 
 UP, DOWN, UNKNOWN = Status.UP, Status.DOWN, Status.UNKNOWN
@@ -84,6 +85,31 @@ async def test_a_gap_over_batches_that_were_committed_after_all_is_taken(db: Db)
         world.seq = 1
         assert await writer.submit(world.gap(4, 30))
     assert await world.value("SELECT last_seq FROM probe_cursors") == 5
+
+
+async def test_a_gap_over_committed_batches_is_taken_also_behind_one_of_them(db: Db) -> None:
+    world = await make_world(db)
+    first = world.batch(UP)
+    async with writing(world) as writer:
+        await asyncio.gather(*map(writer.submit, (first, world.batch(UP), world.batch(UP))))
+        world.seq = 1
+        together = [writer.submit(one) for one in (first, world.gap(4, 30), world.batch(UP))]
+        assert await asyncio.gather(*together) == [False, True, True]
+    assert await world.value("SELECT last_seq FROM probe_cursors") == 6
+
+
+async def test_a_hole_is_refused_whatever_is_tried_again_beside_it(db: Db) -> None:
+    world = await make_world(db)
+    first = world.batch(UP)
+    async with writing(world) as writer:
+        await writer.submit(first)
+        await new_incarnation(world, 8)
+        holed = world.batch(UP, seq=5)
+        world.incarnation, world.seq = 7, 1
+        together = [writer.submit(one) for one in (first, world.batch(UP), holed)]
+        outcomes = await asyncio.gather(*together, return_exceptions=True)
+    assert outcomes[:2] == [False, True]
+    assert isinstance(outcomes[2], OutOfOrder)
 
 
 @pytest.mark.parametrize(
@@ -219,7 +245,8 @@ async def test_times_outside_of_any_spool_are_clamped(db: Db) -> None:
         await writer.submit(world.batch_of(keys[:1], [UP], ago=timedelta(days=400)))
         await writer.submit(world.batch_of(keys[1:], [UP], ago=timedelta(days=-400)))
     old, new = await world.fetch("SELECT now() - ts AS age FROM results ORDER BY ts")
-    assert timedelta(days=6) < old["age"] < timedelta(days=8)
+    spool = timedelta(seconds=SPOOL_AGE_S)
+    assert spool <= old["age"] < spool + timedelta(minutes=1)
     assert timedelta(minutes=-6) < new["age"] < timedelta(minutes=-4)
 
 

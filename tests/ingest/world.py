@@ -198,13 +198,17 @@ async def new_incarnation(world: World, incarnation: int) -> None:
 
 
 @asynccontextmanager
-async def writing(world: World, now: Callable[[], datetime] = utc_now) -> AsyncIterator[Writer]:
+async def writing(
+    world: World,
+    now: Callable[[], datetime] = utc_now,
+    since: Callable[[], datetime | None] = lambda: utc_now() - timedelta(hours=1),
+) -> AsyncIterator[Writer]:
     """A writer at work, started long ago."""
 
     def tell() -> None:
         world.told += 1
 
-    writer = Writer(world.db, started_at=utc_now() - timedelta(hours=1), now=now, tell=tell)
+    writer = Writer(world.db, since=since, now=now, tell=tell)
     task = asyncio.create_task(forever("writer", writer.turn, timedelta(milliseconds=10)))
     try:
         yield writer

@@ -279,7 +279,7 @@ async def test_ten_thousand_monitors_move_in_as_many_statements_as_a_hundred(db:
 
 async def test_the_sweeper_rebalances_when_who_is_there_changes_and_only_then(db: Db, monitor: int) -> None:
     clock = [NOW]
-    sweeper = Probes(db, Signals(db), lambda: clock[0])
+    sweeper = Probes(db, Signals(db), since=lambda: NOW, now=lambda: clock[0])
     await placed(db, monitor, ["eu"])
     eu = await connect(db, "eu", now=NOW)
     await sweeper.turn()
@@ -306,7 +306,7 @@ async def test_after_its_start_a_collector_gives_silent_probes_time_to_come_back
     await fetch(db, "UPDATE states SET probe_id = $1, assignment = 1", lost)
     other = await connect(db, "eu", now=NOW)
     clock = [NOW]
-    sweeper = Probes(db, Signals(db), lambda: clock[0])
+    sweeper = Probes(db, Signals(db), since=lambda: NOW, now=lambda: clock[0])
 
     await sweeper.turn()
     assert (await states(db, monitor))["eu"][0] == lost

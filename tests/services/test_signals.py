@@ -187,6 +187,23 @@ async def test_a_crowd_of_signals_costs_bounded_memory_and_each_is_heard_once(db
 LISTENERS = "FROM pg_stat_activity WHERE datname = current_database() AND query ILIKE 'listen%'"
 
 
+async def test_what_was_heard_is_remembered_for_as_long_as_it_can_be_found(db: Db) -> None:
+    """However our wall clock and the database's stand to each other."""
+    elapsed = [0.0]
+    reader, ear = Signals(db, clock=lambda: elapsed[0]), Ear()
+    reader.subscribe("plan", ear)
+    await send(db, 1, lasts=10 * MINUTE)
+    for elapsed[0] in (1.0, 60.0, 599.0, 659.0):
+        await reader.turn()
+        assert ear.heard == [1]
+    assert len(reader._seen) == 1
+    await fetch(db, "UPDATE signals SET until = now()")
+    elapsed[0] = 662.0
+    await reader.turn()
+    assert ear.heard == [1]
+    assert not reader._seen
+
+
 async def until_listening(db: Db, count: int) -> None:
     async def listening() -> bool:
         return len(await fetch(db, f"SELECT pid {LISTENERS}")) >= count

@@ -1,0 +1,120 @@
+"""Days of results are made before they are needed and go when they are old, whoever is at work meanwhile."""
+
+import asyncio
+from datetime import datetime, timedelta
+
+import pytest
+
+from collector.ingest import columns
+from collector.storage import partitions
+from collector.storage.db import Db, Tx
+from collector.sweeper.days import Days
+from shared.clock import utc_now
+from shared.wire.convert import SPOOL_AGE_S
+from tests.services.ground import eventually, fetch
+
+DAY = timedelta(days=1)
+NOON = utc_now().replace(hour=12, minute=0, second=0, microsecond=0)
+
+
+def days(db: Db, now: datetime = NOON, keep: timedelta = 90 * DAY) -> Days:
+    return Days(db, keep=keep, now=lambda: now)
+
+
+async def there(db: Db) -> list[str]:
+    rows = await fetch(
+        db,
+        "SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'results'::regclass",
+    )
+    return sorted(row["name"] for row in rows if row["name"] != "results_default")
+
+
+async def add(tx: Tx, *moments: datetime) -> None:
+    await tx.executemany(
+        "INSERT INTO results (ts, monitor, ms, location, n, run, status) VALUES ($1, 1, 1, 1, $2, 1, 1)",
+        [(moment, n) for n, moment in enumerate(moments)],
+    )
+
+
+async def lies(db: Db) -> dict[str, int]:
+    rows = await fetch(db, "SELECT tableoid::regclass::text AS name, count(*) FROM results GROUP BY 1")
+    return {row["name"]: row["count"] for row in rows}
+
+
+def name(moment: datetime) -> str:
+    return moment.strftime("results_%Y_%m_%d")
+
+
+def test_results_reach_as_far_back_as_a_spool() -> None:
+    assert timedelta(seconds=SPOOL_AGE_S) == partitions.BACK == columns.OLDEST
+
+
+async def test_every_day_of_a_spool_and_some_ahead_are_made(db: Db) -> None:
+    await days(db).turn()
+    assert await there(db) == [name(NOON + offset * DAY) for offset in range(-3, 4)]
+    await days(db).turn()
+    assert len(await there(db)) == 7
+
+
+async def test_a_day_ends_at_midnight_utc(db: Db) -> None:
+    await days(db).turn()
+    midnight = NOON.replace(hour=0)
+    async with db.transaction() as tx:
+        await add(tx, midnight - timedelta(milliseconds=1), midnight)
+    assert await lies(db) == {name(midnight - DAY): 1, name(midnight): 1}
+
+
+async def test_what_came_before_its_day_was_made_moves_there(db: Db) -> None:
+    async with db.transaction() as tx:
+        await add(tx, NOON, NOON - DAY, NOON + 30 * DAY)
+    await days(db).turn()
+    assert await lies(db) == {name(NOON): 1, name(NOON - DAY): 1, "results_default": 1}
+
+
+async def test_what_is_being_written_while_its_day_is_made_moves_there_too(db: Db) -> None:
+    async with db.transaction() as tx:
+        await add(tx, NOON - 3 * DAY)
+        making = asyncio.create_task(days(db).turn())
+        await eventually(
+            lambda: fetch(
+                db, "SELECT FROM pg_locks WHERE NOT granted AND relation = 'results_default'::regclass"
+            )
+        )
+    await making
+    assert await lies(db) == {name(NOON - 3 * DAY): 1}
+
+
+async def test_of_several_collectors_one_makes_the_days(db: Db) -> None:
+    await asyncio.gather(*[days(db).turn() for _ in range(4)])
+    assert len(await there(db)) == 7
+
+
+async def test_days_that_are_too_old_go(db: Db) -> None:
+    await days(db, NOON - 5 * DAY).turn()
+    await days(db, keep=5 * DAY).turn()
+    assert await there(db) == [name(NOON + offset * DAY) for offset in range(-5, 4)]
+
+
+@pytest.mark.parametrize("keep", [timedelta(), DAY, 3 * DAY])
+async def test_no_day_goes_that_a_spool_may_still_fill(db: Db, keep: timedelta) -> None:
+    await days(db, NOON - 2 * DAY).turn()
+    await days(db, keep=keep).turn()
+    before = await there(db)
+    assert before[0] == name(NOON - 4 * DAY)
+    await days(db, keep=keep).turn()
+    assert await there(db) == before
+
+
+async def test_a_long_read_puts_off_what_must_go_and_stops_no_writer(db: Db) -> None:
+    await days(db, NOON - 30 * DAY).turn()
+    old = set(await there(db))
+    async with db.transaction() as reader:
+        await reader.fetch("SELECT FROM results LIMIT 1")
+        async with asyncio.timeout(10):
+            await days(db, keep=5 * DAY).turn()
+        async with asyncio.timeout(5), db.transaction() as tx:
+            await add(tx, NOON)
+    assert old <= set(await there(db))
+    await days(db, keep=5 * DAY).turn()
+    assert not old & set(await there(db))
+    assert await lies(db) == {name(NOON): 1}
