@@ -30,6 +30,7 @@ async def run(check: Check, net: Net, timeout_s: float) -> Ran:
         outcome = await check(net, time.monotonic() + timeout_s)
     except TargetError as error:
         outcome = Outcome(Status.DOWN, error.code, str(error), error.phases)
+        error.__traceback__ = None  # its frames hold the error: without the cycle all goes at once
     except ProbeError as error:
         outcome = Outcome(Status.UNKNOWN, error=str(error))
     except Exception as error:

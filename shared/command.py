@@ -16,6 +16,7 @@ VERBS: Final = {
     "up": "everything on this machine: PostgreSQL, a collector and a probe",
     "collector": "a collector, over TOCSIN_DATABASE_URL",
     "probe": "a probe, for the collector that TOCSIN_COLLECTOR names",
+    "check": "one check from here, with its phases",
     "migrate": "bring the database to this version",
 }
 
@@ -85,7 +86,7 @@ def _meant(verb: str) -> str:
 
 
 def _extra(verb: str) -> str:
-    return verb if verb in {"up", "probe"} else "collector"
+    return {"up": "up", "probe": "probe", "check": "probe"}.get(verb, "collector")
 
 
 def _answer(text: str) -> int:

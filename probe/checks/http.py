@@ -45,7 +45,15 @@ async def _ask(net: Net, asked: Request, spent: Spent, limit: Limit, *, most: in
         hops += 1
         if hops > _MOST_REDIRECTS:
             raise TargetError(f"redirect: more than {_MOST_REDIRECTS}", code=reply.code, spent=spent)
-        asked = asked.follow(reply.location, reply.code)
+        asked = _follow(asked, reply, spent)
         reply = HttpReply(head=asked.method == "HEAD", most=most)
         await net.converse(asked.endpoint, spent, limit, asked.data, reply)
     return reply.code
+
+
+def _follow(asked: Request, reply: HttpReply, spent: Spent) -> Request:
+    try:
+        return asked.follow(reply.location or b"", reply.code)
+    except TargetError as error:
+        error.code, error.spent = reply.code, spent
+        raise

@@ -2,16 +2,14 @@
 
 import socket
 import ssl
-import struct
 import time
 from asyncio import Future
-from collections.abc import Sequence
 from contextlib import suppress
-from errno import ECONNRESET, EINPROGRESS
-from select import EPOLLERR, EPOLLET, EPOLLHUP, EPOLLIN, EPOLLOUT, EPOLLRDHUP
+from select import EPOLLET, EPOLLIN, EPOLLOUT, EPOLLRDHUP
 from typing import TYPE_CHECKING, Final, Protocol
 
 from probe.net import faults, tls
+from probe.net.dial import dial, drop, fault
 from probe.net.endpoint import Endpoint, show
 from probe.net.errors import TargetError
 from probe.net.spent import Limit, Spent
@@ -25,10 +23,10 @@ WATCHED: Final = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET
 _READ_BYTES: Final = 65_536
 # After so many reads other connections get their turn.
 _MOST_READS: Final = 8
-_STREAM: Final = socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC
-# Closing resets: nothing is left to say, and TIME_WAIT makes each later connect search longer for a port.
-_NO_LINGER: Final = struct.pack("ii", 1, 0)
 _LATER: Final = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
+
+# Python up to 3.12 takes a reset under TLS for an end.
+_GONE: Final = (BrokenPipeError, ConnectionResetError, ssl.SSLEOFError)
 
 
 class Reply(Protocol):
@@ -50,58 +48,56 @@ class Reply(Protocol):
 
 
 class Connection:
-    """Connects to the first address that lets it; then TLS; then says *words*; then *reply* hears it out."""
+    """Connects, or takes over a connected socket; TLS in some *manner*; *words* are said, *reply* is fed."""
 
     __slots__ = (
-        "_addresses", "_faint", "_fd", "_limit", "_mark", "_net", "_reply", "_share", "_sock",
-        "_spent", "_state", "_text", "_to", "_try", "_unsent", "due", "future",
+        "_fd", "_limit", "_manner", "_mark", "_net", "_reply", "_sock", "_spent", "_state", "_to", "_unsent",
+        "address", "due", "future",
     )  # fmt: skip
 
     def __init__(
         self,
         net: "Net",
         to: Endpoint,
-        addresses: Sequence[str],
         spent: Spent,
         limit: Limit,
-        words: bytes,
-        reply: Reply | None,
+        words: bytes = b"",
+        reply: Reply | None = None,
+        manner: tls.Manner | None = None,
     ) -> None:
         self.future: Future[None] = net.loop.create_future()
         self.due = 0.0
+        self.address = ""
         self._net = net
         self._to = to
-        self._addresses = addresses
         self._spent = spent
         self._limit = limit
         self._unsent = words
         self._reply = reply
+        self._manner = manner
         self._sock: socket.socket
         self._fd = -1
         self._state = CONNECTING
-        self._try = 0
-        self._share = 0.0
-        self._text = ""
-        self._faint = True
         self._mark = time.monotonic()
 
-    def open(self) -> None:
-        """Start to connect to the address whose turn it is, for its fair share of the time."""
-        address = self._addresses[self._try]
-        left = len(self._addresses) - self._try
-        now = time.monotonic() if self._try else self._mark
-        self._share = (self._limit.deadline - now) / left
-        self._net.deadlines.add(self, now + self._share)
+    def open(self, address: str) -> None:
+        """Start to connect to *address*."""
+        self.address = address
+        self._net.deadlines.add(self, self._limit.deadline)
         try:
-            self._sock = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, _STREAM)
+            self._sock = dial(address, self._to.port)
             self._fd = self._sock.fileno()
-            code = self._sock.connect_ex((address, self._to.port))
-            if code in {0, EINPROGRESS}:
-                self._net.watch(self._fd, self)
-                return
+            self._net.watch(self._fd, self)
         except OSError as error:
-            code = error.errno or 0
-        self._refused(code)
+            self._finish(faults.unconnected(error.errno or 0, self.peer))
+
+    def adopt(self, address: str, sock: socket.socket) -> None:
+        """Go on with *sock*, which is connected to *address* and watched already."""
+        self.address = address
+        self._sock = sock
+        self._fd = sock.fileno()
+        self._net.rewatch(self._fd, self)
+        self._net.deadlines.add(self, self._limit.deadline)
 
     def heed(self, events: int) -> None:
         """Go as far as what epoll saw lets us."""
@@ -112,17 +108,16 @@ class Connection:
         except TargetError as error:
             self._finish(error)
         except ssl.SSLError as error:
-            self._finish(tls.fault(error, self._to, self.peer))
+            self._finish(tls.fault(error, self.peer, phase=self._phase()))
         except OSError as error:
             self._finish(TargetError(f"{self._phase()}: {faults.broken(error, self.peer)}"))
         except Exception as error:  # noqa: BLE001 - flies on in the one who waits
             self._finish(error)
 
     def expire(self) -> None:
-        """The time is over: of the whole check, or of this address's share."""
+        """The time of the whole check is over."""
         if self._state == CONNECTING:
-            waited = f"{self._share:.1f} s" if len(self._addresses) > 1 else self._limit.words
-            self._next(f"connect: timed out after {waited} to {self.peer}", faint=False)
+            self._finish(TargetError(f"connect: timed out after {self._limit.words} to {self.peer}"))
         elif self._state != CLOSED:
             self._finish(TargetError(faults.late(self._phase(), self._limit.words)))
 
@@ -135,8 +130,12 @@ class Connection:
 
     @property
     def peer(self) -> str:
-        """The address that is, or was last, connected to."""
-        return show(self._addresses[self._try], self._to.port)
+        """The address and port that this is, or was, connected to."""
+        return show(self.address, self._to.port)
+
+    @property
+    def port(self) -> int:
+        return self._to.port
 
     def _go(self, events: int) -> None:
         if self._state == CONNECTING and not self._connected(events):
@@ -149,28 +148,24 @@ class Connection:
             self._read(events)
 
     def _connected(self, events: int) -> bool:
-        if events & (EPOLLERR | EPOLLHUP):
-            code = self._sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-            # A reset comes only after the handshake: what is sent or read next will say so.
-            if code not in {0, ECONNRESET}:
-                self._refused(code)
-                return False
-        elif faults.met_itself(self._sock, self._addresses[self._try], self._to.port):
-            self._next(f"connect: refused by {self.peer}", faint=False)
+        code = fault(self._sock, self.address, self._to.port, events)
+        if code:
+            self._finish(faults.unconnected(code, self.peer))
             return False
-        self._net.deadlines.remove(self)
-        self._net.deadlines.add(self, self._limit.deadline)
         self._spent.connect = self._lap(self._spent.connect)
-        if self._to.tls:
-            self._sock = self._net.trust.wrap(self._sock, self._to)
+        if self._manner is not None:
+            self._sock = self._manner.wrap(self._sock, self._to.host)
             self._state = SHAKING
         else:
             self._say()
         return True
 
     def _shake(self) -> None:
+        assert self._manner is not None  # noqa: S101 - only those with one get here
         self._sock.do_handshake()  # type: ignore[attr-defined]
         self._spent.tls = self._lap(self._spent.tls)
+        if self._manner.judge is not None:
+            self._manner.judge(self._sock, self._to)  # type: ignore[arg-type]
         self._say()
 
     def _say(self) -> None:
@@ -187,9 +182,9 @@ class Connection:
             if events & EPOLLIN:
                 self._read(events)
             return
-        except (BrokenPipeError, ConnectionResetError):
+        except _GONE:
             # It may have answered first, that the request is too large for instance.
-            with suppress(OSError, TargetError):
+            with suppress(TargetError, *_GONE, *_LATER):
                 self._read(events)
             if self._state != CLOSED:
                 raise
@@ -228,23 +223,6 @@ class Connection:
             return self._reply.phase
         return "send" if self._state == SENDING else "tls"
 
-    def _refused(self, code: int) -> None:
-        if code in faults.OURS:
-            self._finish(faults.ours(code))
-        else:
-            self._next(faults.refused(code, self.peer), faint=code in faults.UNREACHABLE)
-
-    def _next(self, text: str, *, faint: bool) -> None:
-        """On to the next address; a *faint* fault is told only if none of the others says more."""
-        self._drop()
-        if self._faint:
-            self._text, self._faint = self._text if faint and self._text else text, faint
-        if self._try + 1 < len(self._addresses):
-            self._try += 1
-            self.open()
-        else:
-            self._finish(TargetError(self._text))
-
     def _finish(self, error: Exception | None) -> None:
         self._state = CLOSED
         self._drop()
@@ -260,6 +238,4 @@ class Connection:
         if self._fd >= 0:
             self._net.forget(self._fd)
             self._fd = -1
-            with suppress(OSError):  # on a socket that was reset already
-                self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
-            self._sock.close()
+            drop(self._sock)

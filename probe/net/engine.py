@@ -2,18 +2,36 @@
 
 import asyncio
 import select
-from collections.abc import Sequence
+import ssl
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import Final, Protocol
 
+from probe.net import certificates
+from probe.net.certificates import Case, Certificate
 from probe.net.connection import WATCHED, Connection, Reply
 from probe.net.deadlines import Deadlines
 from probe.net.endpoint import Endpoint
-from probe.net.errors import TargetError
+from probe.net.errors import ProbeError, TargetError
+from probe.net.race import Race
 from probe.net.resolve import Resolver
 from probe.net.spent import Limit, Spent
-from probe.net.tls import Trust
+from probe.net.tls import Distrusted, Manner, Trust, Unproven, sent
 
-_MOST_EVENTS = 256
+_MOST_EVENTS: Final = 256
+
+Talk = Callable[[Manner], Connection]
+
+
+class Watched(Protocol):
+    """Whoever has a descriptor in the epoll."""
+
+    def heed(self, events: int) -> None: ...
+
+    def close(self) -> None: ...
 
 
 class Net:
@@ -31,7 +49,7 @@ class Net:
         self.deadlines = Deadlines()
         self.trust = Trust(ca_file)
         self._names = Resolver(self.deadlines, allow_private=allow_private, servers=nameservers)
-        self._connections: dict[int, Connection] = {}
+        self._watched: dict[int, Watched] = {}
         self._again: list[Connection] = []
         self._epoll = select.epoll()
         self.loop.add_reader(self._epoll.fileno(), self._drain)
@@ -45,7 +63,11 @@ class Net:
         """
         try:
             addresses = await self._names.addresses(to, spent, limit)
-            await self._over(Connection(self, to, addresses, spent, limit, words, reply))
+            if to.tls:
+                talk = partial(Connection, self, to, spent, limit, words, reply)
+                await self._securely(talk, addresses, to, limit)
+            else:
+                await self._over(Connection(self, to, spent, limit, words, reply), addresses, limit)
         except TargetError as error:
             error.spent = spent
             error.code = 0 if reply is None else reply.code
@@ -53,21 +75,26 @@ class Net:
 
     def close(self) -> None:
         """End all: whoever still waits is cancelled."""
-        for connection in list(self._connections.values()):
-            connection.close()
+        for watched in list(self._watched.values()):
+            watched.close()
         self._names.close()
         self.deadlines.close()
         self.loop.remove_reader(self._epoll.fileno())
         self._epoll.close()
 
-    def watch(self, fd: int, connection: Connection) -> None:
-        """Tell *connection* what happens to *fd*, until `forget`."""
-        self._connections[fd] = connection
+    def watch(self, fd: int, watched: Watched) -> None:
+        """Tell *watched* what happens to *fd*, until `forget`."""
+        self._watched[fd] = watched
         self._epoll.register(fd, WATCHED)
+
+    def rewatch(self, fd: int, watched: Watched) -> None:
+        """From now on tell *watched*, first of all what *fd* is ready for already."""
+        self._watched[fd] = watched
+        self._epoll.modify(fd, WATCHED)
 
     def forget(self, fd: int) -> None:
         """No more events of *fd*, which is about to be closed: that takes it out of the epoll."""
-        self._connections.pop(fd, None)
+        self._watched.pop(fd, None)
 
     def again(self, connection: Connection) -> None:
         """Let *connection* go on reading once the others had their turn."""
@@ -75,19 +102,56 @@ class Net:
             self.loop.call_soon(self._go_on)
         self._again.append(connection)
 
-    async def _over(self, connection: Connection) -> None:
+    async def _over(self, connection: Connection, addresses: Sequence[str], limit: Limit) -> None:
         try:
-            connection.open()
+            if len(addresses) == 1:
+                connection.open(addresses[0])
+            else:
+                await self._first(connection, addresses, limit)
             await connection.future
         finally:
             connection.close()
 
+    async def _first(self, connection: Connection, addresses: Sequence[str], limit: Limit) -> None:
+        race = Race(self, addresses, connection.port, limit)
+        try:
+            race.start()
+            await race.future
+            connection.adopt(*race.take())
+        finally:
+            race.close()
+
+    async def _securely(self, talk: Talk, addresses: Sequence[str], to: Endpoint, limit: Limit) -> None:
+        connection = talk(self.trust.manner(to))
+        try:
+            try:
+                await self._over(connection, addresses, limit)
+            except Unproven:
+                await self._over(talk(self.trust.strict()), (connection.address,), limit)
+        except Distrusted as error:
+            if error.has_more:
+                await self._explain(error, to, connection.address, limit)
+            raise
+
+    async def _explain(self, error: Distrusted, to: Endpoint, address: str, limit: Limit) -> None:
+        """Shake hands once more, to see the certificate: OpenSSL shows only those that it trusts."""
+        chain: list[Certificate] = []
+
+        def look(sock: ssl.SSLSocket, _to: Endpoint) -> None:
+            chain.extend(certificates.read(sent(sock)))
+
+        connection = Connection(self, to, Spent(), limit, manner=self.trust.blind(look))
+        # If that fails, what is known already is all there is to say.
+        with suppress(TargetError, ProbeError, ValueError):
+            await self._over(connection, (address,), limit)
+        error.explain(Case(chain, to.host, time.time(), error.reason))
+
     def _drain(self) -> None:
-        connections = self._connections
+        watched = self._watched
         for fd, events in self._epoll.poll(0, _MOST_EVENTS):
-            connection = connections.get(fd)
-            if connection is not None:
-                connection.heed(events)
+            one = watched.get(fd)
+            if one is not None:
+                one.heed(events)
 
     def _go_on(self) -> None:
         waiting, self._again = self._again, []

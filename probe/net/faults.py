@@ -5,9 +5,13 @@ import os
 import socket
 from typing import Final
 
-from probe.net.errors import ProbeError
+from probe.net.errors import ProbeError, TargetError
 
-UNREACHABLE: Final = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EAFNOSUPPORT})
+# Which fault is told if a name's addresses have several: the target's own, then the way there, then ours.
+TOLD_FIRST: Final = 0
+_TOLD_NEXT: Final = 1
+_TOLD_LAST: Final = 2
+_UNREACHABLE: Final = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EAFNOSUPPORT})
 # Faults of this machine, which say nothing of the target.
 _OURS: Final = {
     errno.EMFILE: "out of file descriptors",
@@ -19,25 +23,34 @@ _OURS: Final = {
     errno.EACCES: "not permitted to connect",
     errno.EPERM: "not permitted to connect",
 }
-OURS: Final = frozenset(_OURS)
 _CUT: Final = frozenset({errno.ECONNRESET, errno.EPIPE, errno.ECONNABORTED})
 _LOOPBACK: Final = ("127.", "::1")
 _FIRST_EPHEMERAL: Final = 1024
 
 
-def refused(code: int, peer: str) -> str:
+def rank(code: int) -> int:
+    if code in _OURS:
+        return _TOLD_LAST
+    return _TOLD_NEXT if code in _UNREACHABLE else TOLD_FIRST
+
+
+def unconnected(code: int, peer: str) -> TargetError | ProbeError:
     """Why there is no connection to *peer*."""
+    if code in _OURS:
+        return ProbeError(f"probe: {_OURS[code]}")
+    return TargetError(f"connect: {_refused(code, peer)}")
+
+
+def _refused(code: int, peer: str) -> str:
     if code == errno.ECONNREFUSED:
-        return f"connect: refused by {peer}"
+        return f"refused by {peer}"
     if code == errno.ETIMEDOUT:
-        return f"connect: no answer from {peer}"
-    if code in UNREACHABLE:
-        return f"connect: no route to {peer}"
-    return f"connect: {os.strerror(code).lower()} ({peer})"
-
-
-def ours(code: int) -> ProbeError:
-    return ProbeError(f"probe: {_OURS[code]}")
+        return f"no answer from {peer}"
+    if code in _UNREACHABLE:
+        return f"no route to {peer}"
+    if code < 0:  # of getaddrinfo, which is asked for nothing but the zone of an IPv6 address
+        return f"no such zone ({peer})"
+    return f"{os.strerror(code).lower()} ({peer})"
 
 
 def broken(error: OSError, peer: str) -> str:

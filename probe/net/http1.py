@@ -4,27 +4,38 @@ from typing import Final
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
+from probe.net.bodies import Body
 from probe.net.errors import TargetError
 
 MOST_HEADER_BYTES: Final = 65_536
 _SWITCHING: Final = 101
 _FINAL: Final = 200
 _BODILESS: Final = (204, 304)
+# The parser takes RTSP and ICE for HTTP too.
+_STARTS: Final = b"H\r\n"
+_NOT_HTTP: Final = "http: not an HTTP response"
 
 
 class HttpReply:
-    """Status, Location and size of a response; of the body no more than *most* bytes are read."""
+    """Status, Location and size of a response; of the body no more than *most* bytes are read.
 
-    __slots__ = ("_bodiless", "_chunked", "_done", "_head", "_in_body", "_length", "_most", "_parser", "code",
-                 "location", "phase", "size")  # fmt: skip
+    If there is a *body*, it keeps what is read, unpacked.
+    """
 
-    def __init__(self, *, head: bool, most: int) -> None:
+    __slots__ = (
+        "_bodiless", "_body", "_chunked", "_done", "_head", "_in_body", "_length", "_most", "_packed",
+        "_parser", "code", "location", "phase", "size",
+    )  # fmt: skip
+
+    def __init__(self, *, head: bool, most: int, body: Body | None = None) -> None:
         self.code = 0
         self.location: bytes | None = None
         self.size = 0
         self.phase = "first byte"
         self._bodiless = head or most == 0
         self._most = most
+        self._body = body
+        self._packed = b""
         self._head = 0
         self._in_body = False
         self._done = False
@@ -43,6 +54,8 @@ class HttpReply:
         before = self.size
         if before == 0 and self.phase == "first byte":
             self.phase = "headers"
+            if data[0] not in _STARTS:
+                raise TargetError(_NOT_HTTP)
         try:
             self._parser.feed_data(data)
         except (HttpParserError, HttpParserUpgrade):
@@ -55,6 +68,7 @@ class HttpReply:
                 raise TargetError(f"{self.phase}: more than {MOST_HEADER_BYTES // 1024} KiB of headers")
         if self._done:
             del self._parser  # which holds this object: without the cycle it goes at once
+            self._finish_body()
         return self._done
 
     def end(self, peer: str) -> None:
@@ -67,6 +81,7 @@ class HttpReply:
         if self._length is not None:
             raise TargetError(f"body: connection closed after {self.size} of {self._length} bytes")
         del self._parser
+        self._finish_body()
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._in_body:
@@ -78,6 +93,8 @@ class HttpReply:
                 self._length = int(value) if value.isdigit() else None
             case b"transfer-encoding":
                 self._chunked = value.lower().rstrip().endswith(b"chunked")
+            case b"content-encoding":
+                self._packed = value
 
     def on_headers_complete(self) -> None:
         if self._done:
@@ -89,19 +106,30 @@ class HttpReply:
         self._in_body = True
         self.phase = "body"
         self._done = self._bodiless or self.code in _BODILESS or self.code == _SWITCHING
+        if self._body is not None and not self._done:
+            self._body.begin(self._packed.decode("latin-1"))
 
     def on_body(self, body: bytes) -> None:
         self.size += len(body)
-        if self.size >= self._most:
+        enough = self._body is not None and self._body.feed(body)
+        if enough or self.size >= self._most:
             self._done = True
 
     def on_message_complete(self) -> None:
         if self._in_body:
             self._done = True
 
+    def _finish_body(self) -> None:
+        if self._body is None:
+            return
+        if self.size < self._most:
+            self._body.end()
+        if self._body.fault:
+            raise TargetError(f"body: {self._body.fault}")
+
     def _malformed(self) -> TargetError:
         if self.phase == "body":
             return TargetError("body: malformed chunk")
         if self._parser.get_status_code():
             return TargetError("headers: malformed")
-        return TargetError("http: not an HTTP response")
+        return TargetError(_NOT_HTTP)

@@ -36,6 +36,9 @@ _FAULTS: Final = {
     pycares.errno.ARES_EREFUSED: "query refused for {}",
     pycares.errno.ARES_ETIMEOUT: "name servers do not answer for {}",
     pycares.errno.ARES_ECONNREFUSED: "name servers cannot be reached for {}",
+    pycares.errno.ARES_EBADRESP: "malformed answer for {}",
+    pycares.errno.ARES_EFORMERR: "query not understood for {}",
+    pycares.errno.ARES_ENOTIMP: "query not supported for {}",
     pycares.errno.ARES_EBADNAME: "{} is no name that can be looked up",
 }
 

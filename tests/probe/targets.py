@@ -1,5 +1,6 @@
 """Servers that misbehave on real sockets, each a function of one accepted connection."""
 
+import resource
 import select
 import socket
 import ssl
@@ -17,9 +18,9 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 class Target:
     """A listening socket and a thread for each connection, which does what *behave* says and then closes."""
 
-    def __init__(self, behave: Behaviour, host: str = "127.0.0.1") -> None:
+    def __init__(self, behave: Behaviour, host: str = "127.0.0.1", port: int = 0) -> None:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        self._listener = socket.create_server((host, 0), family=family, backlog=1024)
+        self._listener = socket.create_server((host, port), family=family, backlog=1024)
         self._behave = behave
         self._open: set[socket.socket] = set()
         self._thread = threading.Thread(target=self._accept, daemon=True)
@@ -62,9 +63,9 @@ class Target:
 
 
 @contextmanager
-def target(behave: Behaviour, host: str = "127.0.0.1") -> Iterator[Target]:
+def target(behave: Behaviour, host: str = "127.0.0.1", port: int = 0) -> Iterator[Target]:
     """A server that treats each connection as *behave* does, for the time of the block."""
-    server = Target(behave, host)
+    server = Target(behave, host, port)
     server.start()
     try:
         yield server
@@ -96,6 +97,17 @@ def mute_port(host: str = "127.0.0.1", port: int = 0) -> Iterator[int]:
         finally:
             for sock in waiting:
                 sock.close()
+
+
+@contextmanager
+def no_more_descriptors() -> Iterator[None]:
+    """What is open stays open; nothing can be added."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def read_request(sock: socket.socket) -> bytes:

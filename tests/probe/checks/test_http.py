@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -25,115 +24,6 @@ async def check(url: str, timeout_s: float = 5.0, *, allow_private: bool = True,
         return (await run(CHECKS["http"](Http(url=url, **config)), net, timeout_s)).outcome
     finally:
         net.close()
-
-
-@dataclass(frozen=True)
-class Row:
-    does: str
-    behave: targets.Behaviour
-    error: str
-    code: int = 0
-    timeout_s: float = 5.0
-
-
-TOO_LONG_HEADERS = "headers: more than 64 KiB of headers"
-ROWS = [
-    Row(
-        "answers 500",
-        says(b"HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n"),
-        "status 500, expected 200-299",
-        500,
-    ),
-    Row("answers 404 until close", says(b"HTTP/1.0 404 No\r\n\r\ngone"), "status 404, expected 200-299", 404),
-    Row("closes without a word", targets.close, "first byte: connection closed by {peer} without an answer"),
-    Row("resets after the request", targets.reset_after_request, "first byte: connection reset by {peer}"),
-    Row("accepts and is silent", targets.stall, "first byte: no answer within 0.3 s", timeout_s=0.3),
-    Row(
-        "closes in the status line", says(b"HTTP/1."), "headers: connection closed by {peer} before their end"
-    ),
-    Row(
-        "closes in the headers",
-        says(HELLO + b"A: b"),
-        "headers: connection closed by {peer} before their end",
-    ),
-    Row(
-        "resets in the headers",
-        targets.says_then_resets(HELLO + b"A: b\r\n"),
-        "headers: connection reset by {peer}",
-    ),
-    Row(
-        "stalls in the headers",
-        targets.says_then_stalls(HELLO + b"A: b\r\n"),
-        "headers: not complete within 0.3 s",
-        timeout_s=0.3,
-    ),
-    Row("drips", targets.drips(OK, 0.1), "headers: not complete within 0.3 s", timeout_s=0.3),
-    Row(
-        "sends less than it said",
-        says(HELLO + b"Content-Length: 100\r\n\r\n0123456789"),
-        "body: connection closed after 10 of 100 bytes",
-        200,
-    ),
-    Row(
-        "resets in the body",
-        targets.says_then_resets(HELLO + b"Content-Length: 100\r\n\r\n0123456789"),
-        "body: connection reset by {peer}",
-        200,
-    ),
-    Row(
-        "stalls in the body",
-        targets.says_then_stalls(HELLO + b"Content-Length: 100\r\n\r\n0123456789"),
-        "body: not complete within 0.3 s",
-        200,
-        timeout_s=0.3,
-    ),
-    Row(
-        "closes between chunks",
-        says(CHUNKED + b"5\r\nhello\r\n"),
-        "body: connection closed before the last chunk",
-        200,
-    ),
-    Row("sends a chunk of no size", says(CHUNKED + b"nonsense\r\n"), "body: malformed chunk", 200),
-    Row("sends a chunk of absurd size", says(CHUNKED + b"f" * 40 + b"\r\n"), "body: malformed chunk", 200),
-    Row(
-        "never ends its trailers",
-        targets.repeats(CHUNKED + b"1\r\na\r\n0\r\nX: ", b"y" * 4096),
-        "body: more than 64 KiB of headers",
-        200,
-    ),
-    Row("talks another protocol", says(b"SSH-2.0-OpenSSH_9.2\r\n"), "http: not an HTTP response"),
-    Row("talks binary", says(bytes(range(256))), "http: not an HTTP response"),
-    Row("talks HTTP/0.9", says(b"<html>hello</html>"), "http: not an HTTP response"),
-    Row(
-        "talks HTTP/2 at once",
-        targets.sends(b"\0\0\x12\4\0\0\0\0\0\0\3\0\0\0\x80"),
-        "http: not an HTTP response",
-    ),
-    Row("has no status", says(b"HTTP/1.1 OK\r\n\r\n"), "http: not an HTTP response"),
-    Row("has a header without a name", says(HELLO + b": x\r\n\r\n"), "headers: malformed"),
-    Row("has a length that is none", says(HELLO + b"Content-Length: ten\r\n\r\n"), "headers: malformed"),
-    Row(
-        "has two lengths",
-        says(HELLO + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\nab"),
-        "headers: malformed",
-    ),
-    Row("has one huge header", targets.repeats(HELLO + b"A: ", b"x" * 4096), TOO_LONG_HEADERS),
-    Row("has endless headers", targets.repeats(HELLO, b"A: b\r\n" * 500), TOO_LONG_HEADERS),
-    Row(
-        "says continue for ever",
-        targets.repeats(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 99),
-        TOO_LONG_HEADERS,
-    ),
-]
-
-
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.does)
-async def test_says_what_is_wrong_with_a_target_that(row: Row) -> None:
-    with target(row.behave) as server:
-        outcome = await check(server.url, row.timeout_s)
-
-    expected = row.error.format(peer=server.peer)
-    assert (outcome.status, outcome.error, outcome.code) == (Status.DOWN, expected, row.code)
 
 
 @pytest.mark.parametrize(

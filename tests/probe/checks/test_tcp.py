@@ -51,9 +51,9 @@ async def test_a_port_that_lets_nobody_in_times_out() -> None:
 
 
 async def test_one_mute_address_leaves_time_for_the_next() -> None:
-    """localhost is ::1 first, then 127.0.0.1: the first takes its share of the time, and no more."""
+    """localhost is ::1 first, then 127.0.0.1: the second has its turn while the first is still silent."""
     with targets.target(targets.stall, "127.0.0.1") as server, targets.mute_port("::1", server.port):
         outcome = await check("localhost", server.port, 1.0)
 
     assert outcome.status is Status.UP
-    assert (outcome.phases.connect_us or 0) > 400_000
+    assert 250_000 <= (outcome.phases.connect_us or 0) < 1_000_000

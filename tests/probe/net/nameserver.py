@@ -3,7 +3,7 @@
 import socket
 import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from ipaddress import ip_address
 
@@ -12,12 +12,16 @@ _A, _AAAA, _SOA = 1, 28, 6
 
 
 class NameServer:
-    """*names* maps to addresses or to an error's number; what is not in it gets no answer at all."""
+    """*names* maps to addresses or to an error's number; what is not in it gets no answer at all.
+
+    *spoil* changes an answer before it is sent.
+    """
 
     def __init__(self) -> None:
         self.names: dict[str, list[str] | int] = {}
         self.ttl = 60
         self.asked: list[str] = []
+        self.spoil: Callable[[bytes], bytes] = bytes
         self._sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._sock.bind(("127.0.0.1", 0))
         self.address = f"127.0.0.1:{self._sock.getsockname()[1]}"
@@ -38,7 +42,7 @@ class NameServer:
                 return
             answer = self._answer(query)
             if answer:
-                self._sock.sendto(answer, client)
+                self._sock.sendto(self.spoil(answer), client)
 
     def _answer(self, query: bytes) -> bytes:
         labels, at = [], 12

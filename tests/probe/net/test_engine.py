@@ -2,11 +2,10 @@
 
 import asyncio
 import gc
-import resource
 import socket
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ from shared.kinds.http import Http
 from shared.kinds.tcp import Tcp
 from shared.results import Status
 from tests.probe import targets
-from tests.probe.targets import OK, says, target
+from tests.probe.targets import OK, no_more_descriptors, says, target
 
 
 def http(url: str) -> Check:
@@ -91,7 +90,7 @@ async def test_nothing_is_left_open_whatever_happened() -> None:
         for task in cancelled:
             task.cancel()
         await asyncio.gather(*cancelled, return_exceptions=True)
-        assert not net._connections
+        assert not net._watched
         with_servers = sockets()
     net.close()
     gc.collect()
@@ -174,17 +173,6 @@ def test_a_port_that_is_reached_by_itself_is_known() -> None:
 
         assert faults.met_itself(sock, "127.0.0.1", port)
         assert not faults.met_itself(other, "127.0.0.1", server.getsockname()[1])
-
-
-@contextmanager
-def no_more_descriptors() -> Iterator[None]:
-    """What is open stays open; nothing can be added."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 async def until(holds: Callable[[], bool]) -> None:

@@ -1,7 +1,11 @@
 """Names: asked of a real name server, kept for their TTL, and never in the way of other checks."""
 
 import asyncio
+import subprocess
+import sys
+import time
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
@@ -170,3 +174,95 @@ async def test_a_name_server_that_is_not_there_is_told_of() -> None:
     net.close()
 
     assert outcome.error == "dns: name servers cannot be reached for api.example.com"
+
+
+async def test_a_name_that_is_not_there_is_asked_for_once_a_second(net: Net, names: NameServer) -> None:
+    names.names[HOST] = NXDOMAIN
+    for _ in range(3):
+        outcomes = await asyncio.gather(*[check(net, 80) for _ in range(20)])
+
+    assert {outcome.error for outcome in outcomes} == {"dns: no such host api.example.com"}
+    assert len(names.asked) == 2  # A and AAAA
+
+
+@pytest.mark.parametrize(("ttl", "kept"), [(0, 1), (60, 60), (86_400, 300)])
+async def test_an_answer_is_kept_for_its_ttl_within_bounds(
+    net: Net, names: NameServer, ttl: int, kept: int
+) -> None:
+    names.ttl = ttl
+    names.names[HOST] = ["127.0.0.1"]
+    with target(targets.stall) as server:
+        await check(net, server.port)
+
+    [known] = net._names._known.values()
+    assert kept - 0.5 < known.until - time.monotonic() <= kept
+
+
+async def test_a_name_server_that_falls_silent_leaves_what_is_known(net: Net, names: NameServer) -> None:
+    names.names[HOST] = ["127.0.0.1"]
+    with target(targets.stall) as server:
+        before = await check(net, server.port)
+        waiting = [asyncio.create_task(check(net, 80, f"{n}.example.com", 1.0)) for n in range(50)]
+        beside = [await check(net, server.port) for _ in range(50)]
+        home = await check(net, server.port, "localhost")
+        assert not any(task.done() for task in waiting)
+        await asyncio.gather(*waiting)
+
+    assert {outcome.status for outcome in [before, *beside, home]} == {Status.UP}
+
+
+async def test_a_slow_name_server_costs_only_the_names_that_it_is_slow_with(names: NameServer) -> None:
+    names.names[HOST] = ["127.0.0.1"]
+    names.spoil = late
+    net = Net(nameservers=[names.address])
+    with target(targets.stall) as server:
+        slow = asyncio.create_task(check(net, server.port))
+        fast = [await check(net, server.port, "127.0.0.1") for _ in range(20)]
+        assert not slow.done()
+        ended = await slow
+    net.close()
+
+    assert {outcome.status for outcome in [ended, *fast]} == {Status.UP}
+    assert (ended.phases.dns_us or 0) > 300_000
+    assert all(outcome.phases.dns_us is None for outcome in fast)
+
+
+def late(answer: bytes) -> bytes:
+    time.sleep(0.3)
+    return answer
+
+
+async def test_a_second_name_server_is_asked_when_the_first_is_dead(names: NameServer) -> None:
+    names.names[HOST] = ["127.0.0.1"]
+    with name_server() as silent, target(targets.stall) as server:
+        net = Net(nameservers=[silent.address, names.address])
+        outcome = await check(net, server.port, timeout_s=8.0)
+        net.close()
+
+    assert outcome.status is Status.UP
+    assert silent.asked
+
+
+async def test_a_name_server_that_comes_back_is_heard(net: Net, names: NameServer) -> None:
+    with target(targets.stall) as server:
+        before = await check(net, server.port, timeout_s=0.3)
+        names.names[HOST] = ["127.0.0.1"]
+        after = await check(net, server.port, timeout_s=8.0)
+
+    assert before.error == "dns: no answer for api.example.com within 0.3 s"
+    assert after.status is Status.UP
+
+
+@pytest.mark.skipif(
+    subprocess.run(["unshare", "-m", "true"], check=False, capture_output=True).returncode != 0,
+    reason="no mount namespace may be made here",
+)
+def test_a_change_of_the_hosts_file_is_seen(tmp_path: Path) -> None:
+    command = ["unshare", "-m", sys.executable, "-m", "tests.probe.net.hosts_file", str(tmp_path / "hosts")]
+    ran = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
+
+    assert ran.stdout.splitlines() == [
+        "connect: refused by 127.0.0.1:1",
+        "connect: refused by 127.0.0.2:1",
+        "dns: name servers cannot be reached for api.example.com",
+    ]

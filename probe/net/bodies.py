@@ -1,0 +1,96 @@
+"""A response's body for those who want to look into it: unpacked, and never larger than they asked for."""
+
+import zlib
+from typing import Final
+
+# What to ask for (Accept-Encoding) where a body is kept; where none is, nothing needs to be packed.
+ACCEPTED: Final = "gzip, deflate"
+
+_GZIP: Final = 31
+_ZLIB: Final = 15
+_RAW: Final = -15
+# Packed text is a tenth of its size, seldom a hundredth; a bomb is a thousandth. Small ones do no harm.
+_MOST_TIMES: Final = 250
+_HARMLESS_BYTES: Final = 1_048_576
+_STEP_BYTES: Final = 262_144
+# gzip may be put together of many streams, which are unpacked one by one: those who do so send few.
+_MOST_STREAMS: Final = 1_000
+
+
+class Body:
+    """Keeps the first *most* bytes; *fault* says, once there is one, why it can't be read."""
+
+    __slots__ = ("_most", "_packed", "_start", "_streams", "_taken", "_unpack", "data", "fault")
+
+    def __init__(self, most: int) -> None:
+        self.data = bytearray()
+        self.fault = ""
+        self._most = most
+        self._packed = ""
+        self._unpack: zlib._Decompress | None = None
+        self._start = b""
+        self._taken = 0
+        self._streams = 0
+
+    @property
+    def full(self) -> bool:
+        return len(self.data) >= self._most
+
+    def begin(self, encoding: str) -> None:
+        """How the body is packed, said Content-Encoding."""
+        match encoding.strip().lower():
+            case "" | "identity":
+                return
+            case "gzip" | "x-gzip":
+                self._packed, self._unpack = "gzip", zlib.decompressobj(_GZIP)
+            case "deflate":
+                self._packed = "deflate"
+            case _:
+                self.fault = "packed in a way that was not asked for"
+
+    def feed(self, data: bytes) -> bool:
+        """Take in *data*; True once no more is needed, because there is enough or a fault."""
+        if not self._packed:
+            self.data += data[: self._most - len(self.data)]
+            return self.full or bool(self.fault)
+        try:
+            self._take(data)
+        except zlib.error:
+            self.fault = f"malformed {self._packed}"
+        return self.full or bool(self.fault)
+
+    def end(self) -> None:
+        """There is no more to come."""
+        finished = self._unpack is not None and self._unpack.eof
+        if self._packed and not finished and self._taken and not self.full and not self.fault:
+            self.fault = f"{self._packed} ends too soon"
+
+    def _take(self, data: bytes) -> None:
+        self._taken += len(data)
+        if self._unpack is None:
+            data = self._start + data
+            if len(data) < 2:
+                self._start = data
+                return
+            self._unpack = zlib.decompressobj(_ZLIB if _has_header(data) else _RAW)
+        while data and not self.full and not self.fault:
+            if self._unpack.eof and not self._again(data):
+                return
+            self.data += self._unpack.decompress(data, min(_STEP_BYTES, self._most - len(self.data)))
+            data = self._unpack.unused_data or self._unpack.unconsumed_tail
+            if len(self.data) > max(_HARMLESS_BYTES, (self._taken - len(data)) * _MOST_TIMES):
+                self.fault = f"{self._packed} of more than {_MOST_TIMES} times its size"
+
+    def _again(self, data: bytes) -> bool:
+        """Does another stream of gzip begin here? Anything else behind the end is of no account."""
+        self._streams += 1
+        if self._packed != "gzip" or not data.startswith(b"\x1f") or self._streams > _MOST_STREAMS:
+            self._streams = _MOST_STREAMS
+            return False
+        self._unpack = zlib.decompressobj(_GZIP)
+        return True
+
+
+def _has_header(data: bytes) -> bool:
+    """Is this deflate as it should be sent, in zlib's frame? Some leave that out, and browsers don't mind."""
+    return data[0] & 15 == 8 and (data[0] << 8 | data[1]) % 31 == 0

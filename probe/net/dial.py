@@ -1,0 +1,43 @@
+"""One attempt to connect: begun without waiting, and what came of it."""
+
+import socket
+import struct
+from contextlib import suppress
+from errno import ECONNREFUSED, ECONNRESET, EINPROGRESS
+from select import EPOLLERR, EPOLLHUP
+from typing import Final
+
+from probe.net import faults
+
+_STREAM: Final = socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC
+# Closing resets: nothing is left to say, and TIME_WAIT makes each later connect search longer for a port.
+_NO_LINGER: Final = struct.pack("ii", 1, 0)
+
+
+def dial(address: str, port: int) -> socket.socket:
+    """A socket under way to *address*. Raises OSError if there is no way at all."""
+    sock = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, _STREAM)
+    try:
+        code = sock.connect_ex((address, port))
+    except OSError:
+        sock.close()
+        raise
+    if code in {0, EINPROGRESS}:
+        return sock
+    sock.close()
+    raise OSError(code, "connect")
+
+
+def fault(sock: socket.socket, address: str, port: int, events: int) -> int:
+    """The system's number for why *sock* did not arrive, 0 if it did; *events* are what epoll saw of it."""
+    if events & (EPOLLERR | EPOLLHUP):
+        code = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        # A reset comes only after the handshake: what is sent or read next will say so.
+        return 0 if code == ECONNRESET else code
+    return ECONNREFUSED if faults.met_itself(sock, address, port) else 0
+
+
+def drop(sock: socket.socket) -> None:
+    with suppress(OSError):  # on a socket that was reset already
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
+    sock.close()
