@@ -66,9 +66,9 @@ class Ledger:
         """In order of seq."""
         return self._lost.get(incarnation, [])
 
-    def incarnations(self) -> set[int]:
-        """Those with losses that no collector has acknowledged."""
-        return set(self._lost)
+    def incarnations(self) -> list[int]:
+        """Those with losses that no collector has acknowledged, in the order of their first loss."""
+        return list(self._lost)
 
     def tell(self, incarnation: int, seq: int) -> None:
         """Losses up to *seq* are on their way: they must not grow any more."""

@@ -49,6 +49,7 @@ class Assigned:
     monitor: int
     location: int
     revision: int
+    type: str  # "unknown" if it is none that this probe knows
     check: Check | None
     fault: str
     interval_us: int
@@ -146,6 +147,7 @@ def prepare(order: Order, checks: Checks = CHECKS) -> Assigned:
         monitor=order.monitor,
         location=order.location,
         revision=order.revision,
+        type=order.type if order.type in checks else "unknown",
         check=check,
         fault=fault,
         interval_us=max(order.interval_ms, MIN_INTERVAL_MS) * 1000,

@@ -7,7 +7,6 @@ while the machine slept or this process was held up is skipped and counted, exce
 
 import asyncio
 import heapq
-from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Final, Protocol
@@ -15,13 +14,15 @@ from typing import Final, Protocol
 import structlog
 
 from probe.clock import wall_us as clock_wall_us
+from probe.crew import Crew
+from probe.item import Item
 from probe.plan import Assigned
 from probe.runner import Ran
-from probe.slots import SLOW_US, Budget, Slots
-from probe.streak import Streak
+from probe.slots import SLOW_US, Budget
+from probe.tally import Histogram, Tally
 from shared.clock import boot_us as clock_boot_us
 from shared.results import Run
-from shared.schedule import following, late_allowed_us, next_start, phase_us
+from shared.schedule import following, late_allowed_us, next_start
 
 log = structlog.get_logger()
 
@@ -34,39 +35,6 @@ class Report(Protocol):
     """Where results go; *urgent* ones may change what the collector thinks of the target."""
 
     def __call__(self, assigned: Assigned, run: Run, ran: Ran, *, urgent: bool) -> None: ...
-
-
-class _Item:
-    """One assignment and where it stands; one made for a single run has no place in the heap."""
-
-    __slots__ = (
-        "answer", "assigned", "due_us", "gone", "next_us", "phase_us", "recheck_us", "run", "slow", "streak",
-        "task", "until_us", "waits", "wanted_us",
-    )  # fmt: skip
-
-    def __init__(self, assigned: Assigned) -> None:
-        self.streak = Streak(assigned)
-        self.gone = False
-        self.run = Run.SCHEDULED
-        self.task: asyncio.Task[Ran] | None = None
-        self.waits = False
-        self.wanted_us = 0  # when the run that waits or goes on should have started
-        self.until_us = 0  # after this it is not worth starting; 0: always
-        self.answer: Callable[[Ran], None] | None = None
-        self.slow = False
-        self.phase_us = self.due_us = self.next_us = self.recheck_us = 0
-        self.take(assigned)
-
-    def take(self, assigned: Assigned) -> bool:
-        """Go by *assigned* from now on; says whether the regular starts move."""
-        before = self.phase_us
-        self.assigned = assigned
-        self.phase_us = phase_us(assigned.monitor, assigned.interval_us, assigned.turn, assigned.turns)
-        return self.phase_us != before
-
-    @property
-    def busy(self) -> bool:
-        return self.task is not None or self.waits
 
 
 class Scheduler:
@@ -85,35 +53,42 @@ class Scheduler:
         boot_us: Callable[[], int] = clock_boot_us,
         wall_us: Callable[[], int] = clock_wall_us,
     ) -> None:
-        self._check = check
         self._report = report
         self._boot_us = boot_us
         self._wall_us = wall_us
-        self._items: dict[int, _Item] = {}
-        self._heap: list[tuple[int, int, _Item]] = []
+        self._items: dict[int, Item] = {}
+        self._heap: list[tuple[int, int, Item]] = []
         self._pushes = 0
         self._timer: asyncio.TimerHandle | None = None
         self._timer_us = 0
-        self._slots = Slots(max_concurrency)
-        self._waiting: deque[_Item] = deque()
-        self._waiting_slow: deque[_Item] = deque()
+        self._crew = Crew(check, self._settle, max_concurrency, boot_us)
         # Re-checks take at most a fifth of what the probe could do if each check took a second.
         self._budget = Budget(max_concurrency / 5, boot_us)
         self._at_once_us = 0
-        self._running: set[asyncio.Task[Ran]] = set()
         self._stopped = False
-        self.started = 0
-        self.skipped = 0
-        self._late_us_max = 0
+        self.tallies: dict[str, Tally] = {}
 
     @property
     def running(self) -> int:
-        return len(self._running)
+        return self._crew.running
 
-    def late_us_max(self) -> int:
-        """The latest start since this was last asked."""
-        late, self._late_us_max = self._late_us_max, 0
-        return late
+    @property
+    def waiting(self) -> int:
+        """Due, but without room to run."""
+        return self._crew.waiting
+
+    @property
+    def started(self) -> int:
+        return sum(tally.started for tally in self.tallies.values())
+
+    @property
+    def skipped(self) -> int:
+        return sum(tally.skipped for tally in self.tallies.values())
+
+    @property
+    def late(self) -> Histogram:
+        """How long after its time each run started."""
+        return self._crew.late
 
     def take(self, assigned: Assigned) -> None:
         """A new assignment, or one that changed; the same revision again keeps its place and its streak."""
@@ -123,7 +98,7 @@ class Scheduler:
                 self._plan(item, next_start(self._wall_us(), item.phase_us, assigned.interval_us))
             return
         self.leave(assigned.number)
-        item = self._items[assigned.number] = _Item(assigned)
+        item = self._items[assigned.number] = Item(assigned, self._tally(assigned.type))
         if assigned.at_once:
             item.next_us = self._at_once_us = max(self._boot_us(), self._at_once_us + AT_ONCE_APART_US)
             self._push(item)
@@ -147,7 +122,8 @@ class Scheduler:
         """
         item = self._items.get(assigned.number) if answer is None else None
         if item is None:
-            item = _Item(replace(assigned, timeout_s=min(assigned.timeout_s, within_s)))
+            limited = replace(assigned, timeout_s=min(assigned.timeout_s, within_s))
+            item = Item(limited, self._tally(assigned.type))
             item.answer = answer
         if not item.busy and not self._stopped:
             now_us = self._boot_us()
@@ -168,18 +144,14 @@ class Scheduler:
         self._stopped = True
         if self._timer:
             self._timer.cancel()
-        if self._running:
-            _, left = await asyncio.wait(self._running, timeout=seconds)
-            for task in left:
-                task.cancel()
-            await asyncio.gather(*left, return_exceptions=True)
+        await self._crew.stop(seconds)
 
-    def _plan(self, item: _Item, start_us: int) -> None:
+    def _plan(self, item: Item, start_us: int) -> None:
         """The next regular start is at *start_us*, Unix time."""
         item.next_us = start_us - self._wall_us() + self._boot_us()
         self._push(item)
 
-    def _push(self, item: _Item) -> None:
+    def _push(self, item: Item) -> None:
         due_us = min(item.next_us, item.recheck_us) if item.recheck_us else item.next_us
         if due_us != item.due_us:
             item.due_us = due_us
@@ -207,7 +179,7 @@ class Scheduler:
         self._timer_us = due_us
         self._timer = asyncio.get_running_loop().call_later(delay_ms / 1000, self.tick)
 
-    def _come_due(self, item: _Item, now_us: int) -> None:
+    def _come_due(self, item: Item, now_us: int) -> None:
         interval_us = item.assigned.interval_us
         if item.next_us > now_us:
             item.recheck_us = 0
@@ -219,56 +191,24 @@ class Scheduler:
         late_us = now_us - planned_us
         unix_us = self._wall_us()
         if late_us > late_allowed_us(interval_us):
-            self.skipped += 1 + late_us // interval_us
+            item.tally.skip(1 + late_us // interval_us)
             self._plan(item, next_start(unix_us, item.phase_us, interval_us))
             return
         if item.busy:
-            self.skipped += 1
+            item.tally.skip(1)
         else:
             item.recheck_us = 0
             self._start(item, Run.SCHEDULED, planned_us)
         self._plan(item, following(unix_us - late_us, item.phase_us, interval_us))
 
-    def _start(self, item: _Item, run: Run, wanted_us: int, until_us: int = 0) -> None:
-        """Run *item* now, or as soon as there is room; what is of use only for a while goes first."""
+    def _start(self, item: Item, run: Run, wanted_us: int, until_us: int = 0) -> None:
         item.run, item.wanted_us, item.until_us = run, wanted_us, until_us
-        if self._slots.take(slow=item.slow):
-            self._launch(item)
-        else:
-            item.waits = True
-            queue = self._waiting_slow if item.slow else self._waiting
-            (queue.appendleft if until_us else queue.append)(item)
+        self._crew.start(item)
 
-    def _launch(self, item: _Item) -> None:
-        self._late_us_max = max(self._late_us_max, self._boot_us() - item.wanted_us)
-        item.waits = False
-        self.started += 1
-        slow = item.slow
-        task = item.task = asyncio.ensure_future(self._check(item.assigned))
-        self._running.add(task)
-        task.add_done_callback(lambda done: self._finish(item, done, slow=slow))
+    def _tally(self, type_: str) -> Tally:
+        return self.tallies.setdefault(type_, Tally())
 
-    def _finish(self, item: _Item, task: "asyncio.Task[Ran]", *, slow: bool) -> None:
-        self._running.discard(task)
-        item.task = None
-        self._slots.give(slow=slow)
-        self._launch_waiting()
-        if not task.cancelled() and not item.gone:
-            self._settle(item, task.result())
-
-    def _launch_waiting(self) -> None:
-        for queue in (self._waiting, self._waiting_slow):
-            while queue and not self._stopped:
-                item = queue[0]
-                over = item.gone or 0 < item.until_us < self._boot_us()
-                if not over and not self._slots.take(slow=item.slow):
-                    break
-                queue.popleft()
-                item.waits = False
-                if not over:
-                    self._launch(item)
-
-    def _settle(self, item: _Item, ran: Ran) -> None:
+    def _settle(self, item: Item, ran: Ran) -> None:
         if item.answer:
             item.answer(ran)
             return

@@ -82,9 +82,10 @@ class Session:
         self._scheduler = scheduler
         self._bell = bell
         self._answers: deque[probe_pb2.Answer] = deque(maxlen=_MOST_ANSWERS)
-        self._lanes: Lanes | None = None
         self._vitals_at = 0.0
+        self.connected = False
         self._complaint = ""
+        self._failures = 0  # in a row
         self._stopping = asyncio.Event()
 
     async def run(self) -> None:
@@ -122,7 +123,7 @@ class Session:
                 self._complain(collector, await _code(call, first), "no welcome")
                 return
             log.info("connected", collector=collector, session=first.welcome.session)
-            self._complaint = ""
+            self._complaint, self._failures = "", 0
             await self._talk(call, first.welcome, told)
 
     async def _talk(
@@ -130,12 +131,14 @@ class Session:
     ) -> None:
         committed = {signed(position.incarnation): position.last_seq for position in welcome.committed}
         max_unacked = min(welcome.max_unacked or _DEFAULT_UNACKED, _MOST_UNACKED)
-        lanes = self._lanes = Lanes(self._spool, self._batcher, told, committed, max_unacked)
+        lanes = Lanes(self._spool, self._batcher, told, committed, max_unacked)
         self._vitals_at = 0.0
         sender = asyncio.create_task(self._send(call, lanes))
+        self.connected = True
         try:
             await self._receive(call, lanes)
         finally:
+            self.connected = False
             sender.cancel()
             # Whatever it met is what ended the stream, and `_receive` has it from the collector.
             await asyncio.gather(sender, return_exceptions=True)
@@ -187,10 +190,11 @@ class Session:
         self._scheduler.ask(assigned, Run.TEST, within_s, answer)
 
     def _ranges(self) -> list[tuple[int, int, int]]:
-        """What the collector is told of the spool: of too many incarnations those with unsent batches."""
-        return sorted(self._spool.ranges(), key=lambda span: span[2] <= self._spool.ledger.acked(span[0]))[
-            :_MOST_RANGES
-        ]
+        """What the collector is told of the spool, oldest first; of too many, those with unsent batches."""
+        spans = self._spool.ranges()
+        unsent_first = sorted(spans, key=lambda span: span[2] <= self._spool.ledger.acked(span[0]))
+        told = set(unsent_first[:_MOST_RANGES])
+        return [span for span in spans if span in told]
 
     def _hello(self, told: Sequence[tuple[int, int, int]]) -> probe_pb2.Hello:
         return probe_pb2.Hello(
@@ -214,9 +218,14 @@ class Session:
         return probe_pb2.FromProbe(sent_us=boot_us(), **body)
 
     def _complain(self, collector: str, code: grpc.StatusCode, details: str) -> None:
-        """Say what is wrong, once for as long as it is the same."""
+        """Say what is wrong, once for as long as it is the same.
+
+        That nobody is there is worth a word only from the second time on: both sides may be just starting.
+        """
+        self._failures += 1
         complaint = f"{collector} {code.name} {details}"
-        if complaint == self._complaint or self._stopping.is_set():
+        early = self._failures == 1 and code not in LASTING
+        if early or complaint == self._complaint or self._stopping.is_set():
             return
         self._complaint = complaint
         if code in LASTING:

@@ -6,15 +6,21 @@ from typing import Final
 # Checks that took longer than this last time count as slow.
 SLOW_US: Final = 1_000_000
 
+QUICK, SLOW, ASIDE = range(3)
+
 
 class Slots:
-    """Room for so many runs at once; a fifth of it is kept from slow ones, which so never stop the rest."""
+    """Room for so many runs at once; a fifth of it is kept from slow ones, which so never stop the rest.
 
-    __slots__ = ("_free", "_slow_free")
+    Beside it there is room for runs that were taken for quick and stall: when many targets stall for the
+    first time, they are set aside there, and the others go on.
+    """
+
+    __slots__ = ("_aside_free", "_free", "_slow_free")
 
     def __init__(self, most: int) -> None:
         self._free = most
-        self._slow_free = most - most // 5
+        self._slow_free = self._aside_free = most - most // 5
 
     def take(self, *, slow: bool) -> bool:
         """Take one if there is one."""
@@ -24,9 +30,21 @@ class Slots:
         self._slow_free -= slow
         return True
 
-    def give(self, *, slow: bool) -> None:
+    def set_aside(self) -> bool:
+        """Let a quick one make room, if it can go aside."""
+        if self._aside_free <= 0:
+            return False
+        self._aside_free -= 1
         self._free += 1
-        self._slow_free += slow
+        return True
+
+    def give(self, hold: int) -> None:
+        """The end of one that was QUICK, SLOW or ASIDE."""
+        if hold == ASIDE:
+            self._aside_free += 1
+        else:
+            self._free += 1
+            self._slow_free += hold == SLOW
 
 
 class Budget:

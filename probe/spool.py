@@ -64,7 +64,7 @@ class Spool:
             self._hold(sealed)
 
     def ranges(self) -> list[tuple[int, int, int]]:
-        """Incarnation, first and last seq of everything that is here, or was lost and is not told yet."""
+        """Incarnation, first and last seq of what is here, or was lost and is not told yet; oldest first."""
         found: dict[int, tuple[int, int]] = {}
         for incarnation, first, last in self._pieces():
             least, most = found.get(incarnation, (first, last))
@@ -148,20 +148,23 @@ class Spool:
 
     def _store(self, sealed: Sealed) -> bool:
         """Write to disk, at the cost of acknowledged batches if it is full."""
+        while fault := self._write(sealed):
+            if not self._drop_acked():
+                if not self._held:
+                    log.warning("the spool's disk takes no more", fault=fault.strerror)
+                return False
+        return True
+
+    def _write(self, sealed: Sealed) -> OSError | None:
         record = pack(sealed)
-        while True:
-            try:
-                segment = self._writable(len(record))
-                self._files.write(record)
-            except OSError as error:
-                if not self._drop_acked():
-                    if not self._held:
-                        log.warning("the spool's disk takes no more", fault=error.strerror)
-                    return False
-            else:
-                segment.note(sealed)
-                segment.seen(self._boot_us())
-                return True
+        try:
+            segment = self._writable(len(record))
+            self._files.write(record)
+        except OSError as error:
+            return error
+        segment.note(sealed)
+        segment.seen(self._boot_us())
+        return None
 
     def _writable(self, size: int) -> Segment:
         current = self._files.current
@@ -247,15 +250,16 @@ class Spool:
         }
 
     def _pieces(self) -> list[tuple[int, int, int]]:
-        """Incarnation, first, last of each segment's share, of held batches and of losses."""
+        """Incarnation, first, last of each loss, each segment's share and what is held; oldest first."""
         return [
-            *((inc, *span) for segment in self._segments for inc, span in segment.spans.items()),
-            *((sealed.incarnation, sealed.first_seq, sealed.seq) for sealed in self._held),
+            # What was lost is older than all that is left: the oldest goes first.
             *(
                 (inc, lost.first_seq, lost.last_seq)
                 for inc in self.ledger.incarnations()
                 for lost in self.ledger.losses(inc)
             ),
+            *((inc, *span) for segment in self._segments for inc, span in segment.spans.items()),
+            *((sealed.incarnation, sealed.first_seq, sealed.seq) for sealed in self._held),
         ]
 
 

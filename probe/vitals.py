@@ -37,7 +37,7 @@ def take(scheduler: Scheduler, spool: Spool, plan: Plan) -> Vitals:
         started=scheduler.started,
         skipped=scheduler.skipped,
         running=scheduler.running,
-        late_us_max=min(scheduler.late_us_max(), 2**32 - 1),
+        late_us_max=min(scheduler.late.take_most_us(), 2**32 - 1),
         spool_bytes=spool.bytes,
         spool_batches=spool.unacked,
         dropped=spool.results_lost,

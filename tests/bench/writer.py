@@ -52,7 +52,8 @@ async def _measure() -> list[float]:
 
 async def _rates(db: Db, url: str) -> list[float]:
     world = await make_world(db, monitors=MONITORS, locations=LOCATIONS)
-    writer = Writer(db, started_at=utc_now() - timedelta(hours=1), now=utc_now, tell=lambda: None)
+    since = utc_now() - timedelta(hours=1)
+    writer = Writer(db, since=lambda: since, now=utc_now, tell=lambda: None)
     task = asyncio.create_task(forever("writer", writer.turn, timedelta(milliseconds=10)))
     postmaster = await world.value("SELECT pg_backend_pid()")
     server = psutil.Process(postmaster).parent()

@@ -17,6 +17,7 @@ class Peer:
     def __init__(self) -> None:
         self.committed: dict[int, int] = defaultdict(int)
         self.results: list[tuple[int, int, int]] = []  # monitor, incarnation, seq
+        self.batches: list[Batch] = []
         self.gaps: list[Batch] = []
         self.out_of_order = 0
         self.most_unacked = 0
@@ -29,6 +30,7 @@ class Peer:
         self.max_unacked = 8
         self.delay_s = 0.0
         self.refusal: tuple[grpc.StatusCode, str] | None = None
+        self.host = "127.0.0.1"
         self.port = 0
         self._unacked = 0
         self._out: asyncio.Queue[probe_pb2.ToProbe] | None = None
@@ -38,7 +40,7 @@ class Peer:
     async def start(self) -> None:
         self._server = grpc.aio.server(options=(("grpc.so_reuseport", 0),))
         probe_pb2_grpc.add_ProbeLinkServicer_to_server(self, self._server)  # type: ignore[no-untyped-call]
-        self.port = self._server.add_insecure_port(f"127.0.0.1:{self.port}")
+        self.port = self._server.add_insecure_port(f"{self.host}:{self.port}")
         await self._server.start()
 
     async def stop(self) -> None:
@@ -117,6 +119,7 @@ class Peer:
             self.out_of_order += 1
             return
         self.committed[batch.incarnation] = batch.seq
+        self.batches.append(batch)
         self.results.extend((monitor, batch.incarnation, batch.seq) for monitor in batch.monitor)
         if batch.gap:
             self.gaps.append(batch)

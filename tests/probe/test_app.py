@@ -1,18 +1,22 @@
 """The whole probe as a process: it checks, tells, stops when asked, and loses nothing when it is killed."""
 
 import asyncio
+import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import pairwise
 from pathlib import Path
 from uuid import UUID
 
 import pytest
 
+from shared.results import Status
 from shared.schedule import plan_hash
 from shared.wire.v1 import probe_pb2
 from tests.probe.peer import Peer
@@ -57,19 +61,30 @@ async def running(directory: Path, peer: Peer, *flags: str) -> AsyncIterator[asy
         await process.communicate()
 
 
-def plan(port: int, count: int, interval_ms: int) -> probe_pb2.ToProbe:
-    config = b'{"host": "127.0.0.1", "port": %d}' % port
+def plan(
+    port: int, count: int, interval_ms: int, *, type_: str = "tcp", first: int = 1, timeout_ms: int = 1000
+) -> probe_pb2.ToProbe:
+    config = b'{"host": "127.0.0.1", "port": %d, "url": "http://127.0.0.1:%d/"}' % (port, port)
     orders = [
         probe_pb2.Assignment(
-            number=number, monitor=number, location=1, revision=1, type="tcp", config=config,
-            interval_ms=interval_ms, timeout_ms=1000, failure_threshold=3, recovery_threshold=1,
+            number=number, monitor=number, location=1, revision=1, type=type_, config=config,
+            interval_ms=interval_ms, timeout_ms=timeout_ms, failure_threshold=3, recovery_threshold=1,
         )
-        for number in range(1, count + 1)
+        for number in range(first, first + count)
     ]  # fmt: skip
-    hash_ = plan_hash((number, 1) for number in range(1, count + 1))
+    hash_ = plan_hash((number, 1) for number in range(first, first + count))
     return probe_pb2.ToProbe(
         plan=probe_pb2.Plan(number=1, starts_snapshot=True, ends_snapshot=True, upsert=orders, hash=hash_)
     )
+
+
+def starts_of(peer: Peer) -> dict[int, list[int]]:
+    """When the regular checks of each monitor started, by the probe's clock."""
+    found: dict[int, list[int]] = defaultdict(list)
+    for batch in peer.batches:
+        for monitor, start_us in zip(batch.monitor, batch.start_us, strict=True):
+            found[monitor].append(batch.base_us + start_us)
+    return {monitor: sorted(times) for monitor, times in found.items()}
 
 
 def has_holes(peer: Peer) -> bool:
@@ -122,6 +137,55 @@ async def test_killed_again_and_again_it_loses_nothing(tmp_path: Path, peer: Pee
     assert peer.gaps == []
     assert peer.out_of_order == 0
     assert not has_holes(peer)
+
+
+async def test_a_process_that_stood_still_goes_on_without_burst_or_false_alarm(
+    tmp_path: Path, peer: Peer
+) -> None:
+    async def wait(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(0.1)
+        with contextlib.suppress(OSError):
+            writer.write(b"HTTP/1.1 204 No Content\r\n\r\n")
+            writer.close()
+            await writer.wait_closed()
+
+    server = await asyncio.start_server(wait, "127.0.0.1", 0, backlog=1000)
+    port = server.sockets[0].getsockname()[1]
+    async with server:
+        async with running(tmp_path, peer) as process:
+            await peer.send_when_connected(plan(port, 100, 300, type_="http"))
+            await peer.until_results(600)
+            process.send_signal(signal.SIGSTOP)
+            await asyncio.sleep(3)
+            process.send_signal(signal.SIGCONT)
+            await peer.until_results(len(peer.results) + 600)
+        await asyncio.sleep(0.5)  # until the last connections are closed
+    starts = starts_of(peer)
+    assert {outcome for batch in peer.batches for outcome in batch.outcome} <= {Status.UP, Status.UNKNOWN}
+    for times in starts.values():
+        gaps = [after - before for before, after in pairwise(times)]
+        assert min(gaps) >= 140_000
+        assert sum(gap > 1_500_000 for gap in gaps) == 1
+
+
+async def test_targets_that_stall_hold_up_none_of_the_others(tmp_path: Path, peer: Peer, target: int) -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=1000) as stalling:
+        port = stalling.getsockname()[1]
+        async with running(tmp_path, peer, "--max-concurrency", "60"):
+            await peer.send_when_connected(plan(target, 50, 200))
+            await peer.until_results(500)
+            quick = len(peer.results)
+            stalled = plan(port, 100, 1000, type_="http", first=1001, timeout_ms=10_000)
+            stalled.plan.starts_snapshot = False
+            stalled.plan.hash = 0
+            await peer.send_when_connected(stalled)
+            await asyncio.sleep(6)
+    assert len(peer.results) - quick >= 0.9 * 50 * 5 * 5
+    for monitor, times in starts_of(peer).items():
+        assert monitor <= 1000
+        gaps = sorted(after - before for before, after in pairwise(times))
+        assert gaps[len(gaps) // 2] < 250_000
+        assert gaps[-1] < 1_000_000
 
 
 def test_a_collector_on_another_machine_is_refused_at_the_start(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from probe.plan import Assigned, Order, prepare
 from probe.runner import Ran
 from probe.scheduler import Scheduler
-from probe.slots import Budget, Slots
+from probe.slots import ASIDE, QUICK, SLOW, Budget, Slots
 from shared.results import Outcome, Run, Status
 from shared.schedule import phase_us
 
@@ -154,6 +154,17 @@ async def test_a_machine_that_slept_wakes_without_a_burst(world: World) -> None:
     assert max(each_second.values()) < 45
 
 
+async def test_a_check_during_which_the_probe_stood_still_says_nothing_of_its_target(world: World) -> None:
+    world.slow.add(7)
+    world.scheduler.take(assigned(7, 60, at_once=True))
+    await world.pass_(SECOND // 10)
+    world.boot_us += 30 * SECOND
+    world.status = Status.DOWN
+    world.release.set()
+    await world.settle()
+    assert world.reports == [(7, Run.SCHEDULED, Status.UNKNOWN, False)]
+
+
 @pytest.mark.parametrize("step_s", [3600, -3600, 25, -25])
 async def test_a_step_of_the_wall_clock_makes_no_burst_and_no_hole(world: World, step_s: int) -> None:
     for monitor in range(1, 1201):
@@ -237,16 +248,83 @@ async def test_rechecks_of_an_outage_of_everything_keep_to_their_budget() -> Non
 
 async def test_no_more_run_at_once_than_may_and_the_others_wait() -> None:
     world = World(max_concurrency=10)
-    world.slow.update(range(1, 31))
-    for monitor in range(1, 31):
+    world.slow.update(range(1, 61))
+    for monitor in range(1, 61):
         world.scheduler.take(assigned(monitor, at_once=True))
-    await world.pass_(SECOND)
+    await world.pass_(SECOND // 5)
     assert world.scheduler.running == len(world.started) == 10
+    # What stalls is set aside, and others start in its place; but that too has an end.
+    await world.pass_(SECOND)
+    await asyncio.sleep(0.1)
+    assert world.scheduler.running == len(world.started) == 18
+    assert world.scheduler.waiting == 42
     world.release.set()
     await world.settle()
-    assert len(world.started) >= 20
+    assert len(world.started) >= 30
     await world.pass_(SECOND)
-    assert len({monitor for monitor, _ in world.started}) == 30
+    assert len({monitor for monitor, _ in world.started}) == 60
+    await world.scheduler.stop(1)
+
+
+async def test_targets_that_begin_to_stall_together_hold_up_none_of_the_others() -> None:
+    world = World(max_concurrency=50)
+    quick = range(101, 111)
+    for monitor in quick:
+        world.scheduler.take(assigned(monitor, 1))
+    await world.pass_(5 * SECOND, SECOND // 100)
+    world.slow.update(range(1, 71))
+    for monitor in range(1, 71):
+        world.scheduler.take(assigned(monitor, 2))
+    before_us = world.boot_us
+    await world.pass_(10 * SECOND, SECOND // 100)
+    for monitor in quick:
+        starts = [at for at in world.starts(monitor) if at >= before_us]
+        assert len(starts) == 10
+        assert all(SECOND - 20_000 <= after - before <= SECOND + 20_000 for before, after in pairwise(starts))
+    world.release.set()
+    await world.scheduler.stop(1)
+
+
+async def test_one_that_waits_starts_when_others_prove_to_stall_though_nothing_else_happens() -> None:
+    world = World(max_concurrency=5)
+    world.slow.update(range(1, 6))
+    for monitor in range(1, 7):
+        world.scheduler.take(assigned(monitor, 3600, at_once=True))
+    await world.pass_(SECOND // 10)
+    assert world.scheduler.waiting == 1
+    world.boot_us += SECOND
+    await asyncio.sleep(0.1)
+    assert len(world.starts(6)) == 1
+    world.release.set()
+    await world.scheduler.stop(1)
+
+
+async def test_a_check_that_is_taken_away_before_it_began_gives_its_room_back() -> None:
+    world = World(max_concurrency=1)
+    for monitor in (1, 2, 3):
+        world.scheduler.take(assigned(monitor, 3600, at_once=True))
+        world.boot_us += SECOND
+        world.scheduler.tick()
+        world.scheduler.leave(monitor)
+    world.scheduler.take(assigned(4, 3600, at_once=True))
+    await world.pass_(SECOND)
+    assert len(world.starts(4)) == 1
+    assert world.scheduler.running == 0
+    await world.scheduler.stop(1)
+
+
+async def test_what_was_due_is_counted_by_type() -> None:
+    world = World()
+    world.slow.add(1)
+    world.scheduler.take(assigned(1, 1))
+    world.scheduler.take(assigned(2, 1))
+    await world.pass_(10 * SECOND)
+    tally = world.scheduler.tallies["tcp"]
+    assert (tally.started, tally.skipped, tally.running) == (11, 9, 1)
+    assert tally.due == tally.started + tally.skipped
+    assert tally.outcomes == {Status.UP: 10, Status.DOWN: 0, Status.UNKNOWN: 0}
+    assert sum(world.scheduler.late.counts) == tally.started
+    world.release.set()
     await world.scheduler.stop(1)
 
 
@@ -339,10 +417,13 @@ async def test_a_check_that_runs_is_opinion_enough(world: World) -> None:
 
 async def test_a_request_that_gets_no_room_in_time_is_dropped() -> None:
     world = World(max_concurrency=1)
-    world.slow.add(7)
+    world.slow.update({7, 8})
     answers: list[Ran] = []
-    world.scheduler.take(assigned(7, 3600, at_once=True))
+    for monitor in (7, 8):
+        world.scheduler.take(assigned(monitor, 3600, at_once=True))
     await world.pass_(SECOND)
+    await asyncio.sleep(0.05)
+    assert world.scheduler.running == 2
     world.scheduler.ask(assigned(0), Run.TEST, 5, answers.append)
     world.boot_us += 6 * SECOND
     world.release.set()
@@ -384,7 +465,7 @@ async def test_on_real_clocks_starts_keep_their_time() -> None:
 
     def report(assigned: Assigned, run: Run, ran: Ran, *, urgent: bool) -> None:
         reports.append(ran)
-        lateness.append(scheduler.late_us_max())
+        lateness.append(scheduler.late.take_most_us())
 
     scheduler = Scheduler(check, report)
     for monitor in range(1, 11):
@@ -412,8 +493,18 @@ def test_slots_keep_a_fifth_for_the_quick() -> None:
     slots = Slots(10)
     assert [slots.take(slow=True) for _ in range(9)] == [True] * 8 + [False]
     assert [slots.take(slow=False) for _ in range(3)] == [True, True, False]
-    slots.give(slow=True)
+    slots.give(SLOW)
     assert slots.take(slow=True)
+
+
+def test_slots_have_room_aside_for_what_stalls_unexpectedly() -> None:
+    slots = Slots(10)
+    assert all(slots.take(slow=False) for _ in range(10))
+    assert [slots.set_aside() for _ in range(9)] == [True] * 8 + [False]
+    assert [slots.take(slow=False) for _ in range(9)] == [True] * 8 + [False]
+    for hold in [ASIDE] * 8 + [QUICK] * 10:
+        slots.give(hold)
+    assert [slots.take(slow=False) for _ in range(11)] == [True] * 10 + [False]
 
 
 def test_a_budget_saves_up_for_ten_seconds_at_most() -> None:

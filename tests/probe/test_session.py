@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -357,6 +358,48 @@ async def test_a_refusal_is_told_once_in_the_collectors_words_and_tried_again(tm
     await peer.stop()
     told = [entry for entry in logs if entry["log_level"] == "error"]
     assert [entry["reason"] for entry in told] == ["this probe runs at 192.0.2.7 already"]
+
+
+async def test_nobody_there_is_worth_a_warning_from_the_second_time_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    peer = Peer()
+    monkeypatch.setattr("probe.session.full_jitter", lambda *_: itertools.repeat(0.6))
+    with structlog.testing.capture_logs() as logs:
+        await peer.start()
+        await peer.stop()
+        probe = Probe(tmp_path, f"127.0.0.1:{peer.port}")
+        await asyncio.sleep(0.3)
+        assert not logs
+        await peer.start()
+        await peer.until_hellos(1)
+        await peer.until(lambda: peer.vitals)
+        await peer.stop()
+        async with asyncio.timeout(20):
+            while not any(entry["log_level"] == "warning" for entry in logs):
+                await asyncio.sleep(0.05)
+    await probe.die()
+    assert [entry["event"] for entry in logs] == ["connected", "no collector"]
+
+
+async def test_of_too_many_incarnations_the_unsent_are_told_oldest_first(
+    probe: Probe, peer: Peer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("probe.session._MOST_RANGES", 4)
+    await peer.until(lambda: peer.vitals)
+    await peer.stop()
+    ages = []
+    for number in range(8):
+        probe.tell(1)
+        ages.append(probe.batcher.incarnation)
+        if number in {0, 3, 5, 6}:
+            probe.spool.acked(probe.batcher.incarnation, 1)
+        probe.batcher.renew()
+    await peer.start()
+    await peer.until_hellos(2)
+    assert [signed(span.incarnation) for span in peer.hellos[1].spooled] == [
+        ages[number] for number in (1, 2, 4, 7)
+    ]
 
 
 @pytest.mark.parametrize("collector", ["192.0.2.1:7070", "collector.example.com:7070", "[2001:db8::1]:7070"])

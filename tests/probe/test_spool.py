@@ -114,6 +114,18 @@ def test_batches_come_back_in_order_after_a_restart(opened: Opener) -> None:
     assert read(spool, 90) == [(seq, seq, None) for seq in range(91, 101)]
 
 
+def test_incarnations_are_named_oldest_first_those_that_are_lost_included(opened: Opener) -> None:
+    clock = Clock()
+    spool = opened(max_bytes=16_000, segment_bytes=4_000, wall_us=clock, boot_us=clock)
+    ages = [7, -9, 3, -1, 8, 2]
+    for incarnation in ages:
+        fill(spool, 1, 25, incarnation)
+    assert {incarnation for incarnation, _, _ in spool.ranges()} == set(ages)
+    assert len(spool.ledger.incarnations()) > 1
+    assert [incarnation for incarnation, _, _ in spool.ranges()] == ages
+    assert [incarnation for incarnation, _, _ in opened().ranges()] == ages
+
+
 def test_a_reader_goes_on_with_what_is_appended_later(opened: Opener) -> None:
     spool = opened(segment_bytes=2000)
     reader = spool.read_after(INC, 0)

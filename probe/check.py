@@ -1,0 +1,203 @@
+"""``tocsin check``: one check from here, with its phases; needs no server."""
+
+import argparse
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, get_args
+from urllib.parse import urlsplit
+
+import orjson
+
+from probe.checks import CHECKS, Check
+from probe.net.engine import Net
+from probe.runner import Ran, run
+from shared import loop
+from shared.kinds import load
+from shared.kinds.fields import camel, is_host
+from shared.kinds.http import Method, are_headers, is_url, status_ranges
+from shared.log import set_up
+from shared.results import Status
+from shared.setting_table import address
+
+_TIMEOUT_S: Final = 10.0
+_MOST_S: Final = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What to check, and how to tell of it."""
+
+    type: str
+    target: str
+    config: Mapping[str, Any]
+    timeout_s: float
+    json: bool
+
+
+def main(argv: list[str]) -> int:
+    """0: it is good, 1: it is not; a misuse ends as argparse ends it, with 2."""
+    set_up("console", "error")
+    parser = _parser()
+    options = parser.parse_args(argv)
+    config: dict[str, Any] = options.read(options)
+    asked = Asked(options.type, options.shown, config, options.timeout, options.json)
+    try:
+        check = CHECKS[asked.type](load(asked.type, asked.config))
+    except ValueError as error:
+        parser.error(str(error))
+    return loop.run(_check(asked, check))
+
+
+async def _check(asked: Asked, check: Check) -> int:
+    net = Net()
+    try:
+        ran = await run(check, net, asked.timeout_s)
+    finally:
+        net.close()
+    print(_json(asked, ran) if asked.json else _text(asked, ran))  # noqa: T201 - to stdout, as asked
+    return 0 if ran.outcome.status is Status.UP else 1
+
+
+def _text(asked: Asked, ran: Ran) -> str:
+    outcome = ran.outcome
+    code = f"   status {outcome.code}" if outcome.code else ""
+    lines = [f"{outcome.status.name:<8}{asked.target}{code}"]
+    if outcome.error:
+        lines.append(f"{'':<8}{outcome.error}")
+    measured = [(name.replace("_", " "), us) for name, us in _phases(ran) if us is not None]
+    rows = [f"  {name:<12}{us / 1000:>10.1f} ms" for name, us in [*measured, ("total", ran.duration_us)]]
+    return "\n".join([*lines, "", *rows])
+
+
+def _json(asked: Asked, ran: Ran) -> str:
+    outcome = ran.outcome
+    phases = {camel(name): None if us is None else us / 1000 for name, us in _phases(ran)}
+    answer = {
+        "success": outcome.status is Status.UP,
+        "type": asked.type,
+        "target": asked.target,
+        "status": outcome.status.name.lower(),
+        "responseTime": ran.duration_us / 1000,
+        "statusCode": outcome.code or None,
+        "error": outcome.error or None,
+        "phases": phases,
+    }
+    return orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode()
+
+
+def _phases(ran: Ran) -> list[tuple[str, int | None]]:
+    phases = ran.outcome.phases
+    return [
+        ("dns", phases.dns_us),
+        ("connect", phases.connect_us),
+        ("tls", phases.tls_us),
+        ("first_byte", phases.first_byte_us),
+        ("transfer", phases.transfer_us),
+    ]
+
+
+def _parser() -> argparse.ArgumentParser:
+    common = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    common.add_argument(
+        "--timeout", metavar="SECONDS", type=_seconds, default=_TIMEOUT_S, help="for the whole check (10)"
+    )
+    common.add_argument("--json", action="store_true", help="tell it as JSON")
+    parser = argparse.ArgumentParser(
+        prog="tocsin check",
+        allow_abbrev=False,
+        description="Check a target once from here. Exit status: 0 it is good, 1 it is not, 2 misuse.",
+    )
+    types = parser.add_subparsers(dest="type", metavar="TYPE", required=True)
+    _add_http(types.add_parser("http", parents=[common], allow_abbrev=False, help="an HTTP or HTTPS URL"))
+    _add_tcp(types.add_parser("tcp", parents=[common], allow_abbrev=False, help="a port that should be open"))
+    return parser
+
+
+def _add_http(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("url", metavar="URL", type=_url, help="http:// or https://")
+    parser.add_argument("--method", type=str.upper, choices=get_args(Method), default="GET")
+    parser.add_argument("--header", metavar="'NAME: VALUE'", type=_header, action="append", default=[])
+    parser.add_argument("--body", metavar="TEXT", help="what to send")
+    parser.add_argument(
+        "--expected-status", metavar="SPEC", type=_statuses, help="200, 200-299, or several: 200-299,401"
+    )
+    parser.add_argument("--ip-version", choices=("4", "6", "any"), default="any")
+    parser.add_argument("--no-redirects", action="store_true", help="do not follow them")
+    parser.add_argument("--no-verify-tls", action="store_true", help="take any certificate")
+    parser.set_defaults(read=_read_http)
+
+
+def _add_tcp(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("address", metavar="HOST:PORT", type=_host_and_port)
+    parser.set_defaults(read=_read_tcp)
+
+
+def _read_http(options: argparse.Namespace) -> dict[str, Any]:
+    parts = urlsplit(options.url)
+    # A password in the URL is not to be repeated.
+    options.shown = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    return {
+        "url": options.url,
+        "method": options.method,
+        "headers": dict(options.header),
+        "body": options.body,
+        "expectedStatus": options.expected_status,
+        "ipVersion": options.ip_version,
+        "followRedirects": not options.no_redirects,
+        "verifyTls": not options.no_verify_tls,
+    }
+
+
+def _read_tcp(options: argparse.Namespace) -> dict[str, Any]:
+    host, port = options.address
+    options.shown = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    return {"host": host, "port": port}
+
+
+def _url(text: str) -> str:
+    if not is_url(text):
+        raise argparse.ArgumentTypeError("must be an http or https URL")
+    return text
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, colon, value = text.partition(":")
+    header = name.strip(), value.strip()
+    if not colon or not are_headers(dict([header])):
+        raise argparse.ArgumentTypeError("must be 'NAME: VALUE', and none that frames the request")
+    return header
+
+
+def _statuses(text: str) -> list[str]:
+    specs = text.split(",")
+    try:
+        for spec in specs:
+            status_ranges(spec)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return specs
+
+
+def _host_and_port(text: str) -> tuple[str, int]:
+    try:
+        host, port = address(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if not is_host(host) or port == 0:
+        raise argparse.ArgumentTypeError("must be a host name or an IP address, and a port from 1 to 65535")
+    return host, port
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= _MOST_S:
+        raise argparse.ArgumentTypeError(f"must be more than 0 and at most {_MOST_S:g} seconds")
+    return seconds
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

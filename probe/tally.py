@@ -1,0 +1,45 @@
+"""What the scheduler counts, for whoever asks how this probe does."""
+
+from bisect import bisect_left
+from typing import Final
+
+from shared.results import Status
+
+# Microseconds; the last bucket has no end.
+BOUNDS_US: Final = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 500_000, 1_000_000, 5_000_000)
+
+
+class Tally:
+    """The checks of one type, since the start of the process. *due* are those that should have started."""
+
+    __slots__ = ("due", "outcomes", "running", "skipped", "started")
+
+    def __init__(self) -> None:
+        self.due = self.started = self.skipped = self.running = 0
+        self.outcomes = dict.fromkeys(Status, 0)
+
+    def skip(self, starts: int) -> None:
+        """So many starts were due and are not made up for."""
+        self.due += starts
+        self.skipped += starts
+
+
+class Histogram:
+    """Times in buckets."""
+
+    __slots__ = ("counts", "most_us", "sum_us")
+
+    def __init__(self) -> None:
+        self.counts = [0] * (len(BOUNDS_US) + 1)
+        self.sum_us = 0
+        self.most_us = 0
+
+    def add(self, us: int) -> None:
+        self.counts[bisect_left(BOUNDS_US, us)] += 1
+        self.sum_us += us
+        self.most_us = max(self.most_us, us)
+
+    def take_most_us(self) -> int:
+        """The longest since this was last asked."""
+        most, self.most_us = self.most_us, 0
+        return most
