@@ -53,7 +53,10 @@ bench: $(TEST_READY)
 	$(BIN)/python -m tests.bench
 
 faults: $(TEST_READY)
-	$(BIN)/python -m pytest tests/faults $(PYTEST_ARGS)
+	TOCSIN_TEST_KILLS=$${TOCSIN_TEST_KILLS:-50} $(BIN)/python -m pytest tests/faults $(PYTEST_ARGS)
+
+hostile: $(TEST_READY)
+	$(BIN)/python -m pytest tests/e2e/test_hostile_api.py tests/probe/net/test_fuzz.py $(PYTEST_ARGS)
 
 # The lock is made anew only here, by hand, when a dependency changes; needs uv.
 lock:

@@ -163,7 +163,9 @@ TABLE: Final[Mapping[str, Setting]] = {
     "location": Setting(_location, None, "where the probe stands"),
     "locations": Setting(_many(_location), None, "locations of the built-in probe"),
     "stand_in": Setting(_flag, "false", "serve locations that have no probe, too", switch=True),
-    "max_concurrency": Setting(_integer(1, 100_000), "1000", "checks that a probe runs at a time"),
+    "max_concurrency": Setting(
+        _integer(1, 100_000), "1000", "checks that run at a time; up to 1.8 times that while many stall"
+    ),
     "metrics_listen": Setting(_address, None, "where a probe answers GET /metrics"),
     "log_format": Setting(_one_of("console", "json"), _log_format, "console on a terminal, else json"),
     "log_level": Setting(_one_of(*_LEVELS), "info", "the least that is logged"),

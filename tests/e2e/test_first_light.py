@@ -13,7 +13,7 @@ import pytest
 from standardwebhooks.webhooks import Webhook
 
 from tests.e2e.product import Caller, Product, eventually, running
-from tests.receiver import Received, Receiver, answer, raw, receiving, reset
+from tests.receiver import Received, Receiver, answer, raw, receiving, reset, stall
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
@@ -64,6 +64,7 @@ async def test_a_target_breaks_and_recovers(tmp_path: Path) -> None:
     ("breaks", "error"),
     [
         (reset, "reset"),
+        (stall, "first byte: no answer within 1"),
         (answer(500), "status 500, expected 200-299"),
         (raw(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort"), "5 of 100"),
         (raw(b"\x00\x01\x02 garbage\r\n\r\n"), "not an HTTP response"),
