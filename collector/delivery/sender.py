@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 
 import structlog
 
+from collector import metrics
 from collector.channels import Channel, load
 from collector.channels.message import Message, Undelivered
 from collector.channels.transport import Transport
@@ -157,6 +158,7 @@ class Sender:
             status=finish.status.name.lower(),
             error=finish.error,
         )
+        metrics.deliveries.labels(finish.status.name.lower()).inc()
         del self._flying[one.id, one.attempt]
         self._done.append((one, finish))
         self.bell.ring()

@@ -10,6 +10,7 @@ from uuid import UUID
 import grpc
 import structlog
 
+from collector import metrics
 from collector.core.seal import Keyring
 from collector.ingest import sessions_hello as hellos
 from collector.ingest.sessions_batches import MAX_UNACKED
@@ -154,12 +155,14 @@ class Sessions:
             now=self._now,
         )
         self._links[accepted.session] = link
+        metrics.sessions.set(len(self._links))
         log.info("session started", probe=str(probe_id), session=accepted.session, address=newcomer.address)
         self._changed()
         try:
             await link.hold(_welcome(accepted.session, accepted.committed), messages, context.write)
         finally:
             del self._links[accepted.session]
+            metrics.sessions.set(len(self._links))
             self._ended.append(link.last_sign())
 
     def _take_over(self, probe_id: UUID, session: int) -> None:
