@@ -1,9 +1,7 @@
 """``tocsin up``: PostgreSQL, a collector and a probe as three processes; what dies is started again."""
 
 import asyncio
-import base64
 import os
-import secrets
 import signal
 import sys
 import time
@@ -22,6 +20,7 @@ from shared.command import begin
 from shared.errors import CannotStart
 from shared.setting_table import address
 from shared.settings import CollectorSettings, ProbeSettings, UpSettings, environment
+from shared.tokens import new_key
 
 log = structlog.get_logger()
 
@@ -96,7 +95,7 @@ class Up:
 
     def _environments(self, url: str) -> dict[str, dict[str, str]]:
         settings = self._settings
-        key = settings.secret_key or files.kept(settings.data_dir / "secret-key", _new_key)
+        key = settings.secret_key or files.kept(settings.data_dir / "secret-key", new_key)
         return {
             "collector": environment(CollectorSettings, settings, database_url=url, secret_key=key),
             "probe": environment(ProbeSettings, settings, collector=_reachable(settings.grpc_listen)),
@@ -171,7 +170,3 @@ def _reachable(listen: str) -> str:
     host, port = address(listen)
     near = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared with, not bound
     return f"[{near}]:{port}" if ":" in near else f"{near}:{port}"
-
-
-def _new_key() -> str:
-    return base64.urlsafe_b64encode(secrets.token_bytes(32)).decode()

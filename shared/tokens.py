@@ -1,5 +1,6 @@
-"""The form of an API token: a prefix, 34 random base62 characters, and 6 that are their CRC32."""
+"""What deployments make at random: API tokens, whose last characters are a checksum, and secret keys."""
 
+import base64
 import secrets
 import zlib
 from typing import Final
@@ -14,6 +15,11 @@ def new_token() -> str:
     """A token that nobody can guess (202 bits)."""
     random = "".join([secrets.choice(ALPHABET) for _ in range(_RANDOM)])
     return PREFIX + random + _checksum(random)
+
+
+def new_key() -> str:
+    """32 random bytes in base64: a value for TOCSIN_SECRET_KEY."""
+    return base64.urlsafe_b64encode(secrets.token_bytes(32)).decode()
 
 
 def checksum_ok(token: str) -> bool:

@@ -77,11 +77,6 @@ class Keyring:
             raise Unsealable(f"{place.table}.{place.column} does not open where it lies") from None
 
 
-def new_key() -> str:
-    """A random key in the form that `Keyring.parse` reads."""
-    return base64.urlsafe_b64encode(secrets.token_bytes(_KEY_BYTES)).decode()
-
-
 def key_id(raw: bytes) -> bytes:
     """Eight bytes that name a key and tell nothing of it."""
     return hashlib.sha256(b"tocsin key id" + raw).digest()[:_KID_BYTES]

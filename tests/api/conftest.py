@@ -8,11 +8,12 @@ import pytest
 from collector.api.app import make, serve
 from collector.api.deps import Deps
 from collector.channels.transport import Transport
-from collector.core.seal import Keyring, new_key
+from collector.core.seal import Keyring
 from collector.services.bootstrap import Made, bootstrap
 from collector.services.signals import Signals
 from collector.storage.db import Db
 from shared.clock import utc_now
+from shared.tokens import new_key
 from tests.api.client import Api, Clock
 
 PUBLIC_URL = "https://tocsin.example.com"

@@ -2,12 +2,10 @@
 
 import asyncio
 import statistics
-import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from pathlib import Path
 
 import structlog
 import uvloop
@@ -15,13 +13,12 @@ import uvloop
 from collector.alerting.router import Router
 from collector.channels.transport import Transport
 from collector.delivery.sender import Sender
-from collector.embedded import Embedded
 from collector.storage import events
 from collector.storage.db import Db
-from collector.storage.migrate import migrate
 from shared import ids
 from shared.clock import utc_now
 from shared.loop import forever
+from tests.bench.database import database
 from tests.bench.figures import Figure
 from tests.delivery.ground import KEYRING, PUBLIC_URL, make_channel, make_team
 from tests.receiver import Receiver, answer, receiving
@@ -43,7 +40,7 @@ def run() -> Iterator[Figure]:
 
 
 async def _measure() -> tuple[list[float], list[float], tuple[float, float]]:
-    async with _database() as db, _at_work(db) as router:
+    async with database() as db, _at_work(db) as router:
         async with receiving() as receiver:
             quiet = await _one_by_one(db, router, receiver)
         async with receiving(*[answer(500)] * RETRIES) as receiver:
@@ -93,22 +90,6 @@ async def _happen(db: Db, router: Router, team: int, monitors: int) -> float:
     committed = time.monotonic()
     router.bell.ring()
     return committed
-
-
-@asynccontextmanager
-async def _database() -> AsyncIterator[Db]:
-    with tempfile.TemporaryDirectory(prefix="tocsin-bench-") as directory:
-        embedded = Embedded(Path(directory))
-        await embedded.start()
-        try:
-            await migrate(embedded.url, utc_now())
-            db = await Db.open(embedded.url, size=4)
-            try:
-                yield db
-            finally:
-                await db.close()
-        finally:
-            await embedded.stop()
 
 
 @asynccontextmanager

@@ -2,22 +2,19 @@
 
 import asyncio
 import statistics
-import tempfile
 import time
 from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 
 import psutil
 import uvloop
 
-from collector.embedded import Embedded
 from collector.ingest.writer import Submission, Writer
 from collector.storage.db import Db
-from collector.storage.migrate import migrate
 from shared.clock import utc_now
 from shared.loop import forever
 from shared.results import Status
+from tests.bench.database import database
 from tests.bench.figures import Figure
 from tests.ingest.world import World, make_world
 
@@ -36,21 +33,11 @@ def run() -> Iterator[Figure]:
 
 
 async def _measure() -> list[float]:
-    with tempfile.TemporaryDirectory(prefix="tocsin-bench-") as directory:
-        embedded = Embedded(Path(directory))
-        await embedded.start()
-        try:
-            await migrate(embedded.url, utc_now())
-            db = await Db.open(embedded.url, size=4)
-            try:
-                return await _rates(db, embedded.url)
-            finally:
-                await db.close()
-        finally:
-            await embedded.stop()
+    async with database() as db:
+        return await _rates(db)
 
 
-async def _rates(db: Db, url: str) -> list[float]:
+async def _rates(db: Db) -> list[float]:
     world = await make_world(db, monitors=MONITORS, locations=LOCATIONS)
     since = utc_now() - timedelta(hours=1)
     writer = Writer(db, since=lambda: since, now=utc_now, tell=lambda: None)

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from collector.core.monitor import Silence
-from collector.core.seal import Keyring, new_key
+from collector.core.seal import Keyring
 from collector.ingest.verdicts import Verdicts
 from collector.ingest.writer import Writer
 from collector.services import assignments, monitor_ends, monitors
@@ -21,6 +21,7 @@ from shared.clock import utc_now
 from shared.errors import NotFound, Unavailable
 from shared.ids import uuid7
 from shared.results import Status
+from shared.tokens import new_key
 from tests.ingest.world import World, make_world, new_incarnation, writing
 
 BATCHES = 120

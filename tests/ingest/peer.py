@@ -12,7 +12,7 @@ import grpc
 import grpc.aio
 import pytest
 
-from collector.core.seal import Keyring, new_key
+from collector.core.seal import Keyring
 from collector.ingest.sessions import Sessions
 from collector.ingest.writer import Writer
 from collector.services.assignments import place
@@ -24,6 +24,7 @@ from shared.ids import uuid7
 from shared.loop import forever
 from shared.results import Run, Status
 from shared.schedule import plan_hash
+from shared.tokens import new_key
 from shared.wire import convert
 from shared.wire.v1 import probe_pb2, probe_pb2_grpc
 from tests.services.ground import fetch, make_monitors, make_team

@@ -5,14 +5,14 @@ import asyncio
 import pytest
 
 from collector.core.access import Permission
-from collector.core.seal import Keyring, new_key
+from collector.core.seal import Keyring
 from collector.services import tokens
 from collector.services.bootstrap import Made, bootstrap, check_keys
 from collector.storage import teams
 from collector.storage.db import Db
 from shared.clock import utc_now
 from shared.errors import BadSettings, CannotStart
-from shared.tokens import checksum_ok, new_token
+from shared.tokens import checksum_ok, new_key, new_token
 
 NOW = utc_now()
 
