@@ -35,7 +35,10 @@ async def append(
 
 
 async def append_all(tx: Tx, events: Sequence[Event], now: datetime) -> None:
-    """Add at most one event to each of several streams, which are locked in the order of their ids."""
+    """Add at most one event to each of several streams, which are locked in the order of their ids.
+
+    Each gets the team's next position: whoever else adds to the team's events waits for this transaction.
+    """
     ordered = sorted(events, key=lambda event: (event.team_id, event.stream_id))
     await tx.execute(
         """
@@ -46,10 +49,19 @@ async def append_all(tx: Tx, events: Sequence[Event], now: datetime) -> None:
             INSERT INTO streams (team_id, stream_id, sequence) SELECT team_id, stream_id, 1 FROM given
             ON CONFLICT (team_id, stream_id) DO UPDATE SET sequence = streams.sequence + 1
             RETURNING team_id, stream_id, sequence
+        ), wanted AS (
+            -- Counted from the numbered streams: those are locked before the team's position is.
+            SELECT team_id, count(*) AS events FROM numbered GROUP BY team_id ORDER BY team_id
+        ), positioned AS (
+            INSERT INTO event_positions AS p (team_id, last) SELECT team_id, events FROM wanted
+            ON CONFLICT (team_id) DO UPDATE SET last = p.last + excluded.last
+            RETURNING p.team_id, p.last
         )
-        INSERT INTO events (team_id, stream_id, sequence, id, kind, payload, incident_id, created_at)
-        SELECT team_id, stream_id, sequence, id, kind, payload, incident_id, $7
-        FROM given JOIN numbered USING (team_id, stream_id)
+        INSERT INTO events
+            (team_id, stream_id, sequence, id, kind, payload, incident_id, created_at, position)
+        SELECT team_id, stream_id, sequence, id, kind, payload, incident_id, $7,
+            last + 1 - row_number() OVER (PARTITION BY team_id ORDER BY id DESC)
+        FROM given JOIN numbered USING (team_id, stream_id) JOIN positioned USING (team_id)
         """,
         [event.team_id for event in ordered],
         [event.stream_id for event in ordered],

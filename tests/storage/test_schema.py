@@ -17,6 +17,7 @@ WHOLE = {
     "refused_results",
     "signals",
     "leases",
+    "rollups_done",
 }
 
 
