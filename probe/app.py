@@ -56,7 +56,6 @@ async def serve(settings: ProbeSettings) -> int:
     spool = Spool(home / "spool")
     try:
         me = _identity(settings, home)
-        log.info("probe starts", probe=str(me.probe_id), locations=me.locations)
         await _work(settings, me, spool, stop)
     finally:
         spool.close()
@@ -66,6 +65,7 @@ async def serve(settings: ProbeSettings) -> int:
 
 async def _work(settings: ProbeSettings, me: Identity, spool: Spool, stop: asyncio.Event) -> None:
     net = Net(allow_private=settings.allow_private_targets)
+    log.info("probe starts", probe=str(me.probe_id), locations=me.locations, tls=net.trust.library)
     bell = Bell()
 
     def keep(incarnation: int, seq: int, results: int, data: bytes) -> None:

@@ -1,6 +1,7 @@
 """The way to a collector: a channel that may be trusted, and what a refusal means."""
 
 import ipaddress
+from dataclasses import dataclass
 from typing import Final
 
 import grpc
@@ -9,8 +10,6 @@ from shared.errors import BadSettings
 from shared.setting_table import address as host_and_port
 
 _OPTIONS: Final = (
-    ("grpc.keepalive_time_ms", 20_000),
-    ("grpc.keepalive_timeout_ms", 10_000),
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.max_pings_without_data", 0),
     ("grpc.max_receive_message_length", 64 * 1024 * 1024),
@@ -33,6 +32,17 @@ LASTING: Final = frozenset(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Keepalive:
+    """A collector that says nothing for so long is asked, and given up when it does not answer in time."""
+
+    ask_after_ms: int = 20_000
+    answer_within_ms: int = 10_000
+
+
+KEEPALIVE: Final = Keepalive()
+
+
 def demand_safe(collector: str) -> None:
     """Raise BadSettings for a collector that a probe without a certificate must not talk to."""
     host, _ = host_and_port(collector)
@@ -43,10 +53,16 @@ def demand_safe(collector: str) -> None:
         )
 
 
-def channel(collector: str) -> grpc.aio.Channel:
+def channel(collector: str, keepalive: Keepalive = KEEPALIVE) -> grpc.aio.Channel:
     """A channel to ``host:port``, not connected yet."""
     demand_safe(collector)
-    return grpc.aio.insecure_channel(collector, options=_OPTIONS)
+    alive = (
+        ("grpc.keepalive_time_ms", keepalive.ask_after_ms),
+        ("grpc.keepalive_timeout_ms", keepalive.answer_within_ms),
+        # While another ping is out, one that measures the bandwidth for instance, none is sent to keep alive.
+        ("grpc.http2.ping_timeout_ms", keepalive.answer_within_ms),
+    )
+    return grpc.aio.insecure_channel(collector, options=(*_OPTIONS, *alive))
 
 
 def _is_loopback(host: str) -> bool:

@@ -16,7 +16,7 @@ import structlog
 from probe.batches import Batcher, clean
 from probe.clock import wall_us
 from probe.lanes import Lanes
-from probe.link import LASTING, channel
+from probe.link import KEEPALIVE, LASTING, Keepalive, channel
 from probe.plan import Change, Order, Plan, prepare
 from probe.runner import Ran
 from probe.scheduler import Scheduler
@@ -72,6 +72,7 @@ class Session:
         plan: Plan,
         scheduler: Scheduler,
         bell: Bell,
+        keepalive: Keepalive = KEEPALIVE,
     ) -> None:
         """*bell* is rung when a batch was sealed."""
         self._me = me
@@ -81,6 +82,7 @@ class Session:
         self._plan = plan
         self._scheduler = scheduler
         self._bell = bell
+        self._keepalive = keepalive
         self._answers: deque[probe_pb2.Answer] = deque(maxlen=_MOST_ANSWERS)
         self._vitals_at = 0.0
         self.connected = False
@@ -113,7 +115,7 @@ class Session:
         self._bell.ring()
 
     async def _connect(self, collector: str) -> None:
-        async with channel(collector) as link:
+        async with channel(collector, self._keepalive) as link:
             call: Call = probe_pb2_grpc.ProbeLinkStub(link).Session()  # type: ignore[no-untyped-call]
             told = self._ranges()
             await call.write(self._from_probe(hello=self._hello(told)))

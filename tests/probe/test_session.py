@@ -13,7 +13,7 @@ import pytest
 import structlog
 
 from probe.batches import Batcher
-from probe.link import channel, demand_safe
+from probe.link import KEEPALIVE, Keepalive, channel, demand_safe
 from probe.plan import Assigned, Order, Plan, prepare
 from probe.runner import Ran
 from probe.scheduler import Scheduler
@@ -40,7 +40,13 @@ ASSIGNED = prepare(
 class Probe:
     """All of a probe but the network behind its checks."""
 
-    def __init__(self, directory: Path, *collectors: str, outcome: Outcome = Outcome(Status.UP, 200)) -> None:  # noqa: B008 - it is frozen
+    def __init__(
+        self,
+        directory: Path,
+        *collectors: str,
+        outcome: Outcome = Outcome(Status.UP, 200),  # noqa: B008 - it is frozen
+        keepalive: Keepalive = KEEPALIVE,
+    ) -> None:
         self.outcome = outcome
         self.told = 0
         self.spool = Spool(directory, segment_bytes=64 * 1024)
@@ -56,6 +62,7 @@ class Probe:
             plan=self.plan,
             scheduler=self.scheduler,
             bell=self.bell,
+            keepalive=keepalive,
         )
         self.task = asyncio.create_task(self.session.run())
 
