@@ -4,6 +4,8 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
+import orjson
+
 from collector.core.monitor import status
 from collector.services.monitor_columns import settings_of
 from collector.services.monitor_reads import Whole
@@ -24,14 +26,14 @@ _MOST = 2_000
 _STATUS = {Status.UP: "up", Status.DOWN: "down", Status.UNKNOWN: "unknown"}
 
 
-def item(found: Item, now: datetime) -> dict[str, Any]:
-    """As in a list; *url* of an http monitor only."""
+def item(found: Item, now: datetime) -> orjson.Fragment:
+    """As in a list, already JSON; *url* of an http monitor only."""
     return _item(found, _ahead(found.silenced_until, now))
 
 
 @lru_cache(maxsize=_MOST)
-def _item(found: Item, silenced_until: datetime | None) -> dict[str, Any]:
-    return {
+def _item(found: Item, silenced_until: datetime | None) -> orjson.Fragment:
+    shown = {
         "id": ids.show("mon", found.id),
         "name": found.name,
         "type": found.type,
@@ -50,6 +52,7 @@ def _item(found: Item, silenced_until: datetime | None) -> dict[str, Any]:
         "createdAt": _shown(found.created_at),
         "updatedAt": _shown(found.updated_at),
     }
+    return orjson.Fragment(orjson.dumps(shown))
 
 
 def created(monitor: Monitor) -> dict[str, Any]:

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from aiohttp import web
+from yarl import URL
 
 from collector.api.deps import deps
 from collector.api.reading import Query, ok
@@ -13,6 +15,8 @@ DEFAULT_LIMIT = 20
 MAX_LIMIT = 100
 # No list is as long; what lies beyond is empty without asking the database for more than it can count.
 _MAX_OFFSET = 2**53
+# So many links are remembered; making them costs more than asking for a page.
+_MOST = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +64,17 @@ def _at_least_one(query: Query, name: str, default: int) -> int:
 
 
 def _links(request: web.Request, at: Page, total: int) -> str:
-    last = max(1, -(-total // at.limit))
+    return _beside(deps(request).public_url, request.rel_url, at, max(1, -(-total // at.limit)))
+
+
+@lru_cache(maxsize=_MOST)
+def _beside(base: str, asked: URL, at: Page, last: int) -> str:
     beside = {}
     if at.number < last:
         beside["next"] = at.number + 1
     if at.number > 1:
         beside["prev"] = min(at.number - 1, last)
-    base = deps(request).public_url
     return ", ".join(
-        f'<{base}{request.rel_url.update_query(page=number, limit=at.limit)}>; rel="{rel}"'
+        f'<{base}{asked.update_query(page=number, limit=at.limit)}>; rel="{rel}"'
         for rel, number in beside.items()
     )

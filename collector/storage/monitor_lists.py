@@ -2,11 +2,16 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
+import orjson
+
 from collector.storage.db import Tx
 
+# So many are remembered as they were read, of all teams together.
+_MOST = 2_000
 # As core.monitor.status says it of one monitor.
 _STATUS = {
     "paused": "m.paused_at IS NOT NULL",
@@ -55,13 +60,8 @@ class Wanted:
 
 async def newest(tx: Tx, team_id: int, wanted: Wanted, limit: int, offset: int) -> list[Item]:
     where, values = _where(team_id, wanted)
-    rows = await tx.fetch(
-        f"SELECT {_SHOWN} FROM {_page(where, len(values))} ORDER BY m.created_at DESC, m.id DESC",
-        *values,
-        limit,
-        offset,
-    )
-    return [Item(**row) for row in rows]
+    rows = await tx.fetch(f"SELECT {_shown(where, len(values))} AS shown", *values, limit, offset)
+    return [_item(text) for text in rows[0]["shown"]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +76,14 @@ class Page:
 async def page(tx: Tx, team_id: int, wanted: Wanted, limit: int, offset: int) -> Page:
     """The newest after *offset* of them, with what their total goes by, all of one moment."""
     where, values = _where(team_id, wanted)
-    rows = await tx.fetch(
-        f"""
-        SELECT {_MARK}, {_counted(team_id, wanted)}, {_SHOWN}
-        FROM (VALUES (1)) one LEFT JOIN ({_page(where, len(values))}) ON true
-        ORDER BY m.created_at DESC, m.id DESC
-        """,
+    row = await tx.fetchrow(
+        f"SELECT {_MARK}, {_counted(team_id, wanted)}, {_shown(where, len(values))} AS shown",
         *values,
         limit,
         offset,
     )
-    items = [Item(*row[2:]) for row in rows if row["id"] is not None]
-    return Page(items, rows[0]["mark"], rows[0]["of_status"])
+    assert row is not None  # noqa: S101 - a SELECT without FROM has its row
+    return Page([_item(text) for text in row["shown"]], row["mark"], row["of_status"])
 
 
 async def total(tx: Tx, team_id: int, wanted: Wanted) -> tuple[int, int]:
@@ -113,23 +109,39 @@ def _counted(team_id: int, wanted: Wanted) -> str:
     return f"{' + '.join(counts)} AS of_status"
 
 
-# In the order of Item's fields.
-_SHOWN = """
-    m.id, m.name, m.type, CASE WHEN m.type = 'http' THEN m.config ->> 'url' END AS url,
-    m.interval_s, m.timeout_s, m.locations, m.tags, m.severity, m.group_name, m.revision, m.down,
-    m.paused_at, m.silenced_until, m.created_at, m.updated_at,
-    (SELECT max(s.last_at) FROM states s WHERE s.monitor = m.monitor) AS last_at
+# In the order of Item's fields, as one text: the same text is the same Item, read once.
+_TEXT = """
+    json_build_array(
+        m.id, m.name, m.type, CASE WHEN m.type = 'http' THEN m.config ->> 'url' END,
+        m.interval_s, m.timeout_s, m.locations, m.tags, m.severity, m.group_name, m.revision, m.down,
+        m.paused_at, m.silenced_until, m.created_at, m.updated_at,
+        (SELECT max(s.last_at) FROM states s WHERE s.monitor = m.monitor)
+    )::text
 """
 
 
-def _page(where: str, values: int) -> str:
-    """The rows of a page; what comes before it is passed over within an index."""
+def _shown(where: str, values: int) -> str:
+    """An array of the texts of a page; what comes before it is passed over within an index."""
     return f"""
-        (
-            SELECT m.team_id, m.id FROM monitors m WHERE {where}
-            ORDER BY m.created_at DESC, m.id DESC LIMIT ${values + 1} OFFSET ${values + 2}
-        ) p JOIN monitors m ON m.team_id = p.team_id AND m.id = p.id
+        ARRAY(
+            SELECT {_TEXT} FROM (
+                SELECT m.team_id, m.id FROM monitors m WHERE {where}
+                ORDER BY m.created_at DESC, m.id DESC LIMIT ${values + 1} OFFSET ${values + 2}
+            ) p JOIN monitors m ON m.team_id = p.team_id AND m.id = p.id
+            ORDER BY m.created_at DESC, m.id DESC
+        )
     """
+
+
+@lru_cache(maxsize=_MOST)
+def _item(text: str) -> Item:
+    id_, *plain, paused_at, silenced_until, created_at, updated_at, last_at = orjson.loads(text)
+    moments = (paused_at, silenced_until, created_at, updated_at, last_at)
+    return Item(UUID(id_), *plain, *(_moment(one) for one in moments))  # type: ignore[arg-type]
+
+
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
 
 
 def _where(team_id: int, wanted: Wanted) -> tuple[str, list[Any]]:
