@@ -51,21 +51,32 @@ class Lookups(Generic[Key, Row]):
         try:
             while True:
                 await self._came.wait()
-                async with self._db.connection() as tx:
-                    await self._answer_a_while(tx)
+                await self._answer_some()
         except asyncio.CancelledError:
-            self._fail(Unavailable("The service stops", retry_after=1))
+            self._fail([*self._asked, *self._waiting], Unavailable("The service stops", retry_after=1))
             raise
+
+    async def _answer_some(self) -> None:
+        """Those who came after an attempt had begun have no part in its failure."""
+        self._take()
+        try:
+            async with self._db.connection() as tx:
+                await self._answer_a_while(tx)
         except Exception as error:  # noqa: BLE001 - handed to everyone who waits for it
-            self._fail(error)
+            self._fail(self._asked, error)
 
     async def _answer_a_while(self, tx: Tx) -> None:
         kept_until = time.monotonic() + _KEPT_S
-        while time.monotonic() < kept_until:
-            self._came.clear()
-            self._asked, self._waiting = self._waiting, []
+        while True:
             await self._answer(tx, self._asked)
             await self._came.wait()
+            if tx.is_closed() or time.monotonic() >= kept_until:
+                return
+            self._take()
+
+    def _take(self) -> None:
+        self._came.clear()
+        self._asked, self._waiting = self._waiting, []
 
     async def _answer(self, tx: Tx, asked: list[tuple[Key, "asyncio.Future[Row | None]"]]) -> None:
         async with asyncio.timeout(_PATIENCE_S):
@@ -74,8 +85,7 @@ class Lookups(Generic[Key, Row]):
             if not answer.done():
                 answer.set_result(found.get(key))
 
-    def _fail(self, error: Exception) -> None:
-        for _, answer in (*self._asked, *self._waiting):
+    def _fail(self, asked: "list[tuple[Key, asyncio.Future[Row | None]]]", error: Exception) -> None:
+        for _, answer in asked:
             if not answer.done():
                 answer.set_exception(error)
-        self._waiting = []

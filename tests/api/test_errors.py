@@ -83,8 +83,8 @@ async def test_an_unknown_path_is_404(api: Api, path: str) -> None:
     ("method", "path", "allow"),
     [
         ("DELETE", "/v1/me", "GET, HEAD"),
-        ("POST", "/v1/incidents/nonsense", "GET, HEAD"),
-        ("OPTIONS", "/v1/incidents", "GET, HEAD"),
+        ("POST", "/v1/incidents/nonsense", "GET, HEAD, PATCH, PUT"),
+        ("OPTIONS", "/v1/incidents", "GET, HEAD, POST"),
         ("POST", "/healthz", "GET, HEAD"),
     ],
 )

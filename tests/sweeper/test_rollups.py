@@ -96,8 +96,12 @@ def _pieces(results: Sequence[Result], size: int) -> list[Sequence[Result]]:
 async def _days_are_sums(ground: Ground) -> None:
     hours, days = await rolled(ground), await rolled(ground, "rollups_day")
     assert {place for place, _ in days} == {place for place, _ in hours}
-    for (place, _), day in days.items():
-        mine = [row for (at, _), row in hours.items() if at == place]
+    for (place, number), day in days.items():
+        mine = [
+            row
+            for (at, hour), row in hours.items()
+            if (at, (ground.start.hour + hour) // 24) == (place, number)
+        ]
         parts = [([*row["histogram"]], [*row["histogram"].values()]) for row in mine]
         assert day.pop("histogram") == dict(zip(*merged(parts), strict=True))
         assert day == {name: sum(row[name] for row in mine) for name in day}
