@@ -16,6 +16,7 @@ from collector.api.deps import Deps
 from collector.channels.transport import Transport
 from collector.core.seal import Keyring
 from collector.delivery.sender import Sender
+from collector.ingest.credentials import Credentials
 from collector.ingest.sessions import Sessions
 from collector.ingest.steady import Steady
 from collector.ingest.verdicts import Verdicts
@@ -30,6 +31,7 @@ from collector.sweeper.probes import Probes
 from shared.clock import utc_now
 from shared.errors import BadSettings
 from shared.loop import Bell, forever
+from shared.setting_table import address
 from shared.settings import CollectorSettings
 
 log = structlog.get_logger()
@@ -78,7 +80,8 @@ async def _working(db: Db, keyring: Keyring, settings: CollectorSettings) -> Asy
     writer = Writer(db, since=steady.since, now=utc_now, tell=router.bell.ring)
     verdicts = Verdicts(db, since=steady.since, now=utc_now, tell=router.bell.ring)
     probes = Probes(db, signals, since=steady.since, now=utc_now)
-    sessions = Sessions(db, writer, signals, keyring, changed=probes.bell.ring, now=utc_now)
+    credentials = Credentials(db, keyring, names=_names(settings), now=utc_now)
+    sessions = Sessions(db, writer, signals, keyring, credentials, changed=probes.bell.ring, now=utc_now)
     days = Days(db, keep=timedelta(days=settings.retention_days), now=utc_now)
     holds = Holds(db, now=utc_now, tell=router.bell.ring)
     deps = Deps(
@@ -106,6 +109,7 @@ async def _working(db: Db, keyring: Keyring, settings: CollectorSettings) -> Asy
                 ("verdicts", verdicts.turn, 5.0, None),
                 ("probes", probes.turn, 2.0, probes.bell),
                 ("sessions", sessions.turn, 2.0, None),
+                ("credentials", credentials.turn, 30.0, None),
             )
         )
         stack.push_async_callback(sessions.stop)
@@ -113,6 +117,12 @@ async def _working(db: Db, keyring: Keyring, settings: CollectorSettings) -> Asy
         runner = await api.serve(api.make(deps), settings.http_listen)
         stack.push_async_callback(runner.cleanup)
         yield deps
+
+
+def _names(settings: CollectorSettings) -> list[str]:
+    """Under which probes reach us: from this machine always, from others as the operator says."""
+    host, _ = address(settings.grpc_listen)
+    return list(dict.fromkeys([*(settings.grpc_names or (host,)), "localhost", "127.0.0.1", "::1"]))
 
 
 @asynccontextmanager

@@ -1,12 +1,8 @@
 """The way to a collector: a channel that may be trusted, and what a refusal means."""
 
-import ipaddress
 from typing import Final
 
 import grpc
-
-from shared.errors import BadSettings
-from shared.setting_table import address as host_and_port
 
 _OPTIONS: Final = (
     ("grpc.keepalive_time_ms", 20_000),
@@ -33,24 +29,7 @@ LASTING: Final = frozenset(
 )
 
 
-def demand_safe(collector: str) -> None:
-    """Raise BadSettings for a collector that a probe without a certificate must not talk to."""
-    host, _ = host_and_port(collector)
-    if host != "localhost" and not _is_loopback(host):
-        raise BadSettings(
-            f"TOCSIN_COLLECTOR: {collector} is another machine; without a certificate a probe connects to"
-            " a collector on its own machine only (127.0.0.1, ::1, localhost)"
-        )
-
-
-def channel(collector: str) -> grpc.aio.Channel:
-    """A channel to ``host:port``, not connected yet."""
-    demand_safe(collector)
-    return grpc.aio.insecure_channel(collector, options=_OPTIONS)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+def channel(collector: str, *, bundle: bytes, key: bytes, certificate: bytes) -> grpc.aio.Channel:
+    """A channel over mTLS to ``host:port``, not connected yet; all PEM, *bundle* is whom to trust there."""
+    trust = grpc.ssl_channel_credentials(bundle, key, certificate)
+    return grpc.aio.secure_channel(collector, trust, options=_OPTIONS)

@@ -10,7 +10,7 @@ import structlog
 from shared import __version__
 from shared.errors import BadSettings, CannotStart, TocsinError
 from shared.log import set_up
-from shared.settings import Settings, load
+from shared.settings import Settings, load, quiet_libraries
 
 VERBS: Final = {
     "up": "everything on this machine: PostgreSQL, a collector and a probe",
@@ -35,6 +35,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _run(verb: EntryPoint, argv: list[str]) -> int:
+    quiet_libraries()
     try:
         status: int = verb.load()(argv)
     except BadSettings as error:

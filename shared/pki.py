@@ -79,6 +79,11 @@ def fingerprint(certificate: bytes) -> bytes:
     return hashlib.sha256(certificate).digest()
 
 
+def fingerprints(bundle: bytes) -> list[bytes]:
+    """Those of all certificates of *bundle* (PEM)."""
+    return [fingerprint(der(one)) for one in x509.load_pem_x509_certificates(bundle)]
+
+
 def key_hash(key: ec.EllipticCurvePublicKey) -> bytes:
     """The 32 bytes by which a public key is known."""
     encoded = key.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from collector.core.seal import Keyring
 from collector.ingest.sessions_batches import Batches
@@ -19,6 +18,7 @@ from collector.services.signals import Signals
 from collector.storage.db import Db
 from collector.storage.probes import Sign
 from shared.errors import TocsinError, Unavailable
+from shared.pki import Passport
 from shared.wire.v1 import probe_pb2
 
 # Vitals come each 5 s.
@@ -41,11 +41,12 @@ class Link:
         *,
         first: probe_pb2.FromProbe,
         received: Moment,
-        probe_id: UUID,
+        passport: Passport,
         accepted: Accepted,
         now: Callable[[], datetime],
     ) -> None:
-        self.probe_id = probe_id
+        self.probe_id = probe_id = passport.probe_id
+        self.trusted_until = passport.not_after
         self._session = accepted.session
         self._now = now
         self._heard_at = received.wall

@@ -87,6 +87,7 @@ async def target() -> AsyncIterator[int]:
 @asynccontextmanager
 async def far_away(wire: Wire, peer: Peer, directory: Path) -> AsyncIterator[None]:
     """A probe at the other end of the wire."""
+    peer.deployment.enrolled(directory)
     clean = {name: value for name, value in os.environ.items() if not name.startswith("TOCSIN_")}
     within = ["ip", "netns", "exec", wire.namespace, sys.executable]
     flags = ["--data-dir", str(directory), "--collector", "127.0.0.1:7070", "--log-level", "error"]
