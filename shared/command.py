@@ -17,6 +17,8 @@ VERBS: Final = {
     "collector": "a collector, over TOCSIN_DATABASE_URL",
     "probe": "a probe, for the collector that TOCSIN_COLLECTOR names",
     "check": "one check from here, with its phases",
+    "probe-token": "create: a token with which a probe joins",
+    "probes": "list, drain or revoke probes",
     "migrate": "bring the database to this version",
 }
 
@@ -65,7 +67,7 @@ def _verbs() -> dict[str, EntryPoint]:
 
 
 def _help() -> str:
-    lines = [f"  {verb:<10} {VERBS.get(verb, '')}" for verb in sorted(_verbs(), key=_rank)]
+    lines = [f"  {verb:<11} {VERBS.get(verb, '')}" for verb in sorted(_verbs(), key=_rank)]
     return "\n".join(
         [
             "usage: tocsin COMMAND [--flag VALUE ...]",

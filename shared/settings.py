@@ -26,6 +26,17 @@ class DatabaseSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorSettings:
+    """Of those commands that touch secrets, too."""
+
+    data_dir: Path
+    database_url: str | None
+    secret_key: str | None
+    log_format: str
+    log_level: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CollectorSettings:
     data_dir: Path
     database_url: str | None
@@ -86,7 +97,9 @@ class UpSettings:
     log_level: str
 
 
-Settings = TypeVar("Settings", bound=DatabaseSettings | CollectorSettings | ProbeSettings | UpSettings)
+Settings = TypeVar(
+    "Settings", bound=DatabaseSettings | OperatorSettings | CollectorSettings | ProbeSettings | UpSettings
+)
 
 
 def load(

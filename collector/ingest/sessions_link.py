@@ -126,9 +126,9 @@ class Link:
             received = moment(self._now())
             self._heard_at = received.wall
             self._clock.heard(message.sent_us, received)
-            await self._sort(message)
+            await self._sort(message, received)
 
-    async def _sort(self, message: probe_pb2.FromProbe) -> None:
+    async def _sort(self, message: probe_pb2.FromProbe, received: Moment) -> None:
         match message.WhichOneof("body"):
             case "batch":
                 await self._batches.take(message.batch)
@@ -136,7 +136,7 @@ class Link:
                 await self.runs.answered(message.answer)
             case "vitals":
                 self._news = True
-                self._vitals = _shown(message.vitals)
+                self._vitals = _shown(message.vitals, received)
                 self.plan.compare(message.vitals.plan, message.vitals.plan_hash)
             case "hello":
                 raise BadMessage("a second hello")
@@ -144,9 +144,10 @@ class Link:
                 pass  # something newer than this collector
 
 
-def _shown(vitals: probe_pb2.Vitals) -> dict[str, Any]:
+def _shown(vitals: probe_pb2.Vitals, received: Moment) -> dict[str, Any]:
     return {
         "wallUs": vitals.wall_us,
+        "skewMs": round((vitals.wall_us - received.unix_us) / 1000),
         "started": vitals.started,
         "skipped": vitals.skipped,
         "running": vitals.running,

@@ -46,13 +46,18 @@ async def one(db: Db, team_id: int, probe_id: UUID) -> Probe:
         return await _found(tx, team_id, probe_id)
 
 
-async def rename(db: Db, team_id: int, probe_id: UUID, body: Mapping[str, Any]) -> Probe:
+async def own(db: Db, team_id: int, probe_id: UUID) -> None:
+    """Is it there, and the team's? Raises NotFound, and Forbidden for the operator's."""
+    async with db.connection() as tx:
+        await _own(tx, team_id, probe_id)
+
+
+async def rename(db: Db, team_id: int, probe_id: UUID, body: Mapping[str, Any]) -> None:
     """Raises NotFound, Forbidden for the operator's, and Invalid."""
     async with db.transaction() as tx:
         await _own(tx, team_id, probe_id)
         wish, _ = check(Settings, {"name": body["name"]} if "name" in body else {})
         await table.rename(tx, probe_id, wish.name)
-        return await _found(tx, team_id, probe_id)
 
 
 async def drain(db: Db, team_id: int | None, probe_id: UUID, at: datetime | None) -> None:

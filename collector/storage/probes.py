@@ -165,7 +165,7 @@ async def candidates(tx: Tx) -> list[Probe]:
     """All probes that are not revoked, as the choice of who checks what sees them."""
     rows = await tx.fetch(
         """
-        SELECT probe_id, team_id, locations, kinds, stands_in,
+        SELECT probe_id, team_id, locations, kinds, stands_in, draining_at IS NOT NULL AS draining,
             CASE WHEN session IS NOT NULL THEN coalesce(ended_at, seen_at) END AS alive_at
         FROM probes WHERE revoked_at IS NULL ORDER BY probe_id
         """
@@ -178,6 +178,7 @@ async def candidates(tx: Tx) -> list[Probe]:
             frozenset(row["kinds"]),
             row["stands_in"],
             row["alive_at"],
+            row["draining"],
         )
         for row in rows
     ]
