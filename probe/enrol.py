@@ -54,6 +54,7 @@ class Keeper:
         self._now = now
         self._current: Credentials | None = None
         self._complaint = ""
+        self._failures = 0  # in a row
 
     @property
     def current(self) -> Credentials:
@@ -140,7 +141,7 @@ class Keeper:
             raise Refused(f"the collector's answer cannot be used: {error}") from error
         files.save(self._home, got)
         self._current = got
-        self._complaint = ""
+        self._complaint, self._failures = "", 0
 
     def _fits(self, kept: Credentials) -> bool:
         return not self._locations or set(kept.passport.locations) == set(self._locations)
@@ -156,10 +157,11 @@ class Keeper:
         )
 
     def _complain(self, complaint: str) -> None:
-        """Once for as long as it is the same."""
-        if complaint != self._complaint:
-            log.warning("no certificate yet", reason=complaint)
-        self._complaint = complaint
+        """Once for as long as it is the same, and not at once: both sides may be just starting."""
+        self._failures += 1
+        if self._failures > 1 and complaint != self._complaint:
+            log.warning("no certificate given", reason=complaint)
+            self._complaint = complaint
 
 
 def _trusted(kept: Credentials, token: str) -> bool:
