@@ -71,8 +71,8 @@ async def _begun(keeper: Keeper, stop: asyncio.Event) -> bool:
 
 async def _work(settings: ProbeSettings, keeper: Keeper, spool: Spool, stop: asyncio.Event) -> None:
     me = _identity(settings, keeper.current.passport)
-    log.info("probe starts", probe=str(me.probe_id), locations=me.locations)
     net = Net(allow_private=settings.allow_private_targets)
+    log.info("probe starts", probe=str(me.probe_id), locations=me.locations, tls=net.trust.library)
     bell = Bell()
 
     def keep(incarnation: int, seq: int, results: int, data: bytes) -> None:

@@ -43,7 +43,7 @@ class Batcher:
         self._keep = keep
         self._boot_us = boot_us
         self._wall_us = wall_us
-        self._open = _Columns()
+        self._open = _Open()
         self._timer: asyncio.TimerHandle | None = None
         self._hurried = False
         self.incarnation = _new_incarnation()
@@ -52,7 +52,7 @@ class Batcher:
     def add(self, assigned: Assigned, run: Run, ran: Ran, *, urgent: bool) -> None:
         """Take one result; its batch is sealed soon."""
         self._open.add(assigned, run, ran)
-        if len(self._open.monitor) >= MAX_RESULTS or self._open.bytes >= MAX_BYTES:
+        if len(self._open.results) >= MAX_RESULTS or self._open.bytes >= MAX_BYTES:
             self.seal()
         elif self._timer is None or (urgent and not self._hurried):
             self._set_timer(urgent)
@@ -60,13 +60,13 @@ class Batcher:
     def seal(self) -> None:
         """Close the open batch, if it holds anything."""
         self._cancel_timer()
-        columns, self._open = self._open, _Columns()
-        if not columns.monitor:
+        full, self._open = self._open, _Open()
+        if not full.results:
             return
         self.seq += 1
-        wall_us = self._wall_us() - (self._boot_us() - columns.base_us)
-        data = encode(columns.batch(self.incarnation, self.seq, wall_us))
-        self._keep(self.incarnation, self.seq, len(columns.monitor), data)
+        wall_us = self._wall_us() - (self._boot_us() - full.base_us)
+        data = encode(full.batch(self.incarnation, self.seq, wall_us))
+        self._keep(self.incarnation, self.seq, len(full.results), data)
 
     def renew(self) -> None:
         """Go on under a new incarnation, from batch 1."""
@@ -93,48 +93,24 @@ class Batcher:
         self._timer, self._hurried = None, False
 
 
-class _Columns:
-    """An open batch."""
+class _Open:
+    """An open batch: each result as it came, and the place of its error; made into columns at the end."""
 
-    __slots__ = (
-        "assignment", "base_us", "bytes", "code", "duration_us", "error", "errors", "location", "monitor",
-        "outcome", "phases", "revision", "run", "start_us", "state",
-    )  # fmt: skip
+    __slots__ = ("bytes", "errors", "results", "state")
 
     def __init__(self) -> None:
-        self.base_us = self.bytes = 0
-        self.monitor: list[int] = []
-        self.location: list[int] = []
-        self.assignment: list[int] = []
-        self.revision: list[int] = []
-        self.run: list[int] = []
-        self.start_us: list[int] = []
-        self.duration_us: list[int] = []
-        self.outcome: list[int] = []
-        self.code: list[int] = []
-        self.phases: list[bytes] = []
-        self.error: list[int] = []
+        self.bytes = 0
+        self.results: list[tuple[Assigned, Run, Ran, int]] = []
         self.errors: dict[str, int] = {}
         self.state: dict[int, bytes] = {}
 
     def add(self, assigned: Assigned, run: Run, ran: Ran) -> None:
         outcome = ran.outcome
-        if not self.monitor:
-            self.base_us = ran.start_us
         if outcome.state is not None and len(outcome.state) <= MAX_STATE:
-            self.state[len(self.monitor)] = outcome.state
+            self.state[len(self.results)] = outcome.state
             self.bytes += len(outcome.state)
-        self.monitor.append(assigned.monitor)
-        self.location.append(assigned.location)
-        self.assignment.append(assigned.number)
-        self.revision.append(assigned.revision)
-        self.run.append(run)
-        self.start_us.append(ran.start_us - self.base_us)
-        self.duration_us.append(ran.duration_us)
-        self.outcome.append(outcome.status)
-        self.code.append(outcome.code)
-        self.phases.append(pack(outcome.phases))
-        self.error.append(self._error(outcome.error) if outcome.error else 0)
+        error = self._error(outcome.error) if outcome.error else 0
+        self.results.append((assigned, run, ran, error))
         self.bytes += _RESULT_BYTES
 
     def _error(self, text: str) -> int:
@@ -145,25 +121,32 @@ class _Columns:
             self.bytes += len(text)
         return number
 
+    @property
+    def base_us(self) -> int:
+        return self.results[0][2].start_us
+
     def batch(self, incarnation: int, seq: int, wall_us: int) -> Batch:
+        assigned, runs, rans, errors = zip(*self.results, strict=True)
+        outcomes = [ran.outcome for ran in rans]
+        base_us = self.base_us
         return Batch(
             incarnation=incarnation,
             first_seq=seq,
             seq=seq,
             boot_id=boot_id(),
-            base_us=self.base_us,
+            base_us=base_us,
             wall_us=wall_us,
-            monitor=self.monitor,
-            location=self.location,
-            assignment=self.assignment,
-            revision=self.revision,
-            run=self.run,
-            start_us=self.start_us,
-            duration_us=self.duration_us,
-            outcome=self.outcome,
-            code=self.code,
-            phases=self.phases,
-            error=self.error,
+            monitor=[one.monitor for one in assigned],
+            location=[one.location for one in assigned],
+            assignment=[one.number for one in assigned],
+            revision=[one.revision for one in assigned],
+            run=runs,
+            start_us=[ran.start_us - base_us for ran in rans],
+            duration_us=[ran.duration_us for ran in rans],
+            outcome=[outcome.status for outcome in outcomes],
+            code=[outcome.code for outcome in outcomes],
+            phases=[pack(outcome.phases) for outcome in outcomes],
+            error=errors,
             errors=list(self.errors),
             state=self.state,
         )

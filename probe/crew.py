@@ -46,6 +46,7 @@ class Crew:
         self._check = check
         self._settle = settle
         self._boot_us = boot_us
+        self._loop = asyncio.get_running_loop()
         self._slots = Slots(most)
         self._running: dict[Item, None] = {}  # the longest first
         self._waiting: deque[Item] = deque()
@@ -130,13 +131,12 @@ class Crew:
     def _hire(self, item: Item) -> _Worker:
         worker = _Worker()
         worker.item = item
-        worker.task = asyncio.get_running_loop().create_task(self._work(worker))
+        worker.task = self._loop.create_task(self._work(worker))
         self._workers.add(worker.task)
         worker.task.add_done_callback(lambda _: self._dismiss(worker))
         return worker
 
     async def _work(self, worker: _Worker) -> None:
-        loop = asyncio.get_running_loop()
         while (item := worker.item) is not None:
             ran = await self._check(item.assigned)
             if ran.duration_us > item.held_up_us:
@@ -148,9 +148,9 @@ class Crew:
                 self._settle(item, ran)
             if len(self._idle) >= _MOST_IDLE:
                 return
-            worker.wake = loop.create_future()
+            wake = worker.wake = self._loop.create_future()
             self._idle.append(worker)
-            await worker.wake
+            await wake
 
     def _dismiss(self, worker: _Worker) -> None:
         """It was cancelled, maybe before it began, or there are enough of them."""
@@ -186,7 +186,7 @@ class Crew:
         """Nothing else may happen for long that would show that what runs does stall."""
         if self._waiting and self._relief is None and not self._stopped:
             delay_s = _LOOK_APART_US / 1_000_000
-            self._relief = asyncio.get_running_loop().call_later(delay_s, self._relieve)
+            self._relief = self._loop.call_later(delay_s, self._relieve)
 
     def _relieve(self) -> None:
         self._relief = None

@@ -1,5 +1,7 @@
 """What of the spool is acknowledged, and what of it was lost before it could be: kept over a restart."""
 
+import asyncio
+import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,6 +30,7 @@ class Ledger:
         self._lost: dict[int, list[Lost]] = {}
         self._told: dict[int, int] = {}
         self._changed = False
+        self._writing = threading.Lock()
         self.results_lost = 0
         if path.exists():
             self._read()
@@ -83,16 +86,31 @@ class Ledger:
 
     def save(self) -> None:
         """Write what changed, whole or not at all."""
-        if not self._changed:
-            return
+        if self._changed:
+            self._write(self._content())
+
+    async def save_aside(self) -> None:
+        """Save without holding up the loop: a busy disk may take long to give a file its new name."""
+        if self._changed:
+            await asyncio.to_thread(self._write, self._content())
+
+    def _content(self) -> bytes:
+        self._changed = False
         content = {
             "acked": {str(incarnation): seq for incarnation, seq in self._acked.items()},
             "lost": {str(incarnation): losses for incarnation, losses in self._lost.items()},
         }
+        return orjson.dumps(content)
+
+    def _write(self, content: bytes) -> None:
         draft = self._path.with_suffix(".new")
-        draft.write_bytes(orjson.dumps(content))
-        draft.replace(self._path)
-        self._changed = False
+        try:
+            with self._writing:
+                draft.write_bytes(content)
+                draft.replace(self._path)
+        except OSError:
+            self._changed = True
+            raise
 
     def _put(self, incarnation: int, losses: list[Lost]) -> None:
         if losses:

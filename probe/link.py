@@ -1,12 +1,11 @@
 """The way to a collector: a channel that may be trusted, and what a refusal means."""
 
+from dataclasses import dataclass
 from typing import Final
 
 import grpc
 
 _OPTIONS: Final = (
-    ("grpc.keepalive_time_ms", 20_000),
-    ("grpc.keepalive_timeout_ms", 10_000),
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.max_pings_without_data", 0),
     ("grpc.max_receive_message_length", 64 * 1024 * 1024),
@@ -29,7 +28,26 @@ LASTING: Final = frozenset(
 )
 
 
-def channel(collector: str, *, bundle: bytes, key: bytes, certificate: bytes) -> grpc.aio.Channel:
+@dataclass(frozen=True, slots=True)
+class Keepalive:
+    """A collector that says nothing for so long is asked, and given up when it does not answer in time."""
+
+    ask_after_ms: int = 20_000
+    answer_within_ms: int = 10_000
+
+
+KEEPALIVE: Final = Keepalive()
+
+
+def channel(
+    collector: str, *, bundle: bytes, key: bytes, certificate: bytes, keepalive: Keepalive = KEEPALIVE
+) -> grpc.aio.Channel:
     """A channel over mTLS to ``host:port``, not connected yet; all PEM, *bundle* is whom to trust there."""
+    alive = (
+        ("grpc.keepalive_time_ms", keepalive.ask_after_ms),
+        ("grpc.keepalive_timeout_ms", keepalive.answer_within_ms),
+        # While another ping is out, one that measures the bandwidth for instance, none is sent to keep alive.
+        ("grpc.http2.ping_timeout_ms", keepalive.answer_within_ms),
+    )
     trust = grpc.ssl_channel_credentials(bundle, key, certificate)
-    return grpc.aio.secure_channel(collector, trust, options=_OPTIONS)
+    return grpc.aio.secure_channel(collector, trust, options=(*_OPTIONS, *alive))

@@ -26,14 +26,19 @@ _REASONS: Final = {200: "OK", 400: "Bad Request", 404: "Not Found", 405: "Method
 
 
 @asynccontextmanager
-async def serving(listen: str | None, text: Callable[[Histogram], str]) -> AsyncIterator[None]:
-    """Answer at *listen* (nowhere if it is None) with *text* of how late the loop was."""
+async def serving(
+    listen: str | None, text: Callable[[Histogram], str], patience_s: float = _PATIENCE_S
+) -> AsyncIterator[None]:
+    """Answer at *listen* (nowhere if it is None) with *text* of how late the loop was.
+
+    Who has not asked, or not listened, within *patience_s* is hung up on.
+    """
     if listen is None:
         yield
         return
     lag = Histogram()
     host, port = address(listen)
-    responder = _Responder(lambda: text(lag))
+    responder = _Responder(lambda: text(lag), patience_s)
     try:
         server = await asyncio.start_server(responder.answer, host, port, limit=_MOST_BYTES)
     except OSError as error:
@@ -50,8 +55,9 @@ async def serving(listen: str | None, text: Callable[[Histogram], str]) -> Async
 class _Responder:
     """Speaks as little HTTP as a scraper needs, to a few at a time, each for a few seconds."""
 
-    def __init__(self, text: Callable[[], str]) -> None:
+    def __init__(self, text: Callable[[], str], patience_s: float) -> None:
         self._text = text
+        self._patience_s = patience_s
         self._writers: set[asyncio.StreamWriter] = set()
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -60,7 +66,7 @@ class _Responder:
             return
         self._writers.add(writer)
         try:
-            async with asyncio.timeout(_PATIENCE_S):
+            async with asyncio.timeout(self._patience_s):
                 writer.write(self._reply(await _request_line(reader)))
                 await writer.drain()
                 writer.close()

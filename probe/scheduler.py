@@ -1,18 +1,18 @@
 """When each check runs: at its place in the interval, soon again to confirm a change, never twice at once.
 
-One timer serves a heap of due times on the boot clock, which no step of the wall clock moves. What was due
-while the machine slept or this process was held up is skipped and counted, except for the little that
-`late_allowed_us` lets through.
+One timer serves an agenda on the boot clock, which no step of the wall clock moves. What was due while the
+machine slept or this process was held up is skipped and counted, except for the little that `late_allowed_us`
+lets through.
 """
 
 import asyncio
-import heapq
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Final, Protocol
 
 import structlog
 
+from probe.agenda import Agenda
 from probe.clock import wall_us as clock_wall_us
 from probe.crew import Crew
 from probe.item import Item
@@ -28,7 +28,6 @@ log = structlog.get_logger()
 
 # Checks that were never run start at once, but not all at the same moment.
 AT_ONCE_APART_US: Final = 2000
-_STALE_AT_LEAST: Final = 1000
 
 
 class Report(Protocol):
@@ -57,8 +56,7 @@ class Scheduler:
         self._boot_us = boot_us
         self._wall_us = wall_us
         self._items: dict[int, Item] = {}
-        self._heap: list[tuple[int, int, Item]] = []
-        self._pushes = 0
+        self._agenda = Agenda()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_us = 0
         self._crew = Crew(check, self._settle, max_concurrency, boot_us)
@@ -66,6 +64,7 @@ class Scheduler:
         self._budget = Budget(max_concurrency / 5, boot_us)
         self._at_once_us = 0
         self._stopped = False
+        self._loop = asyncio.get_running_loop()
         self.tallies: dict[str, Tally] = {}
 
     @property
@@ -95,21 +94,23 @@ class Scheduler:
         item = self._items.get(assigned.number)
         if item and item.assigned.revision == assigned.revision:
             if item.take(assigned):
-                self._plan(item, next_start(self._wall_us(), item.phase_us, assigned.interval_us))
+                self._plan(item)
             return
         self.leave(assigned.number)
         item = self._items[assigned.number] = Item(assigned, self._tally(assigned.type))
         if assigned.at_once:
             item.next_us = self._at_once_us = max(self._boot_us(), self._at_once_us + AT_ONCE_APART_US)
-            self._push(item)
+            self._put(item)
+            self._set_timer()
         else:
-            self._plan(item, next_start(self._wall_us(), item.phase_us, assigned.interval_us))
+            self._plan(item)
 
     def leave(self, number: int) -> None:
         """Check this no more."""
         item = self._items.pop(number, None)
         if item:
             item.gone = True
+            self._agenda.remove(item)
             if item.task:
                 item.task.cancel()
 
@@ -131,12 +132,13 @@ class Scheduler:
 
     def tick(self) -> None:
         """Start what is due."""
-        now_us = self._boot_us()
         self._timer = None
-        while self._heap and self._heap[0][0] <= now_us and not self._stopped:
-            due_us, _, item = heapq.heappop(self._heap)
-            if not item.gone and item.due_us == due_us:
-                self._come_due(item, now_us)
+        if self._stopped:
+            return
+        now_us = self._boot_us()
+        ahead_us = self._wall_us() - now_us
+        for item in self._agenda.take(now_us):
+            self._come_due(item, now_us, ahead_us)
         self._set_timer()
 
     async def stop(self, seconds: float) -> None:
@@ -146,30 +148,22 @@ class Scheduler:
             self._timer.cancel()
         await self._crew.stop(seconds)
 
-    def _plan(self, item: Item, start_us: int) -> None:
-        """The next regular start is at *start_us*, Unix time."""
-        item.next_us = start_us - self._wall_us() + self._boot_us()
-        self._push(item)
-
-    def _push(self, item: Item) -> None:
-        due_us = min(item.next_us, item.recheck_us) if item.recheck_us else item.next_us
-        if due_us != item.due_us:
-            item.due_us = due_us
-            self._pushes += 1
-            heapq.heappush(self._heap, (due_us, self._pushes, item))
-            self._sweep()
+    def _plan(self, item: Item) -> None:
+        """Its next regular start is at its place in the interval."""
+        unix_us = self._wall_us()
+        start_us = next_start(unix_us, item.phase_us, item.assigned.interval_us)
+        item.next_us = start_us - unix_us + self._boot_us()
+        self._put(item)
         self._set_timer()
 
-    def _sweep(self) -> None:
-        """Entries that count no more (replaced or gone) are left in the heap until they are half of it."""
-        if len(self._heap) > 2 * len(self._items) + _STALE_AT_LEAST:
-            self._heap = [entry for entry in self._heap if not entry[2].gone and entry[2].due_us == entry[0]]
-            heapq.heapify(self._heap)
+    def _put(self, item: Item) -> None:
+        soon_us = item.recheck_us
+        self._agenda.put(item, soon_us if 0 < soon_us < item.next_us else item.next_us)
 
     def _set_timer(self) -> None:
-        if not self._heap or self._stopped:
+        due_us = self._agenda.next_us
+        if due_us is None or self._stopped:
             return
-        due_us = self._heap[0][0]
         if self._timer:
             if self._timer_us <= due_us:
                 return
@@ -177,29 +171,31 @@ class Scheduler:
         # uvloop takes less than a millisecond for none, and would spin until the moment comes.
         delay_ms = max(1, -((self._boot_us() - due_us) // 1000))
         self._timer_us = due_us
-        self._timer = asyncio.get_running_loop().call_later(delay_ms / 1000, self.tick)
+        self._timer = self._loop.call_later(delay_ms / 1000, self.tick)
 
-    def _come_due(self, item: Item, now_us: int) -> None:
-        interval_us = item.assigned.interval_us
-        if item.next_us > now_us:
+    def _come_due(self, item: Item, now_us: int, ahead_us: int) -> None:
+        """*ahead_us*: of the boot clock is the wall clock."""
+        planned_us = item.next_us
+        if planned_us > now_us:
             item.recheck_us = 0
             if not item.busy:
                 self._start(item, Run.RECHECK, item.due_us)
-            self._push(item)
+            self._put(item)
             return
-        planned_us = item.next_us
+        interval_us = item.assigned.interval_us
         late_us = now_us - planned_us
-        unix_us = self._wall_us()
         if late_us > late_allowed_us(interval_us):
             item.tally.skip(1 + late_us // interval_us)
-            self._plan(item, next_start(unix_us, item.phase_us, interval_us))
+            item.next_us = next_start(now_us + ahead_us, item.phase_us, interval_us) - ahead_us
+            self._put(item)
             return
         if item.busy:
             item.tally.skip(1)
         else:
             item.recheck_us = 0
             self._start(item, Run.SCHEDULED, planned_us)
-        self._plan(item, following(unix_us - late_us, item.phase_us, interval_us))
+        item.next_us = following(planned_us + ahead_us, item.phase_us, interval_us) - ahead_us
+        self._put(item)
 
     def _start(self, item: Item, run: Run, wanted_us: int, until_us: int = 0) -> None:
         item.run, item.wanted_us, item.until_us = run, wanted_us, until_us
@@ -219,4 +215,5 @@ class Scheduler:
         self._report(item.assigned, item.run, ran, urgent=not quiet)
         if delay_s is not None and item.next_us and not self._stopped and self._budget.take():
             item.recheck_us = self._boot_us() + int(delay_s * 1_000_000)
-            self._push(item)
+            self._put(item)
+            self._set_timer()

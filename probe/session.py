@@ -17,7 +17,7 @@ from probe.batches import Batcher, clean
 from probe.clock import wall_us
 from probe.credentials import Credentials
 from probe.lanes import Lanes
-from probe.link import LASTING, channel
+from probe.link import KEEPALIVE, LASTING, Keepalive, channel
 from probe.plan import Change, Order, Plan, prepare
 from probe.runner import Ran
 from probe.scheduler import Scheduler
@@ -74,6 +74,7 @@ class Session:
         plan: Plan,
         scheduler: Scheduler,
         bell: Bell,
+        keepalive: Keepalive = KEEPALIVE,
     ) -> None:
         """*credentials* answers those of the moment; *bell* is rung when a batch was sealed."""
         self._me = me
@@ -84,6 +85,7 @@ class Session:
         self._plan = plan
         self._scheduler = scheduler
         self._bell = bell
+        self._keepalive = keepalive
         self._answers: deque[probe_pb2.Answer] = deque(maxlen=_MOST_ANSWERS)
         self._vitals_at = 0.0
         self.connected = False
@@ -121,7 +123,13 @@ class Session:
             why = f"its certificate expired at {iso(mine.passport.not_after)}"
             self._complain(collector, grpc.StatusCode.UNAUTHENTICATED, why)
             return
-        async with channel(collector, bundle=mine.bundle, key=mine.key, certificate=mine.certificate) as link:
+        async with channel(
+            collector,
+            bundle=mine.bundle,
+            key=mine.key,
+            certificate=mine.certificate,
+            keepalive=self._keepalive,
+        ) as link:
             call: Call = probe_pb2_grpc.ProbeLinkStub(link).Session()  # type: ignore[no-untyped-call]
             told = self._ranges()
             await call.write(self._from_probe(hello=self._hello(told)))

@@ -104,7 +104,7 @@ class Spool:
         self._expire()
         self.ledger.forget({incarnation for incarnation, _, _ in self._pieces()})
         if not self._held:
-            self.ledger.save()
+            await self.ledger.save_aside()
         return False
 
     def close(self) -> None:

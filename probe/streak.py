@@ -29,17 +29,20 @@ class Streak:
         """
         if status is Status.UNKNOWN:
             return None
-        interval_s = assigned.interval_us / 1_000_000
         if status is Status.UP:
             self.fails = 0
             if not self.failing:
                 return None
             self.goods += 1
             self.failing = self.goods < assigned.recovery_threshold
-            return recheck_delay(self.goods, interval_s) if self.failing else None
+            return _delay_s(self.goods, assigned) if self.failing else None
         self.goods = 0
         self.fails += 1
         if self.failing:
             return None
         self.failing = self.fails >= assigned.failure_threshold
-        return None if self.failing else recheck_delay(self.fails, interval_s)
+        return None if self.failing else _delay_s(self.fails, assigned)
+
+
+def _delay_s(streak: int, assigned: Assigned) -> float:
+    return recheck_delay(streak, assigned.interval_us / 1_000_000)

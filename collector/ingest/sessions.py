@@ -49,6 +49,7 @@ _OPTIONS = (
     ("grpc.max_receive_message_length", convert.MAX_BATCH_BYTES + 65_536),
     ("grpc.keepalive_time_ms", 20_000),
     ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.http2.ping_timeout_ms", 10_000),
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),
 )

@@ -3,8 +3,10 @@
 import zlib
 from typing import Final
 
+import brotli
+
 # What to ask for (Accept-Encoding) where a body is kept; where none is, nothing needs to be packed.
-ACCEPTED: Final = "gzip, deflate"
+ACCEPTED: Final = "gzip, deflate, br"
 
 _GZIP: Final = 31
 _ZLIB: Final = 15
@@ -13,6 +15,8 @@ _RAW: Final = -15
 _MOST_TIMES: Final = 250
 _HARMLESS_BYTES: Final = 1_048_576
 _STEP_BYTES: Final = 262_144
+# brotli does not say how much of its input it used: given in slices, its size so far is known well enough.
+_SLICE_BYTES: Final = 4_096
 # gzip may be put together of many streams, which are unpacked one by one: those who do so send few.
 _MOST_STREAMS: Final = 1_000
 
@@ -20,7 +24,9 @@ _MOST_STREAMS: Final = 1_000
 class Body:
     """Keeps the first *most* bytes; *fault* says, once there is one, why it can't be read."""
 
-    __slots__ = ("_most", "_packed", "_start", "_streams", "_taken", "_unpack", "data", "fault")
+    __slots__ = (
+        "_brotli", "_most", "_packed", "_start", "_streams", "_taken", "_unpack", "data", "fault",
+    )  # fmt: skip
 
     def __init__(self, most: int) -> None:
         self.data = bytearray()
@@ -28,6 +34,7 @@ class Body:
         self._most = most
         self._packed = ""
         self._unpack: zlib._Decompress | None = None
+        self._brotli: brotli.Decompressor | None = None
         self._start = b""
         self._taken = 0
         self._streams = 0
@@ -45,6 +52,8 @@ class Body:
                 self._packed, self._unpack = "gzip", zlib.decompressobj(_GZIP)
             case "deflate":
                 self._packed = "deflate"
+            case "br":
+                self._packed, self._brotli = "br", brotli.Decompressor()
             case _:
                 self.fault = "packed in a way that was not asked for"
 
@@ -54,16 +63,23 @@ class Body:
             self.data += data[: self._most - len(self.data)]
             return self.full or bool(self.fault)
         try:
-            self._take(data)
-        except zlib.error:
+            if self._brotli is None:
+                self._take(data)
+            else:
+                self._take_brotli(self._brotli, data)
+        except (zlib.error, brotli.error):
             self.fault = f"malformed {self._packed}"
         return self.full or bool(self.fault)
 
     def end(self) -> None:
         """There is no more to come."""
-        finished = self._unpack is not None and self._unpack.eof
-        if self._packed and not finished and self._taken and not self.full and not self.fault:
+        if self._packed and self._taken and not self.full and not self.fault and not self._finished():
             self.fault = f"{self._packed} ends too soon"
+
+    def _finished(self) -> bool:
+        if self._brotli is not None:
+            return bool(self._brotli.is_finished())
+        return self._unpack is not None and self._unpack.eof
 
     def _take(self, data: bytes) -> None:
         self._taken += len(data)
@@ -78,8 +94,24 @@ class Body:
                 return
             self.data += self._unpack.decompress(data, min(_STEP_BYTES, self._most - len(self.data)))
             data = self._unpack.unused_data or self._unpack.unconsumed_tail
-            if len(self.data) > max(_HARMLESS_BYTES, (self._taken - len(data)) * _MOST_TIMES):
-                self.fault = f"{self._packed} of more than {_MOST_TIMES} times its size"
+            self._watch(self._taken - len(data))
+
+    def _take_brotli(self, unpack: brotli.Decompressor, data: bytes) -> None:
+        for at in range(0, len(data), _SLICE_BYTES):
+            part = data[at : at + _SLICE_BYTES]
+            self._taken += len(part)
+            while not self.full and not self.fault:
+                room = self._most - len(self.data)
+                came = unpack.process(part, output_buffer_limit=min(_STEP_BYTES, room))
+                self.data += came[:room]
+                self._watch(self._taken)
+                if not came:
+                    break
+                part = b""
+
+    def _watch(self, used: int) -> None:
+        if len(self.data) > max(_HARMLESS_BYTES, used * _MOST_TIMES):
+            self.fault = f"{self._packed} of more than {_MOST_TIMES} times its size"
 
     def _again(self, data: bytes) -> bool:
         """Does another stream of gzip begin here? Anything else behind the end is of no account."""

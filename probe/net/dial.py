@@ -2,7 +2,6 @@
 
 import socket
 import struct
-from contextlib import suppress
 from errno import ECONNREFUSED, ECONNRESET, EINPROGRESS
 from select import EPOLLERR, EPOLLHUP
 from typing import Final
@@ -38,6 +37,8 @@ def fault(sock: socket.socket, address: str, port: int, events: int) -> int:
 
 
 def drop(sock: socket.socket) -> None:
-    with suppress(OSError):  # on a socket that was reset already
+    try:  # noqa: SIM105 - half a microsecond for each check
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
+    except OSError:  # on a socket that was reset already
+        pass
     sock.close()

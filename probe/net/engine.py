@@ -62,7 +62,8 @@ class Net:
         Raises TargetError for whatever the target does wrong, ProbeError for what goes wrong here.
         """
         try:
-            addresses = await self._names.addresses(to, spent, limit)
+            names = self._names
+            addresses = names.literal(to) if to.literal else await names.addresses(to, spent, limit)
             if to.tls:
                 talk = partial(Connection, self, to, spent, limit, words, reply)
                 await self._securely(talk, addresses, to, limit)

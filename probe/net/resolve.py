@@ -84,14 +84,20 @@ class Resolver:
         self._cleared = 0.0
 
     async def addresses(self, to: Endpoint, spent: Spent, limit: Limit) -> tuple[str, ...]:
-        """Where *to* is, in the order to try; all of them may be connected to."""
+        """Where the name *to* is, in the order to try; all of them may be connected to."""
         began = time.monotonic()
         key = (to.host, to.version)
         known = self._known.get(key)
         if known is None or known.until <= began:
-            known = self._literal(to) if to.literal else await self._ask(key, limit)
-        if not to.literal:
-            spent.dns = (spent.dns or 0.0) + time.monotonic() - began
+            known = await self._ask(key, limit)
+        spent.dns = (spent.dns or 0.0) + time.monotonic() - began
+        if known.error:
+            raise TargetError(known.error)
+        return known.addresses
+
+    def literal(self, to: Endpoint) -> tuple[str, ...]:
+        """The address that *to* is, if it may be connected to."""
+        known = self._known.get((to.host, to.version)) or self._literal(to)
         if known.error:
             raise TargetError(known.error)
         return known.addresses

@@ -4,19 +4,29 @@ import hashlib
 import socket
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
-from probe.net import certificates
+from probe.net import certificates, tls_rustls
 from probe.net.certificates import Case
 from probe.net.endpoint import Endpoint
 from probe.net.errors import TargetError
+from probe.net.tls_rustls import RustSocket
 
 _TRUSTED_S: Final = 600
+# rustls verifies each handshake by itself: OpenSSL is asked again for what the two might judge differently.
+_TRUSTED_BY_BOTH_S: Final = 3_600
+# For so long whoever rustls would not speak with, or would not trust, is left to OpenSSL.
+_REFUSED_S: Final = 86_400
+_DISTRUSTED_S: Final = 3_600
+# The first handshake of rustls with a peer may not take longer, or there is no time left for OpenSSL's.
+_TRIAL_S: Final = 1.0
 _MOST_PEERS: Final = 10_000
 _MOST_CHAINS: Final = 16
+_MOST_AUTHORITIES: Final = 500
 _DER: Final = 2  # _ssl.ENCODING_DER
 
 # What OpenSSL calls it when the other end answers with something that is no TLS record at all.
@@ -34,6 +44,7 @@ _REASONS: Final = {
     "DH_KEY_TOO_SMALL": "the server's key exchange is too weak",
 }
 
+Wrap = Callable[[socket.socket, str], ssl.SSLSocket]
 Judge = Callable[[ssl.SSLSocket, Endpoint], None]
 
 
@@ -62,50 +73,71 @@ class Unproven(TargetError):
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How to shake hands; *judge* hears of each handshake that is done, and with whom."""
+    """How to shake hands; *judge* hears of each handshake that is done, and with whom.
 
-    context: ssl.SSLContext
+    *wrap* makes a connected socket, and the host that it leads to, ready for the handshake; the file
+    descriptor stays what it was. What it returns need not be OpenSSL's, but does the same for a check.
+    """
+
+    wrap: Wrap
     judge: Judge | None
 
-    def wrap(self, sock: socket.socket, host: str) -> ssl.SSLSocket:
-        """Ready for its handshake, with the file descriptor that it had."""
-        return self.context.wrap_socket(
-            sock, server_hostname=host, do_handshake_on_connect=False, suppress_ragged_eofs=True
-        )
+
+class _Peer:
+    """What is known of a host and port."""
+
+    __slots__ = ("chains", "rust", "rust_after", "rust_knows")
+
+    def __init__(self) -> None:
+        self.chains: dict[bytes, float] = {}  # until when each is trusted
+        self.rust: Manner | None = None
+        self.rust_after = 0.0
+        self.rust_knows = False
 
 
 class Trust:
     """Which chains are trusted from whom: OpenSSL verifies each, and its yes holds for ten minutes.
 
     Meanwhile a handshake without verification will do if the very same chain comes, for it still proves that
-    the peer has the certificate's key. The contexts are shared: making one costs 20 ms, so it is done late.
+    the peer has the certificate's key. Where rustls is installed it shakes hands in place of that, verifying
+    again; if it refuses, OpenSSL is asked at once, whose word is what counts. The contexts are shared: making
+    one costs 20 ms, so it is done late.
     """
 
-    __slots__ = ("_blind", "_ca_file", "_proven", "_quick", "_strict")
+    __slots__ = ("_authorities", "_blind", "_ca_file", "_peers", "_quick", "_rustls", "_strict")
 
-    def __init__(self, ca_file: Path | None) -> None:
+    def __init__(self, ca_file: Path | None, *, rustls: bool = tls_rustls.INSTALLED) -> None:
         self._ca_file = ca_file
+        self._rustls = rustls
         self._strict: Manner | None = None
-        self._quick: Manner | None = None
         self._blind: Manner | None = None
-        self._proven: dict[tuple[str, int], dict[bytes, float]] = {}
+        self._quick: Manner | None = None
+        self._peers: dict[tuple[str, int], _Peer] = {}
+        self._authorities: dict[bytes, ssl.SSLContext] = {}  # contexts of rustls that trust one each
+
+    @property
+    def library(self) -> str:
+        """What shakes hands here, for people."""
+        return f"rustls, {ssl.OPENSSL_VERSION}" if self._rustls else ssl.OPENSSL_VERSION
 
     def manner(self, to: Endpoint) -> Manner:
         """How to shake hands with *to*."""
         if not to.verify:
             return self.blind()
-        proven = self._proven.get((to.host, to.port))
-        if proven is None or max(proven.values()) <= time.monotonic():
+        peer, now = self._peers.get((to.host, to.port)), time.monotonic()
+        if peer is None or max(peer.chains.values(), default=0.0) <= now:
             return self.strict()
+        if peer.rust is not None and peer.rust_after <= now:
+            return peer.rust
         if self._quick is None:
-            self._quick = Manner(self.blind().context, self._recognise)
+            self._quick = Manner(self.blind().wrap, self._recognise)
         return self._quick
 
     def strict(self) -> Manner:
         if self._strict is None:
             context = ssl.create_default_context(cafile=self._ca_file)
             context.hostname_checks_common_name = False  # as browsers and Go do
-            self._strict = Manner(context, self._remember)
+            self._strict = Manner(partial(_wrap, context), self._remember)
         return self._strict
 
     def blind(self, judge: Judge | None = None) -> Manner:
@@ -114,23 +146,65 @@ class Trust:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
-            self._blind = Manner(context, None)
-        return self._blind if judge is None else Manner(self._blind.context, judge)
+            self._blind = Manner(partial(_wrap, context), None)
+        return self._blind if judge is None else Manner(self._blind.wrap, judge)
 
     def _remember(self, sock: ssl.SSLSocket, to: Endpoint) -> None:
-        left_s = _left_s(sock)
-        proven = self._proven.pop((to.host, to.port), {})
-        if len(self._proven) >= _MOST_PEERS:
-            del self._proven[next(iter(self._proven))]
-        if len(proven) >= _MOST_CHAINS:
-            del proven[next(iter(proven))]
-        proven[_print(sock)] = time.monotonic() + min(_TRUSTED_S, left_s)
-        self._proven[to.host, to.port] = proven
+        chain, now = _verified(sock), time.monotonic()
+        peer = self._peers.pop((to.host, to.port), None) or _Peer()
+        if len(self._peers) >= _MOST_PEERS:
+            del self._peers[next(iter(self._peers))]
+        if len(peer.chains) >= _MOST_CHAINS:
+            del peer.chains[next(iter(peer.chains))]
+        if self._rustls and peer.rust_after <= now:
+            peer.rust = self._by_rust(peer, chain[-1].public_bytes(_DER))
+        most_s = _TRUSTED_S if peer.rust is None else _TRUSTED_BY_BOTH_S
+        peer.chains[_print(_ders(sock))] = now + min(most_s, _left_s(chain))
+        self._peers[to.host, to.port] = peer
+
+    def _by_rust(self, peer: _Peer, authority: bytes) -> Manner | None:
+        """None if rustls can't read *authority*. It need trust no other: to hold many makes it slower."""
+        context = self._authorities.get(authority)
+        if context is None:
+            if len(self._authorities) >= _MOST_AUTHORITIES:
+                del self._authorities[next(iter(self._authorities))]
+            context = tls_rustls.trusting(authority)
+            if context is None:
+                return None
+            self._authorities[authority] = context
+        return Manner(partial(_wrap_rust, context, peer), partial(self._recognise_rust, peer))
 
     def _recognise(self, sock: ssl.SSLSocket, to: Endpoint) -> None:
-        until = self._proven.get((to.host, to.port), {}).get(_print(sock))
-        if until is None or until <= time.monotonic():
+        self._demand(to, _print(_ders(sock)))
+
+    def _recognise_rust(self, peer: _Peer, sock: ssl.SSLSocket, to: Endpoint) -> None:
+        peer.rust_knows = True
+        self._demand(to, _print(cast("RustSocket", sock).chain()))
+
+    def _demand(self, to: Endpoint, chain: bytes) -> None:
+        peer = self._peers.get((to.host, to.port))
+        if peer is None or peer.chains.get(chain, 0.0) <= time.monotonic():
             raise Unproven("tls: certificate is not verified yet")
+
+
+def _wrap(context: ssl.SSLContext, sock: socket.socket, host: str) -> ssl.SSLSocket:
+    return context.wrap_socket(
+        sock, server_hostname=host, do_handshake_on_connect=False, suppress_ragged_eofs=True
+    )
+
+
+def _wrap_rust(context: ssl.SSLContext, peer: _Peer, sock: socket.socket, host: str) -> ssl.SSLSocket:
+    trial_s = None if peer.rust_knows else _TRIAL_S
+    return cast("ssl.SSLSocket", RustSocket(sock, context, host, partial(_refuse, peer), trial_s))
+
+
+def _refuse(peer: _Peer, error: OSError) -> TargetError:
+    """Leave *peer* to OpenSSL, which begins anew with it."""
+    distrusted = isinstance(error, ssl.SSLCertVerificationError)
+    peer.rust_after = time.monotonic() + (_DISTRUSTED_S if distrusted else _REFUSED_S)
+    peer.rust, peer.rust_knows = None, False
+    peer.chains.clear()
+    return Unproven("tls: rustls would not")
 
 
 def sent(sock: ssl.SSLSocket) -> list[Any]:
@@ -156,17 +230,25 @@ def fault(error: ssl.SSLError, peer: str, *, phase: str) -> TargetError:
     return TargetError(f"tls: {'connection' if late else 'handshake'} failed: {words}")
 
 
-def _print(sock: ssl.SSLSocket) -> bytes:
+def _ders(sock: ssl.SSLSocket) -> Iterable[bytes]:
+    return (one.public_bytes(_DER) for one in sent(sock))
+
+
+def _print(chain: Iterable[bytes]) -> bytes:
     """What tells one chain from another."""
     digest = hashlib.sha256()
-    for certificate in sent(sock):
-        digest.update(certificate.public_bytes(_DER))
+    for certificate in chain:
+        digest.update(certificate)
     return digest.digest()
 
 
-def _left_s(sock: ssl.SSLSocket) -> float:
-    """How long all of the verified chain, its authority too, stays valid; 0 if that can't be told."""
-    chain = sock._sslobj.get_verified_chain()  # type: ignore[attr-defined]  # noqa: SLF001 - public from 3.13 on only
+def _verified(sock: ssl.SSLSocket) -> list[Any]:
+    """The chain up to the authority that it is trusted for, as OpenSSL's objects."""
+    return sock._sslobj.get_verified_chain()  # type: ignore[attr-defined, no-any-return]  # noqa: SLF001 - public from 3.13 on only
+
+
+def _left_s(chain: list[Any]) -> float:
+    """How long all of a verified chain, its authority too, stays valid; 0 if that can't be told."""
     try:
         return min(one.ends for one in certificates.read(chain)) - time.time()
     except ValueError:

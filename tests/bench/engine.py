@@ -16,6 +16,7 @@ import uvloop
 
 from probe.checks import CHECKS, Check
 from probe.net.engine import Net
+from probe.net.tls import Trust
 from probe.runner import run as run_check
 from shared.kinds.http import Http
 from shared.kinds.tcp import Tcp
@@ -42,17 +43,22 @@ def run() -> Iterable[Figure]:
                 14_000,
             )
             https = Http(url=f"https://127.0.0.1:{secure}/")
-            yield Figure("engine https", _rate("http", https, 1_000, ca_file), "checks per CPU-second", 1_000)
+            for library, at_least in (("openssl", 1_000), ("rustls", 2_000)):
+                rate = _rate("http", https, 1_000, ca_file, rustls=library == "rustls")
+                yield Figure(f"engine https, {library}", rate, "checks per CPU-second", at_least)
         finally:
             os.sched_setaffinity(0, home)
 
 
-def _rate(name: str, kind: Http | Tcp, count: int, ca_file: Path | None = None) -> float:
-    return uvloop.run(_measure(CHECKS[name](kind), count, ca_file))
+def _rate(
+    name: str, kind: Http | Tcp, count: int, ca_file: Path | None = None, *, rustls: bool = False
+) -> float:
+    return uvloop.run(_measure(CHECKS[name](kind), count, ca_file, rustls=rustls))
 
 
-async def _measure(check: Check, count: int, ca_file: Path | None) -> float:
+async def _measure(check: Check, count: int, ca_file: Path | None, *, rustls: bool) -> float:
     net = Net(ca_file=ca_file)
+    net.trust = Trust(ca_file, rustls=rustls)
     try:
         await _many(check, net, count // 10)
         rates = []

@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 import orjson
@@ -45,7 +46,10 @@ def run() -> Iterator[Figure]:
         tcp = orjson.dumps({"host": "127.0.0.1", "port": plain})
         yield from _rates("tcp", orders("tcp", tcp, range(1, 10_001), interval_ms=1000), ca_file, 14_000)
         yield from _rates("http", orders("http", http, range(1, 6_001), interval_ms=1000), ca_file, 8_000)
-        yield from _rates("https", orders("http", https, range(1, 601), interval_ms=1000), ca_file, 1_000)
+        secured = orders("http", https, range(1, 601), interval_ms=1000)
+        yield from _rates("https, OpenSSL", secured, ca_file, 1_000, without="rtls")
+        if find_spec("rtls"):
+            yield from _rates("https, rustls", secured, ca_file, 2_000)
         steady = orders("http", http, range(1, 1_001), interval_ms=1000)
         yield from _lateness("1,000 starts a second", steady, range(1, 1_001))
         yield from _beside_stalled(http)
@@ -53,9 +57,13 @@ def run() -> Iterator[Figure]:
         yield from others.run(plain)
 
 
-def _rates(name: str, plan: Sequence[probe_pb2.Assignment], ca_file: Path, at_least: int) -> Iterator[Figure]:
+def _rates(
+    name: str, plan: Sequence[probe_pb2.Assignment], ca_file: Path, at_least: int, without: str = ""
+) -> Iterator[Figure]:
+    """*without*: a package that the probe is to find as if it were not installed."""
+
     async def measure() -> float:
-        async with _running(plan, ca_file) as (collector, probe):
+        async with _running(plan, ca_file, without=without) as (collector, probe):
             probe.cpu_affinity([min(os.sched_getaffinity(0))])  # as the target has the last
             await asyncio.sleep(SETTLE_S)
             rates = [await _rate(collector, probe) for _ in range(WINDOWS)]
@@ -146,14 +154,18 @@ def _take(listener: socket.socket, stop: threading.Event) -> None:
 
 @asynccontextmanager
 async def _running(
-    plan: Sequence[probe_pb2.Assignment], ca_file: Path | None = None, *, timed: range | None = None
+    plan: Sequence[probe_pb2.Assignment],
+    ca_file: Path | None = None,
+    *,
+    timed: range | None = None,
+    without: str = "",
 ) -> AsyncIterator[tuple[Counting, psutil.Process]]:
     collector = Counting()
     collector.timed = timed or range(1, len(plan) + 1)
     await collector.start(plan)
     try:
         with tempfile.TemporaryDirectory(prefix="tocsin-bench-") as folder:
-            async with _probe(collector, Path(folder), ca_file) as probe:
+            async with _probe(collector, Path(folder), ca_file, without) as probe:
                 yield collector, probe
     finally:
         await collector.stop()
@@ -161,13 +173,16 @@ async def _running(
 
 @asynccontextmanager
 async def _probe(
-    collector: Counting, folder: Path, ca_file: Path | None = None
+    collector: Counting, folder: Path, ca_file: Path | None = None, without: str = ""
 ) -> AsyncIterator[psutil.Process]:
     collector.deployment.enrolled(folder)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TOCSIN_")}
     environment["GRPC_VERBOSITY"] = "ERROR"
     if ca_file:
         environment["SSL_CERT_FILE"] = str(ca_file)
+    if without:
+        (folder / f"{without}.py").write_text("raise ImportError\n")
+        environment["PYTHONPATH"] = str(folder)
     command = [
         sys.executable, "-m", "probe", "--data-dir", str(folder), "--log-level", "error",
         "--collector", f"127.0.0.1:{collector.port}",

@@ -82,6 +82,8 @@ class Peer:
         sender = asyncio.create_task(self._send(context, out))
         try:
             async for message in requests:
+                if out is not self._out:
+                    return  # a newer session fences this one
                 await self._take(message, out)
             self.half_closed += 1
         finally:

@@ -9,16 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from probe.link import Keepalive
 from shared.phases import unpack
 from shared.results import Status
 from shared.wire.convert import Batch
 from shared.wire.v1 import probe_pb2
 from tests.probe.peer import Peer
 from tests.probe.test_app import has_holes, plan
+from tests.probe.test_session import Probe
 from tests.probe.wire import Wire, demand, laid
 
 ROOT = Path(__file__).parents[2]
-# A probe without a certificate talks to its own machine alone; this takes what it says across.
+# A probe without a certificate talks to its own machine alone; this takes what it says across:
+# from the host and port named first to those named last.
 FORWARD = """
 import asyncio, sys
 async def pipe(reader, writer):
@@ -28,9 +31,9 @@ async def pipe(reader, writer):
     writer.close()
 async def main():
     async def take(reader, writer):
-        far_reader, far_writer = await asyncio.open_connection(sys.argv[1], int(sys.argv[2]))
+        far_reader, far_writer = await asyncio.open_connection(sys.argv[3], int(sys.argv[4]))
         await asyncio.gather(pipe(reader, far_writer), pipe(far_reader, writer), return_exceptions=True)
-    await (await asyncio.start_server(take, "127.0.0.1", 7070)).serve_forever()
+    await (await asyncio.start_server(take, sys.argv[1], int(sys.argv[2]))).serve_forever()
 asyncio.run(main())
 """
 
@@ -92,10 +95,33 @@ async def far_away(wire: Wire, peer: Peer, directory: Path) -> AsyncIterator[Non
     within = ["ip", "netns", "exec", wire.namespace, sys.executable]
     flags = ["--data-dir", str(directory), "--collector", "127.0.0.1:7070", "--log-level", "error"]
     commands = [
-        [*within, "-c", FORWARD, wire.here, str(peer.port)],
+        [*within, "-c", FORWARD, "127.0.0.1", "7070", wire.here, str(peer.port)],
         [*within, "-m", "probe", *flags],
     ]
-    running = [await asyncio.create_subprocess_exec(*command, cwd=ROOT, env=clean) for command in commands]
+    async with started(commands, clean):
+        yield
+
+
+@asynccontextmanager
+async def across(wire: Wire, peer: Peer) -> AsyncIterator[str]:
+    """An address on this machine from which the way to *peer* leads over the wire and back."""
+    near, far = "7071", "7072"
+    commands = [
+        [sys.executable, "-c", FORWARD, "127.0.0.1", near, wire.there, far],
+        [
+            "ip", "netns", "exec", wire.namespace,
+            sys.executable, "-c", FORWARD, wire.there, far, wire.here, str(peer.port),
+        ],
+    ]  # fmt: skip
+    async with started(commands, dict(os.environ)):
+        yield f"127.0.0.1:{near}"
+
+
+@asynccontextmanager
+async def started(commands: list[list[str]], environment: dict[str, str]) -> AsyncIterator[None]:
+    running = [
+        await asyncio.create_subprocess_exec(*command, cwd=ROOT, env=environment) for command in commands
+    ]
     try:
         yield
     finally:
@@ -160,6 +186,30 @@ async def test_a_cut_is_told_as_what_it_is_and_costs_no_result(
     assert bad
     assert all("timed out" in error or "no answer" in error for error in bad), bad
     assert {outcome for outcome, _ in told(peer.batches)[-20:]} == {Status.UP}
+    assert peer.out_of_order == 0
+    assert peer.gaps == []
+    assert not has_holes(peer)
+
+
+async def test_a_session_that_says_nothing_is_given_up_and_nothing_is_lost_or_doubled(
+    wire: Wire, peer: Peer, tmp_path: Path
+) -> None:
+    async with across(wire, peer) as collector:
+        keepalive = Keepalive(ask_after_ms=1000, answer_within_ms=1000)
+        probe = Probe(tmp_path, peer.deployment.probe(), collector, keepalive=keepalive)
+        probe.tell(20)
+        await peer.until_results(20)
+        wire.cut = True
+        probe.tell(20)
+        async with asyncio.timeout(10):
+            while probe.session.connected:
+                await asyncio.sleep(0.05)
+        probe.tell(20)
+        wire.cut = False
+        await peer.until_results(60)
+        await probe.stop()
+    assert len(peer.hellos) >= 2
+    assert sorted(monitor for monitor, _, _ in peer.results) == list(range(1, 61))
     assert peer.out_of_order == 0
     assert peer.gaps == []
     assert not has_holes(peer)

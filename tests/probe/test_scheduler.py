@@ -483,7 +483,7 @@ def test_ten_thousand_assignments_stay_small() -> None:
             world.scheduler.take(assigned(monitor))
         for revision in range(2, 6):
             world.scheduler.take(assigned(5, revision=revision))
-        assert len(world.scheduler._heap) < 21_100
+        assert len(world.scheduler._agenda) < 21_100
         await world.scheduler.stop(0)
 
     asyncio.run(measure())

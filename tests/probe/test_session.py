@@ -14,6 +14,7 @@ import structlog
 
 from probe.batches import Batcher
 from probe.credentials import Credentials
+from probe.link import KEEPALIVE, Keepalive
 from probe.plan import Assigned, Order, Plan, prepare
 from probe.runner import Ran
 from probe.scheduler import Scheduler
@@ -45,6 +46,7 @@ class Probe:
         mine: Credentials,
         *collectors: str,
         outcome: Outcome = Outcome(Status.UP, 200),  # noqa: B008 - it is frozen
+        keepalive: Keepalive = KEEPALIVE,
     ) -> None:
         self.outcome = outcome
         self.told = 0
@@ -62,6 +64,7 @@ class Probe:
             plan=self.plan,
             scheduler=self.scheduler,
             bell=self.bell,
+            keepalive=keepalive,
         )
         self.task = asyncio.create_task(self.session.run())
 

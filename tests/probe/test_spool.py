@@ -1,5 +1,6 @@
 """The spool keeps what it took, tells what it lost, and opens whatever happened to its files."""
 
+import asyncio
 import contextlib
 import os
 import random
@@ -7,6 +8,7 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -417,3 +419,21 @@ async def disk_full_for_long(directory: Path) -> None:
 
 def test_a_disk_that_stays_full_drops_the_oldest_and_counts(tmp_path: Path) -> None:
     in_child("disk_full_for_long", tmp_path)
+
+
+async def test_a_disk_that_is_slow_with_the_positions_holds_up_no_check(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    fill(spool, 1, 1)
+    spool.acked(INC, 1)
+    stuck = tmp_path / "positions.new"
+    os.mkfifo(stuck)  # whoever opens it waits for the other side
+    release = threading.Timer(1, stuck.read_bytes)
+    release.start()
+    turning = asyncio.create_task(spool.turn())
+    longest, seen = 0.0, time.monotonic()
+    while not turning.done():
+        await asyncio.sleep(0.01)
+        longest, seen = max(longest, time.monotonic() - seen), time.monotonic()
+    release.join()
+    spool.close()
+    assert longest < 0.7

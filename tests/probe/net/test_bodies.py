@@ -5,6 +5,7 @@ import tracemalloc
 import zlib
 from itertools import pairwise
 
+import brotli
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,6 +30,7 @@ PACKED = {
     "x-gzip": gzip.compress(TEXT),
     "GZip ": gzip.compress(TEXT),
     "deflate": zlib.compress(TEXT),
+    "br": brotli.compress(TEXT),
 }
 ODD = [
     pytest.param("deflate", raw(TEXT), id="deflate without its header"),
@@ -84,23 +86,37 @@ def test_no_more_is_kept_than_asked_for(encoding: str, cuts: list[int], most: in
         ("gzip", zlib.compress(TEXT), "malformed gzip"),
         ("deflate", b"\xff" * 99, "malformed deflate"),
         ("gzip", gzip.compress(TEXT)[:-8] + b"12345678", "malformed gzip"),
-        ("br", TEXT, "packed in a way that was not asked for"),
+        ("br", TEXT, "malformed br"),
+        ("br", gzip.compress(TEXT), "malformed br"),
+        ("br", b"\xff" * 99, "malformed br"),
+        ("br", brotli.compress(TEXT) + b"more", "malformed br"),
+        ("br", brotli.compress(TEXT)[:-1], "br ends too soon"),
+        ("br", brotli.compress(TEXT)[:5], "br ends too soon"),
+        ("zstd", TEXT, "packed in a way that was not asked for"),
         ("gzip, gzip", gzip.compress(gzip.compress(TEXT)), "packed in a way that was not asked for"),
     ],
 )
 def test_says_why_a_body_cannot_be_read(encoding: str, packed: bytes, fault: str) -> None:
     assert keep(encoding, packed).fault == fault
+    assert keep(encoding, *[bytes([byte]) for byte in packed]).fault == fault
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br"])
 def test_an_empty_body_is_not_malformed(encoding: str) -> None:
     assert keep(encoding).fault == ""
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
-def test_a_bomb_goes_off_in_a_small_room(encoding: str) -> None:
+def zeros(encoding: str) -> bytes:
+    """256 MiB of nothing, packed."""
+    if encoding == "br":
+        return bytes(brotli.compress(bytes(256 * MIB), quality=1))
     packer = zlib.compressobj(9, wbits=31 if encoding == "gzip" else 15)
-    bomb = b"".join(packer.compress(bytes(MIB)) for _ in range(256)) + packer.flush()
+    return b"".join(packer.compress(bytes(MIB)) for _ in range(256)) + packer.flush()
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br"])
+def test_a_bomb_goes_off_in_a_small_room(encoding: str) -> None:
+    bomb = zeros(encoding)
     tracemalloc.start()
     try:
         small = keep(encoding, bomb, most=1_000)

@@ -15,6 +15,7 @@ import pytest
 from probe.checks import CHECKS
 from probe.net.endpoint import Endpoint
 from probe.net.engine import Net
+from probe.net.tls import Trust
 from probe.runner import run
 from shared.kinds.http import Http
 from shared.results import Outcome, Status
@@ -34,10 +35,11 @@ def names() -> Iterator[NameServer]:
         yield server
 
 
-@pytest.fixture
-async def net(names: NameServer, tmp_path: Path) -> AsyncIterator[Net]:
+@pytest.fixture(params=[False, True], ids=["openssl", "rustls"])
+async def net(names: NameServer, tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Net]:
     (tmp_path / "root.pem").write_bytes(ROOT.pem)
     net = Net(ca_file=tmp_path / "root.pem", nameservers=[names.address])
+    net.trust = Trust(tmp_path / "root.pem", rustls=request.param)
     yield net
     net.close()
 
