@@ -122,7 +122,7 @@ async def _working(db: Db, keyring: Keyring, settings: CollectorSettings) -> Asy
 def _names(settings: CollectorSettings) -> list[str]:
     """Under which probes reach us: from this machine always, from others as the operator says."""
     host, _ = address(settings.grpc_listen)
-    return list(dict.fromkeys([*(settings.grpc_names or (host,)), "localhost", "127.0.0.1", "::1"]))
+    return list(dict.fromkeys([*(settings.grpc_names or ()), host, "localhost", "127.0.0.1", "::1"]))
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from cryptography import x509
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
@@ -123,7 +123,7 @@ def requested_key(request: bytes) -> ec.EllipticCurvePublicKey:
         asked = x509.load_der_x509_csr(request)
         key = asked.public_key()
         sound = asked.is_signature_valid
-    except (ValueError, TypeError, x509.UnsupportedGeneralNameType):
+    except (ValueError, TypeError, UnsupportedAlgorithm):
         raise Invalid({"csr": "is no signing request"}) from None
     if not isinstance(key, ec.EllipticCurvePublicKey) or not isinstance(key.curve, ec.SECP256R1) or not sound:
         raise Invalid({"csr": "must be signed with the P-256 key that it names"})

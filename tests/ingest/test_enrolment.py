@@ -11,6 +11,8 @@ from typing import Any
 import grpc
 import pytest
 from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
 from collector.core import authority as rules
 from collector.services import authority, enrolment, join_tokens, probes
@@ -177,7 +179,24 @@ async def test_only_hashes_of_tokens_are_kept(collector: Collector) -> None:
     assert text.removeprefix("tocsin_join_")[:20] not in row["row"]
 
 
-@pytest.mark.parametrize("csr", [b"", b"x" * 5000, pki.NEWCOMER, pki.request(pki.new_key())[:-1] + b"\0"])
+def request_of(key: Any) -> bytes:
+    """A request in which somebody signs with a key of another sort."""
+    algorithm = None if isinstance(key, ed25519.Ed25519PrivateKey) else hashes.SHA256()
+    made = x509.CertificateSigningRequestBuilder().subject_name(x509.Name([])).sign(key, algorithm)
+    return made.public_bytes(serialization.Encoding.DER)
+
+
+@pytest.mark.parametrize(
+    "csr",
+    [
+        pytest.param(b"", id="nothing"),
+        pytest.param(b"x" * 5000, id="noise"),
+        pytest.param(pki.NEWCOMER, id="a certificate"),
+        pytest.param(pki.request(pki.new_key())[:-1] + b"\0", id="signed by somebody else"),
+        pytest.param(request_of(ed25519.Ed25519PrivateKey.generate()), id="of another kind of key"),
+        pytest.param(request_of(ec.generate_private_key(ec.SECP384R1())), id="on another curve"),
+    ],
+)
 async def test_a_request_that_is_none_uses_up_no_token(collector: Collector, csr: bytes) -> None:
     secret = secret_of(await token_of(collector))
     nobody = newcomer(collector)
