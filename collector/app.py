@@ -6,6 +6,7 @@ import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
+from functools import partial
 
 import structlog
 
@@ -22,12 +23,16 @@ from collector.ingest.steady import Steady
 from collector.ingest.verdicts import Verdicts
 from collector.ingest.writer import Writer
 from collector.services import bootstrap
+from collector.services.following import Following
 from collector.services.signals import Signals
 from collector.storage.db import Db
 from collector.storage.migrate import migrate
 from collector.sweeper.days import Days
 from collector.sweeper.holds import Holds
 from collector.sweeper.probes import Probes
+from collector.sweeper.reopening import Reopening
+from collector.sweeper.retention import Retention
+from collector.sweeper.rollups import Rollups
 from shared.clock import utc_now
 from shared.errors import BadSettings
 from shared.loop import Bell, forever
@@ -38,7 +43,7 @@ log = structlog.get_logger()
 
 Turn = Callable[[], Awaitable[bool]]
 
-_CONNECTIONS = 8
+_CONNECTIONS = 10
 
 
 async def run(settings: CollectorSettings) -> int:
@@ -76,33 +81,32 @@ async def _working(db: Db, keyring: Keyring, settings: CollectorSettings) -> Asy
     transport = Transport(allow_private=settings.allow_private_targets)
     sender = Sender(db, keyring, transport, public_url=settings.public_url, now=utc_now)
     router = Router(db, sender.bell.ring)
+    following = Following(db, public_url=settings.public_url.rstrip("/"), now=utc_now)
+    happened = partial(_ring, router.bell, following.bell, signals)
     steady = Steady(utc_now)
-    writer = Writer(db, since=steady.since, now=utc_now, tell=router.bell.ring)
-    verdicts = Verdicts(db, since=steady.since, now=utc_now, tell=router.bell.ring)
+    writer = Writer(db, since=steady.since, now=utc_now, tell=happened)
+    verdicts = Verdicts(db, since=steady.since, now=utc_now, tell=happened)
     probes = Probes(db, signals, since=steady.since, now=utc_now)
     credentials = Credentials(db, keyring, names=_names(settings), now=utc_now)
     sessions = Sessions(db, writer, signals, keyring, credentials, changed=probes.bell.ring, now=utc_now)
     days = Days(db, keep=timedelta(days=settings.retention_days), now=utc_now)
-    holds = Holds(db, now=utc_now, tell=router.bell.ring)
-    deps = Deps(
-        db=db,
-        keyring=keyring,
-        signals=signals,
-        transport=transport,
-        public_url=settings.public_url.rstrip("/"),
-        min_interval=settings.min_interval,
-        now=utc_now,
-    )
+    rollups = Rollups(db, now=utc_now)
+    retention = _retention(db, settings)
+    holds = Holds(db, now=utc_now, tell=happened)
+    deps = _deps(db, keyring, settings, signals, following, transport)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(transport.close)
         await days.turn()
         stack.push_async_callback(sender.close)
         await stack.enter_async_context(
             _turning(
-                ("signals", signals.turn, 1.0, signals.bell),
+                ("signals", partial(_hear, signals, following), 1.0, signals.bell),
                 ("signals of others", signals.listen, 1.0, None),
                 ("days", days.turn, 300.0, None),
+                ("rollups", rollups.turn, 30.0, None),
+                ("retention", retention.turn, 900.0, None),
                 ("holds", holds.turn, 1.0, None),
+                ("reopening", Reopening(db, now=utc_now).turn, 10.0, None),
                 ("router", router.turn, 1.0, router.bell),
                 ("sender", sender.turn, 1.0, sender.bell),
                 ("writer", writer.turn, 0.05, None),
@@ -116,6 +120,7 @@ async def _working(db: Db, keyring: Keyring, settings: CollectorSettings) -> Asy
         await sessions.start(settings.grpc_listen)
         runner = await api.serve(api.make(deps), settings.http_listen)
         stack.push_async_callback(runner.cleanup)
+        stack.push_async_callback(following.close)
         yield deps
 
 
@@ -123,6 +128,47 @@ def _names(settings: CollectorSettings) -> list[str]:
     """Under which probes reach us: from this machine always, from others as the operator says."""
     host, _ = address(settings.grpc_listen)
     return list(dict.fromkeys([*(settings.grpc_names or ()), host, "localhost", "127.0.0.1", "::1"]))
+
+
+def _retention(db: Db, settings: CollectorSettings) -> Retention:
+    return Retention(
+        db,
+        keep=timedelta(days=settings.retention_days),
+        keep_rollups=timedelta(days=settings.rollup_retention_days),
+        now=utc_now,
+    )
+
+
+def _deps(
+    db: Db,
+    keyring: Keyring,
+    settings: CollectorSettings,
+    signals: Signals,
+    following: Following,
+    transport: Transport,
+) -> Deps:
+    return Deps(
+        db=db,
+        keyring=keyring,
+        signals=signals,
+        following=following,
+        transport=transport,
+        public_url=settings.public_url.rstrip("/"),
+        min_interval=settings.min_interval,
+        now=utc_now,
+    )
+
+
+def _ring(*bells: Bell | Signals) -> None:
+    """Something happened and is committed: wake all who go by it."""
+    for bell in bells:
+        bell.ring()
+
+
+async def _hear(signals: Signals, following: Following) -> bool:
+    """A turn of *signals*, whose bell the other collectors ring for their events too."""
+    following.bell.ring()
+    return await signals.turn()
 
 
 @asynccontextmanager

@@ -11,6 +11,7 @@ result_gaps = Counter("tocsin_result_gaps_total", "Times that a probe reported l
 transactions = Counter("tocsin_transactions_total", "Transactions of the result writer")
 collisions = Counter("tocsin_transaction_collisions_total", "Transactions of the writer tried again")
 results_astray = Gauge("tocsin_results_astray", "Results in no day's partition: anything but 0 is a fault")
+rollups_behind = Gauge("tocsin_rollups_behind_seconds", "Age of the oldest hour that is not rolled up")
 events = Counter("tocsin_events_total", "Events appended", ["kind"])
 deliveries = Counter("tocsin_deliveries_total", "Tries to deliver; pending is tried again", ["outcome"])
 sessions = Gauge("tocsin_sessions", "Probes connected to this collector")

@@ -176,6 +176,9 @@ TABLE: Final[Mapping[str, Setting]] = {
     "plan": Setting(_one_of(*_PLANS), "pro", "the first team's plan"),
     "allow_private_targets": Setting(_flag, "true", "may private addresses be reached?", switch=True),
     "retention_days": Setting(_integer(1, 36500), "30", "how long results are kept"),
+    "rollup_retention_days": Setting(
+        _integer(1, 36500), "1095", "how long the numbers of hours and days are kept"
+    ),
     "min_interval": Setting(_integer(1, 86400), "1", "seconds: the shortest interval of a monitor"),
     "demo": Setting(_flag, "false", "make a few monitors when the database is new", switch=True),
     "collector": Setting(_many(_address), "127.0.0.1:7070", "collectors that a probe connects to"),
@@ -202,7 +205,6 @@ NOT_YET: Final = frozenset(
         "rate_per_minute",
         "burst",
         "trusted_proxies",
-        "rollup_retention_days",
         "workers",
         "canaries",
     }

@@ -50,6 +50,7 @@ class CollectorSettings:
     plan: str
     allow_private_targets: bool
     retention_days: int
+    rollup_retention_days: int
     min_interval: int
     demo: bool
     log_format: str
@@ -87,6 +88,7 @@ class UpSettings:
     plan: str
     allow_private_targets: bool
     retention_days: int
+    rollup_retention_days: int
     min_interval: int
     demo: bool
     locations: tuple[str, ...] = ("local",)

@@ -12,6 +12,8 @@ from collector.api.auth import Handler
 from collector.api.deps import DEPS, Deps
 from collector.api.reading import MAX_BODY
 from collector.metrics import http_request_seconds, http_requests
+from collector.services import monitor_reads
+from collector.services.tokens import Finder
 from shared.errors import CannotStart
 
 log = structlog.get_logger()
@@ -29,6 +31,8 @@ def make(deps: Deps) -> web.Application:
     """The application; `serve` runs it."""
     app = web.Application(middlewares=[watch, problems.explain, auth.guard], client_max_size=MAX_BODY)
     app[DEPS] = deps
+    app[auth.FINDER] = Finder(deps.db)
+    app.on_cleanup.append(_let_go)
     app.on_response_prepare.append(_mark)
     routes.register(app)
     return app
@@ -95,6 +99,11 @@ def _unreadable(
     response.headers[_X_REQUEST_ID] = uuid4().hex
     response.force_close()
     return response
+
+
+async def _let_go(app: web.Application) -> None:
+    await app[auth.FINDER].close()
+    await monitor_reads.close(app[DEPS].db)
 
 
 def _request_id(sent: str) -> str:

@@ -8,7 +8,7 @@ from aiohttp import hdrs, web
 
 from collector.api.deps import deps
 from collector.core.access import Permission, needed_for, permits
-from collector.services import tokens
+from collector.services.tokens import Finder
 from shared.errors import Forbidden, Unauthorized
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -26,6 +26,7 @@ class Caller:
 
 
 CALLER: web.RequestKey[Caller] = web.RequestKey("caller", Caller)
+FINDER: web.AppKey[Finder] = web.AppKey("finder", Finder)
 # What each route asks for, by method and path; None asks for no token.
 NEEDS: web.AppKey[dict[tuple[str, str], Permission | None]] = web.AppKey("needs", dict)
 
@@ -59,8 +60,7 @@ async def _identify(request: web.Request) -> Caller:
     scheme, _, value = request.headers.get(hdrs.AUTHORIZATION, "").partition(" ")
     if scheme.lower() != "bearer":
         raise Unauthorized("Send a token: Authorization: Bearer <token>")
-    at_hand = deps(request)
-    found = await tokens.find(at_hand.db, value.strip(), at_hand.now())
+    found = await request.app[FINDER].find(value.strip(), deps(request).now())
     if found is None:
         raise Unauthorized("The token is invalid, expired or revoked")
     return Caller(found.team_id, found.user_id, found.id, found.user_name, found.permission)

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from aiohttp import web
 
-from collector.api import paging
+from collector.api import conditions, paging
 from collector.api.auth import caller
 from collector.api.deps import deps
 from collector.api.reading import Query, body, no_content, ok, path_id, warned
@@ -41,27 +41,30 @@ async def create(request: web.Request) -> web.Response:
         at_hand.db, at_hand.keyring, caller(request).team_id, await body(request), at_hand.now()
     )
     answer = {name: value for name, value in _shown(request, made).items() if name in _CREATED}
-    return ok(answer, status=201)
+    return ok(answer, 201, conditions.tagged(made.row.revision))
 
 
 async def get(request: web.Request) -> web.Response:
     at_hand = deps(request)
     known = await channels.one(at_hand.db, at_hand.keyring, caller(request).team_id, _id(request))
-    return ok(_shown(request, known))
+    if (same := conditions.unchanged(request, known.row.revision)) is not None:
+        return same
+    return ok(_shown(request, known), headers=conditions.shown(known.row.revision))
 
 
 async def update(request: web.Request) -> web.Response:
     at_hand = deps(request)
     id_ = await _found(request)
-    sent = await body(request)
+    only, sent = conditions.only(request), await body(request)
     known = await channels.update(
-        at_hand.db, at_hand.keyring, caller(request).team_id, id_, sent, at_hand.now()
+        at_hand.db, at_hand.keyring, caller(request).team_id, id_, sent, at_hand.now(), only=only
     )
-    return ok(_shown(request, known))
+    return ok(_shown(request, known), headers=conditions.tagged(known.row.revision))
 
 
 async def delete(request: web.Request) -> web.Response:
-    await channels.delete(deps(request).db, caller(request).team_id, _id(request))
+    id_ = await _found(request)
+    await channels.delete(deps(request).db, caller(request).team_id, id_, only=conditions.only(request))
     return no_content()
 
 

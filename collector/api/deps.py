@@ -8,6 +8,7 @@ from aiohttp import web
 
 from collector.channels.transport import Transport
 from collector.core.seal import Keyring
+from collector.services.following import Following
 from collector.services.signals import Signals
 from collector.storage.db import Db
 
@@ -19,6 +20,7 @@ class Deps:
     db: Db
     keyring: Keyring
     signals: Signals
+    following: Following
     transport: Transport
     public_url: str
     min_interval: int

@@ -1,6 +1,6 @@
-"""Incidents: list, one, and its timeline."""
+"""Incidents: list, one with its log and its post-mortem; raised, taken on, ended, opened again, noted."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -9,14 +9,20 @@ from aiohttp import web
 from collector.api import paging
 from collector.api.auth import caller
 from collector.api.deps import deps
-from collector.api.reading import Query, ok, path_id
+from collector.api.reading import Query, body, ok, path_id, warned
 from collector.core import downtime
-from collector.services import incidents
+from collector.core.incident_fields import Changes, NewIncident, NewNote, Reopening, Resolution
+from collector.core.incident_stats import GROUPS, dates
+from collector.services import incident_deeds, incident_stats, incidents, postmortem
+from collector.services.incident_deeds import Actor
+from collector.services.validation import check, ignored
 from collector.storage.incident_reads import Entry, Incident, Note, Wanted
 from shared import ids
+from shared.clock import EPOCH
 
 _STATUSES = ("open", "acknowledged", "resolved")
-_SEVERITIES = ("critical", "high", "medium", "low")
+_DEFAULT_RANGE = timedelta(days=30)
+_MOST_GROUPS = 3_660
 
 
 async def list_(request: web.Request) -> web.Response:
@@ -25,7 +31,7 @@ async def list_(request: web.Request) -> web.Response:
     since, until = query.span()
     wanted = Wanted(
         status=query.one_of("status", _STATUSES),
-        severity=query.one_of("severity", _SEVERITIES),
+        severity=query.one_of("severity", incident_stats.SEVERITIES),
         monitor_id=query.id("monitor_id", "mon"),
         since=since,
         until=until,
@@ -44,6 +50,108 @@ async def get(request: web.Request) -> web.Response:
     return ok({**shown(incident, at_hand.now()), "notes": [_note(incident.id, note) for note in notes]})
 
 
+async def create(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    wanted, unknown = check(NewIncident, await body(request))
+    made = await incident_deeds.create(at_hand.db, _actor(request), wanted, at_hand.now())
+    answer = {
+        "id": ids.show("inc", made.id),
+        "title": made.title,
+        "status": made.status,
+        "severity": made.severity,
+        "createdAt": made.created_at,
+    }
+    place = f"{at_hand.public_url}/v1/incidents/{answer['id']}"
+    return ok(warned(answer, ignored(unknown)), 201, {"Location": place})
+
+
+async def update(request: web.Request) -> web.Response:
+    at_hand, id_ = deps(request), await _found(request)
+    wanted, unknown = check(Changes, await body(request))
+    changed = await incident_deeds.change(at_hand.db, _actor(request), id_, wanted, at_hand.now())
+    return ok(warned(shown(changed, at_hand.now()), ignored(unknown)))
+
+
+async def acknowledge(request: web.Request) -> web.Response:
+    at_hand, id_ = deps(request), path_id(request, "inc", incidents.WHAT)
+    done = await incident_deeds.acknowledge(at_hand.db, _actor(request), id_, at_hand.now())
+    return ok(
+        {
+            "id": ids.show("inc", id_),
+            "status": done.status,
+            "acknowledgedAt": done.acknowledged_at,
+            "acknowledgedBy": done.acknowledged_by,
+        }
+    )
+
+
+async def resolve(request: web.Request) -> web.Response:
+    at_hand, id_ = deps(request), await _found(request)
+    wanted, unknown = check(Resolution, await body(request))
+    now = at_hand.now()
+    done = await incident_deeds.resolve(at_hand.db, _actor(request), id_, wanted.resolution_note, now)
+    answer = {
+        "id": ids.show("inc", id_),
+        "status": done.status,
+        "resolvedAt": done.resolved_at,
+        "resolvedBy": done.resolved_by,
+        "downtime": incidents.lasted_s(done, now),
+        "resolutionNote": done.resolution_note,
+    }
+    return ok(warned(answer, ignored(unknown)))
+
+
+async def reopen(request: web.Request) -> web.Response:
+    at_hand, id_ = deps(request), await _found(request)
+    wanted, unknown = check(Reopening, await body(request))
+    done = await incident_deeds.reopen(at_hand.db, _actor(request), id_, wanted.reason, at_hand.now())
+    answer = {"id": ids.show("inc", id_), "status": done.status, "reopenedAt": done.reopened_at}
+    return ok(warned(answer, ignored(unknown)))
+
+
+async def add_note(request: web.Request) -> web.Response:
+    at_hand, id_ = deps(request), await _found(request)
+    wanted, unknown = check(NewNote, await body(request))
+    note = await incident_deeds.add_note(at_hand.db, _actor(request), id_, wanted.text, at_hand.now())
+    answer = {**_note(id_, note), "createdBy": note.created_by}
+    return ok(warned(answer, ignored(unknown)), 201)
+
+
+async def stats(request: web.Request) -> web.Response:
+    at_hand, query = deps(request), Query(request)
+    since, until = query.span()
+    now = at_hand.now()
+    until = until or max(now, since or now)
+    since = since or max(until - _DEFAULT_RANGE, EPOCH) if until > EPOCH else until
+    group = query.one_of("group_by", tuple(GROUPS)) or "day"
+    if sum(1 for _ in zip(dates(group, since, until), range(_MOST_GROUPS + 1), strict=False)) > _MOST_GROUPS:
+        query.fault(
+            "from", f"makes more than {_MOST_GROUPS} groups; ask for weeks or months, or a shorter time"
+        )
+    query.done()
+    found = await incident_stats.stats(at_hand.db, caller(request).team_id, group, since, until, now)
+    return ok(
+        {
+            "totalIncidents": found.incidents,
+            "openIncidents": found.unresolved,
+            "mttr": found.mttr,
+            "mtta": found.mtta,
+            "avgDowntime": found.avg_downtime,
+            "bySeverity": found.by_severity,
+            GROUPS[group]: [
+                {"date": one.date.isoformat(), "incidents": one.incidents, "avgDowntime": one.avg_downtime}
+                for one in found.groups
+            ],
+        }
+    )
+
+
+async def post_mortem(request: web.Request) -> web.Response:
+    at_hand, id_ = deps(request), path_id(request, "inc", incidents.WHAT)
+    text = await postmortem.write(at_hand.db, caller(request).team_id, id_, at_hand.now())
+    return web.Response(text=text, content_type="text/markdown", charset="utf-8")
+
+
 async def timeline(request: web.Request) -> web.Response:
     id_ = path_id(request, "inc", incidents.WHAT)
     entries = await incidents.timeline(deps(request).db, caller(request).team_id, id_)
@@ -52,10 +160,7 @@ async def timeline(request: web.Request) -> web.Response:
 
 def shown(incident: Incident, now: datetime) -> dict[str, Any]:
     """An incident as lists and reads show it."""
-    ended = incident.status == "resolved"
-    lasted_s = downtime.seconds(
-        incident.spans_s, None if ended else incident.span_from, incident.paused_at or now
-    )
+    lasted_s = incidents.lasted_s(incident, now)
     return {
         "id": ids.show("inc", incident.id),
         "title": incident.title,
@@ -77,6 +182,18 @@ def shown(incident: Incident, now: datetime) -> dict[str, Any]:
         "failureCount": incident.failure_count,
         "lastError": incident.last_error,
     }
+
+
+def _actor(request: web.Request) -> Actor:
+    who = caller(request)
+    return Actor(who.team_id, ids.show("usr", who.user_id), who.name)
+
+
+async def _found(request: web.Request) -> UUID:
+    """The incident of the path, asked for before what was sent is read: 404 comes before 400."""
+    id_ = path_id(request, "inc", incidents.WHAT)
+    await incidents.one(deps(request).db, caller(request).team_id, id_)
+    return id_
 
 
 def _note(incident_id: UUID, note: Note) -> dict[str, Any]:

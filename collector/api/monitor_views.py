@@ -1,26 +1,36 @@
 """Monitors and their results as the API shows them."""
 
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from collector.core.monitor import status
+from collector.services.monitor_columns import settings_of
 from collector.services.monitor_reads import Whole
-from collector.services.monitors import settings_of
 from collector.services.runs import Tested
+from collector.services.statistics import Summary
 from collector.services.validation import to_json
 from collector.storage.monitor_lists import Item
 from collector.storage.monitor_stats import AtLocation
 from collector.storage.monitors import Monitor
 from collector.storage.result_reads import Result
 from shared import ids
+from shared.clock import iso
 from shared.phases import unpack
 from shared.results import Phases, Status
 
+# So many are remembered as they were shown: nothing in them may be changed.
+_MOST = 2_000
 _STATUS = {Status.UP: "up", Status.DOWN: "down", Status.UNKNOWN: "unknown"}
 
 
 def item(found: Item, now: datetime) -> dict[str, Any]:
     """As in a list; *url* of an http monitor only."""
+    return _item(found, _ahead(found.silenced_until, now))
+
+
+@lru_cache(maxsize=_MOST)
+def _item(found: Item, silenced_until: datetime | None) -> dict[str, Any]:
     return {
         "id": ids.show("mon", found.id),
         "name": found.name,
@@ -34,11 +44,11 @@ def item(found: Item, now: datetime) -> dict[str, Any]:
         "severity": found.severity,
         "group": found.group_name,
         "revision": found.revision,
-        "lastCheckedAt": found.last_at,
-        "silencedUntil": _ahead(found.silenced_until, now),
-        "pausedAt": found.paused_at,
-        "createdAt": found.created_at,
-        "updatedAt": found.updated_at,
+        "lastCheckedAt": _shown(found.last_at),
+        "silencedUntil": _shown(silenced_until),
+        "pausedAt": _shown(found.paused_at),
+        "createdAt": _shown(found.created_at),
+        "updatedAt": _shown(found.updated_at),
     }
 
 
@@ -64,6 +74,12 @@ def updated(monitor: Monitor) -> dict[str, Any]:
 
 def whole(found: Whole, now: datetime) -> dict[str, Any]:
     """With its configuration and its numbers."""
+    return {**_lasting(found), "silencedUntil": _ahead(found.monitor.silenced_until, now)}
+
+
+@lru_cache(maxsize=_MOST)
+def _lasting(found: Whole) -> dict[str, Any]:
+    """All that no clock changes, made once for as long as it is the same."""
     monitor = found.monitor
     in_config = {"timeout": monitor.timeout_s} if monitor.type == "http" else {}
     return {
@@ -72,14 +88,14 @@ def whole(found: Whole, now: datetime) -> dict[str, Any]:
         "status": shown_status(monitor),
         "config": {**found.config, **in_config},
         **to_json(settings_of(monitor)),
-        "stats": _stats(found),
+        "stats": _stats(found.summary),
         "revision": monitor.revision,
-        "lastCheckedAt": monitor.last_at,
-        "silencedUntil": _ahead(monitor.silenced_until, now),
-        "pausedAt": monitor.paused_at,
+        "lastCheckedAt": _shown(monitor.last_at),
+        "silencedUntil": None,
+        "pausedAt": _shown(monitor.paused_at),
         "locationStates": [_at_location(one) for one in found.at_locations],
-        "createdAt": monitor.created_at,
-        "updatedAt": monitor.updated_at,
+        "createdAt": _shown(monitor.created_at),
+        "updatedAt": _shown(monitor.updated_at),
     }
 
 
@@ -112,20 +128,18 @@ def shown_status(monitor: Monitor) -> str:
     return status(paused_at=monitor.paused_at, down=monitor.down, last_at=monitor.last_at)
 
 
-def _stats(found: Whole) -> dict[str, float]:
-    day, uptimes = found.last_day, found.uptimes
-    median, most, nearly_all = day.percentiles_ms or (0.0, 0.0, 0.0)
+def _stats(found: Summary) -> dict[str, float]:
     return {
-        "uptime": uptimes.month,
-        "avgLatency": round(day.latency_ms or 0.0, 1),
-        "checksToday": day.checks_today,
-        "p50": round(median, 1),
-        "p95": round(most, 1),
-        "p99": round(nearly_all, 1),
-        "uptime24h": uptimes.day,
-        "uptime7d": uptimes.week,
-        "uptime90d": uptimes.quarter,
-        "checkSuccess": round(100 * day.good / day.judged, 4) if day.judged else 100.0,
+        "uptime": found.uptime,
+        "avgLatency": found.avg_latency,
+        "checksToday": found.checks_today,
+        "p50": found.p50,
+        "p95": found.p95,
+        "p99": found.p99,
+        "uptime24h": found.uptime_day,
+        "uptime7d": found.uptime_week,
+        "uptime90d": found.uptime_quarter,
+        "checkSuccess": found.check_success,
     }
 
 
@@ -136,11 +150,15 @@ def _at_location(found: AtLocation) -> dict[str, Any]:
         "location": found.name,
         "status": verdict,
         "consecutiveFailures": found.fails,
-        "failingSince": found.failed_since if found.failing else None,
-        "lastCheckedAt": found.last_at,
+        "failingSince": _shown(found.failed_since) if found.failing else None,
+        "lastCheckedAt": _shown(found.last_at),
         "responseTime": found.last_ms,
         "error": found.last_error,
     }
+
+
+def _shown(moment: datetime | None) -> str | None:
+    return None if moment is None else iso(moment)
 
 
 def _phases(phases: Phases) -> dict[str, float | None]:

@@ -2,7 +2,20 @@
 
 from aiohttp import web
 
-from collector.api import channels, health, incidents, me, monitors, probe_tokens, probes
+from collector.api import (
+    bulk,
+    channels,
+    events,
+    explain,
+    health,
+    incidents,
+    me,
+    monitors,
+    probe_tokens,
+    probes,
+    results,
+    statistics,
+)
 from collector.api.auth import NEEDS, Handler
 from collector.core.access import Permission
 
@@ -16,16 +29,29 @@ ROUTES: tuple[tuple[str, str, Handler, Permission | None], ...] = (
     ("GET", "/v1/monitors", monitors.list_, READ),
     ("POST", "/v1/monitors", monitors.create, WRITE),
     ("POST", "/v1/monitors/test", monitors.test, WRITE),
+    ("POST", "/v1/monitors/bulk", bulk.carry_out, WRITE),
+    ("GET", "/v1/monitors/uptime", statistics.daily, READ),
     ("GET", "/v1/monitors/{id}", monitors.get, READ),
     ("PUT", "/v1/monitors/{id}", monitors.update, WRITE),
     ("DELETE", "/v1/monitors/{id}", monitors.delete, WRITE),
-    ("GET", "/v1/monitors/{id}/results", monitors.results, READ),
+    ("GET", "/v1/monitors/{id}/explain", explain.get, READ),
+    ("GET", "/v1/monitors/{id}/results", results.list_, READ),
+    ("GET", "/v1/monitors/{id}/stats", statistics.chart, READ),
     ("POST", "/v1/monitors/{id}/pause", monitors.pause, WRITE),
     ("POST", "/v1/monitors/{id}/resume", monitors.resume, WRITE),
     ("POST", "/v1/monitors/{id}/silence", monitors.silence, WRITE),
     ("DELETE", "/v1/monitors/{id}/silence", monitors.unsilence, WRITE),
+    ("GET", "/v1/events", events.stream, READ),
     ("GET", "/v1/incidents", incidents.list_, READ),
+    ("POST", "/v1/incidents", incidents.create, WRITE),
+    ("GET", "/v1/incidents/stats", incidents.stats, READ),
     ("GET", "/v1/incidents/{id}", incidents.get, READ),
+    ("PUT", "/v1/incidents/{id}", incidents.update, WRITE),
+    ("POST", "/v1/incidents/{id}/acknowledge", incidents.acknowledge, WRITE),
+    ("POST", "/v1/incidents/{id}/resolve", incidents.resolve, WRITE),
+    ("POST", "/v1/incidents/{id}/reopen", incidents.reopen, WRITE),
+    ("POST", "/v1/incidents/{id}/notes", incidents.add_note, WRITE),
+    ("GET", "/v1/incidents/{id}/postmortem", incidents.post_mortem, READ),
     ("GET", "/v1/incidents/{id}/timeline", incidents.timeline, READ),
     ("GET", "/v1/alert-channels", channels.list_, READ),
     ("POST", "/v1/alert-channels", channels.create, WRITE),

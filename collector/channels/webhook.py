@@ -11,6 +11,7 @@ from annotated_types import Interval, MaxLen, Predicate
 from collector.channels.message import Message, Undelivered
 from collector.channels.transport import NoAnswer, Transport
 from collector.core import signature
+from collector.core.events import CHANGES
 from collector.core.monitor import MonitorId
 from collector.core.retry import Policy
 from shared import __version__
@@ -170,6 +171,6 @@ class Webhook:
 
 def hears(events: Sequence[str], monitors: Collection[str], kind: str, monitor_id: str) -> bool:
     """Does a webhook channel that is narrowed so hear of this event of this monitor by itself?"""
-    if monitors and monitor_id not in monitors:
+    if kind in CHANGES or (monitors and monitor_id not in monitors):
         return False
     return any(_matches(pattern, kind) for pattern in events or DEFAULT_EVENTS)

@@ -1,7 +1,10 @@
-"""The payloads of state events, as interface.md shows them, less what is added when they are sent."""
+"""The payloads of events: as interface.md shows them, and what is added when they are sent."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from collector.core.downtime import formatted
 from shared import ids
@@ -9,6 +12,41 @@ from shared.clock import iso
 
 DOWN = "monitor.down"
 UP = "monitor.up"
+CREATED = "monitor.created"
+UPDATED = "monitor.updated"
+PAUSED = "monitor.paused"
+RESUMED = "monitor.resumed"
+DELETED = "monitor.deleted"
+# For those who follow the stream of events; no channel is told, whatever it asked for.
+CHANGES = frozenset({CREATED, UPDATED, PAUSED, RESUMED, DELETED})
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """An event as it is stored: *payload* without id, sequence and links."""
+
+    id: UUID
+    kind: str
+    stream_id: UUID
+    sequence: int
+    payload: Mapping[str, Any]
+    incident_id: UUID | None
+
+
+def body(fact: Fact, public_url: str) -> dict[str, Any]:
+    """What receivers get; *public_url* is the base of its links, without a slash at the end."""
+    return {
+        "event": fact.kind,
+        "id": ids.show("evt", fact.id),
+        "sequence": fact.sequence,
+        **{name: value for name, value in fact.payload.items() if name != "event"},
+        "links": _links(fact, public_url),
+    }
+
+
+def change(kind: str, monitor: dict[str, Any], now: datetime) -> dict[str, Any]:
+    """*kind*: one of CHANGES; *monitor*: as it is after the change."""
+    return {"event": kind, "timestamp": iso(now), "monitor": monitor}
 
 
 def monitor_part(*, id_: Any, name: str, type_: str, url: str | None, status: str) -> dict[str, Any]:
@@ -56,3 +94,10 @@ def up(
             "downtimeFormatted": formatted(downtime_s),
         },
     }
+
+
+def _links(fact: Fact, public_url: str) -> dict[str, str]:
+    links = {"monitor": f"{public_url}/monitors/{ids.show('mon', fact.stream_id)}"}
+    if fact.incident_id is not None:
+        links["incident"] = f"{public_url}/incidents/{ids.show('inc', fact.incident_id)}"
+    return links

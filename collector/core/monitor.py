@@ -42,6 +42,12 @@ Slug = Annotated[
     Predicate(is_slug),
     Says("must be 1 to 63 of a-z, 0-9 and -, and start with a letter or digit"),
 ]
+Tags = Annotated[
+    dict[str, Annotated[str, MaxLen(255)]],
+    MaxLen(100),
+    Predicate(are_tags),
+    Says("names must be 1 to 64 characters long"),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,12 +58,7 @@ class Settings:
     interval: Annotated[int, Interval(ge=1, le=86_400)] = DEFAULT_INTERVAL
     timeout: Annotated[int, Interval(ge=1, le=120)] = 10
     locations: Annotated[list[Slug], MinLen(1), MaxLen(100)] | None = None
-    tags: Annotated[
-        dict[str, Annotated[str, MaxLen(255)]],
-        MaxLen(100),
-        Predicate(are_tags),
-        Says("names must be 1 to 64 characters long"),
-    ] = field(default_factory=dict)
+    tags: Tags = field(default_factory=dict)
     description: Annotated[str, MaxLen(10_000)] = ""
     severity: Severity = "critical"
     failure_threshold: Annotated[int, Interval(ge=1, le=100)] = 3

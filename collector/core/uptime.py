@@ -1,28 +1,72 @@
-"""Uptime: the part of a known time that was in no outage."""
+"""Uptime: the part of the known time that was in no outage."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
+# From the first millisecond to before the second, in Unix time; lists of them rise and do not overlap.
+Span: TypeAlias = tuple[int, int]
 
-@dataclass(frozen=True, slots=True)
-class Outage:
-    """An incident's time: *seconds* are its open spans, which may be less than all between its ends."""
-
-    started_at: datetime
-    ended_at: datetime
-    seconds: float
+# A check may be this late before the time after the last one is unknown.
+_LATE_S = 15
+# What a result speaks for at most: an interval of a day, the longest timeout, and the above.
+LONGEST_S = 86_400 + 120 + _LATE_S
 
 
-def percent(outages: Sequence[Outage], start: datetime, end: datetime) -> float:
-    """Of the time from *start* to *end*, all of it known; 100 when there is none."""
-    known = (end - start).total_seconds()
-    if known <= 0:
+def share(known_ms: int, down_ms: int) -> float:
+    """Percent of the known time that was in no outage; 100 without an outage, and only then."""
+    if known_ms <= 0 or down_ms <= 0:
         return 100.0
-    bad = sum(_within(outage, start, end) for outage in outages)
-    return round(100 * max(0.0, 1 - bad / known), 4)
+    return min(99.9999, round(100 * max(0.0, 1 - down_ms / known_ms), 4))
 
 
-def _within(outage: Outage, start: datetime, end: datetime) -> float:
-    overlap = (min(outage.ended_at, end) - max(outage.started_at, start)).total_seconds()
-    return min(max(0.0, overlap), outage.seconds)
+def cover_s(interval_s: int, timeout_s: int) -> int:
+    """For how many seconds a result speaks, when no other comes."""
+    return interval_s + timeout_s + _LATE_S
+
+
+def known(results: Sequence[tuple[int, bool]], cadences: Sequence[tuple[int, int | None]]) -> list[Span]:
+    """The time for which the results of one location speak.
+
+    *results*: when each began, in Unix milliseconds, in that order, and whether it was up or down rather
+    than unknown. *cadences*: since when (ms), and how long (s) a result speaks; None while paused.
+    """
+    spans: list[Span] = []
+    for i, (at, says) in enumerate(results):
+        cover = next((cover for since, cover in reversed(cadences) if since <= at), None)
+        if not says or cover is None:
+            continue
+        pauses = [since for since, paused in cadences if since > at and paused is None]
+        following = [after for after, _ in results[i + 1 : i + 2]]
+        spans.append((at, min([at + cover * 1000, *pauses, *following])))
+    return union(spans)
+
+
+def union(*lists: Iterable[Span]) -> list[Span]:
+    """All that is in any of them."""
+    together: list[Span] = []
+    for start, end in sorted(span for spans in lists for span in spans if span[0] < span[1]):
+        if together and start <= together[-1][1]:
+            together[-1] = (together[-1][0], max(together[-1][1], end))
+        else:
+            together.append((start, end))
+    return together
+
+
+def intersection(one: Sequence[Span], other: Sequence[Span]) -> list[Span]:
+    """What is in both."""
+    common: list[Span] = []
+    i = j = 0
+    while i < len(one) and j < len(other):
+        start, end = max(one[i][0], other[j][0]), min(one[i][1], other[j][1])
+        if start < end:
+            common.append((start, end))
+        if one[i][1] < other[j][1]:
+            i += 1
+        else:
+            j += 1
+    return common
+
+
+def length_ms(spans: Iterable[Span], start: int, end: int) -> int:
+    """Milliseconds of them between *start* and *end*."""
+    return sum(max(0, min(until, end) - max(since, start)) for since, until in spans)

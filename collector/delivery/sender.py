@@ -15,9 +15,10 @@ from collector import metrics
 from collector.channels import Channel, load
 from collector.channels.message import Message, Undelivered
 from collector.channels.transport import Transport
+from collector.core.events import Fact
 from collector.core.retry import MAX_EXPIRIES, Policy, next_try
 from collector.core.seal import Keyring, Place, whole
-from collector.delivery.message import Fact, compose
+from collector.delivery.message import compose
 from collector.storage import deliveries as table
 from collector.storage import timeline
 from collector.storage.db import Db, Tx

@@ -9,9 +9,10 @@ from typing import Any
 from uuid import UUID
 
 from collector.ingest.columns import Columns, Part, flatten, key_of, latest, mixed
+from collector.ingest.hours import touched
 from collector.ingest.interning import Interner, clean
 from collector.ingest.judging import Told, judge
-from collector.storage import cursors, deciding, refused, results, states
+from collector.storage import cursors, deciding, refused, results, rollups, states
 from collector.storage.cursors import Advance
 from collector.storage.db import Db, Tx
 from collector.storage.refused import Lost, Refusal
@@ -98,10 +99,14 @@ async def _store(
     counting = await _counting(tx, ranked, columns)
     last = latest(columns, counting)
     moved = await states.move(tx, last)
-    rows = columns.rows
+    rows, keys, at_ms = columns.rows, columns.key, columns.at_ms
     if counting is not None or moved.count != len(last.monitor):
-        rows = await _permitted(tx, columns, last)
+        places = await _permitted(tx, columns, last)
+        rows, keys = [rows[i] for i in places], [keys[i] for i in places]
+        at_ms = [at_ms[i] for i in places]
     await results.copy(tx, rows)
+    if late := touched(keys, at_ms, now):
+        await rollups.mark(tx, late)
     await _keep_checkpoints(tx, columns)
     events: list[str] = []
     if moved.wanting:
@@ -132,28 +137,28 @@ async def _counting(tx: Tx, ranked: Sequence[Submission], columns: Columns) -> l
     return counting
 
 
-async def _permitted(tx: Tx, columns: Columns, last: states.Latest) -> list[bytes]:
-    """Rows under a plan of old are history, if their monitor is still there and the probe's to check."""
+async def _permitted(tx: Tx, columns: Columns, last: states.Latest) -> list[int]:
+    """The places to keep: what is under a plan of old is history, if its monitor is there and the probe's."""
     current = await states.current(tx, last)
     own = {
         key_of(monitor, location): last.probes[part]
         for monitor, location, part in zip(last.monitor, last.location, last.part, strict=True)
         if (monitor, location) in current
     }
-    rows: list[bytes] = []
+    places: list[int] = []
     start = 0
     for part in columns.parts:
         end = start + len(part.batch.monitor)
         keys = columns.key[start:end]
         doubtful = {key >> 16 for key in keys if own.get(key) != part.probe_id}
         allowed = await states.may_write(tx, part.probe_id, sorted(doubtful)) if doubtful else set()
-        rows.extend(
-            row
-            for key, row in zip(keys, columns.rows[start:end], strict=True)
+        places.extend(
+            place
+            for place, key in enumerate(keys, start)
             if own.get(key) == part.probe_id or key >> 16 in allowed
         )
         start = end
-    return rows
+    return places
 
 
 def _pending(

@@ -8,9 +8,10 @@ from uuid import UUID
 
 from collector.core.incident import Decision, Deed, Monitor, Seen, Tell, decide, goes_on
 from collector.core.quorum import Vote
-from collector.core.state import Check, LocationState, Thresholds, step
+from collector.core.state import Change, Check, LocationState, Thresholds, step
+from collector.ingest.hours import between
 from collector.services import announcing
-from collector.storage import events, incidents, judged, states, timeline
+from collector.storage import events, incidents, judged, outages, rollups, states, timeline
 from collector.storage.db import Tx
 from collector.storage.events import Event
 from collector.storage.judged import Incident, Judged
@@ -39,6 +40,8 @@ class Writes:
 
     states: list[tuple[int, int, LocationState]] = field(default_factory=list)
     monitors: list[tuple[Judged, bool, bool]] = field(default_factory=list)
+    began: list[outages.Turn] = field(default_factory=list)
+    ended: list[outages.Turn] = field(default_factory=list)
     opened: list[incidents.Opened] = field(default_factory=list)
     reopened: list[tuple[int, UUID, datetime]] = field(default_factory=list)
     resolved: list[tuple[int, UUID, datetime]] = field(default_factory=list)
@@ -138,6 +141,10 @@ def _advance(judgement: Judged, place: Located, pending: Pending, writes: Writes
         )
     if seen.state != place.state:
         writes.states.append((place.monitor, place.location, seen.state))
+    if seen.change is Change.FAILING:
+        writes.began.append((place.monitor, place.location, seen.state.failed_since or now))
+    elif seen.change is Change.RECOVERED:
+        writes.ended.append((place.monitor, place.location, seen.changed_at or now))
     return seen
 
 
@@ -148,6 +155,10 @@ def _conclude(
     incident = _incident(judgement, decision, now, writes)
     if incident is not None:
         _record(judgement, incident, decision, now, writes)
+    if decision.deed is Deed.OPEN:
+        writes.began.append((judgement.monitor, 0, decision.since))
+    elif decision.deed is Deed.RESOLVE:
+        writes.ended.append((judgement.monitor, 0, decision.until))
     told = judgement.told if decision.tell is Tell.NOTHING else decision.tell is Tell.DOWN
     if (decision.down, told) != (judgement.down, judgement.told):
         writes.monitors.append((judgement, decision.down, told))
@@ -220,3 +231,16 @@ async def _write(tx: Tx, writes: Writes, now: datetime) -> None:
         await events.append_all(tx, writes.events, now)
     if writes.monitors:
         await judged.save(tx, writes.monitors, now)
+    await _keep_outages(tx, writes, now)
+
+
+async def _keep_outages(tx: Tx, writes: Writes, now: datetime) -> None:
+    if writes.ended:
+        await outages.close(tx, writes.ended)
+    if writes.began:
+        await outages.open_(tx, writes.began)
+    hours = {
+        (monitor, hour) for monitor, _, at in (*writes.ended, *writes.began) for hour in between(at, now)
+    }
+    if hours:
+        await rollups.mark(tx, hours)

@@ -11,6 +11,7 @@ import orjson
 from collector.channels import CHANNELS, load
 from collector.channels.message import Message, Undelivered
 from collector.channels.transport import Transport
+from collector.core.revision import require
 from collector.core.seal import Keyring, Place, split, whole
 from collector.services.channel_fields import Settings, for_create, for_update, named_monitors
 from collector.services.validation import to_json
@@ -89,12 +90,23 @@ async def one(db: Db, keyring: Keyring, team_id: int, id_: UUID) -> Known:
 
 
 async def update(
-    db: Db, keyring: Keyring, team_id: int, id_: UUID, body: Mapping[str, Any], now: datetime
+    db: Db,
+    keyring: Keyring,
+    team_id: int,
+    id_: UUID,
+    body: Mapping[str, Any],
+    now: datetime,
+    *,
+    only: frozenset[str] | None = None,
 ) -> Known:
-    """Raises NotFound, Invalid. What changes nothing leaves the revision as it is."""
+    """What changes nothing leaves the revision as it is; *only*: the revisions that may be changed.
+
+    Raises NotFound, PreconditionFailed, Invalid, in this order.
+    """
     async with db.transaction() as tx:
         before = _known(keyring, _there(await table.lock(tx, team_id, id_)))
         row = before.row
+        require(row.revision, only)
         old = Settings(name=row.name, enabled=row.enabled)
         wish = for_update(body, row.type, old, before.config)
         known = set(named_monitors(before.config).values())
@@ -116,11 +128,12 @@ async def update(
     return Known(row, config, wish.unknown)
 
 
-async def delete(db: Db, team_id: int, id_: UUID) -> None:
-    """Raises NotFound."""
+async def delete(db: Db, team_id: int, id_: UUID, *, only: frozenset[str] | None = None) -> None:
+    """*only*: the revisions that may be deleted. Raises NotFound, PreconditionFailed."""
     async with db.transaction() as tx:
-        if not await table.delete(tx, team_id, id_):
-            raise NotFound(f"{WHAT} not found")
+        row = _there(await table.lock(tx, team_id, id_))
+        require(row.revision, only)
+        await table.delete(tx, team_id, id_)
 
 
 async def test(

@@ -1,7 +1,9 @@
 """What a caller may ask about incidents."""
 
+from datetime import datetime
 from uuid import UUID
 
+from collector.core import downtime
 from collector.storage import incident_reads as reads
 from collector.storage.db import Db
 from collector.storage.incident_reads import Entry, Incident, Note, Wanted
@@ -33,3 +35,11 @@ async def timeline(db: Db, team_id: int, id_: UUID) -> list[Entry]:
         if not await reads.exists(tx, team_id, id_):
             raise NotFound(f"{WHAT} not found")
         return await reads.timeline(tx, team_id, id_)
+
+
+def lasted_s(incident: Incident, now: datetime) -> int:
+    """Seconds of its open spans up to *now*; a pause that lasts ended the present one."""
+    ended = incident.status == "resolved"
+    return downtime.seconds(
+        incident.spans_s, None if ended else incident.span_from, incident.paused_at or now
+    )

@@ -5,9 +5,10 @@ from uuid import UUID
 
 from collector.channels.webhook import hears
 from collector.core import events as payloads
-from collector.services import assignments
+from collector.core.revision import require
+from collector.services import announcing, assignments
 from collector.services.signals import Signals
-from collector.storage import channels, deliveries, events, incidents, monitor_incidents, timeline
+from collector.storage import channels, deliveries, events, incidents, monitor_incidents, retention, timeline
 from collector.storage import monitor_deliveries as news
 from collector.storage import monitors as table
 from collector.storage.contention import giving_way
@@ -21,23 +22,31 @@ from shared.errors import NotFound
 _DELETED = "deleted"
 
 
-async def delete(db: Db, signals: Signals, team_id: int, id_: UUID, now: datetime) -> None:
-    """Its results go after the commit: nothing leads to them then, and they may be many. Raises NotFound."""
+async def delete(
+    db: Db, signals: Signals, team_id: int, id_: UUID, now: datetime, *, only: frozenset[str] | None = None
+) -> None:
+    """Its results go after the commit: nothing leads to them then, and they may be many.
+
+    *only*: the revisions that may be deleted. Raises NotFound, PreconditionFailed.
+    """
 
     async def deed(tx: Tx) -> int:
         monitor = await table.lock(tx, team_id, id_)
         if monitor is None:
             raise NotFound("Monitor not found")
+        require(monitor.revision, only)
         incident = await _end_incident(tx, monitor, now)
-        await _tell(tx, monitor, incident, now)
         await table.delete(tx, team_id, id_)
         await assignments.place(tx, monitor.monitor, monitor.revision + 1, [], now=now)
+        # Last, as the writer does: for the team's next position all others wait.
+        await _tell(tx, monitor, incident, now)
+        await events.append_all(tx, [announcing.change(payloads.DELETED, monitor, now)], now)
         return monitor.monitor
 
     number = await giving_way(db, deed)
     signals.ring()
     async with db.transaction() as tx:
-        await table.delete_results(tx, number)
+        await retention.forget(tx, [number])
 
 
 async def _tell(tx: Tx, monitor: Monitor, incident: Incident | None, now: datetime) -> None:

@@ -1,117 +1,150 @@
-"""What a caller may read of monitors: lists, one with its numbers, results."""
+"""What a caller may read of monitors: lists, one with its numbers."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final, TypeAlias, TypeVar
 from uuid import UUID
 
 from collector.core.seal import Keyring
-from collector.core.uptime import Outage, percent
+from collector.services import statistics
+from collector.services.lookups import Lookups
 from collector.services.masking import masked
-from collector.services.monitors import whole_config
-from collector.storage import monitor_lists, monitor_stats, result_reads
+from collector.services.monitor_columns import whole_config
+from collector.services.statistics import Summary
+from collector.storage import monitor_lists, monitor_whole
 from collector.storage import monitors as table
-from collector.storage.db import Db, Tx
-from collector.storage.monitor_stats import AtLocation, LastDay
+from collector.storage.db import Db
+from collector.storage.monitor_lists import Wanted
+from collector.storage.monitor_stats import AtLocation
+from collector.storage.monitor_whole import Row
 from collector.storage.monitors import Monitor
-from collector.storage.result_reads import Result
 from shared.errors import NotFound
 from shared.kinds import KINDS
 
 WHAT = "Monitor"
-_DAY = timedelta(days=1)
-_LONGEST = 90 * _DAY
-# A check may be this late before the time after the last one counts as unknown.
-_LATE = timedelta(seconds=15)
+# A summary stays for so long, and only while no result came.
+_FRESH = timedelta(seconds=10)
+_MOST = 2_000
+
+# Team, monitor, and whether its secrets are shown.
+Key: TypeAlias = tuple[int, UUID, bool]
+Of = TypeVar("Of")
+What = TypeVar("What")
 
 
-@dataclass(frozen=True, slots=True)
-class Uptimes:
-    """Percent of the known time of each span that ends now."""
-
-    day: float
-    week: float
-    month: float
-    quarter: float
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Whole:
-    """A monitor with all that is shown of it."""
+    """A monitor with all that is shown of it; the same object while all of it is the same."""
 
     monitor: Monitor
     config: dict[str, Any]
     at_locations: list[AtLocation]
-    last_day: LastDay
-    uptimes: Uptimes
+    summary: Summary
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """*whole* was made at *at* of *row*, which holds all but its summary."""
+
+    row: Row
+    whole: Whole
+    at: datetime
+
+    def holds(self, row: Row, now: datetime) -> bool:
+        return (
+            self.row == row
+            and timedelta() <= now - self.at < _FRESH
+            and (now.date(), now.hour) == (self.at.date(), self.at.hour)
+        )
+
+
+class Memory:
+    """What was last made of the monitors that are asked for, and counted; the oldest give way."""
+
+    def __init__(self, rows: Lookups[tuple[int, UUID], Row]) -> None:
+        self.rows = rows
+        self._made: dict[Key, _Made] = {}
+        self._totals: dict[tuple[int, Wanted], tuple[int, int]] = {}
+
+    def find(self, key: Key, row: Row, now: datetime) -> Whole | None:
+        """What was made of the same row a moment ago."""
+        made = self._made.get(key)
+        return made.whole if made is not None and made.holds(row, now) else None
+
+    def keep(self, key: Key, made: _Made) -> None:
+        _put(self._made, key, made)
+
+    def total(self, team_id: int, wanted: Wanted, mark: int) -> int | None:
+        """How many there are, if they were counted at the same mark."""
+        counted_at, total = self._totals.get((team_id, wanted), (None, 0))
+        return total if counted_at == mark else None
+
+    def keep_total(self, team_id: int, wanted: Wanted, mark: int, total: int) -> None:
+        _put(self._totals, (team_id, wanted), (mark, total))
+
+
+_MEMORIES: Final[dict[Db, Memory]] = {}
 
 
 async def page(
-    db: Db, team_id: int, wanted: monitor_lists.Wanted, limit: int, offset: int
+    db: Db, team_id: int, wanted: Wanted, limit: int, offset: int
 ) -> tuple[list[monitor_lists.Item], int]:
     """A page of them, newest first, and how many there are in all."""
+    memory, every = _memory(db), replace(wanted, status=None)
     async with db.connection() as tx:
-        total = await monitor_lists.count(tx, team_id, wanted)
-        found = await monitor_lists.newest(tx, team_id, wanted, limit, offset) if offset < total else []
-    return found, total
+        page = await monitor_lists.page(tx, team_id, wanted, limit, offset)
+        total = page.of_status
+        if wanted.status in {None, "up"}:
+            counted = memory.total(team_id, every, page.mark)
+            if counted is None:
+                mark, counted = await monitor_lists.total(tx, team_id, every)
+                memory.keep_total(team_id, every, mark, counted)
+            total = counted - page.of_status
+    return page.items, total
 
 
 async def found(db: Db, team_id: int, id_: UUID) -> Monitor:
     """The monitor's row. Raises NotFound."""
     async with db.connection() as tx:
-        return await _found(tx, team_id, id_)
+        monitor = await table.get(tx, team_id, id_)
+    if monitor is None:
+        raise NotFound(f"{WHAT} not found")
+    return monitor
 
 
 async def one(db: Db, keyring: Keyring, team_id: int, id_: UUID, *, secrets: bool, now: datetime) -> Whole:
     """With its secrets, or with them masked. Raises NotFound."""
-    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    memory, key = _memory(db), (team_id, id_, secrets)
+    row = await memory.rows.find((team_id, id_))
+    if row is None:
+        raise NotFound(f"{WHAT} not found")
+    known = memory.find(key, row, now)
+    if known is not None:
+        return known
+    monitor = row.monitor()
     async with db.connection() as tx:
-        monitor = await _found(tx, team_id, id_)
-        at_locations = await monitor_stats.at_locations(tx, monitor.monitor)
-        last_day = await monitor_stats.last_day(tx, monitor.monitor, now - _DAY, midnight)
-        uptimes = await _uptimes(tx, monitor, now)
+        summary = await statistics.summary(tx, monitor.monitor, now)
     config = whole_config(keyring, monitor)
     shown = config if secrets else masked(KINDS[monitor.type], config)
-    return Whole(monitor, shown, at_locations, last_day, uptimes)
+    whole = Whole(monitor, shown, row.at_locations(), summary)
+    memory.keep(key, _Made(row, whole, now))
+    return whole
 
 
-async def results(
-    db: Db, monitor: Monitor, wanted: result_reads.Wanted, limit: int
-) -> tuple[list[Result], int]:
-    """The newest of what is wanted, and how many there are."""
-    async with db.connection() as tx:
-        return (
-            await result_reads.newest(tx, monitor.monitor, wanted, limit),
-            await result_reads.count(tx, monitor.monitor, wanted),
-        )
+async def close(db: Db) -> None:
+    """Forget what was read of *db*, and give back the connection that is kept for that."""
+    if db in _MEMORIES:
+        await _MEMORIES.pop(db).rows.close()
 
 
-async def _uptimes(tx: Tx, monitor: Monitor, now: datetime) -> Uptimes:
-    """Known is what lies between the first result that is kept and the last, or the pause."""
-    first = await monitor_stats.first_result(tx, monitor.monitor, now - _LONGEST)
-    if first is None:
-        return Uptimes(100.0, 100.0, 100.0, 100.0)
-    end = monitor.paused_at or now
-    if monitor.last_at is not None:
-        end = min(end, monitor.last_at + timedelta(seconds=monitor.interval_s) + _LATE)
-    incidents = await monitor_stats.incidents(tx, monitor.team_id, monitor.id, now - _LONGEST)
-    outages = [_outage(incident, end) for incident in incidents]
-    spans = (_DAY, 7 * _DAY, 30 * _DAY, _LONGEST)
-    return Uptimes(*_percents(outages, [max(first, now - span) for span in spans], end))
+def _memory(db: Db) -> Memory:
+    if db not in _MEMORIES:
+        _MEMORIES[db] = Memory(Lookups(db, monitor_whole.get))
+    return _MEMORIES[db]
 
 
-def _percents(outages: Sequence[Outage], starts: Sequence[datetime], end: datetime) -> list[float]:
-    return [percent(outages, start, end) for start in starts]
-
-
-def _outage(incident: monitor_stats.Incident, end: datetime) -> Outage:
-    present = 0.0 if incident.resolved_at else (end - incident.span_from).total_seconds()
-    return Outage(incident.started_at, incident.resolved_at or end, incident.spans_s + max(0.0, present))
-
-
-async def _found(tx: Tx, team_id: int, id_: UUID) -> Monitor:
-    monitor = await table.get(tx, team_id, id_)
-    if monitor is None:
-        raise NotFound(f"{WHAT} not found")
-    return monitor
+def _put(kept: dict[Of, What], key: Of, value: What) -> None:
+    kept.pop(key, None)
+    kept[key] = value
+    if len(kept) > _MOST:
+        del kept[next(iter(kept))]

@@ -1,18 +1,20 @@
 """What a caller may ask of monitors: each a transaction that locks the monitor, decides and saves."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
-from collector.core.monitor import DEFAULT_LOCATION, Settings, Silence
-from collector.core.seal import Keyring, Place, split, whole
-from collector.services import assignments, monitor_fields
-from collector.services.masking import hides
+from collector.core import events as payloads
+from collector.core.monitor import Settings, Silence, merge
+from collector.core.revision import require
+from collector.core.seal import Keyring
+from collector.services import announcing, assignments, monitor_fields
+from collector.services.monitor_columns import changed, columns, kind_name, settings_of, whole_config
 from collector.services.signals import Signals
 from collector.services.validation import ignored
-from collector.storage import monitor_incidents, monitor_stats, probes, timeline
+from collector.storage import events, monitor_incidents, monitor_stats, parents, timeline
 from collector.storage import monitors as table
 from collector.storage.contention import giving_way
 from collector.storage.db import Db, Tx
@@ -20,8 +22,6 @@ from collector.storage.monitors import Monitor
 from shared import ids
 from shared.clock import iso
 from shared.errors import NotFound
-from shared.kinds import KINDS, Kind, secret_fields
-from shared.kinds.fields import camel
 
 T = TypeVar("T")
 
@@ -56,32 +56,43 @@ async def create(means: Means, team_id: int, body: Mapping[str, Any], now: datet
 
     async def deed(tx: Tx) -> Told:
         settings, kind = wish.checked(await _bad_parents(tx, team_id, id_, body))
-        columns = await _columns(tx, means, (team_id, id_), settings, kind, now)
-        made = await table.insert(tx, team_id, id_, kind_name(kind), columns, now)
+        written = await columns(tx, means.keyring, (team_id, id_), settings, kind, now)
+        made = await table.insert(tx, team_id, id_, kind_name(kind), written, now)
         placed = await _place(tx, made.monitor, made.revision, made.locations, now)
+        await _tell(tx, payloads.CREATED, made, now)
         return Told(made, _warnings(settings, wish.unknown) + placed)
 
     return await _carried_out(means, deed)
 
 
-async def update(means: Means, team_id: int, id_: UUID, body: Mapping[str, Any], now: datetime) -> Told:
-    """Change what the body names; nothing at all if it is all as it was. Raises Invalid, NotFound."""
+async def update(
+    means: Means,
+    team_id: int,
+    id_: UUID,
+    body: Mapping[str, Any],
+    now: datetime,
+    *,
+    only: frozenset[str] | None = None,
+) -> Told:
+    """Change what the body names; nothing at all if it is all as it was.
+
+    *only*: the revisions that may be changed. Raises NotFound, PreconditionFailed, Invalid, in this order.
+    """
 
     async def deed(tx: Tx) -> Told:
         before = _found(await table.lock(tx, team_id, id_))
-        config = whole_config(means.keyring, before)
-        wish = monitor_fields.for_update(body, before.type, settings_of(before), config, means.min_interval)
-        settings, kind = wish.checked(await _bad_parents(tx, team_id, id_, body))
-        columns = await _columns(tx, means, (team_id, id_), settings, kind, now)
-        changed = _changed(before, columns, same_config=monitor_fields.stored(kind) == config)
-        placed: list[str] = []
-        if changed:
-            revision = before.revision + 1
-            await table.save(tx, team_id, id_, columns, revision, now)
-            if changed & _RUN_BY and before.paused_at is None:
-                placed = await _place(tx, before.monitor, revision, columns["locations"], now)
-        after = _found(await table.get(tx, team_id, id_))
-        return Told(after, _warnings(settings, wish.unknown) + placed)
+        require(before.revision, only)
+        return await _revised(tx, means, before, body, now)
+
+    return await _carried_out(means, deed)
+
+
+async def tag(means: Means, team_id: int, id_: UUID, tags: Mapping[str, str | None], now: datetime) -> Told:
+    """Give it these tags beside its own; a name with None loses its own. Raises NotFound, Invalid."""
+
+    async def deed(tx: Tx) -> Told:
+        before = _found(await table.lock(tx, team_id, id_))
+        return await _revised(tx, means, before, {"tags": merge(before.tags, tags)}, now)
 
     return await _carried_out(means, deed)
 
@@ -95,7 +106,10 @@ async def pause(means: Means, team_id: int, id_: UUID, now: datetime) -> Monitor
             revision = before.revision + 1
             await table.pause(tx, team_id, id_, revision, now)
             await assignments.place(tx, before.monitor, revision, [], now=now)
-        return _found(await table.get(tx, team_id, id_))
+        after = _found(await table.get(tx, team_id, id_))
+        if before.paused_at is None:
+            await _tell(tx, payloads.PAUSED, after, now)
+        return after
 
     return await _carried_out(means, deed)
 
@@ -111,7 +125,10 @@ async def resume(means: Means, team_id: int, id_: UUID, now: datetime) -> Monito
             await assignments.place(tx, before.monitor, revision, before.locations, now=now)
             await table.forget_checks(tx, before.monitor)
             await monitor_incidents.leave_out(tx, team_id, id_, before.paused_at, now)
-        return _found(await table.get(tx, team_id, id_))
+        after = _found(await table.get(tx, team_id, id_))
+        if before.paused_at is not None:
+            await _tell(tx, payloads.RESUMED, after, now)
+        return after
 
     return await _carried_out(means, deed)
 
@@ -145,90 +162,45 @@ async def unsilence(means: Means, team_id: int, id_: UUID) -> None:
     await giving_way(means.db, deed)
 
 
-def whole_config(keyring: Keyring, monitor: Monitor) -> dict[str, Any]:
-    """The configuration with its secrets, in the order of its kind's fields."""
-    config = whole(keyring, monitor.config, monitor.secrets, _sealed_at(monitor.team_id, monitor.id))
-    names = (camel(field.name) for field in fields(KINDS[monitor.type]))
-    return {name: config[name] for name in names if name in config}
+async def _revised(tx: Tx, means: Means, before: Monitor, body: Mapping[str, Any], now: datetime) -> Told:
+    """*before*, its row locked, changed as the body says; handed to the probes if it concerns them."""
+    team_id, id_ = before.team_id, before.id
+    config = whole_config(means.keyring, before)
+    wish = monitor_fields.for_update(body, before.type, settings_of(before), config, means.min_interval)
+    settings, kind = wish.checked(await _bad_parents(tx, team_id, id_, body))
+    written = await columns(tx, means.keyring, (team_id, id_), settings, kind, now)
+    named = changed(before, written, same_config=monitor_fields.stored(kind) == config)
+    placed: list[str] = []
+    if named:
+        revision = before.revision + 1
+        await table.save(tx, team_id, id_, written, revision, now)
+        if named & _RUN_BY and before.paused_at is None:
+            placed = await _place(tx, before.monitor, revision, written["locations"], now)
+    after = _found(await table.get(tx, team_id, id_))
+    if named:
+        await _tell(tx, payloads.UPDATED, after, now)
+    return Told(after, _warnings(settings, wish.unknown) + placed)
 
 
-def settings_of(monitor: Monitor) -> Settings:
-    """A row as the fields that a caller sets."""
-    return Settings(
-        name=monitor.name,
-        interval=monitor.interval_s,
-        timeout=monitor.timeout_s,
-        locations=monitor.locations,
-        tags=monitor.tags,
-        description=monitor.description,
-        severity=monitor.severity,  # type: ignore[arg-type]  # the table's CHECK allows no other
-        failure_threshold=monitor.failure_threshold,
-        recovery_threshold=monitor.recovery_threshold,
-        quorum=int(monitor.quorum) if monitor.quorum.isdigit() else monitor.quorum,  # type: ignore[arg-type]
-        group=monitor.group_name,
-        depends_on=[ids.show("mon", parent) for parent in monitor.depends_on],
-        runbook_url=monitor.runbook_url,
-    )
-
-
-def kind_name(kind: Kind) -> str:
-    """The type that a configuration is of."""
-    return next(name for name, cls in KINDS.items() if cls is type(kind))
-
-
-async def _columns(
-    tx: Tx, means: Means, key: tuple[int, UUID], settings: Settings, kind: Kind, now: datetime
-) -> dict[str, Any]:
-    team_id, id_ = key
-    stored = monitor_fields.stored(kind)
-    hidden = hides(type(kind), stored)
-    config, secrets = split(
-        means.keyring, stored, secret_fields(type(kind)) | hidden.keys(), _sealed_at(team_id, id_)
-    )
-    wanted = settings.locations
-    if wanted is None:
-        wanted = await probes.served(tx, team_id, now) or [DEFAULT_LOCATION]
-    parents = (ids.read("mon", text) for text in settings.depends_on)
-    return {
-        "name": settings.name,
-        "config": {**config, **hidden},
-        "secrets": secrets,
-        "interval_s": settings.interval,
-        "timeout_s": settings.timeout,
-        "locations": list(dict.fromkeys(wanted)),
-        "tags": settings.tags,
-        "description": settings.description,
-        "severity": settings.severity,
-        "failure_threshold": settings.failure_threshold,
-        "recovery_threshold": settings.recovery_threshold,
-        "quorum": str(settings.quorum),
-        "group_name": settings.group,
-        "depends_on": list(dict.fromkeys(parent for parent in parents if parent)),
-        "runbook_url": settings.runbook_url,
-    }
-
-
-def _changed(before: Monitor, columns: Mapping[str, Any], *, same_config: bool) -> set[str]:
-    """Columns with another value; a seal looks new each time, so the configuration is compared whole."""
-    plain = {name for name in columns if name not in {"config", "secrets"}}
-    changed = {name for name in plain if getattr(before, name) != columns[name]}
-    return changed if same_config else changed | {"config"}
+async def _tell(tx: Tx, kind: str, monitor: Monitor, now: datetime) -> None:
+    """Those who follow the team's events. The last deed: for the team's next position all others wait."""
+    await events.append_all(tx, [announcing.change(kind, monitor, now)], now)
 
 
 async def _bad_parents(tx: Tx, team_id: int, id_: UUID, body: Mapping[str, Any]) -> dict[str, str]:
     """Why the monitors that this one is to depend on cannot be: unknown, or depending on it."""
     sent = body.get("dependsOn")
     texts = [text for text in sent if isinstance(text, str)] if isinstance(sent, list) else []
-    parents = {text: found for text in texts if (found := ids.read("mon", text))}
-    if not isinstance(sent, list) or not parents:
+    named = {text: found for text in texts if (found := ids.read("mon", text))}
+    if not isinstance(sent, list) or not named:
         return {}
-    known = await table.known(tx, team_id, list(parents.values()))
+    known = await parents.hold(tx, team_id, list(named.values()))
     faults = {
         f"dependsOn[{index}]": "no such monitor"
         for index, text in enumerate(sent)
-        if isinstance(text, str) and text in parents and parents[text] not in known | {id_}
+        if isinstance(text, str) and text in named and named[text] not in known | {id_}
     }
-    if not faults and id_ in await table.ancestors(tx, team_id, list(parents.values())):
+    if not faults and id_ in await table.ancestors(tx, team_id, list(named.values())):
         faults["dependsOn"] = "would make a circle: a monitor must not depend on itself"
     return faults
 
@@ -256,10 +228,6 @@ def _warnings(settings: Settings, unknown: Sequence[str]) -> list[str]:
             f"a check takes {settings.interval} s at most"
         )
     return said
-
-
-def _sealed_at(team_id: int, id_: UUID) -> Place:
-    return Place(team_id, "monitors", id_, "secrets")
 
 
 def _found(monitor: Monitor | None) -> Monitor:

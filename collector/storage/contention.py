@@ -12,10 +12,10 @@ from shared.errors import Unavailable
 
 T = TypeVar("T")
 
-_TRIES = 6
-_FIRST_S = 0.02
-_MOST_S = 0.5
-_YIELD = "SET LOCAL lock_timeout = '500ms'"
+_TRIES = 15
+_FIRST_S = 0.01
+_MOST_S = 0.3
+_YIELD = "SET LOCAL lock_timeout = '100ms'"
 
 
 async def giving_way(db: Db, deed: Callable[[Tx], Awaitable[T]]) -> T:

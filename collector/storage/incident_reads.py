@@ -129,6 +129,31 @@ async def timeline(tx: Tx, team_id: int, incident_id: UUID) -> list[Entry]:
     return [Entry(**row) for row in rows]
 
 
+async def checks(tx: Tx, team_id: int, id_: UUID, until: datetime) -> list[tuple[str, int, int, str | None]]:
+    """Of its monitor by location, from its start to *until*: name, checks, failed ones, the last error."""
+    rows = await tx.fetch(
+        """
+        SELECT l.name, c.checks, c.failed, e.text
+        FROM incidents i JOIN monitors m ON m.team_id = i.team_id AND m.id = i.monitor_id
+        CROSS JOIN locations l
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS checks, count(*) FILTER (WHERE r.status = 2) AS failed,
+                (array_agg(r.error ORDER BY r.ts DESC) FILTER (WHERE r.error IS NOT NULL))[1] AS error
+            FROM results r
+            WHERE r.monitor = m.monitor AND r.location = l.location
+                AND r.ts >= i.started_at AND r.ts <= $3
+        ) c
+        LEFT JOIN errors e USING (error)
+        WHERE i.team_id = $1 AND i.id = $2 AND c.checks > 0
+        ORDER BY l.name
+        """,
+        team_id,
+        id_,
+        until,
+    )
+    return [(row["name"], row["checks"], row["failed"], row["text"]) for row in rows]
+
+
 def _where(team_id: int, wanted: Wanted) -> tuple[str, list[Any]]:
     """Only what is asked for is in the text, so that each combination gets the plan that fits it."""
     asked = {

@@ -1,6 +1,6 @@
 """Lists of monitors: pages of a team's, newest first."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -13,7 +13,8 @@ _STATUS = {
     "down": "m.paused_at IS NULL AND m.down AND EXISTS ({measured})",
     "up": "m.paused_at IS NULL AND NOT (m.down AND EXISTS ({measured}))",
 }
-_MEASURED = "SELECT FROM states s WHERE s.monitor = m.monitor AND s.last_at IS NOT NULL"
+# OFFSET has it asked of each monitor by itself: else all states are read for the few that are down.
+_MEASURED = "SELECT FROM states s WHERE s.monitor = m.monitor AND s.last_at IS NOT NULL OFFSET 0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,9 @@ class Item:
     updated_at: datetime
     last_at: datetime | None
 
+    def __hash__(self) -> int:
+        return hash(self.id)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
@@ -52,14 +56,7 @@ class Wanted:
 async def newest(tx: Tx, team_id: int, wanted: Wanted, limit: int, offset: int) -> list[Item]:
     where, values = _where(team_id, wanted)
     rows = await tx.fetch(
-        f"""
-        SELECT m.id, m.name, m.type, CASE WHEN m.type = 'http' THEN m.config ->> 'url' END AS url,
-            m.interval_s, m.timeout_s, m.locations, m.tags, m.severity, m.group_name, m.revision, m.down,
-            m.paused_at, m.silenced_until, m.created_at, m.updated_at,
-            (SELECT max(s.last_at) FROM states s WHERE s.monitor = m.monitor) AS last_at
-        FROM monitors m WHERE {where}
-        ORDER BY m.created_at DESC, m.id DESC LIMIT ${len(values) + 1} OFFSET ${len(values) + 2}
-        """,
+        f"SELECT {_SHOWN} FROM {_page(where, len(values))} ORDER BY m.created_at DESC, m.id DESC",
         *values,
         limit,
         offset,
@@ -67,10 +64,72 @@ async def newest(tx: Tx, team_id: int, wanted: Wanted, limit: int, offset: int) 
     return [Item(**row) for row in rows]
 
 
-async def count(tx: Tx, team_id: int, wanted: Wanted) -> int:
+@dataclass(frozen=True, slots=True)
+class Page:
+    """*mark*: what `total` was at the same one, it is still. *of_status*: paused, down, or for up both."""
+
+    items: list[Item]
+    mark: int
+    of_status: int
+
+
+async def page(tx: Tx, team_id: int, wanted: Wanted, limit: int, offset: int) -> Page:
+    """The newest after *offset* of them, with what their total goes by, all of one moment."""
     where, values = _where(team_id, wanted)
-    total: int = await tx.fetchval(f"SELECT count(*) FROM monitors m WHERE {where}", *values)
-    return total
+    rows = await tx.fetch(
+        f"""
+        SELECT {_MARK}, {_counted(team_id, wanted)}, {_SHOWN}
+        FROM (VALUES (1)) one LEFT JOIN ({_page(where, len(values))}) ON true
+        ORDER BY m.created_at DESC, m.id DESC
+        """,
+        *values,
+        limit,
+        offset,
+    )
+    items = [Item(*row[2:]) for row in rows if row["id"] is not None]
+    return Page(items, rows[0]["mark"], rows[0]["of_status"])
+
+
+async def total(tx: Tx, team_id: int, wanted: Wanted) -> tuple[int, int]:
+    """The mark, and how many there are at it, whatever their status."""
+    where, values = _where(team_id, replace(wanted, status=None))
+    row = await tx.fetchrow(
+        f"SELECT {_MARK}, (SELECT count(*) FROM monitors m WHERE {where}) AS total", *values
+    )
+    assert row is not None  # noqa: S101 - a SELECT without FROM has its row
+    return row["mark"], row["total"]
+
+
+_MARK = "coalesce((SELECT mark FROM monitor_marks WHERE team_id = $1), 0) AS mark"
+
+
+def _counted(team_id: int, wanted: Wanted) -> str:
+    """How many have the status, when they are few; for up, how many have another."""
+    if wanted.status is None:
+        return "0::bigint AS of_status"
+    asked = ("paused", "down") if wanted.status == "up" else (wanted.status,)
+    wheres = (_where(team_id, replace(wanted, status=status))[0] for status in asked)
+    counts = (f"(SELECT count(*) FROM monitors m WHERE {where})" for where in wheres)
+    return f"{' + '.join(counts)} AS of_status"
+
+
+# In the order of Item's fields.
+_SHOWN = """
+    m.id, m.name, m.type, CASE WHEN m.type = 'http' THEN m.config ->> 'url' END AS url,
+    m.interval_s, m.timeout_s, m.locations, m.tags, m.severity, m.group_name, m.revision, m.down,
+    m.paused_at, m.silenced_until, m.created_at, m.updated_at,
+    (SELECT max(s.last_at) FROM states s WHERE s.monitor = m.monitor) AS last_at
+"""
+
+
+def _page(where: str, values: int) -> str:
+    """The rows of a page; what comes before it is passed over within an index."""
+    return f"""
+        (
+            SELECT m.team_id, m.id FROM monitors m WHERE {where}
+            ORDER BY m.created_at DESC, m.id DESC LIMIT ${values + 1} OFFSET ${values + 2}
+        ) p JOIN monitors m ON m.team_id = p.team_id AND m.id = p.id
+    """
 
 
 def _where(team_id: int, wanted: Wanted) -> tuple[str, list[Any]]:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from collector.storage import cadences, outages
 from collector.storage.db import Tx
 
 _COLUMNS = """
@@ -87,6 +88,7 @@ async def insert(
         *(columns[name] for name in _SET),
     )
     assert row is not None  # noqa: S101 - INSERT without a condition returns its row
+    await cadences.note(tx, team_id, id_, now)
     return Monitor(**row)
 
 
@@ -106,6 +108,8 @@ async def save(
         now,
         *(columns[name] for name in _SET),
     )
+    await cadences.note(tx, team_id, id_, now)
+    await outages.leave(tx, team_id, id_, now)
 
 
 async def get(tx: Tx, team_id: int, id_: UUID) -> Monitor | None:
@@ -118,7 +122,9 @@ async def get(tx: Tx, team_id: int, id_: UUID) -> Monitor | None:
 async def lock(tx: Tx, team_id: int, id_: UUID) -> Monitor | None:
     """The monitor, its row locked until the transaction ends."""
     row = await tx.fetchrow(
-        f"SELECT {_COLUMNS} FROM monitors m WHERE m.team_id = $1 AND m.id = $2 FOR UPDATE OF m", team_id, id_
+        f"SELECT {_COLUMNS} FROM monitors m WHERE m.team_id = $1 AND m.id = $2 FOR NO KEY UPDATE OF m",
+        team_id,
+        id_,
     )
     return Monitor(**row) if row else None
 
@@ -134,6 +140,7 @@ async def pause(tx: Tx, team_id: int, id_: UUID, revision: int, now: datetime) -
         revision,
         now,
     )
+    await cadences.note(tx, team_id, id_, now)
 
 
 async def resume(tx: Tx, team_id: int, id_: UUID, revision: int, now: datetime) -> None:
@@ -147,6 +154,8 @@ async def resume(tx: Tx, team_id: int, id_: UUID, revision: int, now: datetime) 
         revision,
         now,
     )
+    await cadences.note(tx, team_id, id_, now)
+    await outages.leave(tx, team_id, id_, now)
 
 
 async def forget_checks(tx: Tx, monitor: int) -> None:
@@ -186,10 +195,6 @@ async def delete(tx: Tx, team_id: int, id_: UUID) -> None:
         team_id,
         id_,
     )
-
-
-async def delete_results(tx: Tx, monitor: int) -> None:
-    await tx.execute("DELETE FROM results WHERE monitor = $1", monitor)
 
 
 async def known(tx: Tx, team_id: int, wanted: Sequence[UUID]) -> set[UUID]:

@@ -64,6 +64,25 @@ async def before(tx: Tx, day: date) -> list[str]:
     return [name for name in await _names(tx) if (of := _day_of(name)) and of < day]
 
 
+async def oldest(tx: Tx) -> datetime | None:
+    """Where the oldest day begins of which there is any result; None when there are none."""
+    for name in await _names(tx):
+        of = _day_of(name)
+        if of and await tx.fetchval(f"SELECT EXISTS (SELECT FROM {name})"):
+            return datetime.combine(of, time(), UTC)
+    stray: datetime | None = await tx.fetchval("SELECT min(ts) FROM results_default")
+    return stray and datetime.combine(stray.date(), time(), UTC)
+
+
+async def whole_since(tx: Tx, today: date) -> datetime:
+    """Since when a moment's results are there together with those of the day before it."""
+    days = [of for name in await _names(tx) if (of := _day_of(name))]
+    first = min(days, default=today)
+    # The first days of a new database had none before them.
+    whole = first if first >= today - BACK else first + timedelta(days=1)
+    return datetime.combine(whole, time(), UTC)
+
+
 async def drop(tx: Tx, name: str) -> None:
     """Drop one day. For a moment nobody else reads or writes any."""
     await tx.execute(f"DROP TABLE IF EXISTS {name}")

@@ -1,5 +1,6 @@
 """Results as callers read them: any range, newest first, without reading what they don't ask for."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -86,17 +87,44 @@ async def newest(tx: Tx, monitor: int, wanted: Wanted, limit: int) -> list[Resul
     return [Result(**row) for row in rows]
 
 
-async def count(tx: Tx, monitor: int, wanted: Wanted) -> int:
-    """All of the range, on whatever page."""
+async def count(
+    tx: Tx,
+    monitor: int,
+    spans: Sequence[tuple[datetime, datetime]],
+    *,
+    location: str | None,
+    status: int | None,
+) -> int:
+    """All of *spans*, each without its end; quick when those lie near each other."""
     total: int = await tx.fetchval(
-        f"""
-        SELECT coalesce(sum(r.count), 0)::bigint {_PLACES}
-        CROSS JOIN LATERAL (SELECT count(*) AS count FROM results r {_RANGE}) r
+        """
+        SELECT coalesce(sum(r.count), 0)::bigint
+        FROM (SELECT location FROM locations WHERE $4::text IS NULL OR name = $4) l
+        CROSS JOIN unnest($2::timestamptz[], $3::timestamptz[]) s (since, until)
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS count FROM results r
+            WHERE r.monitor = $1 AND r.location = l.location AND r.ts >= s.since AND r.ts < s.until
+                AND r.ts >= $6 AND r.ts < $7 AND ($5::smallint IS NULL OR r.status = $5)
+        ) r
         """,
         monitor,
-        wanted.since,
-        wanted.until,
-        wanted.location,
-        wanted.status,
+        [since for since, _ in spans],
+        [until for _, until in spans],
+        location,
+        status,
+        min(since for since, _ in spans),
+        max(until for _, until in spans),
     )
     return total
+
+
+async def kept(tx: Tx, at: datetime) -> bool:
+    """Are the results of *at* and of the day before it there? By the partitions' names, which are days."""
+    found: bool = await tx.fetchval(
+        """
+        SELECT bool_and(to_regclass(to_char(day AT TIME ZONE 'UTC', '"results_"YYYY_MM_DD')) IS NOT NULL)
+        FROM (VALUES ($1::timestamptz), ($1 - interval '1 day')) days (day)
+        """,
+        at,
+    )
+    return found

@@ -1,5 +1,6 @@
 """API tokens: only the SHA-256 of each is kept."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -22,18 +23,17 @@ class Token:
     revoked_at: datetime | None
 
 
-async def with_hash(tx: Tx, hash_: bytes) -> Token | None:
-    """The token whose value hashes to *hash_*, dead or alive."""
-    row = await tx.fetchrow(
-        """
-        SELECT t.team_id, t.id, t.user_id, u.name AS user_name, t.permission, t.hash,
-               t.expires_at, t.revoked_at
-        FROM tokens t JOIN users u USING (team_id)
-        WHERE t.hash = $1 AND u.id = t.user_id
-        """,
-        hash_,
-    )
-    return None if row is None else Token(**{**row, "permission": Permission(row["permission"])})
+async def with_hashes(tx: Tx, hashes: Sequence[bytes]) -> dict[bytes, Token]:
+    """The tokens whose values hash to one of *hashes*, dead or alive."""
+    rows = await tx.fetch(_WITH_HASHES, hashes)
+    return {row["hash"]: Token(**{**row, "permission": Permission(row["permission"])}) for row in rows}
+
+
+_WITH_HASHES = """
+    SELECT t.team_id, t.id, t.user_id, u.name AS user_name, t.permission, t.hash, t.expires_at, t.revoked_at
+    FROM tokens t JOIN users u USING (team_id)
+    WHERE t.hash = ANY($1) AND u.id = t.user_id
+"""
 
 
 async def insert(

@@ -8,7 +8,7 @@ import asyncpg
 import structlog
 
 from collector import metrics
-from collector.storage import leases, partitions
+from collector.storage import leases, partitions, rollups
 from collector.storage.db import Db, Tx
 
 log = structlog.get_logger()
@@ -51,9 +51,12 @@ class Days:
         return made
 
     async def _drop(self, now: datetime) -> list[str]:
-        """Each in a transaction of its own, for which everybody waits."""
+        """Each in a transaction of its own, for which everybody waits. Days that the rollups need stay."""
         async with self._db.connection() as connection:
-            old = await partitions.before(connection, (now - self._keep).date())
+            needed = await rollups.needed_since(connection)
+            if needed is None:
+                return []
+            old = await partitions.before(connection, min(now - self._keep, needed).date())
         for name in old:
             async with self._db.transaction() as tx:
                 if await self._mine(tx, now):

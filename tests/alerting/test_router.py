@@ -27,6 +27,8 @@ ONE, OTHER = "mon_" + "0" * 26, "mon_" + "1" * 26
         pytest.param(["incident.*"], [], "incident.created", True, id="a star asks for all below"),
         pytest.param(["incident.*"], [], "incidental", False, id="but for nothing beside"),
         pytest.param(["*"], [], "probe.offline", True, id="a lone star asks for everything"),
+        pytest.param(["*"], [], "monitor.created", False, id="but what is only for those who follow"),
+        pytest.param(["monitor.*"], [], "monitor.paused", False, id="and so does none of them"),
         pytest.param([], [ONE], "monitor.down", True, id="the monitor that was named"),
         pytest.param([], [OTHER], "monitor.down", False, id="not one that was not"),
     ],
@@ -80,6 +82,16 @@ async def test_an_event_without_listeners_is_routed_to_nobody(db: Db) -> None:
     assert await route(db) == 0
     await make_channel(db, team, URL)
     assert await route(db) == 0, "what happened before the channel is not told to it"
+
+
+async def test_changes_of_a_monitor_are_passed_over(db: Db) -> None:
+    team, monitor = await make_team(db), ids.uuid7()
+    await make_channel(db, team, URL, events=["*"])
+    await happen(db, team, monitor, "monitor.created", "monitor.down", "monitor.updated", "monitor.deleted")
+
+    await route(db)
+
+    assert [(row["sequence"], row["event_kind"]) for row in await deliveries(db)] == [(2, "monitor.down")]
 
 
 async def test_routing_again_makes_nothing_twice(db: Db) -> None:

@@ -10,6 +10,7 @@ from collector.api.deps import Deps
 from collector.channels.transport import Transport
 from collector.core.seal import Keyring
 from collector.services.bootstrap import Made, bootstrap
+from collector.services.following import Following
 from collector.services.signals import Signals
 from collector.storage.db import Db
 from shared.clock import utc_now
@@ -39,6 +40,7 @@ async def api(db: Db, keyring: Keyring, made: Made) -> AsyncIterator[Api]:
         db=db,
         keyring=keyring,
         signals=Signals(db),
+        following=Following(db, public_url=PUBLIC_URL, now=clock),
         transport=transport,
         public_url=PUBLIC_URL,
         min_interval=1,

@@ -195,7 +195,6 @@ async def test_another_teams_incident_unknown_ones_and_nonsense_are_the_same_404
             show("inc", theirs).upper(),
             "nonsense",
             "inc_%00",
-            "stats",
             "%F0%9F%94%A5",
         )
     ]

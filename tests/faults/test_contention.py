@@ -142,7 +142,10 @@ async def _sweep(db: Db, done: asyncio.Event) -> None:
 async def _sound(world: World) -> None:
     """Whatever came, each monitor's story holds together."""
     streams: Sequence[dict[str, Any]] = await world.fetch(
-        "SELECT array_agg(kind ORDER BY sequence) AS kinds FROM events GROUP BY stream_id"
+        """
+        SELECT array_agg(kind ORDER BY sequence) AS kinds FROM events
+        WHERE kind IN ('monitor.down', 'monitor.up') GROUP BY stream_id
+        """
     )
     for stream in streams:
         assert stream["kinds"] == [

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from collector.ingest import columns
-from collector.storage import partitions
+from collector.storage import partitions, rollups
 from collector.storage.db import Db, Tx
 from collector.sweeper.days import Days
 from shared.clock import utc_now
@@ -19,6 +19,11 @@ NOON = utc_now().replace(hour=12, minute=0, second=0, microsecond=0)
 
 def days(db: Db, now: datetime = NOON, keep: timedelta = 90 * DAY) -> Days:
     return Days(db, keep=keep, now=lambda: now)
+
+
+async def rolled_up(db: Db, until: datetime = NOON) -> None:
+    async with db.transaction() as tx:
+        await rollups.done(tx, until)
 
 
 async def there(db: Db) -> list[str]:
@@ -90,6 +95,7 @@ async def test_of_several_collectors_one_makes_the_days(db: Db) -> None:
 
 
 async def test_days_that_are_too_old_go(db: Db) -> None:
+    await rolled_up(db)
     await days(db, NOON - 5 * DAY).turn()
     await days(db, keep=5 * DAY).turn()
     assert await there(db) == [name(NOON + offset * DAY) for offset in range(-5, 4)]
@@ -97,6 +103,7 @@ async def test_days_that_are_too_old_go(db: Db) -> None:
 
 @pytest.mark.parametrize("keep", [timedelta(), DAY, 3 * DAY])
 async def test_no_day_goes_that_a_spool_may_still_fill(db: Db, keep: timedelta) -> None:
+    await rolled_up(db)
     await days(db, NOON - 2 * DAY).turn()
     await days(db, keep=keep).turn()
     before = await there(db)
@@ -106,6 +113,7 @@ async def test_no_day_goes_that_a_spool_may_still_fill(db: Db, keep: timedelta) 
 
 
 async def test_a_long_read_puts_off_what_must_go_and_stops_no_writer(db: Db) -> None:
+    await rolled_up(db)
     await days(db, NOON - 30 * DAY).turn()
     old = set(await there(db))
     async with db.transaction() as reader:

@@ -5,23 +5,38 @@
 CREATE TABLE outages (
     monitor     int NOT NULL,
     location    smallint NOT NULL,
-    started_at  timestamptz NOT NULL,                       -- the first failed check
-    ended_at    timestamptz,                                -- the good one that ended it
+    started_at  timestamptz(3) NOT NULL,                    -- the first failed check
+    ended_at    timestamptz(3),                             -- the good one that ended it
     PRIMARY KEY (monitor, location, started_at),
     CHECK (ended_at >= started_at)
 );
 CREATE UNIQUE INDEX outages_open ON outages (monitor, location) WHERE ended_at IS NULL;
 
+-- What is down now lasts, whoever resolved its incident; what is up is over, whoever reopened one.
 INSERT INTO outages (monitor, location, started_at, ended_at)
-SELECT DISTINCT ON (m.monitor, i.started_at)
-    m.monitor, 0, i.started_at, CASE WHEN i.status = 'resolved' THEN greatest(i.resolved_at, i.started_at) END
-FROM incidents i JOIN monitors m ON m.team_id = i.team_id AND m.id = i.monitor_id
-WHERE i.automatic ORDER BY m.monitor, i.started_at, i.resolved_at DESC NULLS FIRST;
+SELECT monitor, 0, lower(span), upper(span)
+FROM (
+    SELECT monitor, unnest(range_agg(tstzrange(started_at, ended_at))) AS span
+    FROM (
+        SELECT m.monitor, i.started_at, greatest(i.resolved_at, i.started_at) AS ended_at
+        FROM incidents i JOIN monitors m ON m.team_id = i.team_id AND m.id = i.monitor_id
+        WHERE i.automatic AND i.status = 'resolved'
+        UNION ALL
+        SELECT m.monitor, coalesce(i.started_at, m.changed_at), NULL
+        FROM monitors m LEFT JOIN incidents i ON i.team_id = m.team_id AND i.monitor_id = m.id
+            AND i.automatic AND i.status <> 'resolved'
+        WHERE m.down
+    ) known
+    GROUP BY monitor
+) spans
+ON CONFLICT DO NOTHING;
+INSERT INTO outages (monitor, location, started_at)
+SELECT monitor, location, coalesce(failed_since, now()) FROM states WHERE failing;
 
 -- For how long a result speaks for the time after it. Null: the monitor is paused, and none does.
 CREATE TABLE cadences (
     monitor     int NOT NULL,
-    since       timestamptz NOT NULL,
+    since       timestamptz(3) NOT NULL,
     cover_s     int,
     PRIMARY KEY (monitor, since)
 );
@@ -29,7 +44,8 @@ CREATE TABLE cadences (
 INSERT INTO cadences (monitor, since, cover_s)
 SELECT monitor, created_at, interval_s + timeout_s + 15 FROM monitors;
 INSERT INTO cadences (monitor, since, cover_s)
-SELECT monitor, paused_at, NULL FROM monitors WHERE paused_at > created_at;
+SELECT monitor, paused_at, NULL FROM monitors WHERE paused_at IS NOT NULL
+ON CONFLICT (monitor, since) DO UPDATE SET cover_s = NULL;
 
 CREATE TABLE rollups_hour (
     monitor     int NOT NULL,
@@ -48,13 +64,16 @@ CREATE TABLE rollups_hour (
     PRIMARY KEY (monitor, location, at)
 );
 
+-- Each row is the sum of its day's hours, so far as they are rolled up.
 CREATE TABLE rollups_day (LIKE rollups_hour INCLUDING ALL);
 
--- Hours that late results or moved outages made untrue.
+-- Hours that late results or moved outages made untrue. The same one may be said more than once, so that
+-- nobody who says it waits for another.
 CREATE TABLE rollups_dirty (
     monitor     int NOT NULL,
     at          timestamptz NOT NULL,
-    PRIMARY KEY (monitor, at)
+    mark        bigint GENERATED ALWAYS AS IDENTITY,
+    PRIMARY KEY (monitor, at, mark)
 );
 
 -- Hours before this are in the rollups; one row.

@@ -1,0 +1,60 @@
+"""Latencies by buckets that grow geometrically, so that a percentile of any span costs no raw results."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+
+# A percentile is at most this far, relatively, from the latency that it stands for.
+ERROR = 0.02
+
+_LONGEST_MS = 2**31 - 1
+
+
+def _bounds() -> tuple[int, ...]:
+    """Where each bucket but the first begins, as far as its last latency is within ERROR of their mean."""
+    bounds = [1]
+    while bounds[-1] <= _LONGEST_MS:
+        bounds.append(bounds[-1] * 51 // 49 + 1)
+    return tuple(bounds[:-1])
+
+
+# In milliseconds. Of PostgreSQL's width_bucket they make the same function as `bucket_of`.
+BOUNDS = _bounds()
+
+
+def bucket_of(ms: int) -> int:
+    """0 for what took no time at all; rises with *ms*."""
+    return bisect_right(BOUNDS, ms)
+
+
+def value_of(bucket: int) -> float:
+    """The milliseconds that stand for a bucket: relatively as far from its first as from its last."""
+    if bucket == 0:
+        return 0.0
+    first = BOUNDS[bucket - 1]
+    last = BOUNDS[bucket] - 1 if bucket < len(BOUNDS) else _LONGEST_MS
+    return 2 * first * last / (first + last)
+
+
+def merged(rows: Iterable[tuple[Sequence[int], Sequence[int]]]) -> tuple[list[int], list[int]]:
+    """One histogram of many, each as its buckets and how many are in them; buckets rise."""
+    totals: dict[int, int] = {}
+    for buckets, counts in rows:
+        for bucket, count in zip(buckets, counts, strict=True):
+            totals[bucket] = totals.get(bucket, 0) + count
+    order = sorted(totals)
+    return order, [totals[bucket] for bucket in order]
+
+
+def percentiles(
+    buckets: Sequence[int], counts: Sequence[int], shares: Sequence[float] = (0.5, 0.95, 0.99)
+) -> list[float]:
+    """For each share the latency in milliseconds that so large a part does not exceed; 0 when there is none.
+
+    *buckets* rise. Nearest rank: the smallest latency with at least that share at or below it.
+    """
+    if not counts:
+        return [0.0 for _ in shares]
+    below = list(accumulate(counts))
+    places = (min(bisect_left(below, share * below[-1] - 1e-9), len(below) - 1) for share in shares)
+    return [value_of(buckets[place]) for place in places]

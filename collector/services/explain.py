@@ -1,0 +1,87 @@
+"""Why a monitor stands as it does, and who was told: read at one moment."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from collector.channels.webhook import hears
+from collector.core import events
+from collector.core.explain import Place, Trace
+from collector.core.quorum import Vote
+from collector.core.state import LocationState
+from collector.services.monitor_reads import WHAT
+from collector.storage import explain_reads, result_reads
+from collector.storage.db import Db
+from collector.storage.explain_reads import At, Explained, Parent, Told
+from collector.storage.result_reads import Result, Wanted
+from shared import ids
+from shared.errors import NotFound
+
+_RESULTS = 10
+_EVENTS = 5
+_CHANNELS = 100
+_RANGE = timedelta(days=7)
+# A probe's clock may be ahead.
+_AHEAD = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """*results* and *told* newest first; *heard*: some enabled channel would hear of its being down."""
+
+    monitor: Explained
+    locations: Sequence[At]
+    parents: Sequence[Parent]
+    results: Sequence[Result]
+    told: Sequence[Told]
+    heard: bool
+
+    @property
+    def places(self) -> list[Place]:
+        return [at.place for at in self.locations]
+
+    def trace(self, location: str) -> Trace:
+        """What is traced there; nothing of a location from which it is checked no longer."""
+        traces = (at.trace for at in self.locations if at.place.vote.location == location)
+        return next(traces, Trace())
+
+
+async def explain(db: Db, team_id: int, id_: UUID, now: datetime) -> Explanation:
+    """Raises NotFound."""
+    async with db.transaction() as tx:
+        await explain_reads.freeze(tx)
+        monitor = await explain_reads.monitor(tx, team_id, id_)
+        if monitor is None:
+            raise NotFound(f"{WHAT} not found")
+        wanted = Wanted(since=now - _RANGE, until=now + _AHEAD)
+        results = await result_reads.newest(tx, monitor.monitor, wanted, _RESULTS)
+        oldest = results[-1].ts if results else now
+        locations = await explain_reads.places(tx, monitor.monitor, oldest)
+        parents = await explain_reads.parents(tx, team_id, monitor.depends_on) if monitor.depends_on else []
+        listening = await explain_reads.listening(tx, team_id)
+        shown = ids.show("mon", id_)
+        return Explanation(
+            monitor,
+            [*locations, *_unserved(monitor, locations)],
+            parents,
+            results,
+            await explain_reads.told(tx, team_id, id_, sorted(events.CHANGES), _EVENTS, _CHANNELS),
+            any(hears(one.events, one.monitors, events.DOWN, shown) for one in listening),
+        )
+
+
+def _unserved(monitor: Explained, locations: Sequence[At]) -> list[At]:
+    """Locations that the monitor names and that nobody ever checked it from."""
+    known = {at.place.vote.location for at in locations}
+    return [
+        At(
+            Place(Vote(name, failing=False, seen_at=None, known=False), LocationState(), None, ""),
+            Trace(),
+            probe=None,
+            session=False,
+            seen_at=None,
+        )
+        for name in monitor.locations
+        if name not in known
+    ]

@@ -1,0 +1,123 @@
+"""What people do with incidents: each deed is one transaction with its line in the log.
+
+The database decides who was first: a move takes the row only from the state that allows it.
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+
+from collector.core.incident_fields import Changes, NewIncident
+from collector.services.incidents import WHAT
+from collector.storage import incident_reads as reads
+from collector.storage import incident_writes as writes
+from collector.storage import monitors, timeline
+from collector.storage.db import Db, Tx
+from collector.storage.incident_reads import Incident, Note
+from collector.storage.timeline import Entry
+from shared import ids
+from shared.errors import Conflict, Invalid, NotFound
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who does it, in which team."""
+
+    team_id: int
+    id: str
+    name: str
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        return {"id": self.id, "name": self.name}
+
+
+async def create(db: Db, actor: Actor, wanted: NewIncident, now: datetime) -> Incident:
+    """Raises Invalid when its monitor is none of the team's."""
+    id_ = ids.uuid7()
+    monitor_id = ids.read("mon", wanted.monitor_id) if wanted.monitor_id else None
+    async with db.transaction() as tx:
+        if monitor_id and not await monitors.known(tx, actor.team_id, [monitor_id]):
+            raise Invalid({"monitorId": "there is no such monitor"})
+        await writes.insert(tx, actor.team_id, id_, asdict(wanted), monitor_id, now)
+        await _log(tx, actor, id_, "created", wanted.title, now)
+        return await _one(tx, actor, id_)
+
+
+async def acknowledge(db: Db, actor: Actor, id_: UUID, now: datetime) -> Incident:
+    """Raises NotFound; Conflict unless it is open."""
+    async with db.transaction() as tx:
+        if not await writes.acknowledge(tx, actor.team_id, id_, actor.shown, now):
+            raise await _conflict(tx, actor, id_, lambda status: f"The incident is already {status}")
+        await _log(tx, actor, id_, "acknowledged", f"Acknowledged by {actor.name}", now)
+        return await _one(tx, actor, id_)
+
+
+async def resolve(db: Db, actor: Actor, id_: UUID, note: str | None, now: datetime) -> Incident:
+    """Raises NotFound; Conflict when it is resolved."""
+    async with db.transaction() as tx:
+        if not await writes.resolve(tx, actor.team_id, id_, actor.shown, note, now):
+            raise await _conflict(tx, actor, id_, lambda status: f"The incident is already {status}")
+        await _log(tx, actor, id_, "resolved", note or f"Resolved by {actor.name}", now)
+        return await _one(tx, actor, id_)
+
+
+async def reopen(db: Db, actor: Actor, id_: UUID, reason: str, now: datetime) -> Incident:
+    """Raises NotFound; Conflict unless it is resolved and its monitor has no other open one."""
+    try:
+        async with db.transaction() as tx:
+            if not await writes.reopen(tx, actor.team_id, id_, now):
+                raise await _conflict(
+                    tx,
+                    actor,
+                    id_,
+                    lambda status: f"The incident is {status}: only a resolved one is reopened",
+                )
+            await _log(tx, actor, id_, "reopened", reason or f"Reopened by {actor.name}", now)
+            return await _one(tx, actor, id_)
+    except asyncpg.UniqueViolationError:
+        async with db.connection() as tx:
+            other = await writes.open_beside(tx, actor.team_id, id_)
+        named = f", {ids.show('inc', other)}," if other else ""
+        raise Conflict(f"Another incident{named} is open on the same monitor") from None
+
+
+async def change(db: Db, actor: Actor, id_: UUID, wanted: Changes, now: datetime) -> Incident:
+    """Raises NotFound."""
+    async with db.transaction() as tx:
+        before = await writes.change(tx, actor.team_id, id_, asdict(wanted))
+        if before is None:
+            raise NotFound(f"{WHAT} not found")
+        if wanted.severity not in (None, before):
+            await _log(tx, actor, id_, "severity_changed", f"{before} to {wanted.severity}", now)
+        return await _one(tx, actor, id_)
+
+
+async def add_note(db: Db, actor: Actor, id_: UUID, text: str, now: datetime) -> Note:
+    """Raises NotFound."""
+    note = Note(ids.uuid7(), text, actor.shown, now)
+    async with db.transaction() as tx:
+        await _one(tx, actor, id_)
+        await writes.add_note(tx, actor.team_id, id_, note.id, text, actor.shown, now)
+        await _log(tx, actor, id_, "note_added", text, now)
+    return note
+
+
+async def _log(tx: Tx, actor: Actor, id_: UUID, type_: str, details: str, now: datetime) -> None:
+    await timeline.add(tx, [Entry(actor.team_id, id_, type_, details, actor.name)], now)
+
+
+async def _one(tx: Tx, actor: Actor, id_: UUID) -> Incident:
+    found = await reads.one(tx, actor.team_id, id_)
+    if found is None:
+        raise NotFound(f"{WHAT} not found")
+    return found
+
+
+async def _conflict(tx: Tx, actor: Actor, id_: UUID, says: Callable[[str], str]) -> Conflict:
+    """What to raise for a move that the incident's state does not allow. Raises NotFound if there is none."""
+    return Conflict(says((await _one(tx, actor, id_)).status))

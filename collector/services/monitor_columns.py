@@ -1,0 +1,94 @@
+"""A monitor's row as the fields that a caller sets, and back."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from collector.core.monitor import DEFAULT_LOCATION, Settings
+from collector.core.seal import Keyring, Place, split, whole
+from collector.services import monitor_fields
+from collector.services.masking import hides
+from collector.storage import probes
+from collector.storage.db import Tx
+from collector.storage.monitors import Monitor
+from shared import ids
+from shared.kinds import KINDS, Kind, secret_fields
+from shared.kinds.fields import camel
+
+
+def whole_config(keyring: Keyring, monitor: Monitor) -> dict[str, Any]:
+    """The configuration with its secrets, in the order of its kind's fields."""
+    config = whole(keyring, monitor.config, monitor.secrets, sealed_at(monitor.team_id, monitor.id))
+    names = (camel(field.name) for field in fields(KINDS[monitor.type]))
+    return {name: config[name] for name in names if name in config}
+
+
+def settings_of(monitor: Monitor) -> Settings:
+    """A row as the fields that a caller sets."""
+    return Settings(
+        name=monitor.name,
+        interval=monitor.interval_s,
+        timeout=monitor.timeout_s,
+        locations=monitor.locations,
+        tags=monitor.tags,
+        description=monitor.description,
+        severity=monitor.severity,  # type: ignore[arg-type]  # the table's CHECK allows no other
+        failure_threshold=monitor.failure_threshold,
+        recovery_threshold=monitor.recovery_threshold,
+        quorum=int(monitor.quorum) if monitor.quorum.isdigit() else monitor.quorum,  # type: ignore[arg-type]
+        group=monitor.group_name,
+        depends_on=[ids.show("mon", parent) for parent in monitor.depends_on],
+        runbook_url=monitor.runbook_url,
+    )
+
+
+def kind_name(kind: Kind) -> str:
+    """The type that a configuration is of."""
+    return next(name for name, cls in KINDS.items() if cls is type(kind))
+
+
+async def columns(
+    tx: Tx, keyring: Keyring, key: tuple[int, UUID], settings: Settings, kind: Kind, now: datetime
+) -> dict[str, Any]:
+    """What is written of a monitor; *key* is its team and its id."""
+    team_id, id_ = key
+    stored = monitor_fields.stored(kind)
+    hidden = hides(type(kind), stored)
+    config, secrets = split(
+        keyring, stored, secret_fields(type(kind)) | hidden.keys(), sealed_at(team_id, id_)
+    )
+    wanted = settings.locations
+    if wanted is None:
+        wanted = await probes.served(tx, team_id, now) or [DEFAULT_LOCATION]
+    parents = (ids.read("mon", text) for text in settings.depends_on)
+    return {
+        "name": settings.name,
+        "config": {**config, **hidden},
+        "secrets": secrets,
+        "interval_s": settings.interval,
+        "timeout_s": settings.timeout,
+        "locations": list(dict.fromkeys(wanted)),
+        "tags": settings.tags,
+        "description": settings.description,
+        "severity": settings.severity,
+        "failure_threshold": settings.failure_threshold,
+        "recovery_threshold": settings.recovery_threshold,
+        "quorum": str(settings.quorum),
+        "group_name": settings.group,
+        "depends_on": list(dict.fromkeys(parent for parent in parents if parent)),
+        "runbook_url": settings.runbook_url,
+    }
+
+
+def changed(before: Monitor, written: Mapping[str, Any], *, same_config: bool) -> set[str]:
+    """Columns with another value; a seal looks new each time, so the configuration is compared whole."""
+    plain = {name for name in written if name not in {"config", "secrets"}}
+    names = {name for name in plain if getattr(before, name) != written[name]}
+    return names if same_config else names | {"config"}
+
+
+def sealed_at(team_id: int, id_: UUID) -> Place:
+    """Where a monitor's secrets lie."""
+    return Place(team_id, "monitors", id_, "secrets")

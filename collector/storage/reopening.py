@@ -1,0 +1,23 @@
+"""Monitors that stay down although somebody resolved their incident."""
+
+from datetime import datetime
+
+from collector.storage.db import Tx
+
+
+async def still_down(tx: Tx, before: datetime, limit: int) -> list[int]:
+    """Those whose newest automatic incident a person resolved before that, in key order, not locked."""
+    rows = await tx.fetch(
+        """
+        SELECT m.monitor FROM monitors m CROSS JOIN LATERAL (
+            SELECT i.resolved_at, i.resolved_by FROM incidents i
+            WHERE i.team_id = m.team_id AND i.monitor_id = m.id AND i.automatic
+            ORDER BY i.resolved_at IS NOT NULL, i.created_at DESC LIMIT 1
+        ) i
+        WHERE m.down AND m.paused_at IS NULL AND i.resolved_at <= $1 AND i.resolved_by ->> 'id' IS NOT NULL
+        ORDER BY m.monitor LIMIT $2
+        """,
+        before,
+        limit,
+    )
+    return [row["monitor"] for row in rows]
