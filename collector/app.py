@@ -17,6 +17,7 @@ from collector.api.deps import Deps
 from collector.channels.transport import Transport
 from collector.core.seal import Keyring
 from collector.delivery.sender import Sender
+from collector.ingest.credentials import Credentials
 from collector.ingest.sessions import Sessions
 from collector.ingest.steady import Steady
 from collector.ingest.verdicts import Verdicts
@@ -35,6 +36,7 @@ from collector.sweeper.rollups import Rollups
 from shared.clock import utc_now
 from shared.errors import BadSettings
 from shared.loop import Bell, forever
+from shared.setting_table import address
 from shared.settings import CollectorSettings
 
 log = structlog.get_logger()
@@ -85,15 +87,11 @@ async def _working(db: Db, keyring: Keyring, settings: CollectorSettings) -> Asy
     writer = Writer(db, since=steady.since, now=utc_now, tell=happened)
     verdicts = Verdicts(db, since=steady.since, now=utc_now, tell=happened)
     probes = Probes(db, signals, since=steady.since, now=utc_now)
-    sessions = Sessions(db, writer, signals, keyring, changed=probes.bell.ring, now=utc_now)
+    credentials = Credentials(db, keyring, names=_names(settings), now=utc_now)
+    sessions = Sessions(db, writer, signals, keyring, credentials, changed=probes.bell.ring, now=utc_now)
     days = Days(db, keep=timedelta(days=settings.retention_days), now=utc_now)
     rollups = Rollups(db, now=utc_now)
-    retention = Retention(
-        db,
-        keep=timedelta(days=settings.retention_days),
-        keep_rollups=timedelta(days=settings.rollup_retention_days),
-        now=utc_now,
-    )
+    retention = _retention(db, settings)
     holds = Holds(db, now=utc_now, tell=happened)
     deps = _deps(db, keyring, settings, signals, following, transport)
     async with AsyncExitStack() as stack:
@@ -115,6 +113,7 @@ async def _working(db: Db, keyring: Keyring, settings: CollectorSettings) -> Asy
                 ("verdicts", verdicts.turn, 5.0, None),
                 ("probes", probes.turn, 2.0, probes.bell),
                 ("sessions", sessions.turn, 2.0, None),
+                ("credentials", credentials.turn, 30.0, None),
             )
         )
         stack.push_async_callback(sessions.stop)
@@ -123,6 +122,21 @@ async def _working(db: Db, keyring: Keyring, settings: CollectorSettings) -> Asy
         stack.push_async_callback(runner.cleanup)
         stack.push_async_callback(following.close)
         yield deps
+
+
+def _names(settings: CollectorSettings) -> list[str]:
+    """Under which probes reach us: from this machine always, from others as the operator says."""
+    host, _ = address(settings.grpc_listen)
+    return list(dict.fromkeys([*(settings.grpc_names or ()), host, "localhost", "127.0.0.1", "::1"]))
+
+
+def _retention(db: Db, settings: CollectorSettings) -> Retention:
+    return Retention(
+        db,
+        keep=timedelta(days=settings.retention_days),
+        keep_rollups=timedelta(days=settings.rollup_retention_days),
+        now=utc_now,
+    )
 
 
 def _deps(

@@ -6,18 +6,23 @@ import signal
 import sys
 import time
 from asyncio.subprocess import Process
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
 import structlog
 
 from collector import embedded_files as files
+from collector.core.seal import Keyring
 from collector.embedded import Embedded
 from collector.embedded_user import launched
+from collector.services import authority, join_tokens
+from collector.storage.db import Db
+from collector.storage.migrate import migrate
 from shared.backoff import full_jitter
+from shared.clock import utc_now
 from shared.command import begin
-from shared.errors import CannotStart
+from shared.errors import CannotStart, TocsinError
 from shared.setting_table import address
 from shared.settings import CollectorSettings, ProbeSettings, UpSettings, environment
 from shared.tokens import new_key
@@ -73,8 +78,10 @@ class Up:
             keepers.append(_keep("postgres", _Revival(server)))
         else:
             self._lock = files.lock(self._settings.data_dir)
-        for name, variables in self._environments(url).items():
-            keepers.append(_keep(name, self._life(name, variables)))
+        key = self._settings.secret_key or files.kept(self._settings.data_dir / "secret-key", new_key)
+        for name, variables in self._environments(url, key).items():
+            life = self._life(name, variables)
+            keepers.append(_keep(name, self._joined(url, key, variables, life) if name == "probe" else life))
         self._keepers = [asyncio.ensure_future(keeper) for keeper in keepers]
         done, _ = await asyncio.wait(self._keepers, return_when=asyncio.FIRST_COMPLETED)
         for each in done:
@@ -93,13 +100,28 @@ class Up:
         if self._lock is not None:
             os.close(self._lock)
 
-    def _environments(self, url: str) -> dict[str, dict[str, str]]:
+    def _environments(self, url: str, key: str) -> dict[str, dict[str, str]]:
         settings = self._settings
-        key = settings.secret_key or files.kept(settings.data_dir / "secret-key", new_key)
         return {
             "collector": environment(CollectorSettings, settings, database_url=url, secret_key=key),
             "probe": environment(ProbeSettings, settings, collector=_reachable(settings.grpc_listen)),
         }
+
+    def _joined(
+        self, url: str, key: str, variables: dict[str, str], live: Callable[[], Awaitable[int]]
+    ) -> Callable[[], Awaitable[int]]:
+        """A life of the probe that begins with a join token in its environment, where only it sees it."""
+
+        async def joined() -> int:
+            try:
+                token = await _join_token(url, key, self._settings.locations)
+            except (TocsinError, OSError) as error:
+                log.warning("no join token yet", process="probe", reason=str(error))
+                return 1
+            variables["TOCSIN_JOIN_TOKEN"] = token
+            return await live()
+
+        return joined
 
     def _life(self, name: str, variables: dict[str, str]) -> Callable[[], Awaitable[int]]:
         """One life of a child: start it, wait for its end, answer how it ended."""
@@ -152,6 +174,27 @@ async def _keep(name: str, live: Callable[[], Awaitable[int]]) -> None:
         wait = next(waits)
         log.warning("died; starting it again", process=name, status=status, wait_s=round(wait, 2))
         await asyncio.sleep(wait)
+
+
+async def _join_token(url: str, key: str, locations: Sequence[str]) -> str:
+    """A token for the built-in probe, good for its key alone once it has joined."""
+    await migrate(url, utc_now())
+    db = await Db.open(url, size=1, name="tocsin up")
+    try:
+        trust = await authority.trust(db, Keyring.parse(key), utc_now())
+        async with db.transaction() as tx:
+            _, token = await join_tokens.issue(
+                tx,
+                trust,
+                team_id=None,
+                locations=locations,
+                now=utc_now(),
+                life=join_tokens.LONGEST,
+                may_stand_in=True,
+            )
+    finally:
+        await db.close()
+    return token
 
 
 async def _end(child: Process, grace: float) -> None:

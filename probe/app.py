@@ -3,21 +3,18 @@
 import asyncio
 import contextlib
 import gc
-import os
 import platform
 import signal
 from collections.abc import Awaitable
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 from typing import Final
-from uuid import UUID
 
 import structlog
 
 from probe.batches import Batcher
 from probe.checks import CHECKS
-from probe.link import demand_safe
+from probe.enrol import Keeper
 from probe.metrics import serving, write
 from probe.net.engine import Net
 from probe.plan import Assigned, Plan
@@ -25,10 +22,9 @@ from probe.runner import Ran, run
 from probe.scheduler import Scheduler
 from probe.session import Identity, Session
 from probe.spool import Spool
-from shared.clock import boot_us
-from shared.errors import CannotStart
-from shared.ids import uuid7
+from shared.clock import boot_us, utc_now
 from shared.loop import Bell, forever
+from shared.pki import Passport
 from shared.results import Outcome, Status
 from shared.settings import ProbeSettings
 
@@ -38,15 +34,13 @@ _SYNC_EVERY: Final = timedelta(seconds=1)
 # A stop takes these two at the most, and little beside them.
 _CHECKS_END_S: Final = 4.0
 _SENDING_ENDS_S: Final = 3.0
-_DEFAULT_LOCATION: Final = "local"
+_RENEW_EVERY: Final = timedelta(seconds=30)
 # A check leaves no cycles behind unless it fails: to look for them less often saves a seventh of all work.
 _COLLECT_AFTER: Final = (20_000, 20, 20)
 
 
 async def serve(settings: ProbeSettings) -> int:
     """Run a probe until SIGTERM or SIGINT."""
-    for collector in settings.collector:
-        demand_safe(collector)
     gc.freeze()
     gc.set_threshold(*_COLLECT_AFTER)
     stop = asyncio.Event()
@@ -54,16 +48,29 @@ async def serve(settings: ProbeSettings) -> int:
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     home = settings.data_dir / "probe"
     spool = Spool(home / "spool")
+    keeper = Keeper(
+        home, settings.collector, token=settings.join_token, locations=_wanted(settings), now=utc_now
+    )
     try:
-        me = _identity(settings, home)
-        await _work(settings, me, spool, stop)
+        if await _begun(keeper, stop):
+            await _work(settings, keeper, spool, stop)
     finally:
         spool.close()
     log.info("probe stopped")
     return 0
 
 
-async def _work(settings: ProbeSettings, me: Identity, spool: Spool, stop: asyncio.Event) -> None:
+async def _begun(keeper: Keeper, stop: asyncio.Event) -> bool:
+    """Wait for a certificate, for as long as nobody stops the probe."""
+    beginning = asyncio.create_task(keeper.begin())
+    await _first(stop, beginning)
+    begun = beginning.done()
+    await _end(beginning, 0)
+    return begun
+
+
+async def _work(settings: ProbeSettings, keeper: Keeper, spool: Spool, stop: asyncio.Event) -> None:
+    me = _identity(settings, keeper.current.passport)
     net = Net(allow_private=settings.allow_private_targets)
     log.info("probe starts", probe=str(me.probe_id), locations=me.locations, tls=net.trust.library)
     bell = Bell()
@@ -83,6 +90,7 @@ async def _work(settings: ProbeSettings, me: Identity, spool: Spool, stop: async
     session = Session(
         me,
         settings.collector,
+        lambda: keeper.current,
         spool=spool,
         batcher=batcher,
         plan=plan,
@@ -92,12 +100,14 @@ async def _work(settings: ProbeSettings, me: Identity, spool: Spool, stop: async
     metrics = partial(write, scheduler, spool, plan, session)
     async with serving(settings.metrics_listen, metrics):
         syncing = asyncio.create_task(forever("spool", spool.turn, _SYNC_EVERY))
+        renewing = asyncio.create_task(forever("certificate", keeper.turn, _RENEW_EVERY))
         talking = asyncio.create_task(session.run())
         await _first(stop, talking)
     await scheduler.stop(_CHECKS_END_S)
     batcher.seal()
     session.stop()
     await _end(talking, _SENDING_ENDS_S)
+    await _end(renewing, 0)
     await _end(syncing, 0)
     net.close()
 
@@ -124,29 +134,16 @@ async def _end(task: "asyncio.Task[bool] | asyncio.Task[None]", seconds: float) 
             await task
 
 
-def _identity(settings: ProbeSettings, home: Path) -> Identity:
-    locations = settings.locations or (settings.location or _DEFAULT_LOCATION,)
+def _wanted(settings: ProbeSettings) -> tuple[str, ...]:
+    """Where the operator says that the probe stands; none said: where its certificate does."""
+    return settings.locations or ((settings.location,) if settings.location else ())
+
+
+def _identity(settings: ProbeSettings, passport: Passport) -> Identity:
     return Identity(
-        probe_id=_probe_id(home / "id"),
+        probe_id=passport.probe_id,
         name=platform.node()[:100],
-        locations=locations,
+        locations=passport.locations,
         kinds=sorted(CHECKS),
         stands_in=settings.stand_in,
     )
-
-
-def _probe_id(path: Path) -> UUID:
-    """Made at the first start; whole or not there, whenever the machine stops."""
-    if path.exists():
-        try:
-            return UUID(path.read_text().strip())
-        except ValueError as error:
-            raise CannotStart(f"{path} holds no probe id; remove it to begin as a new probe") from error
-    probe_id = uuid7()
-    draft = path.with_suffix(".new")
-    with draft.open("w") as file:
-        file.write(f"{probe_id}\n")
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
-    return probe_id

@@ -1,13 +1,9 @@
 """The way to a collector: a channel that may be trusted, and what a refusal means."""
 
-import ipaddress
 from dataclasses import dataclass
 from typing import Final
 
 import grpc
-
-from shared.errors import BadSettings
-from shared.setting_table import address as host_and_port
 
 _OPTIONS: Final = (
     ("grpc.keepalive_permit_without_calls", 1),
@@ -43,30 +39,15 @@ class Keepalive:
 KEEPALIVE: Final = Keepalive()
 
 
-def demand_safe(collector: str) -> None:
-    """Raise BadSettings for a collector that a probe without a certificate must not talk to."""
-    host, _ = host_and_port(collector)
-    if host != "localhost" and not _is_loopback(host):
-        raise BadSettings(
-            f"TOCSIN_COLLECTOR: {collector} is another machine; without a certificate a probe connects to"
-            " a collector on its own machine only (127.0.0.1, ::1, localhost)"
-        )
-
-
-def channel(collector: str, keepalive: Keepalive = KEEPALIVE) -> grpc.aio.Channel:
-    """A channel to ``host:port``, not connected yet."""
-    demand_safe(collector)
+def channel(
+    collector: str, *, bundle: bytes, key: bytes, certificate: bytes, keepalive: Keepalive = KEEPALIVE
+) -> grpc.aio.Channel:
+    """A channel over mTLS to ``host:port``, not connected yet; all PEM, *bundle* is whom to trust there."""
     alive = (
         ("grpc.keepalive_time_ms", keepalive.ask_after_ms),
         ("grpc.keepalive_timeout_ms", keepalive.answer_within_ms),
         # While another ping is out, one that measures the bandwidth for instance, none is sent to keep alive.
         ("grpc.http2.ping_timeout_ms", keepalive.answer_within_ms),
     )
-    return grpc.aio.insecure_channel(collector, options=(*_OPTIONS, *alive))
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    trust = grpc.ssl_channel_credentials(bundle, key, certificate)
+    return grpc.aio.secure_channel(collector, trust, options=(*_OPTIONS, *alive))

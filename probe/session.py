@@ -5,7 +5,7 @@ import contextlib
 import itertools
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, TypeAlias
 from uuid import UUID
@@ -15,6 +15,7 @@ import structlog
 
 from probe.batches import Batcher, clean
 from probe.clock import wall_us
+from probe.credentials import Credentials
 from probe.lanes import Lanes
 from probe.link import KEEPALIVE, LASTING, Keepalive, channel
 from probe.plan import Change, Order, Plan, prepare
@@ -24,7 +25,7 @@ from probe.spool import Spool
 from probe.vitals import take as take_vitals
 from shared import __version__
 from shared.backoff import full_jitter
-from shared.clock import boot_id, boot_us
+from shared.clock import boot_id, boot_us, iso, utc_now
 from shared.loop import Bell
 from shared.phases import pack
 from shared.results import Run
@@ -66,6 +67,7 @@ class Session:
         self,
         me: Identity,
         collectors: Sequence[str],
+        credentials: Callable[[], Credentials],
         *,
         spool: Spool,
         batcher: Batcher,
@@ -74,8 +76,9 @@ class Session:
         bell: Bell,
         keepalive: Keepalive = KEEPALIVE,
     ) -> None:
-        """*bell* is rung when a batch was sealed."""
+        """*credentials* answers those of the moment; *bell* is rung when a batch was sealed."""
         self._me = me
+        self._credentials = credentials
         self._collectors = collectors
         self._spool = spool
         self._batcher = batcher
@@ -115,7 +118,18 @@ class Session:
         self._bell.ring()
 
     async def _connect(self, collector: str) -> None:
-        async with channel(collector, self._keepalive) as link:
+        mine = self._credentials()
+        if mine.over(utc_now()):
+            why = f"its certificate expired at {iso(mine.passport.not_after)}"
+            self._complain(collector, grpc.StatusCode.UNAUTHENTICATED, why)
+            return
+        async with channel(
+            collector,
+            bundle=mine.bundle,
+            key=mine.key,
+            certificate=mine.certificate,
+            keepalive=self._keepalive,
+        ) as link:
             call: Call = probe_pb2_grpc.ProbeLinkStub(link).Session()  # type: ignore[no-untyped-call]
             told = self._ranges()
             await call.write(self._from_probe(hello=self._hello(told)))

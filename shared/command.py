@@ -10,13 +10,15 @@ import structlog
 from shared import __version__
 from shared.errors import BadSettings, CannotStart, TocsinError
 from shared.log import set_up
-from shared.settings import Settings, load
+from shared.settings import Settings, load, quiet_libraries
 
 VERBS: Final = {
     "up": "everything on this machine: PostgreSQL, a collector and a probe",
     "collector": "a collector, over TOCSIN_DATABASE_URL",
     "probe": "a probe, for the collector that TOCSIN_COLLECTOR names",
     "check": "one check from here, with its phases",
+    "probe-token": "create: a token with which a probe joins",
+    "probes": "list, drain or revoke probes",
     "migrate": "bring the database to this version",
 }
 
@@ -35,6 +37,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _run(verb: EntryPoint, argv: list[str]) -> int:
+    quiet_libraries()
     try:
         status: int = verb.load()(argv)
     except BadSettings as error:
@@ -64,7 +67,7 @@ def _verbs() -> dict[str, EntryPoint]:
 
 
 def _help() -> str:
-    lines = [f"  {verb:<10} {VERBS.get(verb, '')}" for verb in sorted(_verbs(), key=_rank)]
+    lines = [f"  {verb:<11} {VERBS.get(verb, '')}" for verb in sorted(_verbs(), key=_rank)]
     return "\n".join(
         [
             "usage: tocsin COMMAND [--flag VALUE ...]",

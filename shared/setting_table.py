@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import ipaddress
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -10,11 +11,13 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from shared import join_tokens
 from shared.tokens import PREFIX, checksum_ok
 
 Read = Callable[[str], Any]
 
 _LOCATION: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+_HOST: Final = re.compile(r"(?=.{1,253}$)(\*\.)?[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*")
 _KEY_BYTES: Final = 32
 _TOKEN_LENGTH: Final = (16, 512)
 _LEVELS: Final = ("debug", "info", "warning", "error")
@@ -112,6 +115,21 @@ def _location(text: str) -> str:
     return text
 
 
+def _host(text: str) -> str:
+    bare = text.removeprefix("[").removesuffix("]")
+    if _HOST.fullmatch(bare):
+        return bare
+    try:
+        return str(ipaddress.ip_address(bare))
+    except ValueError:
+        raise ValueError("must be names of hosts or addresses, without a port") from None
+
+
+def _join_token(text: str) -> str:
+    join_tokens.read(text)
+    return text
+
+
 def _email(text: str) -> str:
     name, at, host = text.partition("@")
     if not name or not at or not host or "@" in host or any(letter.isspace() for letter in text):
@@ -150,6 +168,7 @@ TABLE: Final[Mapping[str, Setting]] = {
     "database_url": Setting(_database_url, None, "PostgreSQL 15 or newer; without it an embedded one"),
     "http_listen": Setting(_address, "127.0.0.1:8080", "where the API answers"),
     "grpc_listen": Setting(_address, "127.0.0.1:7070", "where probes connect to"),
+    "grpc_names": Setting(_many(_host), None, "names in its certificate, beside those of this machine"),
     "public_url": Setting(_url, None, "base of every link; http:// and the address without it"),
     "bootstrap_token": Setting(_token, None, "the first admin token, when the database is new"),
     "admin_email": Setting(_email, "admin@localhost", "the first user"),
@@ -163,7 +182,8 @@ TABLE: Final[Mapping[str, Setting]] = {
     "min_interval": Setting(_integer(1, 86400), "1", "seconds: the shortest interval of a monitor"),
     "demo": Setting(_flag, "false", "make a few monitors when the database is new", switch=True),
     "collector": Setting(_many(_address), "127.0.0.1:7070", "collectors that a probe connects to"),
-    "location": Setting(_location, None, "where the probe stands"),
+    "join_token": Setting(_join_token, None, "how a probe gets its first certificate"),
+    "location": Setting(_location, None, "where the probe stands; what its certificate says without it"),
     "locations": Setting(_many(_location), None, "locations of the built-in probe"),
     "stand_in": Setting(_flag, "false", "serve locations that have no probe, too", switch=True),
     "max_concurrency": Setting(
@@ -177,7 +197,6 @@ TABLE: Final[Mapping[str, Setting]] = {
 # Settings of later versions: known, so that they are not taken for misspelt.
 NOT_YET: Final = frozenset(
     {
-        "grpc_names",
         "otlp_listen",
         "smtp_url",
         "mail_from",
@@ -187,7 +206,6 @@ NOT_YET: Final = frozenset(
         "burst",
         "trusted_proxies",
         "workers",
-        "join_token",
         "canaries",
     }
 )

@@ -26,11 +26,23 @@ class DatabaseSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorSettings:
+    """Of those commands that touch secrets, too."""
+
+    data_dir: Path
+    database_url: str | None
+    secret_key: str | None
+    log_format: str
+    log_level: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CollectorSettings:
     data_dir: Path
     database_url: str | None
     http_listen: str
     grpc_listen: str
+    grpc_names: tuple[str, ...] | None
     public_url: str
     bootstrap_token: str | None
     admin_email: str
@@ -49,6 +61,7 @@ class CollectorSettings:
 class ProbeSettings:
     data_dir: Path
     collector: tuple[str, ...]
+    join_token: str | None
     location: str | None
     locations: tuple[str, ...]  # more than one only under `tocsin up`
     stand_in: bool
@@ -67,6 +80,7 @@ class UpSettings:
     database_url: str | None
     http_listen: str
     grpc_listen: str
+    grpc_names: tuple[str, ...] | None
     public_url: str
     bootstrap_token: str | None
     admin_email: str
@@ -85,7 +99,9 @@ class UpSettings:
     log_level: str
 
 
-Settings = TypeVar("Settings", bound=DatabaseSettings | CollectorSettings | ProbeSettings | UpSettings)
+Settings = TypeVar(
+    "Settings", bound=DatabaseSettings | OperatorSettings | CollectorSettings | ProbeSettings | UpSettings
+)
 
 
 def load(
@@ -115,6 +131,11 @@ def environment(kind: type[Any], settings: Any, **more: str) -> dict[str, str]:
     told = {name: show(value) for name in names if (value := getattr(settings, name)) is not None}
     kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     return kept | {PREFIX + name.upper(): value for name, value in (told | more).items()}
+
+
+def quiet_libraries() -> None:
+    """Keep gRPC's own lines, as of each handshake that failed, out of the log; before it is imported."""
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
 
 
 def _read(kind: type[Any], sources: list[dict[str, str]], faults: list[str]) -> Iterator[tuple[str, Any]]:

@@ -11,13 +11,15 @@ from collector.api import (
     incidents,
     me,
     monitors,
+    probe_tokens,
+    probes,
     results,
     statistics,
 )
 from collector.api.auth import NEEDS, Handler
 from collector.core.access import Permission
 
-OPEN, READ, WRITE = None, Permission.READ_ONLY, Permission.READ_WRITE
+OPEN, READ, WRITE, ADMIN = None, Permission.READ_ONLY, Permission.READ_WRITE, Permission.ADMIN
 
 ROUTES: tuple[tuple[str, str, Handler, Permission | None], ...] = (
     ("GET", "/healthz", health.healthz, OPEN),
@@ -58,6 +60,16 @@ ROUTES: tuple[tuple[str, str, Handler, Permission | None], ...] = (
     ("DELETE", "/v1/alert-channels/{id}", channels.delete, WRITE),
     ("POST", "/v1/alert-channels/{id}/test", channels.test, WRITE),
     ("GET", "/v1/alert-channels/{id}/deliveries", channels.deliveries, READ),
+    ("GET", "/v1/probes", probes.list_, ADMIN),
+    ("GET", "/v1/probes/{id}", probes.get, ADMIN),
+    ("PUT", "/v1/probes/{id}", probes.rename, ADMIN),
+    ("DELETE", "/v1/probes/{id}", probes.delete, ADMIN),
+    ("POST", "/v1/probes/{id}/drain", probes.drain, ADMIN),
+    ("DELETE", "/v1/probes/{id}/drain", probes.undrain, ADMIN),
+    ("POST", "/v1/probes/{id}/revoke", probes.revoke, ADMIN),
+    ("GET", "/v1/probe-tokens", probe_tokens.list_, ADMIN),
+    ("POST", "/v1/probe-tokens", probe_tokens.create, ADMIN),
+    ("DELETE", "/v1/probe-tokens/{id}", probe_tokens.delete, ADMIN),
 )
 # The same handler serves both.
 _ALSO = {"GET": "HEAD", "PUT": "PATCH"}

@@ -25,6 +25,7 @@ class Probe:
     kinds: frozenset[str]
     stands_in: bool
     alive_at: datetime | None
+    draining: bool = False
 
     def alive(self, now: datetime, within: timedelta = LIVE) -> bool:
         """Heard in the future means that a clock was set back since, and says nothing."""
@@ -54,9 +55,12 @@ def pool(probes: Iterable[Probe], team_id: int, type_: str, location: str, now: 
     own = [probe for probe in fit if location in probe.locations]
     others = [probe for probe in fit if probe.stands_in]
     able = own if any(probe.alive(now, KEPT) for probe in own) or not others else others
+    alive = [probe for probe in able if probe.alive(now)]
+    # What only a draining probe can check it goes on to check.
+    chosen_from = [probe for probe in alive if not probe.draining] or alive
     return Pool(
         able=frozenset(probe.probe_id for probe in able),
-        live=tuple((probe.probe_id, _seed(probe.probe_id)) for probe in able if probe.alive(now)),
+        live=tuple((probe.probe_id, _seed(probe.probe_id)) for probe in chosen_from),
         own=any(probe.alive(now) for probe in own),
     )
 

@@ -13,14 +13,17 @@ import structlog
 from collector import metrics
 from collector.core.seal import Keyring
 from collector.ingest import sessions_hello as hellos
+from collector.ingest.credentials import Credentials
+from collector.ingest.enrolment import Enrolment
 from collector.ingest.sessions_batches import MAX_UNACKED
 from collector.ingest.sessions_clock import moment
 from collector.ingest.sessions_link import Link, TakenOver
 from collector.ingest.writer import Fenced, Writer
 from collector.services.sessions import accept
 from collector.services.signals import Signals
-from collector.storage import probes
+from collector.storage import enrolments, probes
 from collector.storage.db import Db
+from shared.clock import iso
 from shared.errors import CannotStart, Conflict, Forbidden, TocsinError, Unauthorized, Unavailable
 from shared.wire import convert
 from shared.wire.v1 import probe_pb2, probe_pb2_grpc
@@ -64,6 +67,7 @@ class Sessions:
         writer: Writer,
         signals: Signals,
         keyring: Keyring,
+        credentials: Credentials,
         *,
         changed: Callable[[], None],
         now: Callable[[], datetime],
@@ -72,6 +76,7 @@ class Sessions:
         self._writer = writer
         self._signals = signals
         self._keyring = keyring
+        self._credentials = credentials
         self._changed = changed
         self._now = now
         self._links: dict[int, Link] = {}
@@ -79,13 +84,17 @@ class Sessions:
         self._server: grpc.aio.Server | None = None
         signals.subscribe("plan", self._hear_plan)
         signals.subscribe("run", self._hear_run)
+        signals.subscribe("revoked", self._hear_revoked)
 
     async def start(self, listen: str) -> int:
-        """Take probes at ``host:port``; answers the port. Raises CannotStart."""
+        """Take probes at ``host:port``, all over mTLS; answers the port. Raises CannotStart."""
+        await self._credentials.turn()
         server = grpc.aio.server(options=_OPTIONS)
         probe_pb2_grpc.add_ProbeLinkServicer_to_server(self, server)  # type: ignore[no-untyped-call]
+        enrolment = Enrolment(self._db, self._credentials, self._now)
+        probe_pb2_grpc.add_EnrolmentServicer_to_server(enrolment, server)  # type: ignore[no-untyped-call]
         try:
-            port: int = server.add_insecure_port(listen)
+            port: int = server.add_secure_port(listen, self._credentials.server())
         except RuntimeError as error:
             raise CannotStart(f"cannot listen for probes on {listen}: is the port taken?") from error
         await server.start()
@@ -108,15 +117,32 @@ class Sessions:
         heard = {session: sign for session, link in self._links.items() if (sign := link.sign())}
         ended = list(self._ended)
         signs = [*heard.values(), *ended]
-        if not signs:
-            return False
-        async with self._db.transaction() as tx:
-            current = await probes.note(tx, signs)
-        self._ended = [sign for sign in self._ended if sign not in ended]
-        for session in heard.keys() - current:
-            if session in self._links:
-                self._links[session].close(TakenOver(_TAKEN_OVER))
+        if signs:
+            async with self._db.transaction() as tx:
+                current = await probes.note(tx, signs)
+            self._ended = [sign for sign in self._ended if sign not in ended]
+            for session in heard.keys() - current:
+                if session in self._links:
+                    self._links[session].close(TakenOver(_TAKEN_OVER))
+        await self._dismiss()
         return False
+
+    async def _dismiss(self) -> None:
+        """End the sessions of probes that were revoked, or let their certificate run out."""
+        if not self._links:
+            return
+        now = self._now()
+        late = [link.probe_id for link in self._links.values() if link.trusted_until <= now]
+        async with self._db.connection() as tx:
+            revoked = await enrolments.revoked(tx, [link.probe_id for link in self._links.values()])
+            renewed = await enrolments.newest(tx, late) if late else {}
+        for link in self._links.values():
+            # A renewed certificate speaks for a stream that began with an older one.
+            link.trusted_until = max(link.trusted_until, renewed.get(link.probe_id, link.trusted_until))
+            if link.probe_id in revoked:
+                link.close(Forbidden(f"this probe was revoked at {iso(revoked[link.probe_id])}"))
+            elif link.trusted_until <= now:
+                link.close(Unauthorized(f"this certificate expired at {iso(link.trusted_until)}"))
 
     async def Session(  # noqa: N802 - the name in the .proto
         self, requests: AsyncIterator[probe_pb2.FromProbe], context: Context
@@ -137,10 +163,11 @@ class Sessions:
             await context.abort(STATUS.get(type(end), grpc.StatusCode.UNAVAILABLE), str(end))
 
     async def _hold(self, requests: AsyncIterator[probe_pb2.FromProbe], context: Context) -> None:
+        passport = self._credentials.passport(context)
+        probe_id = passport.probe_id
         messages = aiter(requests)
         first = await _first(messages)
         received = moment(self._now())
-        probe_id = hellos.identify(context, first.hello.probe_id)
         newcomer = hellos.read(first.hello, probe_id, context.peer())
         accepted = await accept(self._db, newcomer, received.wall)
         self._take_over(probe_id, accepted.session)
@@ -151,7 +178,7 @@ class Sessions:
             self._keyring,
             first=first,
             received=received,
-            probe_id=probe_id,
+            passport=passport,
             accepted=accepted,
             now=self._now,
         )
@@ -184,6 +211,10 @@ class Sessions:
         link = self._links.get(payload["session"])
         if link is not None:
             await link.runs.ask(payload)
+
+    async def _hear_revoked(self, payload: dict[str, Any]) -> None:
+        if any(str(link.probe_id) == payload["probe"] for link in self._links.values()):
+            await self._dismiss()
 
 
 async def _first(messages: AsyncIterator[probe_pb2.FromProbe]) -> probe_pb2.FromProbe:

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from collector.core.seal import Keyring
 from collector.ingest.sessions_batches import Batches
@@ -19,6 +18,7 @@ from collector.services.signals import Signals
 from collector.storage.db import Db
 from collector.storage.probes import Sign
 from shared.errors import TocsinError, Unavailable
+from shared.pki import Passport
 from shared.wire.v1 import probe_pb2
 
 # Vitals come each 5 s.
@@ -41,11 +41,12 @@ class Link:
         *,
         first: probe_pb2.FromProbe,
         received: Moment,
-        probe_id: UUID,
+        passport: Passport,
         accepted: Accepted,
         now: Callable[[], datetime],
     ) -> None:
-        self.probe_id = probe_id
+        self.probe_id = probe_id = passport.probe_id
+        self.trusted_until = passport.not_after
         self._session = accepted.session
         self._now = now
         self._heard_at = received.wall
@@ -125,9 +126,9 @@ class Link:
             received = moment(self._now())
             self._heard_at = received.wall
             self._clock.heard(message.sent_us, received)
-            await self._sort(message)
+            await self._sort(message, received)
 
-    async def _sort(self, message: probe_pb2.FromProbe) -> None:
+    async def _sort(self, message: probe_pb2.FromProbe, received: Moment) -> None:
         match message.WhichOneof("body"):
             case "batch":
                 await self._batches.take(message.batch)
@@ -135,7 +136,7 @@ class Link:
                 await self.runs.answered(message.answer)
             case "vitals":
                 self._news = True
-                self._vitals = _shown(message.vitals)
+                self._vitals = _shown(message.vitals, received)
                 self.plan.compare(message.vitals.plan, message.vitals.plan_hash)
             case "hello":
                 raise BadMessage("a second hello")
@@ -143,9 +144,10 @@ class Link:
                 pass  # something newer than this collector
 
 
-def _shown(vitals: probe_pb2.Vitals) -> dict[str, Any]:
+def _shown(vitals: probe_pb2.Vitals, received: Moment) -> dict[str, Any]:
     return {
         "wallUs": vitals.wall_us,
+        "skewMs": round((vitals.wall_us - received.unix_us) / 1000),
         "started": vitals.started,
         "skipped": vitals.skipped,
         "running": vitals.running,

@@ -1,13 +1,13 @@
 """Starting a probe's session: who may, and where its incarnations stand."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from collector.storage import probes
 from collector.storage.db import Db
 from shared.clock import iso
-from shared.errors import Conflict, Forbidden
+from shared.errors import Conflict, Forbidden, Unauthorized
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +21,20 @@ class Accepted:
 async def accept(db: Db, probe: probes.Newcomer, now: datetime) -> Accepted:
     """Start a session, which fences an older one of the same probe.
 
-    Raises Conflict for a second machine with the identity of one that is connected; a process that was
-    restarted on the same machine takes over at once.
+    Raises Unauthorized for a probe that never enrolled here, Forbidden for one that was revoked or says that
+    it stands elsewhere, and Conflict for a second machine with the identity of one that is connected; a
+    process that was restarted on the same machine takes over at once.
     """
     async with db.transaction() as tx:
-        before = await probes.lock(tx, probe, now)
+        before = await probes.lock(tx, probe.probe_id)
+        if before is None:
+            raise Unauthorized("this probe is not known here; it needs a join token")
         if before.revoked_at is not None:
             raise Forbidden(f"this probe was revoked at {iso(before.revoked_at)}")
+        if set(before.locations) != set(probe.locations):
+            raise Forbidden(
+                f"this probe was enrolled for {_few(before.locations)}, not for {_few(probe.locations)}"
+            )
         if before.live(now) and before.boot_id != probe.boot_id:
             since = iso(before.connected_at) if before.connected_at else "a while ago"
             raise Conflict(
@@ -36,3 +43,7 @@ async def accept(db: Db, probe: probes.Newcomer, now: datetime) -> Accepted:
         session = await probes.start_session(tx, probe, now)
         committed = await probes.take_cursors(tx, probe.probe_id, session, probe.incarnations, now)
     return Accepted(session, committed)
+
+
+def _few(locations: Iterable[str]) -> str:
+    return ", ".join(sorted(locations))[:200]

@@ -17,7 +17,6 @@ class Newcomer:
     """What a probe says of itself when it starts a session; its incarnations oldest first."""
 
     probe_id: UUID
-    name: str
     locations: Sequence[str]
     kinds: Sequence[str]
     stands_in: bool
@@ -31,6 +30,7 @@ class Newcomer:
 class Standing:
     """The row of a probe, as the next session finds it."""
 
+    locations: Sequence[str]
     session: int | None
     boot_id: str
     address: str
@@ -43,41 +43,28 @@ class Standing:
         return self.ended_at is None and self.seen_at is not None and now - self.seen_at < LIVE
 
 
-async def lock(tx: Tx, probe: Newcomer, now: datetime) -> Standing:
-    """Lock the probe's row, made when it is missing."""
-    await tx.execute(
-        """
-        INSERT INTO probes (probe_id, name, locations, created_at) VALUES ($1, $2, $3, $4)
-        ON CONFLICT DO NOTHING
-        """,
-        probe.probe_id,
-        probe.name,
-        probe.locations,
-        now,
-    )
+async def lock(tx: Tx, probe_id: UUID) -> Standing | None:
+    """Lock the probe's row."""
     row = await tx.fetchrow(
         """
-        SELECT session, boot_id, address, connected_at, ended_at, seen_at, revoked_at
+        SELECT locations, session, boot_id, address, connected_at, ended_at, seen_at, revoked_at
         FROM probes WHERE probe_id = $1 FOR UPDATE
         """,
-        probe.probe_id,
+        probe_id,
     )
-    assert row is not None  # noqa: S101 - made above when it was missing
-    return Standing(**row)
+    return Standing(**row) if row else None
 
 
 async def start_session(tx: Tx, probe: Newcomer, now: datetime) -> int:
     """The number of the probe's new session; its row is locked by `lock`."""
     session: int = await tx.fetchval(
         """
-        UPDATE probes SET session = nextval('session_numbers'), name = $2, locations = $3, kinds = $4,
-            stands_in = $5, version = $6, boot_id = $7, address = $8,
-            connected_at = $9, seen_at = $9, ended_at = NULL
+        UPDATE probes SET session = nextval('session_numbers'), kinds = $2,
+            stands_in = $3 AND may_stand_in, version = $4, boot_id = $5, address = $6,
+            connected_at = $7, seen_at = $7, ended_at = NULL
         WHERE probe_id = $1 RETURNING session
         """,
         probe.probe_id,
-        probe.name,
-        probe.locations,
         probe.kinds,
         probe.stands_in,
         probe.version,
@@ -178,7 +165,7 @@ async def candidates(tx: Tx) -> list[Probe]:
     """All probes that are not revoked, as the choice of who checks what sees them."""
     rows = await tx.fetch(
         """
-        SELECT probe_id, team_id, locations, kinds, stands_in,
+        SELECT probe_id, team_id, locations, kinds, stands_in, draining_at IS NOT NULL AS draining,
             CASE WHEN session IS NOT NULL THEN coalesce(ended_at, seen_at) END AS alive_at
         FROM probes WHERE revoked_at IS NULL ORDER BY probe_id
         """
@@ -191,6 +178,7 @@ async def candidates(tx: Tx) -> list[Probe]:
             frozenset(row["kinds"]),
             row["stands_in"],
             row["alive_at"],
+            row["draining"],
         )
         for row in rows
     ]

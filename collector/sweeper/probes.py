@@ -65,6 +65,7 @@ def _presence(probe: Probe, now: datetime) -> tuple[object, ...]:
         probe.locations,
         probe.kinds,
         probe.stands_in,
+        probe.draining,
         probe.alive(now),
         probe.alive(now, KEPT),
     )

@@ -8,6 +8,7 @@ import grpc
 
 from shared.schedule import phase_us, plan_hash
 from shared.wire.v1 import probe_pb2, probe_pb2_grpc
+from tests.pki import Deployment
 
 _IN_A_MESSAGE = 1_000
 
@@ -25,6 +26,7 @@ class Counting:
         self.vitals: probe_pb2.Vitals | None = None
         self.welcomes = 0
         self.port = 0
+        self.deployment = Deployment()
         self.came = asyncio.Event()
         self._orders: Sequence[probe_pb2.Assignment] = ()
         self._committed: dict[int, int] = {}
@@ -34,7 +36,7 @@ class Counting:
         self._orders = orders
         self._server = grpc.aio.server(options=(("grpc.so_reuseport", 0),))
         probe_pb2_grpc.add_ProbeLinkServicer_to_server(self, self._server)  # type: ignore[no-untyped-call]
-        self.port = self._server.add_insecure_port("127.0.0.1:0")
+        self.port = self._server.add_secure_port("127.0.0.1:0", self.deployment.server())
         await self._server.start()
 
     async def stop(self) -> None:

@@ -175,6 +175,7 @@ async def _running(
 async def _probe(
     collector: Counting, folder: Path, ca_file: Path | None = None, without: str = ""
 ) -> AsyncIterator[psutil.Process]:
+    collector.deployment.enrolled(folder)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TOCSIN_")}
     environment["GRPC_VERBOSITY"] = "ERROR"
     if ca_file:

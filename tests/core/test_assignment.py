@@ -21,8 +21,9 @@ def probe(
     team_id: int | None = None,
     kinds: tuple[str, ...] = ("http",),
     stands_in: bool = False,
+    draining: bool = False,
 ) -> Probe:
-    return Probe(id_, team_id, frozenset(locations), frozenset(kinds), stands_in, NOW - silent)
+    return Probe(id_, team_id, frozenset(locations), frozenset(kinds), stands_in, NOW - silent, draining)
 
 
 LOST = probe(B, "eu", silent=KEPT / 2)
@@ -42,6 +43,9 @@ GONE = probe(B, "eu", silent=KEPT)
         pytest.param([probe(A, "eu", silent=LIVE)], A, A, id="but keeps what nobody else can take"),
         pytest.param([probe(A, "eu", silent=LIVE), probe(B, "eu")], A, B, id="and loses it to a live one"),
         pytest.param([probe(A, "us"), probe(B, "eu")], A, B, id="who serves elsewhere now loses it"),
+        pytest.param([probe(A, "eu", draining=True), probe(B, "eu")], A, B, id="a draining one hands on"),
+        pytest.param([probe(A, "eu", draining=True)], A, A, id="and keeps what nobody else can take, too"),
+        pytest.param([probe(A, "eu", draining=True)], None, A, id="even what is new, so that it is checked"),
         pytest.param([probe(A, "us")], A, None, id="even when nobody can take it"),
         pytest.param([probe(A, "us", stands_in=True)], None, A, id="a stand-in where no probe is"),
         pytest.param(

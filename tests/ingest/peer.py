@@ -13,12 +13,14 @@ import grpc.aio
 import pytest
 
 from collector.core.seal import Keyring
+from collector.ingest.credentials import Credentials
 from collector.ingest.sessions import Sessions
 from collector.ingest.writer import Writer
 from collector.services.assignments import place
 from collector.services.signals import Signals
 from collector.storage import partitions
 from collector.storage.db import Db
+from probe.credentials import Credentials as ProbeCredentials
 from shared.clock import utc_now
 from shared.ids import uuid7
 from shared.loop import forever
@@ -27,9 +29,12 @@ from shared.schedule import plan_hash
 from shared.tokens import new_key
 from shared.wire import convert
 from shared.wire.v1 import probe_pb2, probe_pb2_grpc
-from tests.services.ground import fetch, make_monitors, make_team
+from tests import pki
+from tests.services.ground import enrol, fetch, make_monitors, make_team
 
 PATIENCE_S = 20
+# Of all collectors of a deployment.
+KEYRING = Keyring.parse(new_key())
 
 
 @dataclass(slots=True)
@@ -41,6 +46,7 @@ class Collector:
     writer: Writer
     signals: Signals
     keyring: Keyring
+    credentials: Credentials
     port: int
     team_id: int
     changes: int = 0
@@ -73,15 +79,16 @@ async def collecting(
         await partitions.make(tx, utc_now().date())
     started_at = utc_now() - timedelta(hours=1)
     writer = Writer(db, since=lambda: started_at, now=utc_now, tell=lambda: None)
-    signals, keyring = Signals(db), keyring or Keyring.parse(new_key())
+    signals, keyring = Signals(db), keyring or KEYRING
 
     def changed() -> None:
         collector.changes += 1
 
-    sessions = Sessions(db, writer, signals, keyring, changed=changed, now=utc_now)
+    credentials = Credentials(db, keyring, names=["127.0.0.1"], now=utc_now)
+    sessions = Sessions(db, writer, signals, keyring, credentials, changed=changed, now=utc_now)
     port = await sessions.start("127.0.0.1:0")
     team_id = await make_team(db, utc_now())
-    collector = Collector(db, sessions, writer, signals, keyring, port, team_id)
+    collector = Collector(db, sessions, writer, signals, keyring, credentials, port, team_id)
     turns = {"signals": signals.turn, "writer": writer.turn}
     tasks = [
         asyncio.create_task(forever(name, turn, timedelta(milliseconds=50), signals.bell))
@@ -189,17 +196,26 @@ def spooled(incarnation: int, first: int, last: int) -> probe_pb2.SpoolRange:
 
 
 @asynccontextmanager
-async def dialled(port: int) -> AsyncIterator[tuple[Any, Any]]:
+async def dialled(
+    collector: Collector, mine: ProbeCredentials | None = None
+) -> AsyncIterator[tuple[Any, Any]]:
     """A stream on which nothing was said yet, and its channel."""
-    options = (("grpc.use_local_subchannel_pool", 1),)
-    async with grpc.aio.insecure_channel(f"127.0.0.1:{port}", options=options) as channel:
+    if mine is None:
+        mine = await enrolled(collector, hello())
+    async with pki.channel(collector.port, mine) as channel:
         yield probe_pb2_grpc.ProbeLinkStub(channel).Session(), channel  # type: ignore[no-untyped-call]
+
+
+async def enrolled(collector: Collector, said: probe_pb2.Hello) -> ProbeCredentials:
+    """What the probe that will say this hello was given before."""
+    await enrol(collector.db, identity(said), list(said.locations))
+    return pki.certified(collector.credentials.trust, list(said.locations), probe_id=identity(said))
 
 
 @asynccontextmanager
 async def connected(collector: Collector, said: probe_pb2.Hello) -> AsyncIterator[Peer]:
     """A session that was welcomed."""
-    async with dialled(collector.port) as (stream, channel):
+    async with dialled(collector, await enrolled(collector, said)) as (stream, channel):
         await stream.write(probe_pb2.FromProbe(sent_us=1_000_000_000, hello=said))
         async with asyncio.timeout(PATIENCE_S):
             first = await stream.read()
@@ -210,9 +226,11 @@ async def connected(collector: Collector, said: probe_pb2.Hello) -> AsyncIterato
             await stream.done_writing()
 
 
-async def refusal(collector: Collector, said: probe_pb2.Hello) -> tuple[grpc.StatusCode, str]:
+async def refusal(
+    collector: Collector, said: probe_pb2.Hello, mine: ProbeCredentials | None = None
+) -> tuple[grpc.StatusCode, str]:
     """How the collector answers a hello that it does not welcome."""
-    async with dialled(collector.port) as (stream, _):
+    async with dialled(collector, mine or await enrolled(collector, said)) as (stream, _):
         await stream.write(probe_pb2.FromProbe(sent_us=1, hello=said))
         return await refused(stream)
 

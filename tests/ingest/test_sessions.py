@@ -21,6 +21,7 @@ from tests.ingest.peer import (
     collecting,
     connected,
     dialled,
+    enrolled,
     hello,
     identity,
     refusal,
@@ -229,7 +230,7 @@ async def test_vitals_and_the_end_of_a_session_are_written_down(collector: Colle
 
 
 async def test_a_lost_stream_ends_the_session(collector: Collector) -> None:
-    async with dialled(collector.port) as (stream, channel):
+    async with dialled(collector) as (stream, channel):
         await stream.write(probe_pb2.FromProbe(sent_us=1, hello=hello()))
         await stream.read()
         await channel.close()
@@ -324,20 +325,25 @@ def near(moment: datetime, expected: datetime) -> bool:
     ("says", "code"),
     [
         ({"protocol": 2}, grpc.StatusCode.FAILED_PRECONDITION),
-        ({"probe_id": b"short"}, grpc.StatusCode.INVALID_ARGUMENT),
         ({"boot_id": ""}, grpc.StatusCode.INVALID_ARGUMENT),
         ({"locations": []}, grpc.StatusCode.INVALID_ARGUMENT),
         ({"locations": ["Not a slug"]}, grpc.StatusCode.INVALID_ARGUMENT),
-        ({"name": "n" * 1000}, grpc.StatusCode.INVALID_ARGUMENT),
-        ({"name": "\0"}, grpc.StatusCode.INVALID_ARGUMENT),
+        ({"version": "n" * 1000}, grpc.StatusCode.INVALID_ARGUMENT),
+        ({"version": "\0"}, grpc.StatusCode.INVALID_ARGUMENT),
+        ({"locations": ["us"]}, grpc.StatusCode.PERMISSION_DENIED),
+        ({"locations": ["eu", "us"]}, grpc.StatusCode.PERMISSION_DENIED),
         ({"kinds": ["k"] * 2000}, grpc.StatusCode.INVALID_ARGUMENT),
     ],
 )
 async def test_a_hello_that_cannot_be_meant_is_refused(
     collector: Collector, says: dict[str, Any], code: grpc.StatusCode
 ) -> None:
-    assert (await refusal(collector, hello(**says)))[0] is code
-    assert await collector.fetch("SELECT probe_id FROM probes") == []
+    enrolled_as = hello()
+    mine = await enrolled(collector, enrolled_as)
+    said = hello(**{"probe_id": enrolled_as.probe_id, **says})
+
+    assert (await refusal(collector, said, mine))[0] is code
+    assert await collector.fetch("SELECT session FROM probes") == [{"session": None}]
 
 
 async def test_a_revoked_probe_is_refused(collector: Collector) -> None:
@@ -350,7 +356,7 @@ async def test_a_revoked_probe_is_refused(collector: Collector) -> None:
 
 
 async def test_the_first_word_must_be_hello(collector: Collector) -> None:
-    async with dialled(collector.port) as (stream, _):
+    async with dialled(collector) as (stream, _):
         await stream.write(probe_pb2.FromProbe(sent_us=1, batch=sealed(1)))
         assert await refused(stream) == (grpc.StatusCode.INVALID_ARGUMENT, "the first message must be hello")
 

@@ -9,6 +9,7 @@ import grpc
 
 from shared.wire.convert import Batch, decode, signed, unsigned
 from shared.wire.v1 import probe_pb2, probe_pb2_grpc
+from tests.pki import Deployment
 
 
 class Peer:
@@ -31,6 +32,7 @@ class Peer:
         self.delay_s = 0.0
         self.refusal: tuple[grpc.StatusCode, str] | None = None
         self.host = "127.0.0.1"
+        self.deployment = Deployment()
         self.port = 0
         self._unacked = 0
         self._out: asyncio.Queue[probe_pb2.ToProbe] | None = None
@@ -40,7 +42,7 @@ class Peer:
     async def start(self) -> None:
         self._server = grpc.aio.server(options=(("grpc.so_reuseport", 0),))
         probe_pb2_grpc.add_ProbeLinkServicer_to_server(self, self._server)  # type: ignore[no-untyped-call]
-        self.port = self._server.add_insecure_port(f"{self.host}:{self.port}")
+        self.port = self._server.add_secure_port(f"{self.host}:{self.port}", self.deployment.server())
         await self._server.start()
 
     async def stop(self) -> None:

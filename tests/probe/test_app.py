@@ -19,6 +19,7 @@ import pytest
 from shared.results import Status
 from shared.schedule import plan_hash
 from shared.wire.v1 import probe_pb2
+from tests.pki import Deployment
 from tests.probe.peer import Peer
 
 ROOT = Path(__file__).parents[2]
@@ -47,6 +48,9 @@ async def target() -> AsyncIterator[int]:
 
 @asynccontextmanager
 async def running(directory: Path, peer: Peer, *flags: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    peer.deployment.enrolled(
+        directory, flags[flags.index("--location") + 1] if "--location" in flags else "local"
+    )
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "probe",
         "--data-dir", str(directory), "--collector", f"127.0.0.1:{peer.port}", *flags,
@@ -188,18 +192,29 @@ async def test_targets_that_stall_hold_up_none_of_the_others(tmp_path: Path, pee
         assert gaps[-1] < 1_000_000
 
 
-def test_a_collector_on_another_machine_is_refused_at_the_start(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("enrolled", "flags", "word"),
+    [
+        pytest.param(False, [], "TOCSIN_JOIN_TOKEN", id="without a certificate or a token"),
+        pytest.param(
+            True, ["--location", "us"], "is for eu", id="at another place than its certificate says"
+        ),
+        pytest.param(False, ["--join-token", "tocsin_join_short"], "was it cut?", id="with half a token"),
+    ],
+)
+def test_it_says_why_it_cannot_start(tmp_path: Path, enrolled: bool, flags: list[str], word: str) -> None:
+    if enrolled:
+        Deployment().enrolled(tmp_path, "eu")
     command = "import sys; from shared.command import main; sys.exit(main(sys.argv[1:]))"
-    flags = ["--collector", "192.0.2.1:7070", "--data-dir", str(tmp_path)]
     told = subprocess.run(
-        [sys.executable, "-c", command, "probe", *flags],
+        [sys.executable, "-c", command, "probe", "--data-dir", str(tmp_path), *flags],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
     assert told.returncode == 2
-    assert "TOCSIN_COLLECTOR" in told.stderr
+    assert word in told.stderr
 
 
 async def test_a_second_probe_on_the_directory_is_refused(tmp_path: Path, peer: Peer) -> None:

@@ -90,6 +90,7 @@ async def target() -> AsyncIterator[int]:
 @asynccontextmanager
 async def far_away(wire: Wire, peer: Peer, directory: Path) -> AsyncIterator[None]:
     """A probe at the other end of the wire."""
+    peer.deployment.enrolled(directory)
     clean = {name: value for name, value in os.environ.items() if not name.startswith("TOCSIN_")}
     within = ["ip", "netns", "exec", wire.namespace, sys.executable]
     flags = ["--data-dir", str(directory), "--collector", "127.0.0.1:7070", "--log-level", "error"]
@@ -195,7 +196,7 @@ async def test_a_session_that_says_nothing_is_given_up_and_nothing_is_lost_or_do
 ) -> None:
     async with across(wire, peer) as collector:
         keepalive = Keepalive(ask_after_ms=1000, answer_within_ms=1000)
-        probe = Probe(tmp_path, collector, keepalive=keepalive)
+        probe = Probe(tmp_path, peer.deployment.probe(), collector, keepalive=keepalive)
         probe.tell(20)
         await peer.until_results(20)
         wire.cut = True

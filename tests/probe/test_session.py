@@ -13,14 +13,14 @@ import pytest
 import structlog
 
 from probe.batches import Batcher
-from probe.link import KEEPALIVE, Keepalive, channel, demand_safe
+from probe.credentials import Credentials
+from probe.link import KEEPALIVE, Keepalive
 from probe.plan import Assigned, Order, Plan, prepare
 from probe.runner import Ran
 from probe.scheduler import Scheduler
 from probe.session import Identity, Session
 from probe.spool import Spool
 from shared.clock import boot_us
-from shared.errors import BadSettings
 from shared.loop import Bell
 from shared.results import Outcome, Run, Status
 from shared.schedule import plan_hash
@@ -43,6 +43,7 @@ class Probe:
     def __init__(
         self,
         directory: Path,
+        mine: Credentials,
         *collectors: str,
         outcome: Outcome = Outcome(Status.UP, 200),  # noqa: B008 - it is frozen
         keepalive: Keepalive = KEEPALIVE,
@@ -57,6 +58,7 @@ class Probe:
         self.session = Session(
             ME,
             collectors,
+            lambda: mine,
             spool=self.spool,
             batcher=self.batcher,
             plan=self.plan,
@@ -113,7 +115,7 @@ async def peer() -> AsyncIterator[Peer]:
 
 @pytest.fixture
 async def probe(peer: Peer, tmp_path: Path) -> AsyncIterator[Probe]:
-    made = Probe(tmp_path, f"127.0.0.1:{peer.port}")
+    made = Probe(tmp_path, peer.deployment.probe(), f"127.0.0.1:{peer.port}")
     yield made
     if not made.task.done():
         await made.stop()
@@ -229,7 +231,7 @@ async def test_a_restarted_probe_sends_what_it_left_under_the_incarnation_that_w
     before = probe.batcher.incarnation
     await probe.die()
     await peer.start()
-    again = Probe(tmp_path, f"127.0.0.1:{peer.port}")
+    again = Probe(tmp_path, peer.deployment.probe(), f"127.0.0.1:{peer.port}")
     again.told = 40
     again.tell(5)
     await peer.until(lambda: once(peer, 45))
@@ -345,7 +347,7 @@ async def test_a_stop_sends_what_there_is_and_ends_the_stream_in_order(peer: Pee
 
 
 async def test_the_next_collector_takes_over(peer: Peer, tmp_path: Path) -> None:
-    probe = Probe(tmp_path / "other", "127.0.0.1:9", f"127.0.0.1:{peer.port}")
+    probe = Probe(tmp_path / "other", peer.deployment.probe(), "127.0.0.1:9", f"127.0.0.1:{peer.port}")
     probe.tell(3)
     await peer.until(lambda: once(peer, 3))
     await probe.stop()
@@ -356,7 +358,7 @@ async def test_a_refusal_is_told_once_in_the_collectors_words_and_tried_again(tm
     peer.refusal = (grpc.StatusCode.ALREADY_EXISTS, "this probe runs at 192.0.2.7 already")
     await peer.start()
     with structlog.testing.capture_logs() as logs:
-        probe = Probe(tmp_path, f"127.0.0.1:{peer.port}")
+        probe = Probe(tmp_path, peer.deployment.probe(), f"127.0.0.1:{peer.port}")
         await peer.until_hellos(3)
     peer.refusal = None
     probe.tell(1)
@@ -375,7 +377,7 @@ async def test_nobody_there_is_worth_a_warning_from_the_second_time_on(
     with structlog.testing.capture_logs() as logs:
         await peer.start()
         await peer.stop()
-        probe = Probe(tmp_path, f"127.0.0.1:{peer.port}")
+        probe = Probe(tmp_path, peer.deployment.probe(), f"127.0.0.1:{peer.port}")
         await asyncio.sleep(0.3)
         assert not logs
         await peer.start()
@@ -407,16 +409,3 @@ async def test_of_too_many_incarnations_the_unsent_are_told_oldest_first(
     assert [signed(span.incarnation) for span in peer.hellos[1].spooled] == [
         ages[number] for number in (1, 2, 4, 7)
     ]
-
-
-@pytest.mark.parametrize("collector", ["192.0.2.1:7070", "collector.example.com:7070", "[2001:db8::1]:7070"])
-async def test_without_a_certificate_only_this_machine_is_talked_to(collector: str) -> None:
-    with pytest.raises(BadSettings):
-        demand_safe(collector)
-    with pytest.raises(BadSettings):
-        channel(collector)
-
-
-@pytest.mark.parametrize("collector", ["127.0.0.1:7070", "localhost:7070", "[::1]:7070"])
-def test_this_machine_is_safe(collector: str) -> None:
-    demand_safe(collector)

@@ -46,6 +46,7 @@ async def test_at_work_for_long_it_does_not_grow(tmp_path: Path, target: int) ->
     collector = Counting()
     await collector.start(plan_of(target))
     port = await free_port()
+    collector.deployment.enrolled(tmp_path)
     process = start(tmp_path, collector.port, port)
     try:
         sizes = [await size_at(port) for _ in range(20)]

@@ -1,14 +1,18 @@
 """Teams, monitors and probes as rows, for tests of what hands the ones to the others."""
 
 import asyncio
+import hashlib
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from collector.services.sessions import accept
+from collector.storage import enrolments
 from collector.storage.db import Db
+from collector.storage.enrolments import Enrolled
 from collector.storage.probes import Newcomer, Sign, note
+from shared.clock import utc_now
 from shared.ids import uuid7
 
 
@@ -60,7 +64,6 @@ def newcomer(
 ) -> Newcomer:
     return Newcomer(
         probe_id=probe_id or uuid7(),
-        name="probe",
         locations=locations,
         kinds=kinds,
         stands_in=stands_in,
@@ -74,8 +77,17 @@ def newcomer(
 async def connect(db: Db, *locations: str, now: datetime, **says: Any) -> UUID:
     """A probe whose session has just begun."""
     probe = newcomer(*locations, **says)
+    await enrol(db, probe.probe_id, probe.locations)
     await accept(db, probe, now)
     return probe.probe_id
+
+
+async def enrol(db: Db, probe_id: UUID, locations: Sequence[str], team_id: int | None = None) -> None:
+    """Have the probe known, as its enrolment does; it may stand in."""
+    key_hash = hashlib.sha256(probe_id.bytes).digest()
+    known = Enrolled(probe_id, team_id, locations, key_hash, None)
+    async with db.transaction() as tx:
+        await enrolments.put(tx, known, name="probe", may_stand_in=True, now=utc_now())
 
 
 async def sign(db: Db, probe_id: UUID, at: datetime, *, ended: bool = False) -> None:

@@ -1,0 +1,72 @@
+"""The authority as the database keeps it: made once, followed by another in time, its key sealed."""
+
+from datetime import datetime
+
+from cryptography import x509
+
+from collector.core import authority as rules
+from collector.core.authority import Authority, Trust
+from collector.core.seal import Keyring, Place
+from collector.storage import authorities
+from collector.storage.authorities import Row
+from collector.storage.db import Db, Tx
+from shared import pki
+
+
+async def trust(db: Db, keyring: Keyring, now: datetime) -> Trust:
+    """The authorities that count; the first is made here, and so is a successor when it is time.
+
+    Raises Unsealable when their key is sealed with one that is not at hand.
+    """
+    async with db.connection() as tx:
+        rows = await authorities.all_(tx)
+    found = _trust(rows, keyring)
+    if len(rows) == 1 and not rules.outlived(found.authorities[-1], now):
+        return found
+    async with db.transaction() as tx:
+        return await _settle(tx, keyring, now)
+
+
+async def succeed(db: Db, keyring: Keyring, now: datetime) -> None:
+    """Make a successor at once, whatever the age of the present one."""
+    async with db.transaction() as tx:
+        await authorities.lock(tx)
+        await _add(tx, keyring, now)
+
+
+async def _settle(tx: Tx, keyring: Keyring, now: datetime) -> Trust:
+    """Of several collectors that find none, or find it old, one makes another."""
+    await authorities.lock(tx)
+    # While one of its certificates may live for a moment longer, the older one stays.
+    await authorities.drop_unused(tx, now - rules.SETTLED - rules.PROBE_LIFE, now)
+    rows = await authorities.all_(tx)
+    if not rows or rules.outlived(_opened(rows[-1], keyring), now):
+        rows.append(await _add(tx, keyring, now))
+    return _trust(rows, keyring)
+
+
+async def _add(tx: Tx, keyring: Keyring, now: datetime) -> Row:
+    made = rules.new(now)
+    print_ = made.fingerprint
+    row = Row(
+        fingerprint=print_,
+        certificate=pki.der(made.certificate),
+        sealed_key=keyring.seal(pki.key_pem(made.key), _place(print_)),
+        created_at=now,
+        not_after=made.certificate.not_valid_after_utc,
+    )
+    await authorities.insert(tx, row)
+    return row
+
+
+def _trust(rows: list[Row], keyring: Keyring) -> Trust:
+    return Trust([_opened(row, keyring) for row in rows])
+
+
+def _opened(row: Row, keyring: Keyring) -> Authority:
+    key = pki.read_key(keyring.open(row.sealed_key, _place(row.fingerprint)))
+    return Authority(x509.load_der_x509_certificate(row.certificate), key, row.created_at)
+
+
+def _place(fingerprint: bytes) -> Place:
+    return Place(0, "authorities", fingerprint.hex(), "sealed_key")

@@ -1,0 +1,93 @@
+"""Probes: listed, renamed, drained and revoked, by a team its own, by the operator all."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Annotated, Any
+from uuid import UUID
+
+from annotated_types import MaxLen, MinLen, Predicate
+
+from collector.core.monitor import has_ink
+from collector.services import signals
+from collector.services.validation import check
+from collector.storage import probe_reads as table
+from collector.storage.db import Db, Tx
+from collector.storage.probe_reads import Probe
+from shared.errors import Forbidden, NotFound
+from shared.kinds.fields import Says
+
+WHAT = "Probe"
+_HEARD_WITHIN = timedelta(seconds=60)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What somebody may set."""
+
+    name: Annotated[str, MinLen(1), MaxLen(100), Predicate(has_ink), Says("must not be blank")]
+
+
+async def page(db: Db, team_id: int, limit: int | None, offset: int) -> tuple[list[Probe], int]:
+    """Those that serve the team, its own and the operator's, and how many there are."""
+    async with db.connection() as tx:
+        return await table.page(tx, team_id, limit, offset)
+
+
+async def all_(db: Db) -> list[Probe]:
+    """Every probe, for the operator."""
+    async with db.connection() as tx:
+        return await table.all_(tx)
+
+
+async def one(db: Db, team_id: int, probe_id: UUID) -> Probe:
+    """One that serves the team. Raises NotFound."""
+    async with db.connection() as tx:
+        return await _found(tx, team_id, probe_id)
+
+
+async def own(db: Db, team_id: int, probe_id: UUID) -> None:
+    """Is it there, and the team's? Raises NotFound, and Forbidden for the operator's."""
+    async with db.connection() as tx:
+        await _own(tx, team_id, probe_id)
+
+
+async def rename(db: Db, team_id: int, probe_id: UUID, body: Mapping[str, Any]) -> None:
+    """Raises NotFound, Forbidden for the operator's, and Invalid."""
+    async with db.transaction() as tx:
+        await _own(tx, team_id, probe_id)
+        wish, _ = check(Settings, {"name": body["name"]} if "name" in body else {})
+        await table.rename(tx, probe_id, wish.name)
+
+
+async def drain(db: Db, team_id: int | None, probe_id: UUID, at: datetime | None) -> None:
+    """Have its monitors go to others, or let them come back when *at* is None.
+
+    *team_id* None: the operator's own hand, on any probe. Raises NotFound and Forbidden.
+    """
+    async with db.transaction() as tx:
+        await _own(tx, team_id, probe_id)
+        await table.drain(tx, probe_id, at)
+
+
+async def revoke(db: Db, team_id: int | None, probe_id: UUID, now: datetime) -> None:
+    """End the probe for ever; ring the signals after it. Raises NotFound and Forbidden."""
+    async with db.transaction() as tx:
+        await _own(tx, team_id, probe_id)
+        await table.revoke(tx, probe_id, now)
+        await signals.send(tx, "revoked", {"probe": str(probe_id)}, now + _HEARD_WITHIN)
+
+
+async def _found(tx: Tx, team_id: int, probe_id: UUID) -> Probe:
+    probe = await table.one(tx, team_id, probe_id)
+    if probe is None:
+        raise NotFound(f"{WHAT} not found")
+    return probe
+
+
+async def _own(tx: Tx, team_id: int | None, probe_id: UUID) -> None:
+    if team_id is None:
+        return
+    probe = await _found(tx, team_id, probe_id)
+    if probe.team_id != team_id:
+        raise Forbidden("This probe is the operator's and serves every team: tocsin probes changes it")

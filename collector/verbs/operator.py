@@ -1,0 +1,56 @@
+"""What the operator's commands share: their arguments, and the way to the database and its keys."""
+
+import argparse
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from collector import embedded_files as files
+from collector.core.seal import Keyring
+from collector.embedded import reach
+from collector.storage.db import Db
+from collector.storage.migrate import migrate
+from shared.clock import utc_now
+from shared.command import begin
+from shared.errors import BadSettings
+from shared.settings import OperatorSettings
+from shared.tokens import new_key
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """An open database of this version, and the keys of its secrets."""
+
+    db: Db
+    keyring: Keyring
+
+
+def read(parser: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.Namespace, OperatorSettings]:
+    """The command's own arguments, and the settings beside them. Raises BadSettings."""
+    own, rest = parser.parse_known_args(argv)
+    return own, begin(OperatorSettings, rest)
+
+
+@asynccontextmanager
+async def ground(settings: OperatorSettings) -> AsyncIterator[Ground]:
+    """The database that the settings name; the embedded one runs for as long as this takes."""
+    if settings.database_url is not None:
+        async with _opened(settings.database_url, settings.secret_key) as found:
+            yield found
+        return
+    async with reach(settings.data_dir) as url:
+        key = settings.secret_key or files.kept(settings.data_dir / "secret-key", new_key)
+        async with _opened(url, key) as found:
+            yield found
+
+
+@asynccontextmanager
+async def _opened(url: str, key: str | None) -> AsyncIterator[Ground]:
+    if key is None:
+        raise BadSettings("TOCSIN_SECRET_KEY: is required with TOCSIN_DATABASE_URL")
+    await migrate(url, utc_now())
+    db = await Db.open(url, size=1, name="tocsin operator")
+    try:
+        yield Ground(db, Keyring.parse(key))
+    finally:
+        await db.close()

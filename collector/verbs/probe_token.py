@@ -1,0 +1,61 @@
+"""``tocsin probe-token create``: prints a join token for a probe that serves every team."""
+
+import argparse
+import asyncio
+from datetime import timedelta
+
+from collector.services import authority, join_tokens
+from collector.verbs.operator import ground, read
+from shared.clock import utc_now
+from shared.errors import BadSettings
+from shared.setting_table import TABLE
+from shared.settings import OperatorSettings
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+
+
+def main(argv: list[str]) -> int:
+    """Print the token and nothing else; it is nowhere to be read again."""
+    own, settings = read(_parser(), argv)
+    try:
+        locations = TABLE["locations"].read(own.location)
+        uses = _uses(own.uses)
+        life = _life(own.ttl)
+    except ValueError as error:
+        raise BadSettings(str(error)) from None
+    print(asyncio.run(_create(settings, locations, uses, life)))  # noqa: T201 - the answer
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="tocsin probe-token", allow_abbrev=False)
+    parser.add_argument("deed", choices=["create"])
+    parser.add_argument("--location", required=True, help="where its probes stand; several by commas")
+    parser.add_argument("--uses", default="1", help="how many probes it may join")
+    parser.add_argument("--ttl", default="1h", help="how long it counts: 15m, 1h, 7d")
+    return parser
+
+
+async def _create(settings: OperatorSettings, locations: tuple[str, ...], uses: int, life: timedelta) -> str:
+    async with ground(settings) as here:
+        trust = await authority.trust(here.db, here.keyring, utc_now())
+        async with here.db.transaction() as tx:
+            _, text = await join_tokens.issue(
+                tx, trust, team_id=None, locations=locations, now=utc_now(), uses=uses, life=life
+            )
+    return text
+
+
+def _uses(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= join_tokens.MOST_USES:
+        raise ValueError(f"--uses must be a whole number from 1 to {join_tokens.MOST_USES}")
+    return int(text)
+
+
+def _life(text: str) -> timedelta:
+    number, unit = text[:-1], text[-1:]
+    fits = number.isascii() and number.isdigit() and len(number) < 9 and unit in _UNITS
+    life = timedelta(seconds=int(number) * _UNITS[unit]) if fits else timedelta()
+    if not join_tokens.SHORTEST <= life <= join_tokens.LONGEST:
+        raise ValueError("--ttl must be from 1m to 30d, as 15m, 1h, 7d")
+    return life

@@ -1,0 +1,85 @@
+"""``tocsin probes list|drain|undrain|revoke``: the operator's hand on every probe."""
+
+import argparse
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from collector.services import probes
+from collector.storage.probe_reads import Probe
+from collector.verbs.operator import Ground, ground, read
+from shared import ids
+from shared.clock import iso, utc_now
+from shared.errors import NotFound
+from shared.settings import OperatorSettings
+
+_COLUMNS = ("ID", "NAME", "LOCATIONS", "STATUS", "VERSION", "LAST SEEN", "CERTIFICATE UNTIL", "SERVES")
+
+
+def main(argv: list[str]) -> int:
+    """Do it and say what was done."""
+    own, settings = read(_parser(), argv)
+    for line in asyncio.run(_do(settings, own.deed, own.probe)):
+        print(line)  # noqa: T201 - the answer
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="tocsin probes", allow_abbrev=False)
+    deeds = parser.add_subparsers(dest="deed", required=True)
+    deeds.add_parser("list", help="all probes, the newest first").set_defaults(probe=None)
+    for deed, text in (
+        ("drain", "hand on what a probe checks"),
+        ("undrain", "let it come back"),
+        ("revoke", "end a probe for ever"),
+    ):
+        deeds.add_parser(deed, help=text).add_argument("probe", help="its id, or a name that only it has")
+    return parser
+
+
+async def _do(settings: OperatorSettings, deed: str, named: str | None) -> list[str]:
+    async with ground(settings) as here:
+        found = await probes.all_(here.db)
+        if named is None:
+            return _table(found, utc_now())
+        probe_id = _meant(found, named)
+        await _change(here, deed, probe_id)
+    return [f"{ids.show('prb', probe_id)}: {deed}{'ed' if deed != 'revoke' else 'd'}"]
+
+
+async def _change(here: Ground, deed: str, probe_id: UUID) -> None:
+    if deed == "revoke":
+        await probes.revoke(here.db, None, probe_id, utc_now())
+    else:
+        await probes.drain(here.db, None, probe_id, utc_now() if deed == "drain" else None)
+
+
+def _meant(found: Sequence[Probe], named: str) -> UUID:
+    """By id, else by a name that one probe has which is not revoked. Raises NotFound."""
+    probe_id = ids.read("prb", named)
+    same = [one for one in found if one.probe_id == probe_id] or [
+        one for one in found if one.name == named and one.revoked_at is None
+    ]
+    if len(same) != 1:
+        raise NotFound(f"{'several probes are' if same else 'no probe is'} called {named}")
+    return same[0].probe_id
+
+
+def _table(found: Sequence[Probe], now: datetime) -> list[str]:
+    rows = [_COLUMNS, *(_row(one, now) for one in found)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+
+
+def _row(one: Probe, now: datetime) -> tuple[str, ...]:
+    return (
+        ids.show("prb", one.probe_id),
+        one.name,
+        ",".join(one.locations),
+        one.status(now),
+        one.version or "-",
+        iso(one.seen_at) if one.seen_at else "-",
+        iso(one.not_after) if one.not_after else "-",
+        "every team" if one.team_id is None else "its team",
+    )
