@@ -15,8 +15,8 @@ DEFAULT_LIMIT = 20
 MAX_LIMIT = 100
 # No list is as long; what lies beyond is empty without asking the database for more than it can count.
 _MAX_OFFSET = 2**53
-# So many links are remembered; making them costs more than asking for a page.
-_MOST = 1_000
+# So many links are remembered: making them costs a good part of what a list does.
+_MOST = 256
 
 
 @dataclass(frozen=True, slots=True)

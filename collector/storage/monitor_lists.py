@@ -61,7 +61,7 @@ class Wanted:
 async def newest(tx: Tx, team_id: int, wanted: Wanted, limit: int, offset: int) -> list[Item]:
     where, values = _where(team_id, wanted)
     rows = await tx.fetch(f"SELECT {_shown(where, len(values))} AS shown", *values, limit, offset)
-    return [_item(text) for text in rows[0]["shown"]]
+    return [_read(text) for text in rows[0]["shown"]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +133,14 @@ def _shown(where: str, values: int) -> str:
     """
 
 
-@lru_cache(maxsize=_MOST)
-def _item(text: str) -> Item:
+def _read(text: str) -> Item:
+    """What `_TEXT` says; its plain values lie between the id and the moments."""
     id_, *plain, paused_at, silenced_until, created_at, updated_at, last_at = orjson.loads(text)
     moments = (paused_at, silenced_until, created_at, updated_at, last_at)
-    return Item(UUID(id_), *plain, *(_moment(one) for one in moments))  # type: ignore[arg-type]
+    return Item(UUID(id_), *plain, *(_moment(one) for one in moments))
+
+
+_item = lru_cache(maxsize=_MOST)(_read)
 
 
 def _moment(text: str | None) -> datetime | None:

@@ -2,6 +2,8 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,7 @@ from shared import ids
 from tests.api.client import Api
 from tests.api.monitors import change, shown
 from tests.api.monitors import make as made
+from tests.api.monitors import number as monitor_number
 
 
 @pytest.fixture
@@ -57,6 +60,76 @@ async def test_a_change_by_another_replica_is_read_at_once(api: Api, replica: Ap
     assert (await shown(api, id_))["name"] == "till"
     await change(api, "monitors", "id", ids.read("mon", id_), down=True)
     assert (await api.get("/v1/monitors")).json["data"][0]["name"] == "till"
+
+
+IN_LISTS = "id name type status interval locations tags severity group revision lastCheckedAt silencedUntil \
+pausedAt createdAt updatedAt"
+
+
+async def listed(api: Api, id_: str) -> dict[str, Any]:
+    """What lists say of it, for the second time, when it is what GET says too."""
+    await api.get("/v1/monitors")
+    found = {one["id"]: one for one in (await api.get("/v1/monitors")).json["data"]}[id_]
+    alone = await shown(api, id_)
+    assert {name: found[name] for name in IN_LISTS.split()} == {
+        name: alone[name] for name in IN_LISTS.split()
+    }
+    return dict(found)
+
+
+async def test_a_list_shows_every_change_by_another_replica_at_once(api: Api, replica: Api) -> None:
+    id_ = await made(api)
+    before, at = await listed(api, id_), f"/v1/monitors/{id_}"
+    fields = {
+        "name": "till",
+        "tags": {"env": "live"},
+        "group": "shop",
+        "severity": "low",
+        "interval": 300,
+        "config": {"url": "https://till.example.com/", "timeout": 7},
+    }
+    for name, value in fields.items():
+        assert (await replica.put(at, {name: value})).status == 200
+        after = await listed(api, id_)
+        assert after != before
+        before = after
+    assert (before["url"], before["timeout"]) == ("https://till.example.com/", 7)
+    for deed in ("pause", "resume"):
+        await replica.post(f"{at}/{deed}")
+        assert ((await listed(api, id_))["status"] == "paused") == (deed == "pause")
+
+
+async def test_a_list_shows_each_result_and_verdict_at_once(api: Api) -> None:
+    id_ = await made(api)
+    assert (await listed(api, id_))["lastCheckedAt"] is None
+    number = await monitor_number(api, id_)
+    await change(api, "states", "monitor", number, last_at=api.clock())
+    first = (await listed(api, id_))["lastCheckedAt"]
+    await change(api, "states", "monitor", number, last_at=api.clock() + timedelta(milliseconds=1))
+    assert (await listed(api, id_))["lastCheckedAt"] > first
+    for down, status in ((True, "down"), (False, "up")):
+        await change(api, "monitors", "monitor", number, down=down)
+        assert (await listed(api, id_))["status"] == status
+
+
+async def test_a_silence_in_a_list_ends_by_the_clock_alone(api: Api) -> None:
+    id_ = await made(api)
+    until = api.clock() + timedelta(minutes=5)
+    await change(api, "monitors", "id", ids.read("mon", id_), silenced_until=until)
+    assert (await listed(api, id_))["silencedUntil"] is not None
+    later = replace(api.deps, now=lambda: until)
+    runner = await serve(make(later), "127.0.0.1:0")
+    late = replace(api, url=f"http://127.0.0.1:{runner.addresses[0][1]}")
+    over = (await late.get("/v1/monitors")).json["data"][0]["silencedUntil"]
+    await runner.cleanup()
+    assert over is None
+
+
+@pytest.mark.parametrize("text", ['"],[null', "back\\slash \\u0041", "<é> 漢字 😀 \u2028", "{'$1'} %s"])
+async def test_a_list_shows_any_text_as_it_was_given(api: Api, text: str) -> None:
+    id_ = await made(api, name=text, group=text, tags={"note": text})
+    found = await listed(api, id_)
+    assert (found["name"], found["group"], found["tags"]) == (text, text, {"note": text})
 
 
 async def test_a_read_only_caller_never_gets_what_was_made_for_a_writer(api: Api) -> None:
