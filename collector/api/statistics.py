@@ -11,11 +11,12 @@ from collector.api.auth import caller
 from collector.api.deps import deps
 from collector.api.reading import Query, ok, path_id
 from collector.core.histogram import ERROR
+from collector.core.rollup import Numbers
 from collector.services import charts, monitor_reads, statistics
 from collector.services.charts import Chart, Point, Wanted
 from collector.services.statistics import Daily
 from shared import ids
-from shared.clock import EPOCH
+from shared.clock import EPOCH, iso
 
 _STEP = re.compile(r"([0-9]{1,9})([smhd]?)")
 _UNITS = {
@@ -106,11 +107,15 @@ def _ids(query: Query) -> list[UUID]:
 
 
 def _shown(found: Chart) -> dict[str, Any]:
+    """Every location has the same steps: their times are written once."""
     wanted = found.wanted
+    times = [(iso(point.since), iso(point.until)) for point in found.points]
     return {
-        "data": _points(found.points),
-        "locations": [{"location": name, "data": _points(points)} for name, points in found.places.items()],
-        "total": _point(Point(wanted.since, wanted.until, found.total)),
+        "data": _points(times, found.points),
+        "locations": [
+            {"location": name, "data": _points(times, points)} for name, points in found.places.items()
+        ],
+        "total": _point(iso(wanted.since), iso(wanted.until), found.total),
         "meta": {
             "from": wanted.since,
             "to": wanted.until,
@@ -120,17 +125,16 @@ def _shown(found: Chart) -> dict[str, Any]:
     }
 
 
-def _points(points: list[Point]) -> list[dict[str, Any]]:
-    return [_point(point) for point in points]
+def _points(times: list[tuple[str, str]], points: list[Point]) -> list[dict[str, Any]]:
+    return [_point(since, until, point.numbers) for (since, until), point in zip(times, points, strict=True)]
 
 
-def _point(point: Point) -> dict[str, Any]:
+def _point(since: str, until: str, found: Numbers) -> dict[str, Any]:
     """Null: nothing was measured."""
-    found = point.numbers
     median, most, nearly_all = found.percentiles_ms or (None, None, None)
     return {
-        "from": point.since,
-        "to": point.until,
+        "from": since,
+        "to": until,
         "uptime": found.uptime,
         "checks": found.checks,
         "checkSuccess": found.success,

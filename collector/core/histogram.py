@@ -36,13 +36,16 @@ def value_of(bucket: int) -> float:
     return 2 * first * last / (first + last)
 
 
+_VALUES = tuple(value_of(bucket) for bucket in range(len(BOUNDS) + 1))
+
+
 def merged(rows: Iterable[tuple[Sequence[int], Sequence[int]]]) -> tuple[list[int], list[int]]:
     """One histogram of many, each as its buckets and how many are in them; buckets rise."""
-    totals: dict[int, int] = {}
+    totals = [0] * (len(BOUNDS) + 1)
     for buckets, counts in rows:
         for bucket, count in zip(buckets, counts, strict=True):
-            totals[bucket] = totals.get(bucket, 0) + count
-    order = sorted(totals)
+            totals[bucket] += count
+    order = [bucket for bucket, count in enumerate(totals) if count]
     return order, [totals[bucket] for bucket in order]
 
 
@@ -56,5 +59,5 @@ def percentiles(
     if not counts:
         return [0.0 for _ in shares]
     below = list(accumulate(counts))
-    places = (min(bisect_left(below, share * below[-1] - 1e-9), len(below) - 1) for share in shares)
-    return [value_of(buckets[place]) for place in places]
+    total = below[-1]
+    return [_VALUES[buckets[bisect_left(below, share * total - 1e-9)]] for share in shares]

@@ -1,9 +1,10 @@
 """Results of a monitor as callers read them: a page, and how many there are in all."""
 
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 
 from collector.core import window
-from collector.core.window import DAY, HOUR
+from collector.core.window import DAY, HOUR, Between
 from collector.services.charts import kept_since
 from collector.storage import result_reads, rollup_reads
 from collector.storage.db import Db, Tx
@@ -13,6 +14,9 @@ from shared.clock import EPOCH
 from shared.results import Status
 
 _MS = timedelta(milliseconds=1)
+# From here on it is quicker to ask first which hours to read.
+_LONG = 2 * DAY
+_TOGETHER = 12
 # Nothing was measured later, and whoever counts on from here stays within what a datetime can say.
 _LAST = datetime(9999, 1, 1, tzinfo=UTC)
 
@@ -22,10 +26,38 @@ async def page(
 ) -> tuple[list[Result], int]:
     """The newest of what is wanted, and how many there are."""
     async with db.connection() as tx:
-        shown = await result_reads.newest(tx, monitor.monitor, wanted, limit)
+        shown = await _newest(tx, monitor.monitor, wanted, limit, now)
         if wanted.before is None and len(shown) < limit:
             return shown, len(shown)
         return shown, await _count(tx, monitor.monitor, wanted, now)
+
+
+async def _newest(tx: Tx, monitor: int, wanted: Wanted, limit: int, now: datetime) -> list[Result]:
+    """Of a rare status only the hours are read that hold any: those of a long range are soon said."""
+    until = min(wanted.until, wanted.before.ts if wanted.before else _LAST, _LAST)
+    if wanted.status in (None, Status.UP) or until - wanted.since < _LONG:
+        return await result_reads.newest(tx, monitor, wanted, limit)
+    since = _in_ms(wanted.since)
+    until = until - (until - EPOCH) % _MS + _MS
+    start = min(max(since, await kept_since(tx, since, now)), until)
+    extent = await rollup_reads.extent(tx, monitor, start, until)
+    parts = window.divide(start, until, HOUR, rolled_until=extent.until, dirty=frozenset(extent.dirty))
+    hours = await rollup_reads.troubled(
+        tx, monitor, parts.hours, location=wanted.location, status=wanted.status
+    )
+    found: list[Result] = []
+    for near in _backwards([(since, start), *parts.raw, *((at, at + HOUR) for at in hours)]):
+        found += await result_reads.newest_within(tx, monitor, wanted, limit - len(found), near)
+        if len(found) == limit:
+            break
+    return found
+
+
+def _backwards(spans: Iterable[Between]) -> Iterator[list[Between]]:
+    """Newest first, a few near ones together: who is down for long fills a page with the first few."""
+    for near in reversed(window.clusters(spans)):
+        for end in range(len(near), 0, -_TOGETHER):
+            yield near[max(0, end - _TOGETHER) : end]
 
 
 async def _count(tx: Tx, monitor: int, wanted: Wanted, now: datetime) -> int:

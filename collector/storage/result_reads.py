@@ -46,6 +46,8 @@ class Result:
         return Cursor(self.ts, self.location, self.n)
 
 
+Between = tuple[datetime, datetime]
+
 # The key is (monitor, location, ts, n): each location's newest are the head of one range of the index.
 _RANGE = """
     WHERE r.monitor = $1 AND r.location = l.location AND r.ts >= $2 AND r.ts <= $3
@@ -54,18 +56,14 @@ _RANGE = """
 _PLACES = "FROM (SELECT location, name FROM locations WHERE $4::text IS NULL OR name = $4) l"
 
 
-async def newest(tx: Tx, monitor: int, wanted: Wanted, limit: int) -> list[Result]:
-    """The newest of each location, merged."""
-    before = wanted.before
-    bounded = replace(wanted, until=min(wanted.until, before.ts)) if before else wanted
-    rows = await tx.fetch(
-        f"""
+def _newest(source: str, within: str) -> str:
+    return f"""
         SELECT f.ts, f.location, f.n, f.name, f.status, f.ms, f.code, f.phases, e.text AS error
         FROM (
-            SELECT r.*, l.name {_PLACES}
+            SELECT r.*, l.name {source}
             CROSS JOIN LATERAL (
                 SELECT r.ts, r.location, r.n, r.status, r.ms, r.code, r.phases, r.error
-                FROM results r {_RANGE}
+                FROM results r {_RANGE} {within}
                     AND ($6::timestamptz IS NULL
                         OR (r.ts, r.location, r.n) < ($6, $7::smallint, $8::smallint))
                 ORDER BY r.ts DESC, r.n DESC LIMIT $9
@@ -73,24 +71,56 @@ async def newest(tx: Tx, monitor: int, wanted: Wanted, limit: int) -> list[Resul
             ORDER BY r.ts DESC, r.location DESC, r.n DESC LIMIT $9
         ) f LEFT JOIN errors e USING (error)
         ORDER BY f.ts DESC, f.location DESC, f.n DESC
-        """,
+    """
+
+
+_ALL = _newest(_PLACES, "")
+_SOME = _newest(
+    f"{_PLACES} CROSS JOIN unnest($10::timestamptz[], $11::timestamptz[]) s (since, until)",
+    "AND r.ts >= s.since AND r.ts < s.until",
+)
+
+
+async def newest(tx: Tx, monitor: int, wanted: Wanted, limit: int) -> list[Result]:
+    """The newest of each location, merged."""
+    rows = await tx.fetch(_ALL, *_asked(monitor, wanted, limit))
+    return [Result(*row) for row in rows]
+
+
+async def newest_within(
+    tx: Tx, monitor: int, wanted: Wanted, limit: int, spans: Sequence[Between]
+) -> list[Result]:
+    """Only of *spans*, each without its end, which do not overlap; quick when those lie near each other."""
+    first, last = min(since for since, _ in spans), max(until for _, until in spans)
+    near = replace(wanted, since=max(wanted.since, first), until=min(wanted.until, last))
+    rows = await tx.fetch(
+        _SOME,
+        *_asked(monitor, near, limit),
+        [since for since, _ in spans],
+        [until for _, until in spans],
+    )
+    return [Result(*row) for row in rows]
+
+
+def _asked(monitor: int, wanted: Wanted, limit: int) -> tuple[object, ...]:
+    before = wanted.before
+    return (
         monitor,
-        bounded.since,
-        bounded.until,
-        bounded.location,
-        bounded.status,
+        wanted.since,
+        min(wanted.until, before.ts) if before else wanted.until,
+        wanted.location,
+        wanted.status,
         before.ts if before else None,
         before.location if before else None,
         before.n if before else None,
         limit,
     )
-    return [Result(**row) for row in rows]
 
 
 async def count(
     tx: Tx,
     monitor: int,
-    spans: Sequence[tuple[datetime, datetime]],
+    spans: Sequence[Between],
     *,
     location: str | None,
     status: int | None,

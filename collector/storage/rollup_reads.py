@@ -86,6 +86,26 @@ async def within(
     return [Rollup(*row) for row in rows]
 
 
+async def troubled(
+    tx: Tx, monitor: int, hours: Sequence[Between], *, location: str | None, status: int
+) -> list[datetime]:
+    """Those of whole *hours* that may hold a result of *status*, which is not a good one."""
+    rows = await tx.fetch(
+        f"""
+        SELECT at FROM ({_of("rollups_hour", "$2", "$3", _WHOLE_OR_ONE.replace("$6", "$4"))}) r
+        WHERE checks <> answers AND (
+            checks <> good + failed + unknown OR CASE $5::smallint WHEN 2 THEN failed ELSE unknown END > 0
+        )
+        """,
+        monitor,
+        [since for since, _ in hours],
+        [until for _, until in hours],
+        location,
+        status,
+    )
+    return [row["at"] for row in rows]
+
+
 @dataclass(frozen=True, slots=True)
 class Tally:
     """How many results there are in some rollups, but for the *unsettled* hours, which do not tell."""

@@ -284,6 +284,48 @@ async def test_numbers_of_any_window_are_those_of_its_results(
     _is_true(history, 0, found["total"])
 
 
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(history=histories, draw=st.data())
+async def test_pages_of_a_rare_status_in_a_long_range_hold_all_that_the_range_holds(
+    api: Api, history: History, draw: st.DataObject
+) -> None:
+    id_, ground, names = await ground_of(api)
+    await lay(ground, history)
+    order = draw.draw(st.permutations(history.results))
+    split = draw.draw(st.integers(0, len(order)))
+    await arrive(ground, order[:split], START)
+    now = START + draw.draw(st.integers(0, HOURS + 2)) * HOUR
+    await roll(api.deps.db, now)
+    await arrive(ground, order[split:], now)
+    until = START + draw.draw(st.integers(0, SECONDS)) * SECOND
+    place = draw.draw(st.sampled_from([{}, {"location": names[0]}]))
+    params: dict[str, Any] = {"from": iso(until - 3 * DAY), "to": iso(until), **place}
+    status = draw.draw(st.sampled_from(["down", "unknown"]))
+    limit = draw.draw(st.integers(1, 4))
+
+    whole = (await api.get(f"/v1/monitors/{id_}/results", params={**params, "limit": 1000})).json
+    expected = [one for one in whole["data"] if one["status"] == status]
+    found: list[Any] = []
+    params |= {"status": status, "limit": limit}
+    while "cursor" not in params or params["cursor"]:
+        page = (await api.get(f"/v1/monitors/{id_}/results", params=params)).json
+        assert page["meta"]["total"] == len(expected)
+        found += page["data"]
+        params["cursor"] = page["meta"]["next"]
+
+    assert found == expected
+
+
+@pytest.mark.parametrize("status", ["down", "unknown"])
+async def test_the_widest_range_of_a_rare_status_is_empty_without_any(api: Api, status: str) -> None:
+    id_, _, _ = await ground_of(api)
+
+    ends = {"from": "0001-01-01T00:00:00Z", "to": "9999-12-31T23:59:59.999Z"}
+    answer = await api.get(f"/v1/monitors/{id_}/results", params={**ends, "status": status})
+
+    assert (answer.status, answer.json["data"]) == (200, [])
+
+
 def _is_true(history: History, place: int, point: dict[str, Any]) -> None:
     """Slowly, from the results and the definition of uptime."""
     since, until = ((datetime.fromisoformat(point[end]) - START) // SECOND for end in ("from", "to"))

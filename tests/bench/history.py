@@ -234,6 +234,7 @@ async def _figures(caller: Caller) -> AsyncIterator[Figure]:
         ("newest 100 results", one("results", lambda: "limit=100"), 5),
         ("1,000 results of any day", one("results", lambda: "limit=1000&" + any_day()), 20),
         ("100 results of 90 days", one("results", quarter), None),
+        ("100 down results of 90 days", one("results", lambda: "status=down&" + quarter()), None),
         ("stats of 24 h", one("stats", lambda: "step=1h"), 10),
         ("stats of 90 days", one("stats", quarter), 10),
         ("stats of 24 h by 5 minutes", one("stats", lambda: "step=5m"), None),
