@@ -104,6 +104,10 @@ class Db:
             if _gone(connection):
                 raise _unavailable() from error
             raise
+        except asyncpg.InternalClientError as error:
+            # The server said goodbye between two statements, and the driver waits for it to go on.
+            connection.terminate()
+            raise _unavailable() from error
         finally:
             await self._pool.release(connection)
 

@@ -186,6 +186,7 @@ def repeats(start: bytes, part: bytes) -> Behaviour:
 
 def over_tls(context: ssl.SSLContext, behave: Behaviour) -> Behaviour:
     def secured(sock: socket.socket) -> None:
+        sock.recv(1, socket.MSG_PEEK)  # wrapping one whose peer has gone again would leave it open
         with context.wrap_socket(sock, server_side=True) as wrapped:
             behave(wrapped)
 

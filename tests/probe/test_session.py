@@ -283,8 +283,8 @@ async def test_what_was_lost_arrives_as_a_gap(peer: Peer, probe: Probe, tmp_path
     await peer.stop()
     probe.tell(1400)
     _first_segment(tmp_path).unlink()
-    await peer.start()
     incarnation = probe.batcher.incarnation
+    await peer.start()
     await peer.until(lambda: peer.gaps)
     gap = peer.gaps[0]
     assert gap.gap
