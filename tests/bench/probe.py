@@ -46,10 +46,12 @@ def run() -> Iterator[Figure]:
         tcp = orjson.dumps({"host": "127.0.0.1", "port": plain})
         yield from _rates("tcp", orders("tcp", tcp, range(1, 10_001), interval_ms=1000), ca_file, 14_000)
         yield from _rates("http", orders("http", http, range(1, 6_001), interval_ms=1000), ca_file, 8_000)
-        secured = orders("http", https, range(1, 601), interval_ms=1000)
-        yield from _rates("https, OpenSSL", secured, ca_file, 1_000, without="rtls")
-        if find_spec("rtls"):
-            yield from _rates("https, rustls", secured, ca_file, 2_000)
+        # Each keeps the probe busy for a bit more than half of the time.
+        for library, starts_s, at_least in (("OpenSSL", 600, 1_000), ("rustls", 1_200, 2_000)):
+            plan = orders("http", https, range(1, starts_s + 1), interval_ms=1000)
+            without = "" if library == "rustls" else "rtls"
+            if without or find_spec("rtls"):
+                yield from _rates(f"https, {library}", plan, ca_file, at_least, without)
         steady = orders("http", http, range(1, 1_001), interval_ms=1000)
         yield from _lateness("1,000 starts a second", steady, range(1, 1_001))
         yield from _beside_stalled(http)
