@@ -1,14 +1,14 @@
 """Rollups: what is kept of the checks of one hour or day, and the numbers that any of them make together."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from collector.core import histogram, uptime
 
 
-@dataclass(frozen=True, slots=True)
-class Rollup:
+# Both are made by the hundred for each chart: as tuples in a fifth of the time.
+class Rollup(NamedTuple):
     """*place* None: the monitor as a whole. *good*, *failed*, *unknown* count scheduled checks only.
 
     *answers* are good checks of every run; sum and histogram are theirs.
@@ -29,8 +29,7 @@ class Rollup:
     down_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class Numbers:
+class Numbers(NamedTuple):
     """Percents, and milliseconds; None where there was nothing to measure. Percentiles: 50th, 95th, 99th."""
 
     checks: int

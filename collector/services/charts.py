@@ -49,7 +49,8 @@ async def chart(db: Db, monitor: int, wanted: Wanted, now: datetime) -> Chart:
 
     Where results are kept no longer, the window is widened to whole hours.
     """
-    async with db.connection() as tx:
+    async with db.transaction() as tx:
+        await live_rollups.plan_once(tx)
         answered, step = _answerable(wanted, await kept_since(tx, wanted.since, now))
         found = await _rollups(tx, monitor, answered, step, now)
     return _drawn(answered, step, found)

@@ -48,6 +48,7 @@ _SETTINGS: Final = {
     "timezone": "UTC",
     "idle_in_transaction_session_timeout": "60s",
     "statement_timeout": "60s",
+    "jit": "off",  # compiling takes longer than any of our questions
 }
 _SINCE_17: Final = {"transaction_timeout": "120s"}  # longer than a statement's
 

@@ -116,6 +116,11 @@ _ROLLUPS = f"""
 """
 
 
+async def plan_once(tx: Tx) -> None:
+    """Let this transaction's questions be planned for all values: planning takes as long as answering."""
+    await tx.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+
+
 async def rollups(
     tx: Tx,
     monitors: Sequence[int],

@@ -83,7 +83,7 @@ async def within(
         [until for _, until in hours],
         location,
     )
-    return [Rollup(*row) for row in rows]
+    return list(map(Rollup._make, rows))
 
 
 async def troubled(
