@@ -1,0 +1,86 @@
+"""Status pages: list, make, read, change, delete."""
+
+from typing import Any
+from uuid import UUID
+
+from aiohttp import web
+
+from collector.api import conditions, paging
+from collector.api.auth import actor, caller
+from collector.api.deps import deps
+from collector.api.reading import Query, body, no_content, ok, path_id, warned
+from collector.api.status_pages_parts import component
+from collector.core.statuspage import overall
+from collector.services import status_pages
+from collector.services.status_pages import Known
+from collector.services.status_pages_fields import WHAT
+from shared import ids
+
+
+async def list_(request: web.Request) -> web.Response:
+    query = Query(request)
+    at = paging.asked(query)
+    query.done()
+    limit, offset = (at.limit, at.offset) if at else (None, 0)
+    found, total = await status_pages.page(deps(request).db, caller(request).team_id, limit, offset)
+    items = [{**_shown(request, known), "components": known.counts.components} for known in found]
+    return paging.answer(request, at, items, total) if at else ok({"data": items})
+
+
+async def create(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    known = await status_pages.create(at_hand.db, actor(request), await body(request), at_hand.now())
+    return ok(_whole(request, known), 201, conditions.tagged(known.page.revision))
+
+
+async def get(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    known = await status_pages.one(at_hand.db, caller(request).team_id, _id(request), at_hand.now())
+    if (same := conditions.unchanged(request, known.page.revision)) is not None:
+        return same
+    return ok(_whole(request, known), headers=conditions.shown(known.page.revision))
+
+
+async def update(request: web.Request) -> web.Response:
+    at_hand, id_ = deps(request), await _found(request)
+    only, sent = conditions.only(request), await body(request)
+    known = await status_pages.update(at_hand.db, actor(request), id_, sent, at_hand.now(), only=only)
+    return ok(_whole(request, known), headers=conditions.tagged(known.page.revision))
+
+
+async def delete(request: web.Request) -> web.Response:
+    id_ = await _found(request)
+    await status_pages.delete(deps(request).db, actor(request), id_, only=conditions.only(request))
+    return no_content()
+
+
+def _id(request: web.Request) -> UUID:
+    return path_id(request, "sp", WHAT)
+
+
+async def _found(request: web.Request) -> UUID:
+    """The page of the path, if there is one: 404 comes before whatever else is bad."""
+    return (await status_pages.found(deps(request).db, caller(request).team_id, _id(request))).id
+
+
+def _whole(request: web.Request, known: Known) -> dict[str, Any]:
+    answer = {
+        **_shown(request, known),
+        "status": overall(seen.shown.status for seen in known.components),
+        "components": [component(seen) for seen in known.components],
+    }
+    return warned(answer, list(known.warnings))
+
+
+def _shown(request: web.Request, known: Known) -> dict[str, Any]:
+    page = known.page
+    return {
+        "id": ids.show("sp", page.id),
+        **status_pages.settable(page),
+        "url": f"{deps(request).public_url}/status/{page.slug}",
+        "passwordSet": page.password is not None,
+        "subscribers": known.counts.subscribers,
+        "revision": page.revision,
+        "createdAt": page.created_at,
+        "updatedAt": page.updated_at,
+    }

@@ -1,0 +1,63 @@
+"""The incidents of a status page: list, publish, read, go on, delete."""
+
+from aiohttp import web
+
+from collector.api import paging
+from collector.api.auth import actor, caller
+from collector.api.deps import deps
+from collector.api.reading import Query, body, no_content, ok
+from collector.api.status_pages_parts import incident, page_id, part_id
+from collector.core.statuspage import SEVERITIES
+from collector.services import status_pages, status_pages_incidents
+from collector.services.status_pages_incidents import WHAT, Told
+from collector.storage.status_pages_incidents import Wanted
+
+
+async def list_(request: web.Request) -> web.Response:
+    query = Query(request)
+    at, open_ = paging.page(query), query.boolean("open")
+    severity = query.one_of("severity", SEVERITIES)
+    query.done()
+    found, total = await status_pages_incidents.page(
+        deps(request).db,
+        caller(request).team_id,
+        page_id(request),
+        Wanted(open_, severity),
+        at.limit,
+        at.offset,
+    )
+    return paging.answer(request, at, [incident(told) for told in found], total)
+
+
+async def publish(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    page = await status_pages.found(at_hand.db, caller(request).team_id, page_id(request))
+    told = await status_pages_incidents.publish(
+        at_hand.db, actor(request), page.id, await body(request), at_hand.now()
+    )
+    return ok(incident(told), 201)
+
+
+async def get(request: web.Request) -> web.Response:
+    return ok(incident(await _found(request)))
+
+
+async def update(request: web.Request) -> web.Response:
+    at_hand, row = deps(request), (await _found(request)).row
+    told = await status_pages_incidents.update(
+        at_hand.db, actor(request), row.page_id, row.id, await body(request), at_hand.now()
+    )
+    return ok(incident(told))
+
+
+async def delete(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    page, id_ = part_id(request, "spi", "incidentId", WHAT)
+    await status_pages_incidents.delete(at_hand.db, actor(request), page, id_, at_hand.now())
+    return no_content()
+
+
+async def _found(request: web.Request) -> Told:
+    """The incident of the path, if there is one: 404 comes before whatever else is bad."""
+    page, id_ = part_id(request, "spi", "incidentId", WHAT)
+    return await status_pages_incidents.one(deps(request).db, caller(request).team_id, page, id_)

@@ -1,0 +1,63 @@
+"""What is on status pages, as answers show it; and where paths lead."""
+
+from typing import Any
+from uuid import UUID
+
+from aiohttp import web
+
+from collector.api.reading import path_id, warned
+from collector.core.statuspage import mode_of
+from collector.services import status_pages_components, status_pages_incidents, status_pages_subscribers
+from collector.services.status_pages_components import Seen
+from collector.services.status_pages_fields import WHAT
+from collector.services.status_pages_incidents import Told
+from collector.storage.status_pages_subscribers import Subscriber
+from shared import ids
+
+
+def page_id(request: web.Request) -> UUID:
+    """The page of a path that leads to all of its parts. Raises NotFound."""
+    return path_id(request, "sp", WHAT)
+
+
+def part_id(request: web.Request, prefix: str, name: str, what: str) -> tuple[UUID, UUID]:
+    """The page and the part of a path that leads to one. Raises NotFound, the same for either."""
+    return path_id(request, "sp", what, "pageId"), path_id(request, prefix, what, name)
+
+
+def component(seen: Seen) -> dict[str, Any]:
+    answer = {
+        "id": ids.show("comp", seen.row.id),
+        **status_pages_components.settable(seen.row),
+        "status": seen.shown.status,
+        "statusMode": mode_of(seen.row.held),
+        "notMeasuredSince": seen.unmeasured_since,
+        "createdAt": seen.row.created_at,
+        "updatedAt": seen.row.updated_at,
+    }
+    return warned(answer, list(seen.warnings))
+
+
+def incident(told: Told) -> dict[str, Any]:
+    answer = {
+        "id": ids.show("spi", told.row.id),
+        **status_pages_incidents.settable(told.row),
+        "message": told.updates[-1].message if told.updates else "",
+        "publishedAt": told.row.published_at,
+        "updatedAt": told.row.updated_at,
+        "resolvedAt": told.row.resolved_at,
+        "updates": [
+            {"timestamp": update.at, "status": update.status, "message": update.message}
+            for update in told.updates
+        ],
+    }
+    return warned(answer, list(told.warnings))
+
+
+def subscriber(row: Subscriber) -> dict[str, Any]:
+    return {
+        "id": ids.show("sub", row.id),
+        **status_pages_subscribers.settable(row),
+        "verified": row.verified_at is not None,
+        "subscribedAt": row.subscribed_at,
+    }

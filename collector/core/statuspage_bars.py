@@ -1,0 +1,57 @@
+"""The bars of a status page: the days of a component, days alike in a row drawn as one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from typing import Final
+
+DAYS: Final = 90
+# A day is three wide, and one apart from the next.
+_STEP: Final = 4
+WIDTH: Final = DAYS * _STEP - 1
+_BAD: Final = 99.0
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """Days alike from *left*, *width* wide; *level*: ``none``, ``good``, ``fair`` or ``bad``."""
+
+    left: int
+    width: int
+    level: str
+    title: str
+
+
+def bars(days: Sequence[tuple[datetime, float | None]]) -> list[Bar]:
+    """Of the last days, oldest first, each with its uptime in percent; None where nothing is known."""
+    shift = DAYS - len(days)
+    found = []
+    for _, run in groupby(enumerate(days, start=shift), key=lambda each: (_level(each[1][1]), each[1][1])):
+        alike = list(run)
+        first, (since, share) = alike[0]
+        until = alike[-1][1][0]
+        found.append(
+            Bar(first * _STEP, len(alike) * _STEP - 1, _level(share), f"{_span(since, until)}: {said(share)}")
+        )
+    return found
+
+
+def said(share: float | None) -> str:
+    """Never rounded up to all: ``99.99 %`` stays less than 100."""
+    if share is None:
+        return "no data"
+    return "100 %" if share >= 100 else f"{int(share * 100) / 100:.2f} %"
+
+
+def _level(share: float | None) -> str:
+    if share is None:
+        return "none"
+    if share >= 100:
+        return "good"
+    return "fair" if share >= _BAD else "bad"
+
+
+def _span(since: datetime, until: datetime) -> str:
+    first, last = since.date().isoformat(), until.date().isoformat()
+    return first if first == last else f"{first} to {last}"

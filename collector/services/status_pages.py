@@ -1,0 +1,186 @@
+"""What a caller may do with the status pages of a team."""
+
+import asyncio
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from collector.core import passwords
+from collector.core.access import Actor
+from collector.core.revision import require
+from collector.core.statuspage import MAX_SLUG, slug_of
+from collector.core.statuspage_fields import NewPage
+from collector.core.statuspage_fields import Page as Fields
+from collector.services import audit
+from collector.services import status_pages_components as components
+from collector.services.status_pages_components import Seen
+from collector.services.status_pages_fields import record, there, wish
+from collector.services.validation import to_json
+from collector.storage import status_pages as table
+from collector.storage.db import Db, Tx
+from collector.storage.status_pages import Counts, Page
+from shared import ids
+from shared.errors import Conflict
+
+_TRIES = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A page with what is on it."""
+
+    page: Page
+    counts: Counts
+    components: Sequence[Seen] = ()
+    warnings: Sequence[str] = ()
+
+
+def settable(page: Page) -> dict[str, Any]:
+    """What a caller may set of a page, as it is shown."""
+    return {
+        "name": page.name,
+        "slug": page.slug,
+        "domain": page.domain,
+        "visibility": page.visibility,
+        "branding": page.branding,
+    }
+
+
+async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> Known:
+    """Raises Invalid, Conflict."""
+    asked, warnings = wish(NewPage, body, {})
+    page = Page(
+        team_id=who.team_id,
+        id=ids.uuid7(),
+        name=asked.name,
+        slug=asked.slug or "",
+        domain=asked.domain and asked.domain.lower(),
+        visibility=asked.visibility,
+        password=await _hashed(asked.password),
+        branding=to_json(asked.branding),
+        revision=1,
+        created_at=now,
+        updated_at=now,
+    )
+    async with db.transaction() as tx:
+        page = await _addressed(tx, page)
+        await table.insert(tx, page)
+        await components.add_all(tx, page, asked.components, now)
+        await record(tx, who, "create", page)
+        return await _known(tx, page, now, [*warnings, *_warnings(page)])
+
+
+async def page(db: Db, team_id: int, limit: int | None, offset: int) -> tuple[list[Known], int]:
+    """Newest first, and how many there are; what their components show is not looked up."""
+    async with db.connection() as tx:
+        total = await table.count(tx, team_id)
+        rows = await table.newest(tx, team_id, limit, offset)
+        counts = await table.counts(tx, team_id, [row.id for row in rows])
+    return [Known(row, counts[row.id]) for row in rows], total
+
+
+async def found(db: Db, team_id: int, id_: UUID) -> Page:
+    """The page alone. Raises NotFound."""
+    async with db.connection() as tx:
+        return there(await table.get(tx, team_id, id_))
+
+
+async def one(db: Db, team_id: int, id_: UUID, now: datetime) -> Known:
+    """Raises NotFound."""
+    async with db.connection() as tx:
+        row = there(await table.get(tx, team_id, id_))
+        return await _known(tx, row, now, _warnings(row))
+
+
+async def update(
+    db: Db,
+    who: Actor,
+    id_: UUID,
+    body: Mapping[str, Any],
+    now: datetime,
+    *,
+    only: frozenset[str] | None = None,
+) -> Known:
+    """What changes nothing leaves the revision as it is; *only*: the revisions that may be changed.
+
+    Raises NotFound, PreconditionFailed, Invalid, Conflict, in this order.
+    """
+    async with db.transaction() as tx:
+        before = there(await table.lock(tx, who.team_id, id_))
+        require(before.revision, only)
+        asked, warnings = wish(Fields, _merged(body, before), settable(before))
+        after = replace(
+            before,
+            name=asked.name,
+            slug=asked.slug or before.slug,
+            domain=asked.domain and asked.domain.lower(),
+            visibility=asked.visibility,
+            password=await _hashed(asked.password) if "password" in body else before.password,
+            branding=to_json(asked.branding),
+        )
+        if after != before:
+            after = replace(after, revision=before.revision + 1, updated_at=now)
+            await table.save(tx, await _addressed(tx, after))
+            changed = audit.differing(settable(before), settable(after))
+            changed += ["password"] if before.password != after.password else []
+            await record(tx, who, "update", after, changed)
+        return await _known(tx, after, now, [*warnings, *_warnings(after)])
+
+
+async def delete(db: Db, who: Actor, id_: UUID, *, only: frozenset[str] | None = None) -> None:
+    """*only*: the revisions that may be deleted. Raises NotFound, PreconditionFailed."""
+    async with db.transaction() as tx:
+        row = there(await table.lock(tx, who.team_id, id_))
+        require(row.revision, only)
+        await table.delete(tx, who.team_id, id_)
+        await record(tx, who, "delete", row)
+
+
+def _merged(body: Mapping[str, Any], before: Page) -> dict[str, Any]:
+    """*body* with the branding that it leaves as it is; a null takes all of it away."""
+    branding = body.get("branding")
+    if isinstance(branding, dict):
+        return {**body, "branding": {**before.branding, **branding}}
+    return dict(body)
+
+
+async def _hashed(password: str | None) -> str | None:
+    if password is None:
+        return None
+    return await asyncio.to_thread(passwords.stored, password, secrets.token_bytes(passwords.SALT_BYTES))
+
+
+async def _addressed(tx: Tx, page: Page) -> Page:
+    """The page with addresses that are its own now. Raises Conflict."""
+    if not await table.claim(tx, page.team_id, page.id, "domain", page.domain):
+        raise Conflict("Another status page has this domain")
+    if page.slug:
+        if not await table.claim(tx, page.team_id, page.id, "slug", page.slug):
+            raise Conflict("Another status page has this slug")
+        return page
+    for slug in _slugs(page):
+        if await table.claim(tx, page.team_id, page.id, "slug", slug):
+            return replace(page, slug=slug)
+    raise Conflict("Another status page has this slug; choose one")
+
+
+def _slugs(page: Page) -> Iterator[str]:
+    """Slugs of a page's name, until one is free."""
+    base = slug_of(page.name) or "status"
+    yield base
+    for number in range(2, _TRIES):
+        yield f"{base[: MAX_SLUG - 2].rstrip('-')}-{number}"
+    yield f"{base[: MAX_SLUG - 13].rstrip('-')}-{page.id.hex[-12:]}"
+
+
+def _warnings(page: Page) -> list[str]:
+    shut = page.visibility == "private" and page.password is None
+    return ["the page is private and has no password: nobody can see it"] if shut else []
+
+
+async def _known(tx: Tx, page: Page, now: datetime, warnings: Sequence[str]) -> Known:
+    counts = await table.counts(tx, page.team_id, [page.id])
+    return Known(page, counts[page.id], await components.seen(tx, page.team_id, page.id, now), warnings)

@@ -1,0 +1,200 @@
+"""What a caller may do with the components of a status page."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from collector.core.access import Actor
+from collector.core.statuspage import Health, Shown, held_after, shown
+from collector.core.statuspage_fields import MAX_COMPONENTS, Order
+from collector.core.statuspage_fields import Component as Fields
+from collector.services import audit
+from collector.services.status_pages_fields import named, record, there, wish
+from collector.storage import parents, status_pages, status_pages_incidents
+from collector.storage import status_pages_components as table
+from collector.storage.db import Db, Tx
+from collector.storage.status_pages import Page
+from collector.storage.status_pages_components import Component
+from shared import ids
+from shared.errors import Conflict, Invalid
+
+WHAT = "Component"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A component and what it shows now; *unmeasured_since*: None while its monitor is measured."""
+
+    row: Component
+    shown: Shown
+    unmeasured_since: datetime | None
+    warnings: Sequence[str] = ()
+
+
+def settable(row: Component) -> dict[str, Any]:
+    """What a caller may set of a component beside its status, as it is shown."""
+    return {
+        "name": row.name,
+        "description": row.description,
+        "group": row.group_name,
+        "monitorId": row.monitor_id and ids.show("mon", row.monitor_id),
+        "order": row.position,
+        "statusMessage": row.message,
+    }
+
+
+async def seen(tx: Tx, team_id: int, page_id: UUID, now: datetime) -> list[Seen]:
+    """The components of a page in their order, with what they show."""
+    return await _look(tx, team_id, page_id, await table.of_page(tx, team_id, page_id), now)
+
+
+async def all_(db: Db, team_id: int, page_id: UUID, now: datetime) -> list[Seen]:
+    """As `seen`. Raises NotFound."""
+    async with db.connection() as tx:
+        there(await status_pages.get(tx, team_id, page_id))
+        return await seen(tx, team_id, page_id, now)
+
+
+async def one(db: Db, team_id: int, page_id: UUID, id_: UUID, now: datetime) -> Seen:
+    """Raises NotFound."""
+    async with db.connection() as tx:
+        row = there(await table.get(tx, team_id, page_id, id_), WHAT)
+        return (await _look(tx, team_id, page_id, [row], now))[0]
+
+
+async def add(db: Db, who: Actor, page_id: UUID, body: Mapping[str, Any], now: datetime) -> Seen:
+    """Raises NotFound, Invalid, Conflict."""
+    async with db.transaction() as tx:
+        page = there(await status_pages.lock(tx, who.team_id, page_id))
+        asked, warnings = wish(Fields, body, {})
+        (row,) = await add_all(tx, page, [asked], now, prefix="")
+        await status_pages.touch(tx, who.team_id, page_id, now)
+        await record(tx, who, "add_component", page)
+        return replace((await _look(tx, who.team_id, page_id, [row], now))[0], warnings=warnings)
+
+
+async def add_all(
+    tx: Tx, page: Page, asked: Sequence[Fields], now: datetime, prefix: str = "components[{}]."
+) -> list[Component]:
+    """Put components on a page, after those that are there. Raises Invalid, Conflict."""
+    there_are = await table.of_page(tx, page.team_id, page.id)
+    if len(there_are) + len(asked) > MAX_COMPONENTS:
+        raise Conflict(f"A status page has {MAX_COMPONENTS} components at most")
+    monitors = await _monitors(tx, page.team_id, asked, prefix)
+    health = await table.health(tx, page.team_id, [one for one in monitors if one], now)
+    after = max((one.position for one in there_are), default=0) + 1
+    rows = [
+        Component(
+            team_id=page.team_id,
+            id=ids.uuid7(),
+            page_id=page.id,
+            **_columns(fields, monitor),
+            position=after + at if fields.order is None else fields.order,
+            held=held_after(None, _shown(health, monitor), fields.status, fields.status_mode),
+            created_at=now,
+            updated_at=now,
+        )
+        for at, (fields, monitor) in enumerate(zip(asked, monitors, strict=True))
+    ]
+    for row in rows:
+        await table.insert(tx, row)
+    return rows
+
+
+async def update(
+    db: Db, who: Actor, page_id: UUID, id_: UUID, body: Mapping[str, Any], now: datetime
+) -> Seen:
+    """A status that is sent as it is shown sets nothing. Raises NotFound, Invalid."""
+    async with db.transaction() as tx:
+        page = there(await status_pages.lock(tx, who.team_id, page_id))
+        before = there(await table.get(tx, who.team_id, page_id, id_), WHAT)
+        asked, warnings = wish(Fields, body, settable(before))
+        monitor = before.monitor_id
+        if asked.monitor_id != (monitor and ids.show("mon", monitor)):
+            (monitor,) = await _monitors(tx, who.team_id, [asked], "")
+        after = replace(before, **_columns(asked, monitor), position=_position(asked, before))
+        (present,) = await _look(tx, who.team_id, page_id, [after], now)
+        after = replace(after, held=held_after(before.held, present.shown, asked.status, asked.status_mode))
+        if after != before:
+            after = replace(after, updated_at=now)
+            await table.save(tx, after)
+            await status_pages.touch(tx, who.team_id, page_id, now)
+            changed = audit.differing(settable(before), settable(after))
+            await record(
+                tx, who, "update_component", page, changed + ["status"] * (before.held != after.held)
+            )
+        return replace((await _look(tx, who.team_id, page_id, [after], now))[0], warnings=warnings)
+
+
+async def delete(db: Db, who: Actor, page_id: UUID, id_: UUID, now: datetime) -> None:
+    """Raises NotFound."""
+    async with db.transaction() as tx:
+        page = there(await status_pages.lock(tx, who.team_id, page_id))
+        there(await table.get(tx, who.team_id, page_id, id_), WHAT)
+        await table.delete(tx, who.team_id, page_id, id_)
+        await status_pages.touch(tx, who.team_id, page_id, now)
+        await record(tx, who, "delete_component", page)
+
+
+async def arrange(
+    db: Db, who: Actor, page_id: UUID, body: Mapping[str, Any], now: datetime
+) -> tuple[list[Seen], list[str]]:
+    """Put the components in another order; those left out come after. Raises NotFound, Invalid."""
+    async with db.transaction() as tx:
+        page = there(await status_pages.lock(tx, who.team_id, page_id))
+        asked, warnings = wish(Order, body, {})
+        old = [one.id for one in await table.of_page(tx, who.team_id, page_id)]
+        new = list(dict.fromkeys([*named("components", asked.components, set(old)), *old]))
+        if new != old:
+            await table.arrange(tx, who.team_id, page_id, new, now)
+            await status_pages.touch(tx, who.team_id, page_id, now)
+            await record(tx, who, "arrange_components", page)
+        return await seen(tx, who.team_id, page_id, now), warnings
+
+
+async def _look(tx: Tx, team_id: int, page_id: UUID, rows: Sequence[Component], now: datetime) -> list[Seen]:
+    monitors = [row.monitor_id for row in rows if row.monitor_id is not None]
+    health = await table.health(tx, team_id, monitors, now) if monitors else {}
+    planned = await status_pages_incidents.planned(tx, team_id, page_id, now)
+    return [_seen(row, health.get(row.monitor_id) if row.monitor_id else None, planned) for row in rows]
+
+
+def _seen(row: Component, health: Health | None, planned: set[UUID]) -> Seen:
+    return Seen(
+        row, shown(row.held, health, planned=row.id in planned), health.unmeasured_since if health else None
+    )
+
+
+def _shown(health: Mapping[UUID, Health], monitor: UUID | None) -> Shown:
+    """What a new component would show."""
+    return shown(None, health.get(monitor) if monitor else None, planned=False)
+
+
+def _columns(asked: Fields, monitor: UUID | None) -> dict[str, Any]:
+    return {
+        "name": asked.name,
+        "description": asked.description,
+        "group_name": asked.group or None,
+        "monitor_id": monitor,
+        "message": asked.status_message or "",
+    }
+
+
+def _position(asked: Fields, before: Component) -> int:
+    return before.position if asked.order is None else asked.order
+
+
+async def _monitors(tx: Tx, team_id: int, asked: Sequence[Fields], prefix: str) -> list[UUID | None]:
+    """The monitor behind each of the components. Raises Invalid for those that the team does not have."""
+    wanted = [ids.read("mon", one.monitor_id) if one.monitor_id else None for one in asked]
+    have = await parents.hold(tx, team_id, list({id_ for id_ in wanted if id_}))
+    faults = {
+        f"{prefix.format(at)}monitorId": "there is no such monitor"
+        for at, id_ in enumerate(wanted)
+        if id_ and id_ not in have
+    }
+    if faults:
+        raise Invalid(faults)
+    return wanted

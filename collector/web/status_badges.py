@@ -1,0 +1,48 @@
+"""Small things to put elsewhere: badges as SVG, and a widget to embed."""
+
+from typing import Final
+from xml.sax.saxutils import escape
+
+from collector.core.statuspage import Status
+from collector.core.statuspage_bars import said
+from collector.services.status_pages_view import View
+
+_SAID: Final[dict[Status, tuple[str, str]]] = {
+    "operational": ("operational", "#176b43"),
+    "degraded_performance": ("degraded", "#8a5200"),
+    "partial_outage": ("partial outage", "#8a5200"),
+    "major_outage": ("major outage", "#a8232f"),
+    "maintenance": ("maintenance", "#235a99"),
+}
+_HEIGHT: Final = 20
+_LETTER: Final = 7
+_PAD: Final = 12
+
+
+def status_badge(view: View) -> str:
+    """How all is now."""
+    text, colour = _SAID[view.status]
+    return _drawn("status", text, colour)
+
+
+def uptime_badge(view: View) -> str:
+    """The mean uptime of the last 90 days, over what is measured."""
+    known = [daily.uptime for daily in view.daily.values() if daily.uptime is not None]
+    share = sum(known) / len(known) if known else None
+    colour = "#5a6472" if share is None else "#176b43" if share >= 99 else "#a8232f"
+    return _drawn("uptime 90d", said(share), colour)
+
+
+def _drawn(label: str, value: str, colour: str) -> str:
+    """White on dark: readable on any page, and for screen readers one image with a name."""
+    left, right = (len(text) * _LETTER + _PAD for text in (label, value))
+    name = escape(f"{label}: {value}", {'"': "&quot;"})
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="{_HEIGHT}" role="img" '
+        f'aria-label="{name}"><title>{name}</title>'
+        f'<rect width="{left}" height="{_HEIGHT}" fill="#3b4450"/>'
+        f'<rect x="{left}" width="{right}" height="{_HEIGHT}" fill="{colour}"/>'
+        '<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">'
+        f'<text x="{left / 2:g}" y="14">{escape(label)}</text>'
+        f'<text x="{left + right / 2:g}" y="14">{escape(value)}</text></g></svg>'
+    )

@@ -1,0 +1,68 @@
+"""A status page while the database is away: shown as it was known last."""
+
+import asyncio
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from collector.api.status_pages_cache import Sites
+from collector.storage.db import Db
+from shared.errors import Unavailable
+from tests.api.client import Api
+from tests.api.test_status_pages import page
+
+
+class Line:
+    """A socket that leads to the database's until it is cut."""
+
+    def __init__(self, far: str) -> None:
+        self._far = far
+        self._server: asyncio.Server | None = None
+        self._ends: list[asyncio.StreamWriter] = []
+
+    async def lay(self, near: Path) -> None:
+        self._server = await asyncio.start_unix_server(self._join, near)
+
+    async def cut(self) -> None:
+        """Nothing gets through any more."""
+        assert self._server is not None
+        self._server.close()
+        for end in self._ends:
+            end.transport.abort()
+
+    async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        far_reader, far_writer = await asyncio.open_unix_connection(self._far)
+        self._ends += [writer, far_writer]
+        await asyncio.gather(_pass(reader, far_writer), _pass(far_reader, writer), return_exceptions=True)
+
+
+async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    try:
+        while data := await reader.read(65_536):
+            writer.write(data)
+            await writer.drain()
+    finally:
+        writer.close()
+
+
+async def test_it_is_shown_as_it_was_known_last(api: Api, database_url: str, tmp_path: Path) -> None:
+    await page(api, slug="example", name="Known before")
+    parts = urlsplit(database_url)
+    (folder,) = parse_qs(parts.query)["host"]
+    line = Line(f"{folder}/.s.PGSQL.5432")
+    await line.lay(tmp_path / ".s.PGSQL.5432")
+    db = await Db.open(parts._replace(query=f"host={tmp_path}").geturl())
+    seconds = iter(range(0, 1_000, 10))
+    sites = Sites(clock=lambda: next(seconds))
+    before = await sites.find(db, "example", api.clock())
+
+    await line.cut()
+
+    after = await sites.find(db, "example", api.clock())
+    assert before is not None
+    assert after is not None
+    assert (after.view, after.view.page.name) == (before.view, "Known before")
+    with pytest.raises(Unavailable):
+        await sites.find(db, "other", api.clock())
+    await db.close()
