@@ -1,0 +1,136 @@
+"""Metrics that come over HTTP, and the series that were made of them."""
+
+from typing import Any, Final
+
+from aiohttp import hdrs, web
+
+from collector.api import paging, problems
+from collector.api.auth import caller
+from collector.api.deps import deps
+from collector.api.reading import Query, path_id
+from collector.services import monitor_reads, otlp_answers, series
+from collector.services.monitor_reads import WHAT
+from collector.storage.series import Value
+from shared import ids
+from shared.errors import Invalid, Limited, TocsinError, Unauthorized, Unavailable
+
+MAX_BODY: Final = 16 << 20
+_FIRST: Final = "prometheus.writerequest"
+_SECOND: Final = "io.prometheus.write.v2.request"
+_JSON: Final = "application/json"
+_PROTOBUF: Final = "application/x-protobuf"
+# Of each error: the status of HTTP, and that of gRPC.
+_OTLP_CODES: Final[dict[type[TocsinError], tuple[int, int]]] = {
+    Invalid: (400, 3),
+    Limited: (429, 8),
+    Unauthorized: (401, 16),
+}
+_TOO_LARGE: Final = {"body": f"must not have more than {MAX_BODY >> 20} MiB"}
+_WRITTEN: Final = "X-Prometheus-Remote-Write-{}-Written"
+
+
+async def remote_write(request: web.Request) -> web.Response:
+    """204 if all was taken. Senders try again after 429 and 5xx, and drop what was answered 400."""
+    book = await _admitted(request, "prometheus")
+    second = _is_second(request)
+    body = await bounded(request)
+    written = await deps(request).series.remote_write(book, body, second=second)
+    headers = {
+        _WRITTEN.format("Samples"): str(written.samples),
+        _WRITTEN.format("Histograms"): str(written.histograms),
+        _WRITTEN.format("Exemplars"): "0",
+    }
+    if written.refused:
+        return problems.problem(400, f"Not all was taken: {written.error}", headers=headers)
+    return web.Response(status=204, headers=headers)
+
+
+async def list_series(request: web.Request) -> web.Response:
+    """The newest value of each series, as it was some seconds ago at most."""
+    at_hand = deps(request)
+    id_ = path_id(request, "mon", WHAT)
+    monitor = await monitor_reads.found(at_hand.db, caller(request).team_id, id_)
+    query = Query(request)
+    at = paging.page(query)
+    metric = query.text("metric")
+    query.done()
+    found, total = await series.page(at_hand.db, monitor, metric, at.limit, at.offset)
+    return paging.answer(request, at, [_shown(one) for one in found], total)
+
+
+async def bounded(request: web.Request) -> bytes:
+    """The body, which may be larger than those of the API. Raises Invalid."""
+    size, parts = 0, []
+    if (request.content_length or 0) > MAX_BODY:
+        raise Invalid(_TOO_LARGE)
+    try:
+        async for part in request.content.iter_any():
+            size += len(part)
+            if size > MAX_BODY:
+                raise Invalid(_TOO_LARGE)
+            parts.append(part)
+    except web.RequestPayloadError:
+        raise Invalid({"body": "cannot be read as it is encoded"}) from None
+    return b"".join(parts)
+
+
+async def _admitted(request: web.Request, type_: str) -> Any:
+    """Before anything of the body is read. Raises Unauthorized, Limited."""
+    scheme, _, token = request.headers.get(hdrs.AUTHORIZATION, "").partition(" ")
+    if scheme.lower() != "bearer":
+        raise Unauthorized("Send the monitor's token: Authorization: Bearer <config.authToken>")
+    id_ = ids.read("mon", request.match_info["id"])
+    return await deps(request).series.admit(id_, token.strip(), type_)
+
+
+def _is_second(request: web.Request) -> bool:
+    """Is it remote write 2.0? Raises HTTPUnsupportedMediaType for what is no remote write at all."""
+    type_, _, rest = request.headers.get(hdrs.CONTENT_TYPE, "application/x-protobuf").partition(";")
+    proto = next(
+        (part.partition("=")[2] for part in rest.split(";") if part.strip().startswith("proto=")), ""
+    )
+    message = proto.strip().strip('"').lower() or _FIRST
+    encoding = request.headers.get(hdrs.CONTENT_ENCODING, "snappy").strip().lower()
+    known = type_.strip().lower() == "application/x-protobuf" and message in {_FIRST, _SECOND}
+    if not known or encoding != "snappy":
+        raise web.HTTPUnsupportedMediaType
+    return message == _SECOND
+
+
+def _shown(one: Value) -> dict[str, Any]:
+    return {
+        "metric": one.labels.get("__name__"),
+        "labels": {name: value for name, value in one.labels.items() if name != "__name__"},
+        "value": series.number(one.value),
+        "timestamp": one.at,
+        "stale": one.stale,
+        "receivedAt": one.seen_at,
+    }
+
+
+async def otlp(request: web.Request) -> web.Response:
+    """An export over HTTP, answered in the form in which it came."""
+    json = request.content_type == _JSON
+    try:
+        if not json and request.content_type != _PROTOBUF:
+            raise web.HTTPUnsupportedMediaType
+        book = await _admitted(request, "opentelemetry")
+        body = await bounded(request)
+        written = await deps(request).series.otlp(book, body, json=json)
+    except TocsinError as error:
+        return _otlp_refused(error, json=json)
+    said = otlp_answers.taken_json(written) if json else otlp_answers.taken(written)
+    return web.Response(body=said, content_type=_JSON if json else _PROTOBUF)
+
+
+def _otlp_refused(error: TocsinError, *, json: bool) -> web.Response:
+    """As a status of gRPC; exporters come again after 429 and 503 alone."""
+    status, code = _OTLP_CODES.get(type(error), (503, 14))
+    again = error.retry_after if isinstance(error, Limited | Unavailable) else None
+    said = otlp_answers.said(error)
+    shown = otlp_answers.status_json if json else otlp_answers.status
+    headers = {} if again is None else {hdrs.RETRY_AFTER: str(again)}
+    if status == 401:
+        headers[hdrs.WWW_AUTHENTICATE] = "Bearer"
+    type_ = _JSON if json else _PROTOBUF
+    return web.Response(body=shown(code, said, again), status=status, headers=headers, content_type=type_)

@@ -1,0 +1,49 @@
+"""Metrics: they come by remote write and OTLP, and are shown series by series."""
+
+from collector.api.openapi.parts import (
+    PAGED,
+    Operation,
+    Schema,
+    choice,
+    flag,
+    free,
+    mapping,
+    maybe,
+    moment,
+    number,
+    page,
+    query,
+    record,
+    ref,
+    text,
+)
+
+TAG = "Metrics"
+_VALUE = {"anyOf": [maybe(number(1.5)), choice("NaN", "+Inf", "-Inf")]}
+SCHEMAS: dict[str, Schema] = {
+    "Series": record(
+        metric=text("up"),
+        labels=mapping(text("node")),
+        value=_VALUE,
+        timestamp=moment(),
+        stale=flag(False),
+        receivedAt=moment(),
+    )
+}
+OPERATIONS: dict[str, Operation] = {
+    "POST /v1/ingest/prometheus/{id}": Operation(
+        summary="Prometheus remote write, 1.0 and 2.0; the token is config.authToken of the monitor",
+        status=204,
+        more={415: "It is no remote write packed with snappy"},
+    ),
+    "POST /v1/ingest/otlp/{id}/v1/metrics": Operation(
+        summary="OTLP over HTTP, in protobuf or JSON; the token is config.authToken of the monitor",
+        answer=free({}),
+        more={415: "It is neither protobuf nor JSON"},
+    ),
+    "GET /v1/monitors/{id}/series": Operation(
+        summary="The newest value of each series that a monitor took in",
+        answer=page(ref("Series")),
+        query=(*PAGED, query("metric", text("up"), "Only those of this metric")),
+    ),
+}

@@ -1,0 +1,91 @@
+"""Finds the monitors for which no metrics come any more, and says so as a failed result."""
+
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Final, TypeAlias
+
+from collector.core.deadlines import Between, deadline, unheard
+from collector.core.receptions import Found, silent
+from collector.storage import heartbeats, listening
+from collector.storage import series as table
+from collector.storage.db import Db, Tx
+from collector.storage.series import Looked, Next
+
+_AT_ONCE: Final = 500
+# A collector says less often than we look that it listens.
+_BETWEEN: Final = timedelta(seconds=15)
+_PAUSED_FOR: Final = timedelta(minutes=1)
+
+# Stores what was found in the transaction that found it; what it answers is to be called after the commit.
+Write: TypeAlias = Callable[[Tx, Sequence[Found]], Awaitable[Callable[[], None]]]
+
+
+class Series:
+    """Any number may run. *since*: see `Steady`."""
+
+    def __init__(
+        self,
+        db: Db,
+        write: Write,
+        *,
+        since: Callable[[], datetime | None],
+        now: Callable[[], datetime],
+    ) -> None:
+        self._db = db
+        self._write = write
+        self._since = since
+        self._now = now
+
+    async def turn(self) -> bool:
+        """Look at those that are due; a clock that was just set says of nobody that he is silent."""
+        now, since = self._now(), self._since()
+        if since is None:
+            return False
+        after: Callable[[], None] | None = None
+        async with self._db.transaction() as tx:
+            looked = await table.due(tx, now, _AT_ONCE)
+            if looked:
+                deaf = await _deaf(tx, looked, since, now)
+                seen = [_look(one, deaf[one.reception.monitor], now) for one in looked]
+                await table.settle(tx, [next_ for next_, _ in seen])
+                found = sorted((one for _, one in seen if one is not None), key=lambda one: one.monitor)
+                after = await self._write(tx, found) if found else None
+        if after is not None:
+            after()
+        return len(looked) == _AT_ONCE
+
+
+def _look(one: Looked, deaf: Sequence[Between], now: datetime) -> tuple[Next, Found | None]:
+    """What is held of it from now on, and what is to be said of it, if anything."""
+    stood, stale_after = one.reception, timedelta(seconds=one.stale_after_s)
+    late_at = deadline(stood.last_at, timedelta(), stale_after, deaf)
+    late = late_at <= now and not one.paused
+    due_at = now + _PAUSED_FOR if one.paused else now + timedelta(seconds=one.interval_s) if late else late_at
+    next_ = Next(
+        stood.team_id,
+        stood.monitor_id,
+        one.revision,
+        stood.last_at,
+        next_at=stood.next_at,
+        due_at=due_at,
+        bad=stood.bad or late,
+        told=late,
+    )
+    if not late:
+        return next_, None
+    return next_, Found(stood.monitor, now if stood.bad else late_at, silent(one.stale_after_s), 0)
+
+
+async def _deaf(tx: Tx, looked: Sequence[Looked], since: datetime, now: datetime) -> dict[int, list[Between]]:
+    """The times that count against none of them: nobody listened, or it was paused."""
+    oldest = min(one.reception.last_at for one in looked)
+    spans = await listening.between(tx, oldest, now)
+    heard = max((until for _, until in spans), default=None)
+    if heard is not None and heard >= since and now - heard <= _BETWEEN:
+        spans.append((heard, now))
+    gaps = unheard(spans, oldest, now)
+    deaf: defaultdict[int, list[Between]] = defaultdict(lambda: list(gaps))
+    for monitor, start, end in await heartbeats.pauses(tx, [one.reception.monitor for one in looked]):
+        deaf[monitor].append((start, end))
+    return deaf

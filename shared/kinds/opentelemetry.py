@@ -1,0 +1,27 @@
+"""Do metrics of these resources keep coming by OTLP, and are their values in bounds?"""
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from annotated_types import MaxLen, Predicate
+
+from shared.kinds.fields import Says, Secret
+from shared.kinds.prometheus import Conditions, Filters, StaleAfter, is_token
+from shared.tokens import new_token
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenTelemetry:
+    """*resource_attributes*: what a resource must carry; *stale_after* in seconds, see `Prometheus`."""
+
+    otlp_protocol: Literal["grpc", "http/protobuf", "http/json", "http"] = "grpc"
+    resource_attributes: Filters = field(default_factory=dict)
+    stale_after: StaleAfter | None = None
+    conditions: Conditions = field(default_factory=list)
+    auth_token: Annotated[
+        str,
+        MaxLen(256),
+        Predicate(is_token),
+        Says("must be 16 to 256 printable ASCII characters without spaces"),
+        Secret(),
+    ] = field(default_factory=new_token)

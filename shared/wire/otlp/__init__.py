@@ -1,0 +1,1 @@
+"""Stubs of metrics.proto, built by protos/build.py."""

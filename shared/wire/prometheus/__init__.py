@@ -1,0 +1,1 @@
+"""Stubs of remote.proto, built by protos/build.py."""

@@ -1,0 +1,292 @@
+"""Prometheus remote write from outside: what a sender is answered, and what becomes of the monitor."""
+
+from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
+
+import pytest
+
+from shared.wire.prometheus.remote_pb2 import TimeSeries
+from tests.api.client import Api
+from tests.api.metrics import Metrics, running
+from tests.remote_write import FIRST, SECOND, STALE, first, named, pack, part, second, series, varint
+
+UP = named("up", instance="a:9100", job="node")
+LOAD = named("node_load1", instance="a:9100", job="node")
+
+
+@pytest.fixture
+async def metrics(api: Api) -> AsyncIterator[Metrics]:
+    async with running(api) as found:
+        yield found
+
+
+async def test_where_to_push_to_is_made_and_shown(metrics: Metrics) -> None:
+    id_ = await metrics.make()
+
+    config = (await metrics.get(id_))["config"]
+
+    assert config["ingestUrl"].endswith(f"/v1/ingest/prometheus/{id_}")
+    assert len(config["authToken"]) > 30
+
+
+async def test_a_caller_may_bring_the_token(metrics: Metrics) -> None:
+    id_ = await metrics.make(authToken="a-token-of-my-own")
+
+    assert (await metrics.push(id_, first((UP, metrics.ms(), 1.0)))).status == 204
+
+
+async def test_readers_see_neither_token(metrics: Metrics) -> None:
+    id_ = await metrics.make()
+    reader = await metrics.api.reader()
+
+    shown = (await reader.get(f"/v1/monitors/{id_}")).json["config"]["authToken"]
+
+    assert shown.startswith("********")
+
+
+@pytest.mark.parametrize(("pack_", "headers"), [(first, FIRST), (second, SECOND)], ids=["1.0", "2.0"])
+async def test_the_first_sample_makes_it_up(
+    metrics: Metrics, pack_: Callable[..., bytes], headers: dict[str, str]
+) -> None:
+    id_ = await metrics.make(labelFilters={"job": "node"})
+    before = await metrics.get(id_)
+
+    answer = await metrics.push(
+        id_,
+        pack_((UP, metrics.ms(), 1.0), (LOAD, metrics.ms(), 0.0)),
+        headers,
+    )
+
+    assert answer.status == 204
+    assert answer.headers["X-Prometheus-Remote-Write-Samples-Written"] == "2"
+    assert before["lastCheckedAt"] is None
+    [result] = await metrics.results(id_)
+    assert (result["status"], result["location"], result["statusCode"]) == ("up", "push", 2)
+    values = {one["metric"]: one["value"] for one in await metrics.series(id_)}
+    assert values == {"up": 1.0, "node_load1": 0.0}
+
+
+async def test_known_series_are_read_as_new_ones_are(metrics: Metrics) -> None:
+    """The second body goes the short way: two cuts and no parsing."""
+    id_ = await metrics.make()
+    for ahead, value in ((0, 1.5), (1, -2.25), (2, 0.0), (3, float("inf"))):
+        at = metrics.ms(timedelta(seconds=ahead))
+        assert (await metrics.push(id_, first((LOAD, at, value), (UP, at, value)))).status == 204
+        shown = {one["value"] for one in await metrics.series(id_)}
+        assert shown == {value if value != float("inf") else "+Inf"}
+
+
+async def test_only_what_passes_the_filters_counts(metrics: Metrics) -> None:
+    filters = {"job": "=~no.*", "instance": "!=b:9100", "env": "!~test|dev"}
+    id_ = await metrics.make(labelFilters=filters)
+    others = [
+        named("up", job="node", instance="b:9100"),
+        named("up", job="db"),
+        named("up", job="no", env="dev"),
+    ]
+
+    answer = await metrics.push(id_, first(*((labels, metrics.ms(), 1.0) for labels in others)))
+
+    assert answer.status == 204
+    assert await metrics.results(id_) == []
+    await metrics.push(id_, first((UP, metrics.ms(), 1.0)))
+    assert len(await metrics.results(id_)) == 1
+    assert len(await metrics.series(id_)) == 1
+
+
+async def test_silence_takes_it_down_and_a_sample_brings_it_up(metrics: Metrics) -> None:
+    id_ = await metrics.make(staleAfter=120)
+    await metrics.push(id_, first((UP, metrics.ms(), 1.0)))
+    await metrics.go(timedelta(seconds=119))
+    early = (await metrics.get(id_))["status"]
+
+    await metrics.go(timedelta(seconds=2))
+    late = await metrics.get(id_)
+    await metrics.push(id_, first((UP, metrics.ms(), 1.0)))
+
+    assert (early, late["status"]) == ("up", "down")
+    assert late["locationStates"][0]["error"] == "no matching sample came within 120 s"
+    assert (await metrics.get(id_))["status"] == "up"
+
+
+async def test_nothing_is_awaited_before_the_first_sample(metrics: Metrics) -> None:
+    id_ = await metrics.make(staleAfter=60)
+
+    await metrics.go(timedelta(days=1))
+
+    assert (await metrics.get(id_))["status"] == "up"
+
+
+async def test_time_in_which_no_collector_ran_counts_against_nobody(metrics: Metrics) -> None:
+    id_ = await metrics.make(staleAfter=60)
+    await metrics.push(id_, first((UP, metrics.ms(), 1.0)))
+
+    metrics.api.clock.ahead += timedelta(hours=1)
+    await metrics.heard(metrics.api.clock())
+    await metrics.silent.turn()
+    after_the_start = (await metrics.get(id_))["status"]
+    await metrics.go(timedelta(seconds=121))
+
+    assert after_the_start == "up"
+    assert (await metrics.get(id_))["status"] == "down"
+
+
+async def test_a_repeated_batch_counts_once(metrics: Metrics) -> None:
+    id_ = await metrics.make(staleAfter=60)
+    body = first((UP, metrics.ms(), 1.0))
+    await metrics.push(id_, body)
+    await metrics.go(timedelta(seconds=50))
+
+    again = await metrics.push(id_, body)
+    await metrics.go(timedelta(seconds=11))
+
+    assert again.status == 204
+    assert (await metrics.get(id_))["status"] == "down"
+
+
+async def test_a_staleness_marker_is_no_sign_of_life(metrics: Metrics) -> None:
+    id_ = await metrics.make(staleAfter=60)
+    await metrics.push(id_, first((UP, metrics.ms(), 1.0)))
+    await metrics.go(timedelta(seconds=50))
+
+    await metrics.push(id_, first((UP, metrics.ms(), STALE)))
+    await metrics.go(timedelta(seconds=11))
+
+    assert (await metrics.get(id_))["status"] == "down"
+    assert [one["stale"] for one in await metrics.series(id_)] == [True]
+
+
+async def test_metadata_alone_is_welcome(metrics: Metrics) -> None:
+    id_ = await metrics.make()
+
+    assert (await metrics.push(id_, pack(part(3, b"\x08\x01\x12\x02up")))).status == 204
+    assert (await metrics.push(id_, pack(b""))).status == 204
+
+
+async def test_native_histograms_count_and_show_their_observations(metrics: Metrics) -> None:
+    id_ = await metrics.make()
+    one = series(named("latency_seconds"))
+    one.histograms.add(count_int=42, sum=4.5, timestamp=metrics.ms())
+
+    answer = await metrics.push(id_, pack(part(1, one.SerializeToString())))
+
+    assert answer.headers["X-Prometheus-Remote-Write-Histograms-Written"] == "1"
+    assert [one["value"] for one in await metrics.series(id_)] == [42.0]
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        pytest.param(b"", "snappy", id="nothing"),
+        pytest.param(b"not packed at all", "snappy", id="not packed"),
+        pytest.param(varint(2**32 - 1), "16 MiB", id="declares 4 GiB in five bytes"),
+        pytest.param(pack(b"\xff" * 40), "protobuf", id="no protobuf"),
+        pytest.param(pack(bytes(16 << 20)), "protobuf", id="nothing but zeros"),
+        pytest.param(pack(b"\x08\x01" * 250_000), "parts", id="many numbers"),
+        pytest.param(pack(part(1, b"\x0a\xff\x01")), "cannot be read", id="a label cut short"),
+        pytest.param(pack(b"\x0a\x00" * 250_000), "more than 200000 parts", id="a million empty series"),
+        pytest.param(pack(part(1, b"\x12\x00" * 200_000)), "samples", id="many empty samples"),
+        pytest.param(pack(part(1, b"\x0a\x00" * 600_000)), "more than 1 MiB", id="a huge series"),
+    ],
+)
+async def test_what_is_no_remote_write_is_refused(metrics: Metrics, body: bytes, said: str) -> None:
+    id_ = await metrics.make()
+
+    answer = await metrics.push(id_, body)
+
+    assert answer.status == 400
+    assert said in answer.json["details"]["body"]
+
+
+async def test_what_is_good_of_a_push_is_kept_and_the_rest_named(metrics: Metrics) -> None:
+    id_ = await metrics.make()
+    far = metrics.ms(timedelta(hours=1))
+    labels = {f"l{i}": "x" for i in range(200)}
+    bad = [
+        (named("future"), far, 1.0),
+        (named("many", **labels), metrics.ms(), 1.0),
+        ({"job": "no name"}, metrics.ms(), 1.0),
+    ]
+
+    answer = await metrics.push(id_, first((UP, metrics.ms(), 1.0), *bad))
+
+    assert answer.status == 400
+    for said in ("10 minutes ahead", "more than 100 labels", "no __name__"):
+        assert said in answer.json["message"]
+    assert [one["metric"] for one in await metrics.series(id_)] == ["up"]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {**FIRST, "Content-Type": "application/json"},
+        {**FIRST, "Content-Encoding": "identity"},
+        {**FIRST, "Content-Type": "application/x-protobuf;proto=io.prometheus.write.v3.Request"},
+    ],
+    ids=["json", "not packed", "of the future"],
+)
+async def test_what_is_sent_in_another_form_is_told_so(metrics: Metrics, headers: dict[str, str]) -> None:
+    id_ = await metrics.make()
+
+    assert (await metrics.push(id_, first((UP, metrics.ms(), 1.0)), headers)).status == 415
+
+
+async def test_nobody_without_the_token_is_let_in(metrics: Metrics) -> None:
+    id_, other = await metrics.make(), await metrics.make()
+    path, body = f"/v1/ingest/prometheus/{id_}", varint(2**32 - 1)
+
+    for sender in (metrics.api, metrics.api.with_token(None), metrics.api.with_token(metrics.tokens[other])):
+        assert (await sender.post(path, body, headers=FIRST)).status == 401
+
+
+async def test_pushes_beyond_the_limit_are_told_when_to_come_again(metrics: Metrics) -> None:
+    id_ = await metrics.make()
+    statuses = {(await metrics.push(id_, pack(b""))).status for _ in range(150)}
+
+    assert statuses == {204, 429}
+
+
+async def test_a_new_token_works_and_the_old_one_no_longer(metrics: Metrics) -> None:
+    id_ = await metrics.make()
+    old = metrics.tokens[id_]
+
+    await metrics.api.put(f"/v1/monitors/{id_}", {"config": {"authToken": None}})
+
+    assert (await metrics.get(id_))["config"]["authToken"] != old
+
+
+async def test_bad_rules_are_named(metrics: Metrics) -> None:
+    config = {"labelFilters": {"job": "=~("}, "staleAfter": 0, "authToken": "short"}
+
+    answer = await metrics.api.post("/v1/monitors", {"type": "prometheus", "name": "m", "config": config})
+
+    assert answer.status == 400
+    assert set(answer.json["details"]) == {"labelFilters.job", "staleAfter", "authToken"}
+
+
+async def test_series_of_another_team_are_not_found(metrics: Metrics) -> None:
+    id_ = await metrics.make()
+    await metrics.push(id_, first((UP, metrics.ms(), 1.0)))
+    await metrics.receiving.keeping()
+
+    assert (await (await metrics.api.other_team()).get(f"/v1/monitors/{id_}/series")).status == 404
+
+
+async def test_a_body_of_a_single_series_may_hold_many_samples(metrics: Metrics) -> None:
+    id_ = await metrics.make()
+    at = metrics.ms()
+    one: TimeSeries = series(UP, *((at - 1000 + i, float(i)) for i in range(1000)))
+
+    answer = await metrics.push(id_, pack(part(1, one.SerializeToString())))
+
+    assert answer.headers["X-Prometheus-Remote-Write-Samples-Written"] == "1000"
+    assert [one["value"] for one in await metrics.series(id_)] == [999.0]
+
+
+async def test_a_series_of_bad_labels_is_refused_even_without_samples(metrics: Metrics) -> None:
+    id_ = await metrics.make()
+
+    answer = await metrics.push(id_, pack(part(1, b"\x0a\x00" * 500_000)))
+
+    assert answer.status == 400
+    assert "more than 100 labels" in answer.json["message"]
