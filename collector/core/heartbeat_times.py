@@ -1,0 +1,84 @@
+"""When a job that cron runs is awaited next, as Debian's cron runs it when the clocks change."""
+
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from zoneinfo import ZoneInfo
+
+from cronsim import CronSim, CronSimError
+
+_FIELDS = 5
+# What does not come in the 50 years that are looked through is awaited then.
+_NEVER = timedelta(days=50 * 366)
+_SECOND, _MINUTE = timedelta(seconds=1), timedelta(minutes=1)
+
+
+def fault(expression: str) -> str | None:
+    """Why this is no cron expression of five fields that ever comes true; None if it is one."""
+    if len(expression.split()) != _FIELDS:
+        return "must have five fields: minute, hour, day of month, month, day of week"
+    try:
+        next(CronSim(expression, datetime(2024, 1, 1)))  # noqa: DTZ001 - a wall clock without a zone
+    except CronSimError as error:
+        return f"cannot be read: {str(error)[:1].lower()}{str(error)[1:]}"
+    except (StopIteration, OverflowError):
+        return "never comes true"
+    return None
+
+
+@lru_cache(maxsize=4096)
+def following(expression: str, zone: str, after: datetime) -> datetime:
+    """The first time of *expression* on the clocks of *zone* after that moment; both in UTC.
+
+    A job that is to run at certain times runs once when they come twice, and right after a gap that they lie
+    in; one that runs each so many minutes or hours goes by the clock alone.
+    """
+    minute, hour, *_ = expression.split()
+    by_clock = minute.startswith("*") or hour.startswith("*")
+    find = _by_clock if by_clock else _at_certain_times
+    return find(expression, ZoneInfo(zone), after)
+
+
+def _by_clock(expression: str, zone: ZoneInfo, after: datetime) -> datetime:
+    """Between two changes of the clocks wall time runs evenly; a time beyond one is looked for behind it."""
+    start, at, offset = after, after, _offset(after, zone)
+    while True:
+        wall = next(CronSim(expression, _wall(start, offset)), None)
+        if wall is None:
+            return after + _NEVER
+        found = wall.replace(tzinfo=UTC) - offset
+        if _offset(found, zone) == offset:
+            return found
+        at = _change(at, found, zone)
+        start, offset = at - _SECOND, _offset(at, zone)
+
+
+def _at_certain_times(expression: str, zone: ZoneInfo, after: datetime) -> datetime:
+    for wall in CronSim(expression, _wall(after, _offset(after, zone))):
+        while _in_gap(wall, zone):
+            wall += _MINUTE  # noqa: PLW2901 - runs right after the gap
+        found = wall.replace(tzinfo=zone).astimezone(UTC)
+        if found > after:
+            return found
+    return after + _NEVER
+
+
+def _wall(moment: datetime, offset: timedelta) -> datetime:
+    return (moment + offset).replace(tzinfo=None)
+
+
+def _offset(moment: datetime, zone: ZoneInfo) -> timedelta:
+    return moment.astimezone(zone).utcoffset() or timedelta()
+
+
+def _in_gap(wall: datetime, zone: ZoneInfo) -> bool:
+    there = wall.replace(tzinfo=zone)
+    return there.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != wall
+
+
+def _change(before: datetime, after: datetime, zone: ZoneInfo) -> datetime:
+    """The first second with another offset than *before* has; *after* has one."""
+    low, high, offset = before, after, _offset(before, zone)
+    while high - low > _SECOND:
+        middle = low + (high - low) // 2
+        low, high = (middle, high) if _offset(middle, zone) == offset else (low, middle)
+    return high.replace(microsecond=0)

@@ -1,0 +1,212 @@
+"""Heartbeats: what is awaited of each job, and when somebody has to look whether it came."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from collector.core.heartbeat import Beat, Plan
+from collector.storage.db import Tx
+from shared.clock import EPOCH
+
+_MS = timedelta(milliseconds=1)
+_COLUMNS = """
+    h.team_id, h.id, h.monitor, h.key_hash, h.wait_s, h.cron, h.zone, h.grace_s, h.max_run_s,
+    h.min_interval_s, h.base_at, h.last_at, h.runs
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """A row: what is awaited by its *plan*, and how it stands."""
+
+    team_id: int
+    id: UUID
+    monitor: int
+    key_hash: bytes
+    plan: Plan
+    beat: Beat
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A row after a ping or a look."""
+
+    heartbeat: Heartbeat
+    beat: Beat
+    due_at: datetime | None
+
+
+async def put(
+    tx: Tx, team_id: int, id_: UUID, key_hash: bytes, plan: Plan, cover_s: int, base_at: datetime | None
+) -> None:
+    """Write what is awaited of a monitor, whose row is locked; *base_at* counts for a new one alone.
+
+    Whatever was due is looked at anew, and at once.
+    """
+    await tx.execute(
+        """
+        INSERT INTO heartbeats AS h (team_id, id, monitor, key_hash, wait_s, cron, zone, grace_s, max_run_s,
+            min_interval_s, cover_s, base_at, due_at)
+        SELECT m.team_id, m.id, m.monitor, $3, $4, $5, $6, $7, $8, $9, $10, $11::timestamptz,
+            CASE WHEN m.paused_at IS NULL THEN '-infinity'::timestamptz END
+        FROM monitors m WHERE m.team_id = $1 AND m.id = $2
+        ON CONFLICT (team_id, id) DO UPDATE SET key_hash = excluded.key_hash, wait_s = excluded.wait_s,
+            cron = excluded.cron, zone = excluded.zone, grace_s = excluded.grace_s,
+            max_run_s = excluded.max_run_s, min_interval_s = excluded.min_interval_s,
+            cover_s = excluded.cover_s, due_at = excluded.due_at
+        """,
+        team_id,
+        id_,
+        key_hash,
+        _seconds(plan.wait),
+        plan.cron,
+        plan.zone,
+        _seconds(plan.grace),
+        _seconds(plan.max_run),
+        _seconds(plan.min_interval),
+        cover_s,
+        base_at,
+    )
+
+
+async def look_again(tx: Tx, team_id: int, id_: UUID) -> None:
+    """After a pause or a resume, in its transaction: a paused one is not looked at, another at once."""
+    await tx.execute(
+        """
+        UPDATE heartbeats h SET due_at = CASE WHEN m.paused_at IS NULL THEN '-infinity'::timestamptz END
+        FROM monitors m
+        WHERE h.team_id = $1 AND h.id = $2 AND m.team_id = h.team_id AND m.id = h.id
+        """,
+        team_id,
+        id_,
+    )
+
+
+async def key_of(tx: Tx, team_id: int, id_: UUID) -> bytes | None:
+    """The hash of the monitor's key; None when it is no heartbeat."""
+    found: bytes | None = await tx.fetchval(
+        "SELECT key_hash FROM heartbeats WHERE team_id = $1 AND id = $2", team_id, id_
+    )
+    return found
+
+
+async def lock(tx: Tx, keys: Sequence[bytes]) -> dict[bytes, Heartbeat]:
+    """Those that have these keys, locked in the order of their monitors."""
+    rows = await tx.fetch(
+        f"""
+        SELECT {_COLUMNS} FROM heartbeats h WHERE h.key_hash = ANY($1)
+        ORDER BY h.monitor FOR NO KEY UPDATE
+        """,
+        list(keys),
+    )
+    return {row["key_hash"]: _read(row) for row in rows}
+
+
+async def due(tx: Tx, now: datetime, limit: int) -> list[Heartbeat]:
+    """Those to be looked at by now, locked, by their monitors; others may be looking at the rest."""
+    rows = await tx.fetch(
+        f"""
+        SELECT {_COLUMNS} FROM heartbeats h WHERE h.due_at <= $1
+        ORDER BY h.due_at LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED
+        """,
+        now,
+        limit,
+    )
+    return sorted((_read(row) for row in rows), key=lambda one: one.monitor)
+
+
+async def save(tx: Tx, moved: Sequence[Moved]) -> None:
+    """Write how they stand; a paused one is not looked at."""
+    await tx.execute(
+        """
+        UPDATE heartbeats h SET base_at = u.base_at, last_at = u.last_at, runs = u.runs,
+            due_at = CASE WHEN m.paused_at IS NULL THEN u.due_at END
+        FROM unnest($1::int[], $2::uuid[], $3::timestamptz[], $4::timestamptz[], $5::jsonb[],
+                $6::timestamptz[]) AS u (team_id, id, base_at, last_at, runs, due_at)
+        JOIN monitors m ON m.team_id = u.team_id AND m.id = u.id
+        WHERE h.team_id = u.team_id AND h.id = u.id
+        """,
+        [one.heartbeat.team_id for one in moved],
+        [one.heartbeat.id for one in moved],
+        [one.beat.base for one in moved],
+        [one.beat.last for one in moved],
+        [{rid: (at - EPOCH) // _MS for rid, at in one.beat.runs.items()} for one in moved],
+        [one.due_at for one in moved],
+    )
+
+
+async def pauses(tx: Tx, monitors: Sequence[int]) -> list[tuple[int, datetime, datetime]]:
+    """(monitor, from, until) of the pauses of these that are over."""
+    rows = await tx.fetch(
+        """
+        SELECT monitor, since, until FROM (
+            SELECT c.monitor, c.since, c.cover_s, lead(c.since) OVER (
+                PARTITION BY c.monitor ORDER BY c.since
+            ) AS until
+            FROM cadences c WHERE c.monitor = ANY($1)
+        ) spans
+        WHERE cover_s IS NULL AND until IS NOT NULL
+        """,
+        list(monitors),
+    )
+    return [(row["monitor"], row["since"], row["until"]) for row in rows]
+
+
+async def keep_bodies(tx: Tx, bodies: Sequence[tuple[int, datetime, int, str]]) -> None:
+    """(monitor, ts, n of the result, text)."""
+    await tx.execute(
+        """
+        INSERT INTO ping_bodies (monitor, ts, n, body)
+        SELECT * FROM unnest($1::int[], $2::timestamptz[], $3::smallint[], $4::text[])
+        ON CONFLICT DO NOTHING
+        """,
+        [monitor for monitor, _, _, _ in bodies],
+        [ts for _, ts, _, _ in bodies],
+        [n for _, _, n, _ in bodies],
+        [body for _, _, _, body in bodies],
+    )
+
+
+async def bodies(tx: Tx, monitor: int, since: datetime, until: datetime) -> dict[tuple[datetime, int], str]:
+    """What the pings of that time brought, by the time and the n of their results."""
+    rows = await tx.fetch(
+        "SELECT ts, n, body FROM ping_bodies WHERE monitor = $1 AND ts BETWEEN $2 AND $3",
+        monitor,
+        since,
+        until,
+    )
+    return {(row["ts"], row["n"]): row["body"] for row in rows}
+
+
+async def forget_bodies(tx: Tx, before: datetime) -> None:
+    await tx.execute(
+        """
+        DELETE FROM ping_bodies b
+        WHERE b.ts < $1 OR NOT EXISTS (SELECT FROM monitors m WHERE m.monitor = b.monitor)
+        """,
+        before,
+    )
+
+
+def _read(row: Any) -> Heartbeat:
+    plan = Plan(
+        _span(row["wait_s"]),
+        row["cron"],
+        row["zone"],
+        timedelta(seconds=row["grace_s"]),
+        _span(row["max_run_s"]),
+        _span(row["min_interval_s"]),
+    )
+    runs = {rid: EPOCH + ms * _MS for rid, ms in row["runs"].items()}
+    beat = Beat(row["base_at"], row["last_at"], runs)
+    return Heartbeat(row["team_id"], row["id"], row["monitor"], row["key_hash"], plan, beat)
+
+
+def _span(seconds: int | None) -> timedelta | None:
+    return None if seconds is None else timedelta(seconds=seconds)
+
+
+def _seconds(span: timedelta | None) -> int | None:
+    return None if span is None else int(span.total_seconds())

@@ -1,0 +1,93 @@
+"""Finds the jobs whose ping is late, and says so as a failed result."""
+
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Final, TypeAlias
+
+from collector.core import heartbeat
+from collector.core.deadlines import Between, unheard
+from collector.core.heartbeat import Finding
+from collector.storage import heartbeats, listening
+from collector.storage.db import Db, Tx
+from collector.storage.heartbeats import Heartbeat, Moved
+
+_AT_ONCE: Final = 500
+# A collector says less often than we look that it listens.
+_BETWEEN: Final = timedelta(seconds=15)
+_BODIES_EVERY: Final = timedelta(minutes=10)
+
+
+# Stores what is late in the transaction that found it; what it answers is to be called after the commit.
+Late: TypeAlias = Callable[[Tx, Sequence[tuple[int, Finding]]], Awaitable[Callable[[], None]]]
+
+
+class Heartbeats:
+    """Any number may run. *since*: see `Steady`; *keep*: for how long what pings brought is kept."""
+
+    def __init__(
+        self,
+        db: Db,
+        write: Late,
+        *,
+        since: Callable[[], datetime | None],
+        now: Callable[[], datetime],
+        keep: timedelta,
+    ) -> None:
+        self._db = db
+        self._write = write
+        self._since = since
+        self._now = now
+        self._keep = keep
+        self._swept_at: datetime | None = None
+
+    async def turn(self) -> bool:
+        """Look at those that are due; a clock that was just set says of nobody that he is late."""
+        now, since = self._now(), self._since()
+        await self._sweep(now)
+        if since is None:
+            return False
+        after: Callable[[], None] | None = None
+        async with self._db.transaction() as tx:
+            found = await heartbeats.due(tx, now, _AT_ONCE)
+            if found:
+                after = await self._look(tx, found, since, now)
+        if after is not None:
+            after()
+        return len(found) == _AT_ONCE
+
+    async def _look(
+        self, tx: Tx, found: Sequence[Heartbeat], since: datetime, now: datetime
+    ) -> Callable[[], None] | None:
+        deaf = await _deaf(tx, found, since, now)
+        moved, late = [], []
+        for one in found:
+            beat, said, due_at = heartbeat.look(one.beat, one.plan, deaf[one.monitor], now)
+            moved.append(Moved(one, beat, due_at))
+            if said is not None:
+                late.append((one.monitor, said))
+        await heartbeats.save(tx, moved)
+        return await self._write(tx, late) if late else None
+
+    async def _sweep(self, now: datetime) -> None:
+        if self._swept_at is not None and timedelta() <= now - self._swept_at < _BODIES_EVERY:
+            return
+        async with self._db.transaction() as tx:
+            await heartbeats.forget_bodies(tx, now - self._keep)
+        self._swept_at = now
+
+
+async def _deaf(
+    tx: Tx, found: Sequence[Heartbeat], since: datetime, now: datetime
+) -> dict[int, list[Between]]:
+    """The times that count against none of them: nobody listened, or it was paused."""
+    oldest = min([now, *(at for one in found for at in (*one.beat.runs.values(), one.beat.base) if at)])
+    spans = await listening.between(tx, oldest, now)
+    heard = max((until for _, until in spans), default=None)
+    if heard is not None and heard >= since and now - heard <= _BETWEEN:
+        spans.append((heard, now))
+    gaps = unheard(spans, oldest, now)
+    deaf: defaultdict[int, list[Between]] = defaultdict(lambda: list(gaps))
+    for monitor, start, end in await heartbeats.pauses(tx, [one.monitor for one in found]):
+        deaf[monitor].append((start, end))
+    return deaf

@@ -1,0 +1,179 @@
+"""Pings of heartbeats, committed, PostgreSQL included: ``python -m tests.bench.pings``."""
+
+import asyncio
+import logging
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
+from itertools import count
+
+import psutil
+import structlog
+import uvloop
+
+from collector.core.heartbeat import Plan
+from collector.services.receiving import key_hash
+from collector.storage import listening, plans
+from collector.storage.db import Tx
+from collector.sweeper.heartbeats import Heartbeats as Late
+from shared.clock import utc_now
+from shared.ids import uuid7
+from tests.bench.api import Served, collector
+from tests.bench.database import database
+from tests.bench.figures import Figure
+
+MONITORS = 2_000
+MANY = 100_000
+CONNECTIONS = 200
+SECONDS = 4.0
+RATE = 1_000
+TURNS = 60
+_ANSWER = b'{"ok":true}'
+_PLAN = Plan(timedelta(days=1), "", "UTC", timedelta(minutes=1))
+
+
+def run() -> Iterator[Figure]:
+    """Of a collector of its own: how many by its CPU and PostgreSQL's, how soon, and what watching costs."""
+    yield from uvloop.run(_pings())
+    yield uvloop.run(_watching())
+
+
+async def _pings() -> list[Figure]:
+    async with collector() as served:
+        await _make(served.db, MONITORS)
+        requests = [f"GET /v1/ping/{n} HTTP/1.1\r\nHost: x\r\n\r\n".encode() for n in range(MONITORS)]
+        await _ask(served, requests, 1.0, 0)
+        cpu = _Cpu(served)
+        before = cpu.read()
+        took = await _ask(served, requests, SECONDS, 0)
+        own, servers = (after - start for after, start in zip(cpu.read(), before, strict=True))
+        paced = sorted(await _ask(served, requests, SECONDS, CONNECTIONS / RATE))
+    return [
+        Figure("pings, PostgreSQL included", len(took) / (own + servers), "pings per CPU-second", 5_000),
+        Figure("pings, the collector alone", len(took) / own, "pings per CPU-second"),
+        Figure("a ping at 1,000 a second, median", statistics.median(paced) * 1000, "ms"),
+        Figure(
+            "a ping at 1,000 a second, 99th percentile",
+            paced[len(paced) * 99 // 100] * 1000,
+            "ms",
+            at_most=50,
+        ),
+    ]
+
+
+async def _watching() -> Figure:
+    async with database() as db:
+        async with db.transaction() as tx:
+            await _make(tx, MANY)
+            await listening.keep(tx, uuid7(), utc_now() - timedelta(hours=1), utc_now())
+        began = utc_now() - timedelta(hours=1)
+        late = Late(db, _nobody, since=lambda: began, now=utc_now, keep=timedelta(days=30))
+        while await late.turn():
+            pass
+        async with db.connection() as tx:
+            server = psutil.Process(await tx.fetchval("SELECT pg_backend_pid()"))
+        before, start = server.cpu_times(), time.process_time()
+        for _ in range(TURNS):
+            await late.turn()
+        after = server.cpu_times()
+        spent = time.process_time() - start + after.user + after.system - before.user - before.system
+    return Figure("watching 100,000 heartbeats", 100 * spent / TURNS, "% of a CPU", at_most=1)
+
+
+async def _nobody(_: Tx, late: Sequence[object]) -> Callable[[], None]:
+    raise AssertionError(late)
+
+
+async def _make(tx: Tx, many: int) -> None:
+    """Heartbeats of the first team, whose keys are their numbers."""
+    now = utc_now()
+    team = await tx.fetchval(
+        """
+        INSERT INTO teams (id, name, plan, created_at) VALUES ($1, 'bench', 'pro', $2) RETURNING team_id
+        """,
+        uuid7(),
+        now,
+    )
+    ids = [uuid7() for _ in range(many)]
+    await tx.execute(
+        """
+        INSERT INTO monitors (team_id, id, name, type, config, interval_s, timeout_s, locations, severity,
+            failure_threshold, recovery_threshold, changed_at, created_at, updated_at)
+        SELECT $1, id, 'job ' || n, 'heartbeat', '{}', 60, 10, '{push}', 'critical', 1, 1, $3, $3, $3
+        FROM unnest($2::uuid[]) WITH ORDINALITY AS u (id, n)
+        """,
+        team,
+        ids,
+        now,
+    )
+    location = (await plans.name_locations(tx, ["push"]))["push"]
+    await tx.execute(
+        "INSERT INTO states (monitor, location, turn, revision) SELECT monitor, $1, 0, 1 FROM monitors",
+        location,
+    )
+    await tx.execute(
+        """
+        INSERT INTO heartbeats (team_id, id, monitor, key_hash, wait_s, grace_s, cover_s, base_at, due_at)
+        SELECT m.team_id, m.id, m.monitor, u.key_hash, 86400, 60, 86460, $3,
+            $3::timestamptz + interval '86460 s'
+        FROM unnest($1::uuid[], $2::bytea[]) AS u (id, key_hash) JOIN monitors m USING (id)
+        """,
+        ids,
+        [key_hash(str(n)) for n in range(many)],
+        now,
+    )
+    await tx.execute("ANALYZE")
+
+
+class _Cpu:
+    """CPU seconds of the collector, and of all of its PostgreSQL."""
+
+    def __init__(self, served: Served) -> None:
+        self._own = psutil.Process(served.pid)
+        server = psutil.Process(served.db.get_server_pid()).parent()
+        assert server is not None
+        self._server = server
+
+    def read(self) -> tuple[float, float]:
+        everyone = (self._server, *self._server.children(recursive=True))
+        return _spent(self._own), sum(map(_spent, everyone))
+
+
+def _spent(process: psutil.Process) -> float:
+    try:
+        times = process.cpu_times()
+    except psutil.NoSuchProcess:
+        return 0.0
+    return float(times.user + times.system)
+
+
+async def _ask(served: Served, requests: list[bytes], seconds: float, apart_s: float) -> list[float]:
+    """Each connection its own pings, *apart_s* from one to the next; what each took, in s."""
+    until = time.monotonic() + seconds
+    took: list[float] = []
+
+    async def ask(number: int) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+        due = time.monotonic() + apart_s * number / CONNECTIONS
+        for place in count(number, CONNECTIONS):
+            await asyncio.sleep(max(0.0, due - time.monotonic()))
+            start = due if apart_s else time.monotonic()
+            if start > until:
+                break
+            writer.write(requests[place % len(requests)])
+            head = await reader.readuntil(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 200"), head
+            await reader.readexactly(len(_ANSWER))
+            took.append(time.monotonic() - start)
+            due += apart_s
+        writer.close()
+
+    await asyncio.gather(*(ask(number) for number in range(CONNECTIONS)))
+    return took
+
+
+if __name__ == "__main__":
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+    for figure in run():
+        print(figure, flush=True)
