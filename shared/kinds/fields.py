@@ -3,9 +3,10 @@
 import ipaddress
 import re
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
-from annotated_types import MaxLen, MinLen, Predicate
+from annotated_types import Interval, MaxLen, MinLen, Predicate
 
 _LABEL = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(?<!-)")
 MAX_HOST = 253
@@ -60,3 +61,59 @@ HostName = Annotated[
     Predicate(is_host),
     Says("must be a host name or an IP address"),
 ]
+
+Port = Annotated[int, Interval(ge=1, le=65_535), NumericText()]
+
+
+def host_and_port(text: str, default: int) -> tuple[str, int]:
+    """``example.com``, ``example.com:8443``, ``[::1]:53``, ``::1`` or a URL -> host without brackets, port.
+
+    Raises ValueError for anything else.
+    """
+    bare = text.count(":") > 1 and not text.startswith("[") and "://" not in text
+    if any(letter.isspace() for letter in text):
+        msg = f"no host: {text!r}"
+        raise ValueError(msg)
+    parts = urlsplit(text if "://" in text else f"//[{text}]" if bare else f"//{text}")
+    host, port = parts.hostname or "", parts.port
+    if not is_host(host) or port == 0:
+        msg = f"no host: {text!r}"
+        raise ValueError(msg)
+    return host, default if port is None else port
+
+
+def is_host_and_port(text: str) -> bool:
+    """Is it a host, perhaps with a port, and nothing more?"""
+    return "/" not in text and "@" not in text and "?" not in text and "#" not in text and _reads(text)
+
+
+def is_place(text: str) -> bool:
+    """Is it a host, perhaps with a port, or a URL?"""
+    return _reads(text) and "@" not in text
+
+
+def _reads(text: str) -> bool:
+    try:
+        host_and_port(text, 1)
+    except ValueError:
+        return False
+    return True
+
+
+Security = Literal["none", "starttls", "tls"]
+
+
+def is_plain(text: str) -> bool:
+    """Has it no line breaks and no NUL, which would end a command?"""
+    return not any(letter in text for letter in "\r\n\0")
+
+
+_NO_BREAKS = Says("must be without line breaks")
+
+Username = Annotated[str, MaxLen(256), Predicate(is_plain), _NO_BREAKS]
+Password = Annotated[str, MaxLen(1024), Predicate(is_plain), _NO_BREAKS, Secret()]
+
+
+def login_faults(username: str, password: str) -> dict[str, str]:
+    """A password needs somebody whose it is."""
+    return {"username": "Username is required"} if password and not username else {}

@@ -1,0 +1,178 @@
+"""Has a certificate been revoked? Its authority is asked, by OCSP, else by its list (CRL)."""
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
+from cryptography.hazmat.primitives.hashes import SHA1
+from cryptography.hazmat.primitives.serialization import Encoding
+from cryptography.x509 import ocsp
+from cryptography.x509.oid import AuthorityInformationAccessOID, ExtendedKeyUsageOID
+
+from probe.net.bodies import Body
+from probe.net.errors import ProbeError, TargetError
+from probe.net.http1 import HttpReply
+from probe.net.request import request
+from probe.net.spent import Limit, Spent
+from shared.kinds.http import Http, is_url
+
+if TYPE_CHECKING:
+    from probe.net.engine import Net
+
+# Lists of large authorities are some megabytes; nobody is asked in more than so many places.
+_MOST_BYTES: Final = 8_388_608
+_MOST_PLACES: Final = 2
+_GOOD: Final = 200
+# How wrong the clocks may be.
+_SKEW_S: Final = 300
+# What anything that is not as it should be raises from the library.
+_BAD: Final = (ValueError, TypeError, InvalidSignature, UnsupportedAlgorithm)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """*text* is empty for a good one; *until* (seconds since 1970) its authority may be taken at its word."""
+
+    text: str
+    until: float
+
+
+async def verdict(net: "Net", leaf_der: bytes, issuer_der: bytes, limit: Limit) -> Verdict | None:
+    """What the authority says of the leaf; None if it has nothing to say, or cannot be asked."""
+    try:
+        leaf, issuer = x509.load_der_x509_certificate(leaf_der), x509.load_der_x509_certificate(issuer_der)
+        responders, lists = _responders(leaf), _lists(leaf)
+        asked = ocsp.OCSPRequestBuilder().add_certificate(leaf, issuer, SHA1()).build()  # noqa: S303 - names a key
+    except _BAD:
+        return None
+    question = quote(base64.b64encode(asked.public_bytes(Encoding.DER)), safe="")
+    for url in responders:
+        found = _of_responder(await _fetch(net, f"{url.rstrip('/')}/{question}", limit), leaf, issuer)
+        if found is not None:
+            return found
+    for url in lists:
+        found = _of_list(await _fetch(net, url, limit), leaf, issuer)
+        if found is not None:
+            return found
+    return None
+
+
+async def _fetch(net: "Net", url: str, limit: Limit) -> bytes:
+    """What is there; nothing if that cannot be had."""
+    try:
+        asked = request(Http(url=url))
+        body = Body(_MOST_BYTES)
+        reply = HttpReply(head=False, most=_MOST_BYTES, body=body)
+        await net.converse(asked.endpoint, Spent(), limit, asked.data, reply)
+    except (TargetError, ProbeError, ValueError):
+        return b""
+    return bytes(body.data) if reply.code == _GOOD and not body.fault else b""
+
+
+def _of_responder(raw: bytes, leaf: x509.Certificate, issuer: x509.Certificate) -> Verdict | None:
+    try:
+        said = ocsp.load_der_ocsp_response(raw)
+        if not _is_answer(said, leaf, issuer):
+            return None
+        until = _until(said.this_update_utc, said.next_update_utc)
+        _prove(said, _responder(said, issuer))
+    except _BAD:
+        return None
+    return None if until is None else Verdict(_words(said.revocation_time_utc), until)
+
+
+def _is_answer(said: ocsp.OCSPResponse, leaf: x509.Certificate, issuer: x509.Certificate) -> bool:
+    """Is it one, and about this certificate of this authority?"""
+    return (
+        said.response_status is ocsp.OCSPResponseStatus.SUCCESSFUL
+        and said.serial_number == leaf.serial_number
+        and said.certificate_status is not ocsp.OCSPCertStatus.UNKNOWN
+        and isinstance(said.hash_algorithm, SHA1)
+        and said.issuer_key_hash == x509.SubjectKeyIdentifier.from_public_key(issuer.public_key()).digest
+    )
+
+
+def _prove(said: ocsp.OCSPResponse, by: x509.Certificate) -> None:
+    """Raises ValueError or InvalidSignature unless *by* signed it."""
+    key, digest = by.public_key(), said.signature_hash_algorithm
+    if isinstance(key, rsa.RSAPublicKey) and digest is not None:
+        key.verify(said.signature, said.tbs_response_bytes, padding.PKCS1v15(), digest)
+    elif isinstance(key, ec.EllipticCurvePublicKey) and digest is not None:
+        key.verify(said.signature, said.tbs_response_bytes, ec.ECDSA(digest))
+    else:
+        raise ValueError("a key of another kind")
+
+
+def _responder(said: ocsp.OCSPResponse, issuer: x509.Certificate) -> x509.Certificate:
+    """Who signed: the authority, or somebody that it allowed to. Raises ValueError for anybody else."""
+    for one in said.certificates:
+        if one == issuer:
+            continue
+        one.verify_directly_issued_by(issuer)
+        usages = one.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
+        if ExtendedKeyUsageOID.OCSP_SIGNING not in usages:
+            raise ValueError("not allowed to answer")
+        if not one.not_valid_before_utc <= datetime.now(UTC) <= one.not_valid_after_utc:
+            raise ValueError("not valid now")
+        return one
+    return issuer
+
+
+def _of_list(raw: bytes, leaf: x509.Certificate, issuer: x509.Certificate) -> Verdict | None:
+    try:
+        pem = raw.startswith(b"-----BEGIN")
+        listed = x509.load_pem_x509_crl(raw) if pem else x509.load_der_x509_crl(raw)
+        key = issuer.public_key()
+        if listed.issuer != issuer.subject or not isinstance(
+            key, rsa.RSAPublicKey | ec.EllipticCurvePublicKey
+        ):
+            return None
+        if not listed.is_signature_valid(key):
+            return None
+        until = _until(listed.last_update_utc, listed.next_update_utc)
+        one = listed.get_revoked_certificate_by_serial_number(leaf.serial_number)
+    except _BAD:
+        return None
+    if until is None:
+        return None
+    return Verdict(_words(None if one is None else one.revocation_date_utc), until)
+
+
+def _until(since: datetime, until: datetime | None) -> float | None:
+    """None if it is not for now."""
+    now = datetime.now(UTC).timestamp()
+    end = since.timestamp() + 86_400 if until is None else until.timestamp()
+    return end if since.timestamp() - _SKEW_S <= now < end + _SKEW_S else None
+
+
+def _words(revoked: datetime | None) -> str:
+    return "" if revoked is None else f"tls: certificate was revoked on {revoked:%Y-%m-%d}"
+
+
+def _responders(leaf: x509.Certificate) -> Sequence[str]:
+    try:
+        places = leaf.extensions.get_extension_for_class(x509.AuthorityInformationAccess).value
+    except x509.ExtensionNotFound:
+        return []
+    kind = AuthorityInformationAccessOID.OCSP
+    return _plain([place.access_location for place in places if place.access_method == kind])
+
+
+def _lists(leaf: x509.Certificate) -> Sequence[str]:
+    try:
+        places = leaf.extensions.get_extension_for_class(x509.CRLDistributionPoints).value
+    except x509.ExtensionNotFound:
+        return []
+    return _plain([name for place in places for name in place.full_name or ()])
+
+
+def _plain(names: Sequence[x509.GeneralName]) -> Sequence[str]:
+    """Over HTTP, as they must be: to ask over TLS would ask for a certificate again."""
+    urls = [name.value for name in names if isinstance(name, x509.UniformResourceIdentifier)]
+    return [url for url in urls if url.startswith("http://") and is_url(url)][:_MOST_PLACES]

@@ -1,0 +1,50 @@
+"""Does the name system answer as it should?"""
+
+import ipaddress
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from annotated_types import MaxLen, MinLen, Predicate
+
+from shared.kinds.fields import HostName, Says, is_host_and_port
+
+RecordType = Literal["A", "AAAA", "CNAME", "MX", "TXT", "NS", "SOA", "SRV", "CAA"]
+Rcode = Literal["NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dns:
+    """*host* is the name that is asked for, of *resolver* (the probe's own if none is given).
+
+    Each of *expected* must be among the answers, written as zone files write them, with or without the final
+    dot: ``192.0.2.1``, ``10 mail.example.com``, ``0 issue "ca.example"``. *rcode* is the answer's code.
+    """
+
+    host: HostName
+    record_type: RecordType = "A"
+    resolver: (
+        Annotated[
+            str,
+            MinLen(1),
+            MaxLen(300),
+            Predicate(is_host_and_port),
+            Says("must be a host or an IP address, perhaps with a port"),
+        ]
+        | None
+    ) = None
+    expected: Annotated[list[Annotated[str, MinLen(1), MaxLen(4096)]], MaxLen(100)] = field(
+        default_factory=list
+    )
+    rcode: Rcode = "NOERROR"
+
+    def faults(self) -> dict[str, str]:
+        """An address is no name; and with an error there come no answers."""
+        found = {}
+        try:
+            ipaddress.ip_address(self.host.strip("[]"))
+            found["host"] = "must be a name, not an address"
+        except ValueError:
+            pass
+        if self.expected and self.rcode != "NOERROR":
+            found["expected"] = f"there are no answers with {self.rcode}"
+        return found

@@ -1,0 +1,47 @@
+"""Does a WebSocket open, and answer?"""
+
+from dataclasses import dataclass, field
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from annotated_types import MaxLen, MinLen, Predicate
+
+from shared.kinds.fields import Says, Secret, is_host
+from shared.kinds.http import are_headers
+
+
+def is_websocket(text: str) -> bool:
+    """Is it ws or wss, with a host that can be looked up, and neither a login nor blanks in it?"""
+    if any(ord(letter) <= ord(" ") or ord(letter) == 127 for letter in text) or not text.isascii():
+        return False
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        return False
+    return (
+        parts.scheme in {"ws", "wss"} and is_host(parts.hostname or "") and port != 0 and not parts.username
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebSocket:
+    """*send* is said once it is open; with *expect* the next message must hold that text."""
+
+    url: Annotated[
+        str,
+        MinLen(1),
+        MaxLen(8192),
+        Predicate(is_websocket),
+        Says("must be a ws or wss URL, in ASCII and without a login"),
+    ]
+    headers: Annotated[
+        dict[str, str],
+        MaxLen(100),
+        Predicate(are_headers),
+        Says("names must be header names, values without line breaks; the probe frames the request itself"),
+        Secret(),
+    ] = field(default_factory=dict)
+    verify_tls: bool = True
+    send: Annotated[str | None, MaxLen(65_536), Secret()] = None
+    expect: Annotated[str | None, MinLen(1), MaxLen(65_536)] = None
