@@ -1,44 +1,126 @@
 """Does an HTTP or HTTPS endpoint answer as it should?"""
 
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
+from probe import evidence
 from probe.checks._check import Check
+from probe.net.assertions import Answer, judge
+from probe.net.bodies import Body
 from probe.net.engine import Net
 from probe.net.errors import TargetError
 from probe.net.http1 import HttpReply
 from probe.net.request import Request, request
 from probe.net.spent import Limit, Spent
+from shared.evidence import Evidence, redacted
 from shared.kinds.http import Http, status_ranges
 from shared.results import Outcome, Status
+from shared.secrets import secret_texts
 
 _MOST_REDIRECTS: Final = 10
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 
-Ranges = tuple[tuple[int, int], ...]
+_OF_BODY: Final = frozenset({"body", "json"})
+_DAY_S: Final = 86_400
+
+Verdict = Callable[[HttpReply, Spent, Limit], str]
 
 
 def prepare(kind: Http) -> Check:
     """Raises ValueError for a configuration that cannot be run."""
     first = request(kind)
+    verdict = _verdict(kind)
     expected = status_ranges(kind.expected_status)
-    words = ", ".join(f"{low}-{high}" if low != high else str(low) for low, high in expected)
     # A monitor that can only be content with a redirect wants to see it, not where it leads.
     follow = kind.follow_redirects and not all(low >= 300 and high < 400 for low, high in expected)
+    listen = _listener(kind)
 
     async def check(net: Net, deadline: float) -> Outcome:
-        spent, limit = Spent(), Limit.until(deadline)
-        code = await _ask(net, first, spent, limit, most=kind.max_body_bytes, follow=follow)
-        for low, high in expected:
-            if low <= code <= high:
-                return Outcome(Status.UP, code, phases=spent.phases())
-        return Outcome(Status.DOWN, code, f"status {code}, expected {words}", spent.phases())
+        spent, limit, replies = Spent(), Limit.until(deadline), list[HttpReply]()
+        saw = partial(_saw, kind, spent, replies)
+        try:
+            code = await _ask(net, first, spent, limit, replies, listen, follow=follow)
+        except TargetError as error:
+            error.evidence = saw
+            raise
+        fault = verdict(replies[-1], spent, limit)
+        if not fault:
+            return Outcome(Status.UP, code, "", spent.phases(), address=spent.address, ends=spent.ends)
+        return Outcome(
+            Status.DOWN, code, fault, spent.phases(), evidence=saw, address=spent.address, ends=spent.ends
+        )
 
     return check
 
 
-async def _ask(net: Net, asked: Request, spent: Spent, limit: Limit, *, most: int, follow: bool) -> int:
-    """The status at the end of all redirects."""
-    reply = HttpReply(head=asked.method == "HEAD", most=most)
+def _listener(kind: Http) -> Callable[[str], HttpReply]:
+    """Of an answer to a method that is kept which the assertions look at."""
+    most = kind.max_body_bytes
+    if not kind.assertions:
+        return lambda method: HttpReply(head=method == "HEAD", most=most)
+    of_body = any(one.source in _OF_BODY for one in kind.assertions)
+
+    def listen(method: str) -> HttpReply:
+        return HttpReply(head=method == "HEAD", most=most, body=Body(most) if of_body else None, headers=[])
+
+    return listen
+
+
+def _verdict(kind: Http) -> Verdict:
+    """What is wrong with an answer, in words; empty if it is as it should be."""
+    expected = status_ranges(kind.expected_status)
+    words = ", ".join(f"{low}-{high}" if low != high else str(low) for low, high in expected)
+    good = frozenset(code for low, high in expected for code in range(low, high + 1))
+    if not kind.assertions:
+        return lambda reply, _spent, _limit: (
+            "" if reply.code in good else f"status {reply.code}, expected {words}"
+        )
+    # Who asserts something of the status has said which are good.
+    any_status = kind.expected_status is None and any(one.source == "status" for one in kind.assertions)
+    asserted = judge(kind.assertions)
+
+    def verdict(reply: HttpReply, spent: Spent, limit: Limit) -> str:
+        if reply.code not in good and not any_status:
+            return f"status {reply.code}, expected {words}"
+        return _plain(asserted(_answer(reply, spent, limit)), kind)
+
+    return verdict
+
+
+def _answer(reply: HttpReply, spent: Spent, limit: Limit) -> Answer:
+    return Answer(
+        code=reply.code,
+        headers=[(name.decode("latin-1"), value.decode("latin-1")) for name, value in reply.headers or ()],
+        body=reply.text,
+        took_ms=(time.monotonic() - limit.began) * 1000,
+        days=None if spent.ends is None else (spent.ends - time.time()) / _DAY_S,
+    )
+
+
+def _plain(fault: str, kind: Http) -> str:
+    """An answer may repeat what is secret in the request, and so what is found there."""
+    return redacted(Evidence(body=fault), secret_texts(kind)).body if fault else ""
+
+
+def _saw(kind: Http, spent: Spent, replies: Sequence[HttpReply]) -> Evidence:
+    return evidence.of_reply(spent, replies[-1], secret_texts(kind))
+
+
+async def _ask(
+    net: Net,
+    asked: Request,
+    spent: Spent,
+    limit: Limit,
+    replies: list[HttpReply],
+    listen: Callable[[str], HttpReply],
+    *,
+    follow: bool,
+) -> int:
+    """The status at the end of all redirects; each answer is added to *replies*."""
+    reply = listen(asked.method)
+    replies.append(reply)
     await net.converse(asked.endpoint, spent, limit, asked.data, reply)
     hops = 0
     while follow and reply.code in _REDIRECTS and reply.location is not None:
@@ -46,7 +128,8 @@ async def _ask(net: Net, asked: Request, spent: Spent, limit: Limit, *, most: in
         if hops > _MOST_REDIRECTS:
             raise TargetError(f"redirect: more than {_MOST_REDIRECTS}", code=reply.code, spent=spent)
         asked = _follow(asked, reply, spent)
-        reply = HttpReply(head=asked.method == "HEAD", most=most)
+        reply = listen(asked.method)
+        replies.append(reply)
         await net.converse(asked.endpoint, spent, limit, asked.data, reply)
     return reply.code
 

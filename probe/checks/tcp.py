@@ -1,19 +1,52 @@
-"""Is a TCP port open?"""
+"""Is a TCP port open, and does it answer as it should?"""
+
+import time
+from functools import partial
 
 from probe.checks._check import Check
-from probe.net.endpoint import Endpoint
+from probe.net.banner import Banner
+from probe.net.endpoint import Endpoint, show
 from probe.net.engine import Net
+from probe.net.errors import TargetError
 from probe.net.spent import Limit, Spent
+from shared.evidence import Evidence, redacted
 from shared.kinds.tcp import Tcp
+from shared.patterns import finder
 from shared.results import Outcome, Status
+from shared.secrets import secret_texts
 
 
 def prepare(kind: Tcp) -> Check:
-    endpoint = Endpoint.of(kind.host, kind.port)
+    """Raises ValueError for an *expect* that is no pattern."""
+    endpoint = Endpoint.of(kind.host, kind.port, tls=kind.tls, verify=kind.verify_tls)
+    if kind.send or kind.expect:
+        return _talking(kind, endpoint)
 
     async def check(net: Net, deadline: float) -> Outcome:
         spent = Spent()
         await net.converse(endpoint, spent, Limit.until(deadline))
-        return Outcome(Status.UP, phases=spent.phases())
+        return Outcome(Status.UP, phases=spent.phases(), address=spent.address)
 
     return check
+
+
+def _talking(kind: Tcp, endpoint: Endpoint) -> Check:
+    words, finds, wanted = (kind.send or "").encode(), finder(kind.expect or ""), repr(kind.expect or "")
+
+    async def check(net: Net, deadline: float) -> Outcome:
+        spent, limit, banner = Spent(), Limit.until(deadline), Banner(finds, wanted)
+        try:
+            await net.converse(endpoint, spent, limit, words, banner)
+        except TargetError as error:
+            if banner.phase == "expect" and time.monotonic() >= deadline:
+                error.args = (banner.late(limit.words),)
+            error.evidence = partial(_saw, kind, spent, banner)
+            raise
+        return Outcome(Status.UP, phases=spent.phases(), address=spent.address)
+
+    return check
+
+
+def _saw(kind: Tcp, spent: Spent, banner: Banner) -> Evidence:
+    address = show(spent.address, spent.port) if spent.address else ""
+    return redacted(Evidence(address, body=banner.text), secret_texts(kind))

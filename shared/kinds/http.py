@@ -7,6 +7,8 @@ from urllib.parse import urlsplit
 
 from annotated_types import Interval, MaxLen, MinLen, Predicate
 
+from shared.assertions import Assertion
+from shared.client_certificate import chain_fault, key_fault
 from shared.kinds.fields import HidesPassword, Says, Secret, is_host
 
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
@@ -115,4 +117,19 @@ class Http:
     verify_tls: bool = True
     ip_version: Literal["4", "6", "any"] = "any"
     auth: Annotated[Auth | None, Secret()] = None
+    client_cert: Annotated[str | None, MaxLen(65_536), Secret()] = None
+    client_key: Annotated[str | None, MaxLen(16_384), Secret()] = None
+    assertions: Annotated[list[Assertion], MaxLen(50)] = field(default_factory=list)
     max_body_bytes: Annotated[int, Interval(ge=0, le=16_777_216)] = 1_048_576
+
+    def faults(self) -> dict[str, str]:
+        """Whether the client's certificate and its key are there and fit each other."""
+        if self.client_cert is None or self.client_key is None:
+            if self.client_cert is None and self.client_key is None:
+                return {}
+            return {"clientKey" if self.client_key is None else "clientCert": "is required beside the other"}
+        chain = chain_fault(self.client_cert)
+        if chain:
+            return {"clientCert": chain}
+        key = key_fault(self.client_cert, self.client_key)
+        return {"clientKey": key} if key else {}

@@ -1,16 +1,26 @@
-"""Is a TCP port open?"""
+"""Is a TCP port open, and does it answer as it should?"""
 
 from dataclasses import dataclass
 from typing import Annotated
 
-from annotated_types import Interval
+from annotated_types import Interval, MaxLen, Predicate
 
-from shared.kinds.fields import HostName, NumericText
+from shared.kinds.fields import HostName, NumericText, Says, Secret
+from shared.patterns import is_wanted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tcp:
-    """*port* 1 to 65535."""
+    """*port* 1 to 65535. *send* alone wants any answer, *expect* one that holds it (``=~``: a pattern)."""
 
     host: HostName
     port: Annotated[int, Interval(ge=1, le=65535), NumericText()]
+    send: Annotated[str | None, MaxLen(65_536), Secret()] = None
+    expect: Annotated[
+        str | None,
+        MaxLen(4096),
+        Predicate(lambda text: text is None or is_wanted(text)),
+        Says("must be text, or =~ and a regular expression that RE2 takes"),
+    ] = None
+    tls: bool = False
+    verify_tls: bool = True

@@ -1,0 +1,154 @@
+"""A socket for pings that many checks share: which echo an answer or an error is about, and when it came."""
+
+import secrets
+import socket
+import time
+from asyncio import Future
+from collections.abc import Sequence
+from functools import partial
+from select import EPOLLIN
+from typing import TYPE_CHECKING, Final, Protocol
+
+from probe.net.icmp_wire import ANSWERS, HEADER, Fault, echo, fault, heard, open_socket
+
+if TYPE_CHECKING:
+    from probe.net.engine import Net
+
+# After so many answers others have their turn.
+_MOST_READS: Final = 128
+_READ_BYTES: Final = 128
+_EXTRA_BYTES: Final = socket.CMSG_SPACE(16) + socket.CMSG_SPACE(4)
+_MOST_WAITING: Final = 60_000
+_MOST_TRIES: Final = 3
+# By more than this the wall clock does not move by itself against the other.
+_STEP_NS: Final = 1_000_000
+
+
+class Pinging(Protocol):
+    """Whoever sent an echo to *address* and hears what came of it."""
+
+    address: str
+    future: Future[None]
+
+    def answered(self, took_ns: int) -> None: ...
+
+    def failed(self, words: str) -> None: ...
+
+
+class Line:
+    """A socket, and the echoes that went out by it and have no answer yet."""
+
+    __slots__ = (
+        "_answer", "_counter", "_family", "_fd", "_head", "_headers", "_ident", "_mark", "_sock", "closed",
+        "dropped", "net", "waiting",
+    )  # fmt: skip
+
+    def __init__(self, net: "Net", family: socket.AddressFamily) -> None:
+        self.net = net
+        self.closed = False
+        self.dropped = 0
+        self.waiting: dict[int, tuple[Pinging, int, int, int]] = {}
+        self._family = family
+        self._sock, raw = open_socket(family)
+        self._headers = raw and family == socket.AF_INET  # of IP, before what came
+        self._ident = secrets.randbits(16) | 1 if raw else 0
+        self._mark = secrets.token_bytes(4)
+        self._counter = secrets.randbits(16)
+        self._answer = ANSWERS[family]
+        self._head = partial(echo, family, self._ident, self._mark)
+        self._fd = self._sock.fileno()
+        net.watch(self._fd, self, EPOLLIN)
+
+    def send(self, pinging: Pinging, padding: bytes) -> int:
+        """Raises BlockingIOError if there is no room now, OSError if there is no way."""
+        if len(self.waiting) >= _MOST_WAITING:
+            raise BlockingIOError
+        counter = self._counter = (self._counter + 1) & 0xFFFFFFFF
+        while counter & 0xFFFF in self.waiting:
+            counter = self._counter = (counter + 1) & 0xFFFFFFFF
+        packet = self._head(counter) + padding
+        number = counter & 0xFFFF
+        began_ns, sent_ns = time.monotonic_ns(), time.time_ns()
+        self.waiting[number] = (pinging, counter, sent_ns, began_ns)
+        try:
+            self._sock.sendto(packet, (pinging.address, 0))
+        except OSError as error:
+            self._give_again(error, packet, number, pinging.address)
+        return number
+
+    def heed(self, _events: int = 0) -> None:
+        """Take in what has come."""
+        sock, offset = self._sock, 0
+        for _ in range(_MOST_READS):
+            try:
+                data, extras, _, _ = sock.recvmsg(_READ_BYTES, _EXTRA_BYTES)
+            except BlockingIOError:
+                return
+            except OSError:  # an error of the network, about any of them
+                self._read_faults()
+                continue
+            if self._headers:
+                offset = (data[0] & 15) * 4
+            if len(data) >= offset + HEADER.size:
+                self._match(data, offset, extras)
+
+    def close(self) -> None:
+        if not self.closed:
+            self.closed = True
+            self.net.forget(self._fd)
+            self._sock.close()
+            for pinging, *_ in list(self.waiting.values()):
+                pinging.future.cancel()
+            self.waiting.clear()
+
+    def _match(self, data: bytes, offset: int, extras: Sequence[tuple[int, int, bytes]]) -> None:
+        kind, _, _, ident, number, mark, counter = HEADER.unpack_from(data, offset)
+        known = self.waiting.get(number)
+        if known is None or kind != self._answer or mark != self._mark or known[1] != counter:
+            return
+        if self._ident and ident != self._ident:
+            return
+        del self.waiting[number]
+        at_ns, dropped = heard(extras)
+        if dropped:
+            self.dropped = dropped
+        pinging, _, sent_ns, began_ns = known
+        took_ns = time.monotonic_ns() - began_ns
+        by_kernel_ns = at_ns - sent_ns
+        stepped = abs(time.time_ns() - sent_ns - took_ns) > _STEP_NS
+        pinging.answered(took_ns if stepped or not 0 <= by_kernel_ns <= took_ns else by_kernel_ns)
+
+    def _give_again(self, error: OSError, packet: bytes, number: int, address: str) -> None:
+        """What *error* tells may be about another echo, and wait to be read."""
+        for _ in range(_MOST_TRIES):
+            if isinstance(error, BlockingIOError) or not self._read_faults():
+                break
+            try:
+                self._sock.sendto(packet, (address, 0))
+            except OSError as another:
+                error = another
+            else:
+                return
+        self.waiting.pop(number, None)
+        raise error
+
+    def _read_faults(self) -> bool:
+        found = False
+        while (one := fault(self._sock)) is not None:
+            found = True
+            self._blame(one)
+        return found
+
+    def _blame(self, one: Fault) -> None:
+        known = self.waiting.get(one.number)
+        if known is None:
+            return
+        pinging, counter, *_ = known
+        if len(one.quoted) >= HEADER.size:
+            _, _, _, ident, _, mark, quoted = HEADER.unpack_from(one.quoted)
+            mine = (mark, quoted) == (self._mark, counter) and ident == (self._ident or ident)
+        else:
+            mine = one.to == pinging.address
+        if mine:
+            del self.waiting[one.number]
+            pinging.failed(one.words)

@@ -1,0 +1,62 @@
+"""What an HTTP answer must hold beside its status: one condition, and the values it may be put with."""
+
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
+
+from annotated_types import MaxLen
+
+from shared.json_paths import is_path
+from shared.patterns import REGEX, is_wanted
+
+Source = Literal["status", "header", "body", "json", "responseTime", "certificateDays"]
+Op = Literal["eq", "ne", "lt", "le", "gt", "ge", "contains", "notContains", "matches", "exists"]
+
+NUMBERS: Final = frozenset({"status", "responseTime", "certificateDays"})
+ORDERS: Final = frozenset({"lt", "le", "gt", "ge"})
+OF_TEXT: Final = frozenset({"contains", "notContains", "matches"})
+_NEEDS_PATH: Final = {"header": "the name of a header", "json": "a JSONPath"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assertion:
+    """*path* names the header, or is a JSONPath; responseTime is in milliseconds."""
+
+    source: Source
+    op: Op = "eq"
+    path: Annotated[str, MaxLen(512)] = ""
+    value: Annotated[str, MaxLen(4096)] | bool | int | float | None = None
+
+    def faults(self) -> dict[str, str]:
+        """What does not fit together."""
+        faults = {}
+        if self.source in _NEEDS_PATH and not self.path:
+            faults["path"] = f"is required: {_NEEDS_PATH[self.source]}"
+        elif self.source == "json" and not is_path(self.path):
+            faults["path"] = "must be a JSONPath"
+        value = self._value_fault()
+        if value:
+            faults["value"] = value
+        return faults
+
+    def _value_fault(self) -> str:
+        if self.op == "exists":
+            return "" if self.value is None or isinstance(self.value, bool) else "must be true or false"
+        if self.value is None and not (self.source == "json" and self.op in {"eq", "ne"}):
+            return "Value is required"
+        if self.op in OF_TEXT and self.source in NUMBERS:
+            return "must be compared by eq, ne, lt, le, gt or ge"
+        if self.op in ORDERS or self.source in NUMBERS:
+            return "" if number(self.value) is not None else "must be a number"
+        if self.op == "matches" and not (isinstance(self.value, str) and is_wanted(REGEX + self.value)):
+            return "must be a regular expression that RE2 takes"
+        return ""
+
+
+def number(value: object) -> float | None:
+    """*value* as a number, if it is one or reads as one."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,37 @@
+"""A certificate of the client's own and its key, both in PEM: are they, and do they belong together?"""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+_UNREADABLE: Final = (ValueError, TypeError, UnsupportedAlgorithm)
+
+
+@dataclass(frozen=True, slots=True)
+class ClientCertificate:
+    """*chain*: the certificate, and those of its issuers that the server needs."""
+
+    chain: str = field(repr=False)
+    key: str = field(repr=False)
+
+
+def chain_fault(chain: str) -> str:
+    """What is wrong with it; empty if nothing is."""
+    try:
+        x509.load_pem_x509_certificates(chain.encode())
+    except _UNREADABLE:
+        return "must be a certificate in PEM"
+    return ""
+
+
+def key_fault(chain: str, key: str) -> str:
+    """What is wrong with the key of a *chain* that is sound; empty if nothing is."""
+    try:
+        private = load_pem_private_key(key.encode(), password=None)
+    except _UNREADABLE:
+        return "must be a private key in PEM that no password protects"
+    leaf = x509.load_pem_x509_certificates(chain.encode())[0]
+    return "" if private.public_key() == leaf.public_key() else "is not the key of this certificate"
