@@ -27,6 +27,7 @@ ONE, OTHER = "mon_" + "0" * 26, "mon_" + "1" * 26
         pytest.param(["incident.*"], [], "incident.created", True, id="a star asks for all below"),
         pytest.param(["incident.*"], [], "incidental", False, id="but for nothing beside"),
         pytest.param(["*"], [], "probe.offline", True, id="a lone star asks for everything"),
+        pytest.param(["probe.*"], [OTHER], "probe.offline", True, id="a probe is no monitor's"),
         pytest.param(["*"], [], "monitor.created", False, id="but what is only for those who follow"),
         pytest.param(["monitor.*"], [], "monitor.paused", False, id="and so does none of them"),
         pytest.param([], [ONE], "monitor.down", True, id="the monitor that was named"),

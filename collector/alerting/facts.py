@@ -1,0 +1,84 @@
+"""Gathers what the rules of some monitors ask for: no more than their conditions name."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from collector.alerting.looking import Applied, Seen
+from collector.core import conditions as core
+from collector.core.conditions import Check, Facts, Place, Rate
+from collector.core.rule_fields import Conditions
+from collector.services import statistics
+from collector.services.rule_fields import conditions_of
+from collector.storage import alert_facts
+from collector.storage.alert_facts import Ruled
+from collector.storage.db import Tx
+
+_DAY = timedelta(days=1)
+# A location says something as long as it would, had it missed two checks.
+_MISSED = 3
+_LATE = timedelta(seconds=15)
+
+_Ask = tuple[Ruled, Conditions]
+
+
+async def gather(tx: Tx, seen: Mapping[int, Seen], now: datetime) -> dict[int, dict[UUID, Applied]]:
+    """By the monitors' numbers and the rules' ids."""
+    asked = [(one, conditions_of(one.rule.conditions)) for one in await alert_facts.rules(tx, sorted(seen))]
+    checks = await _checks(tx, asked, seen, now)
+    rates = await _rates(tx, asked, now)
+    uptimes = await _uptimes(tx, asked, now)
+    found: defaultdict[int, dict[UUID, Applied]] = defaultdict(dict)
+    for one, conditions in asked:
+        about = seen[one.monitor]
+        facts = Facts(
+            down=about.one.told,
+            failure_threshold=about.one.failure_threshold,
+            quorum=about.one.quorum,
+            places=_places(about, one.interval_s, checks, now),
+            rate=rates.get((one.monitor, now - core.window(conditions, one.interval_s))),
+            day=rates.get((one.monitor, now - _DAY)),
+            uptime=uptimes.get(one.monitor),
+        )
+        found[one.monitor][one.rule.id] = Applied(one.rule, conditions, facts)
+    return found
+
+
+def _places(
+    seen: Seen, interval_s: int, checks: Mapping[tuple[int, int], Sequence[Check]], now: datetime
+) -> list[Place]:
+    """The locations that vote, and were heard of lately."""
+    fresh = timedelta(seconds=_MISSED * interval_s + seen.one.timeout_s) + _LATE
+    return [
+        Place(place.state.fails, checks.get((place.monitor, place.location), ()))
+        for place in seen.places
+        if place.vote.counts(now) and place.last_at is not None and now - place.last_at <= fresh
+    ]
+
+
+async def _checks(
+    tx: Tx, asked: Sequence[_Ask], seen: Mapping[int, Seen], now: datetime
+) -> dict[tuple[int, int], list[Check]]:
+    wanted: dict[int, tuple[int, datetime]] = {}
+    for one, conditions in asked:
+        about = seen[one.monitor].one
+        most = core.depth(conditions, about.failure_threshold)
+        if most and most > wanted.get(one.monitor, (0, now))[0]:
+            back = (most + _MISSED) * timedelta(seconds=one.interval_s + about.timeout_s)
+            wanted[one.monitor] = most, now - back
+    return await alert_facts.newest(tx, wanted) if wanted else {}
+
+
+async def _rates(tx: Tx, asked: Sequence[_Ask], now: datetime) -> dict[tuple[int, datetime], Rate]:
+    wanted = {
+        (one.monitor, now - core.window(conditions, one.interval_s))
+        for one, conditions in asked
+        if conditions.error_rate_percent is not None
+    } | {(one.monitor, now - _DAY) for one, conditions in asked if conditions.availability is not None}
+    return await alert_facts.rates(tx, sorted(wanted)) if wanted else {}
+
+
+async def _uptimes(tx: Tx, asked: Sequence[_Ask], now: datetime) -> dict[int, float]:
+    wanted = {one.monitor for one, conditions in asked if conditions.availability is not None}
+    return {monitor: (await statistics.summary(tx, monitor, now)).uptime_day for monitor in sorted(wanted)}

@@ -1,0 +1,214 @@
+"""Looks at one monitor with one rule: does it fire, is it over, is somebody to be told again?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from collector.core import escalation
+from collector.core import events as payloads
+from collector.core.conditions import Facts, Reason, fires
+from collector.core.escalation import Deed, Next, Policy, Progress
+from collector.core.holds import Allowed
+from collector.core.rule_fields import Conditions
+from collector.services import alert_notices, announcing
+from collector.storage.alerts import Alert
+from collector.storage.channels import Addressee
+from collector.storage.events import Event
+from collector.storage.judged import Incident, Judged
+from collector.storage.rules import Row
+from collector.storage.states import Located
+from collector.storage.timeline import Entry
+from shared import ids
+
+# How often it is asked whether a condition still holds that no event tells the end of.
+_OF_CHECKS = timedelta(seconds=5)
+_OF_WINDOWS = timedelta(seconds=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A monitor with all that its rules may ask; *free*: what holds leave free."""
+
+    one: Judged
+    places: Sequence[Located]
+    free: Allowed
+    channels: Mapping[UUID, Addressee]
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A rule with what it knows of the monitor."""
+
+    rule: Row
+    conditions: Conditions
+    facts: Facts
+
+
+@dataclass(slots=True)
+class Writes:
+    """What looking came to."""
+
+    fired: list[Alert] = field(default_factory=list)
+    changed: list[Alert] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+
+
+def look(seen: Seen, applied: Applied | None, alert: Alert | None, now: datetime, writes: Writes) -> None:
+    """*applied* None: the rule is gone, disabled, or for other monitors; *alert*: what it fired before."""
+    reason = fires(applied.conditions, applied.facts) if applied else None
+    if alert is not None and alert.status != "recovered":
+        _go_on(seen, applied, alert, reason, now, writes)
+        return
+    if alert is not None:
+        muted = alert.muted_until is not None and alert.muted_until > now and reason is not None
+        if muted:
+            return
+        writes.changed.append(replace(alert, muted_until=None, due_at=None))
+    if applied and reason and _may_fire(seen, applied):
+        fired = _fire(seen, applied, reason, now)
+        writes.fired.append(_told(seen, applied, _linked(seen.one, fired, now), now, writes))
+
+
+def _may_fire(seen: Seen, applied: Applied) -> bool:
+    """That it is down was told already where nothing else is asked for; else its holds decide."""
+    return applied.conditions.empty or (seen.free.opens and seen.free.moves)
+
+
+def _fire(seen: Seen, applied: Applied, reason: Reason, now: datetime) -> Alert:
+    one, incident = seen.one, seen.one.open_incident
+    return Alert(
+        team_id=one.team_id,
+        id=ids.uuid7(),
+        rule_id=applied.rule.id,
+        rule_name=applied.rule.name,
+        monitor_id=one.id,
+        monitor_name=one.name,
+        reason=reason.key,
+        value=reason.value,
+        threshold=reason.threshold,
+        fired_at=now,
+        incident_id=incident.id if incident else None,
+    )
+
+
+def _go_on(
+    seen: Seen, applied: Applied | None, alert: Alert, reason: Reason | None, now: datetime, writes: Writes
+) -> None:
+    if applied is None or (reason is None and _is_well(seen, applied)):
+        writes.changed.append(_recovered(seen, applied, alert, now, writes))
+        return
+    left = _told(seen, applied, _linked(seen.one, alert, now), now, writes)
+    if left != alert:
+        writes.changed.append(left)
+
+
+def _is_well(seen: Seen, applied: Applied) -> bool:
+    return applied.conditions.empty or (not seen.one.down and seen.free.recovery)
+
+
+def _linked(one: Judged, alert: Alert, now: datetime) -> Alert:
+    """The alert with the incident that is open now: what was done to that was done to it."""
+    incident = one.open_incident
+    if incident is None:
+        return alert
+    taken, status = incident.status == "acknowledged", alert.status
+    if taken and status == "firing":
+        return replace(alert, status="acknowledged", acknowledged_at=now, incident_id=incident.id)
+    if status == "acknowledged" and alert.acknowledged_at and incident.span_from > alert.acknowledged_at:
+        return replace(alert, status="firing", acknowledged_at=None, acknowledged_by=None)
+    return alert if alert.incident_id == incident.id else replace(alert, incident_id=incident.id)
+
+
+def _told(seen: Seen, applied: Applied, alert: Alert, now: datetime, writes: Writes) -> Alert:
+    """The alert after whatever is to be told of it now, and with the time of the next look."""
+    incident = seen.one.open_incident
+    reopened = incident is not None and incident.span_from > incident.started_at
+    step = escalation.step(
+        _policy(applied.rule),
+        Progress(alert.notified_at, alert.reminded_at, alert.escalations),
+        seen.free,
+        acknowledged=alert.status == "acknowledged",
+        opened_at=incident.span_from if incident is not None and reopened else None,
+        now=now,
+    )
+    progress = step.progress
+    after = replace(
+        alert,
+        notified_at=progress.notified_at,
+        reminded_at=progress.reminded_at,
+        escalations=progress.escalations,
+        due_at=_due(seen, applied, step, now),
+    )
+    return after if step.deed is Deed.NOTHING else _tell(seen, applied, after, step.deed, now, writes)
+
+
+def _tell(seen: Seen, applied: Applied, alert: Alert, deed: Deed, now: datetime, writes: Writes) -> Alert:
+    rule, one = applied.rule, seen.one
+    escalates = deed is Deed.ESCALATE
+    kind = payloads.ALERT_ESCALATED if escalates else payloads.ALERT_FIRED
+    webhooks = escalates or not alert_notices.of_state(alert, applied.conditions)
+    wanted = rule.escalate_to if escalates else rule.channels
+    channels = alert_notices.addressed(wanted, seen.channels, kind, one.id, webhooks=webhooks)
+    first = alert.told_incident_id is None and not alert.told
+    after = replace(
+        alert,
+        told=list(dict.fromkeys((*alert.told, *channels))),
+        told_incident_id=alert.incident_id if first else alert.told_incident_id,
+    )
+    writes.events.append(_event(seen, kind, after, channels, now))
+    if after.incident_id is not None:
+        writes.entries.append(_entry(seen, rule, after, deed, channels))
+    return after
+
+
+def _recovered(seen: Seen, applied: Applied | None, alert: Alert, now: datetime, writes: Writes) -> Alert:
+    after = replace(alert, status="recovered", recovered_at=now, due_at=None)
+    if alert.notified_at is not None:
+        quiet = applied is not None and not applied.rule.notify_on_recovery
+        kind = payloads.ALERT_RECOVERED
+        channels = alert_notices.addressed(() if quiet else alert.told, seen.channels, kind, seen.one.id)
+        writes.events.append(_event(seen, kind, after, channels, now))
+    return after
+
+
+def _event(seen: Seen, kind: str, alert: Alert, channels: Sequence[UUID], now: datetime) -> Event:
+    one = seen.one
+    monitor = announcing.about(one, down=one.down)
+    named = _named(one, alert)
+    return alert_notices.event(kind, alert, monitor, one.severity, named, seen.places, channels, now)
+
+
+def _named(one: Judged, alert: Alert) -> Incident | None:
+    """The incident that the first notice named: paging services know the trouble by it."""
+    incident = one.incident
+    return incident if incident is not None and incident.id == alert.told_incident_id else None
+
+
+def _entry(seen: Seen, rule: Row, alert: Alert, deed: Deed, channels: Sequence[UUID]) -> Entry:
+    assert alert.incident_id is not None  # noqa: S101 - only what has one is noted in its log
+    names = ", ".join(seen.channels[id_].name for id_ in channels) or "nobody"
+    if deed is Deed.ESCALATE:
+        steps = rule.escalation["maxEscalations"] if rule.escalation else 0
+        said = f"{rule.name}, step {alert.escalations} of {steps}: {names}"
+        return Entry(alert.team_id, alert.incident_id, "escalated", said)
+    again = " again" if deed is Deed.REMIND else ""
+    return Entry(alert.team_id, alert.incident_id, "notified", f"{rule.name}{again}: {names}")
+
+
+def _policy(rule: Row) -> Policy:
+    repeat = timedelta(minutes=rule.repeat_minutes) if rule.repeat_minutes else None
+    if rule.escalation is None:
+        return Policy(repeat)
+    delay = timedelta(minutes=rule.escalation["delayMinutes"])
+    return Policy(repeat, delay, rule.escalation["maxEscalations"])
+
+
+def _due(seen: Seen, applied: Applied, step: Next, now: datetime) -> datetime | None:
+    """The next step, or the next look at a condition whose end no event tells."""
+    if applied.conditions.empty or seen.one.down:
+        return step.due_at
+    windows = (applied.conditions.error_rate_percent, applied.conditions.availability) != (None, None)
+    again = now + (_OF_WINDOWS if windows else _OF_CHECKS)
+    return min(step.due_at or again, again)

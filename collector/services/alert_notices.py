@@ -1,0 +1,106 @@
+"""Turns what became of an alert into the event that tells it, and says whom that event is for."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from collector.channels.webhook import hears
+from collector.core import events as payloads
+from collector.core.conditions import CONSECUTIVE, DOWN, plain
+from collector.core.rule_fields import Conditions
+from collector.storage.alerts import Alert
+from collector.storage.channels import Addressee
+from collector.storage.events import Event
+from collector.storage.judged import Incident
+from collector.storage.states import Located
+from shared import ids
+
+
+def of_state(alert: Alert, conditions: Conditions | None) -> bool:
+    """Did it fire because the monitor is down? Webhook channels hear of that without any rule."""
+    if alert.reason == DOWN or conditions is None:
+        return alert.reason == DOWN
+    return alert.reason == CONSECUTIVE and (conditions.latency_threshold_ms, conditions.status_code) == (
+        None,
+        None,
+    )
+
+
+def addressed(
+    wanted: Iterable[UUID],
+    channels: Mapping[UUID, Addressee],
+    kind: str,
+    monitor_id: UUID,
+    *,
+    webhooks: bool = True,
+) -> list[UUID]:
+    """Those of *wanted* that are enabled, and have not narrowed what they hear to something else."""
+    shown = ids.show("mon", monitor_id)
+    return [
+        id_
+        for id_ in dict.fromkeys(wanted)
+        if (found := channels.get(id_)) is not None
+        and (
+            found.type != "webhook"
+            or (webhooks and hears(found.events or [kind], found.monitors, kind, shown))
+        )
+    ]
+
+
+def event(
+    kind: str,
+    alert: Alert,
+    monitor: Mapping[str, Any],
+    severity: str,
+    incident: Incident | None,
+    places: Sequence[Located],
+    channels: Sequence[UUID],
+    now: datetime,
+) -> Event:
+    """*severity* is the monitor's; *incident* the one that the first notice named."""
+    payload = payloads.alert(
+        kind,
+        monitor,
+        {
+            "id": ids.show("alert", alert.id),
+            "ruleId": ids.show("rule", alert.rule_id),
+            "ruleName": alert.rule_name,
+            "reason": alert.reason,
+            "value": plain(alert.value),
+            "threshold": plain(alert.threshold),
+            "firedAt": alert.fired_at,
+            "escalation": alert.escalations,
+            "severity": incident.severity if incident else severity,
+        },
+        incident=_incident(incident, now),
+        states=[_state(place) for place in places],
+        now=now,
+    )
+    return Event(
+        alert.team_id, alert.monitor_id, kind, payload, incident.id if incident else None, tuple(channels)
+    )
+
+
+def _incident(incident: Incident | None, now: datetime) -> dict[str, Any] | None:
+    if incident is None:
+        return None
+    return {
+        "id": ids.show("inc", incident.id),
+        "severity": incident.severity,
+        "startedAt": incident.started_at,
+        "lastError": incident.last_error,
+        "downtime": incident.downtime_s(now),
+    }
+
+
+def _state(place: Located) -> dict[str, Any]:
+    known = "down" if place.state.failing or place.state.fails else "up"
+    return {
+        "location": place.name,
+        "status": "unknown" if place.last_at is None else known,
+        "failing": place.state.failing,
+        "consecutiveFailures": place.state.fails,
+        "lastCheckedAt": place.last_at,
+        "error": place.error or None,
+    }

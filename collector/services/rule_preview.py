@@ -1,0 +1,84 @@
+"""What a rule would have done over the last days."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from collector.core.conditions import DOWN, Reason
+from collector.core.maintenance import Selection
+from collector.core.rule_fields import Conditions
+from collector.core.rule_replay import About, Past, Spell, notices, replay
+from collector.services import rules
+from collector.services.rule_fields import for_create
+from collector.services.validation import ignored
+from collector.storage import rule_preview as table
+from collector.storage.db import Db, Tx
+from collector.storage.rule_preview import Previewed
+
+LENGTH = timedelta(days=7)
+_MONITORS = 50
+# So many are replayed in about a second.
+_RESULTS = 100_000
+_LEAST_OF_ONE = 2_000
+_ALERTS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Would:
+    """One alert that it would have fired."""
+
+    monitor: Previewed
+    spell: Spell
+    notices: int
+    escalations: int
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    since: datetime
+    until: datetime
+    monitors: int
+    alerts: list[Would]
+    warnings: list[str]
+
+
+async def preview(db: Db, team_id: int, body: Mapping[str, Any], now: datetime) -> Preview:
+    """Raises Invalid. The monitors are taken as they are now; what held a notice back then is left out."""
+    wish = for_create({"name": "Preview", **body})
+    since = now - LENGTH
+    async with db.connection() as tx:
+        rule = wish.checked(await rules.strangers(tx, team_id, wish))
+        named = list(dict.fromkeys(wish.monitors.values()))
+        selection = Selection(not named and not rule.tags, named, rule.tags)
+        found = await table.monitors(tx, team_id, selection, _MONITORS + 1)
+        looked, alerts = found[:_MONITORS], []
+        most = max(_LEAST_OF_ONE, _RESULTS // max(1, len(looked)))
+        cut = False
+        for one in looked:
+            past = [] if rule.conditions.empty else await table.results(tx, one.monitor, since, most)
+            cut = cut or len(past) == most
+            spells = await _spells(tx, rule.conditions, one, since, past)
+            alerts += [Would(one, spell, *notices(rule, spell, now)) for spell in spells]
+    warnings = ignored(wish.unknown)
+    if len(found) > _MONITORS:
+        warnings.append(f"only the {_MONITORS} oldest monitors were looked at")
+    if cut:
+        warnings.append(f"only the {most} newest results of each monitor were looked at")
+    if len(alerts) > _ALERTS:
+        warnings.append(f"only the {_ALERTS} newest of {len(alerts)} alerts are shown")
+    newest = sorted(alerts, key=lambda one: one.spell.since, reverse=True)[:_ALERTS]
+    return Preview(since, now, len(looked), newest, warnings)
+
+
+async def _spells(
+    tx: Tx, conditions: Conditions, one: Previewed, since: datetime, past: list[Past]
+) -> list[Spell]:
+    outages = [
+        Spell(max(began, since), ended, Reason(DOWN))
+        for began, ended in await table.outages(tx, one.monitor, since)
+    ]
+    about = About(one.failure_threshold, one.quorum, one.interval_s, one.locations)
+    # Beside the loop: others are not to wait for what may take a while.
+    return await asyncio.to_thread(replay, conditions, about, past, outages)
