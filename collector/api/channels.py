@@ -1,30 +1,28 @@
 """Alert channels: list, make, read, change, delete, test, and what was sent through each."""
 
-from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
 from aiohttp import web
 
 from collector.api import conditions, paging
-from collector.api.auth import caller
+from collector.api.auth import actor, caller
+from collector.api.deliveries import shown as delivery_shown
 from collector.api.deps import deps
 from collector.api.reading import Query, body, no_content, ok, path_id, warned
-from collector.channels import CHANNELS, NOT_YET
+from collector.channels import CHANNELS
 from collector.core.access import Permission
 from collector.services import channels
 from collector.services.channels import Known
 from collector.services.masking import masked
 from collector.services.validation import ignored
-from collector.storage.deliveries import Status
-from collector.storage.delivery_reads import Delivery
 from shared import ids
 
 
 async def list_(request: web.Request) -> web.Response:
     query = Query(request)
     at = paging.asked(query)
-    type_ = query.one_of("type", (*CHANNELS, *NOT_YET))
+    type_ = query.one_of("type", tuple(CHANNELS))
     query.done()
     at_hand = deps(request)
     limit, offset = (at.limit, at.offset) if at else (None, 0)
@@ -38,7 +36,7 @@ async def list_(request: web.Request) -> web.Response:
 async def create(request: web.Request) -> web.Response:
     at_hand = deps(request)
     made = await channels.create(
-        at_hand.db, at_hand.keyring, caller(request).team_id, await body(request), at_hand.now()
+        at_hand.db, at_hand.keyring, actor(request), await body(request), at_hand.now()
     )
     answer = {name: value for name, value in _shown(request, made).items() if name in _CREATED}
     return ok(answer, 201, conditions.tagged(made.row.revision))
@@ -57,14 +55,14 @@ async def update(request: web.Request) -> web.Response:
     id_ = await _found(request)
     only, sent = conditions.only(request), await body(request)
     known = await channels.update(
-        at_hand.db, at_hand.keyring, caller(request).team_id, id_, sent, at_hand.now(), only=only
+        at_hand.db, at_hand.keyring, actor(request), id_, sent, at_hand.now(), only=only
     )
     return ok(_shown(request, known), headers=conditions.tagged(known.row.revision))
 
 
 async def delete(request: web.Request) -> web.Response:
     id_ = await _found(request)
-    await channels.delete(deps(request).db, caller(request).team_id, id_, only=conditions.only(request))
+    await channels.delete(deps(request).db, actor(request), id_, only=conditions.only(request))
     return no_content()
 
 
@@ -90,7 +88,7 @@ async def deliveries(request: web.Request) -> web.Response:
     found, total = await channels.deliveries(
         deps(request).db, caller(request).team_id, id_, at.limit, at.offset
     )
-    return paging.answer(request, at, [_delivery(one) for one in found], total)
+    return paging.answer(request, at, [delivery_shown(one) for one in found], total)
 
 
 _CREATED = ("id", "name", "type", "enabled", "warnings")
@@ -115,20 +113,11 @@ def _shown(request: web.Request, known: Known) -> dict[str, Any]:
         "type": row.type,
         "enabled": row.enabled,
         "config": masked(CHANNELS[row.type], known.config) if reader else known.config,
+        "flagged": known.fault is not None and known.fault.flagged,
+        "failingSince": known.fault.failing_since if known.fault else None,
+        "lastError": known.fault.last_error if known.fault else None,
         "revision": row.revision,
         "createdAt": row.created_at,
         "updatedAt": row.updated_at,
     }
-    return warned(answer, ignored(known.unknown))
-
-
-def _delivery(one: Delivery) -> dict[str, Any]:
-    return {
-        "id": ids.show("dlv", one.id),
-        "event": one.event_kind,
-        "eventId": ids.show("evt", one.event_id),
-        "status": Status(one.status).name.lower(),
-        "createdAt": one.created_at,
-        "nextAttemptAt": one.next_attempt_at,
-        "attempts": [{**tried, "at": datetime.fromtimestamp(tried["at"], UTC)} for tried in one.attempts],
-    }
+    return warned(answer, [*ignored(known.unknown), *channels.silence(known)])

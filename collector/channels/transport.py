@@ -14,11 +14,13 @@ import aiohttp
 from aiohappyeyeballs import AddrInfoType
 from yarl import URL
 
+from collector.channels.mailer import Mailer
 from shared.clock import utc_now
 from shared.errors import TocsinError
 from shared.net import refusal
 
 MAX_ANSWER_BYTES = 65_536
+_KEPT_BYTES = 8_192
 _DRAIN_S = 1.0
 _PER_HOST = 500
 _REFUSED = errno.EACCES
@@ -43,19 +45,24 @@ class NoAnswer(TocsinError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """*retry_after_s*: how long the other end asks to wait, if it does."""
+    """*retry_after_s*: how long the other end asks to wait, if it does; *body*: its beginning."""
 
     status: int
     retry_after_s: float | None = None
+    body: bytes = b""
 
 
 class Transport:
-    """Connections to whom a team names, each used once: a stale one costs a try. Needs a running loop."""
+    """Connections to whom a team names, each used once: a stale one costs a try. Needs a running loop.
 
-    __slots__ = ("_allow_private", "_session")
+    *mailer*: where mails are handed in, if anywhere; that is the operator's choice, and no team's.
+    """
 
-    def __init__(self, *, allow_private: bool) -> None:
-        self._allow_private = allow_private
+    __slots__ = ("_session", "allow_private", "mailer")
+
+    def __init__(self, *, allow_private: bool, mailer: Mailer | None = None) -> None:
+        self.allow_private = allow_private
+        self.mailer = mailer
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
                 limit=0, limit_per_host=_PER_HOST, force_close=True, socket_factory=self._socket
@@ -87,14 +94,13 @@ class Transport:
         async with self._session.request(
             method, _target(url, headers), headers=headers, data=body, allow_redirects=False
         ) as response:
-            answer = Answer(response.status, _retry_after(response.headers.get("Retry-After"), utc_now()))
-            await _drain(response.content)
-        return answer
+            wait_s = _retry_after(response.headers.get("Retry-After"), utc_now())
+            return Answer(response.status, wait_s, await _drain(response.content))
 
     def _socket(self, info: AddrInfoType) -> socket.socket:
         """Judges the very address that is then connected to, whoever resolved it."""
         family, kind, protocol, _, address = info
-        if refusal(str(address[0]), allow_private=self._allow_private):
+        if refusal(str(address[0]), allow_private=self.allow_private):
             raise OSError(_REFUSED, _WORDS[_REFUSED])
         return socket.socket(family=family, type=kind, proto=protocol)
 
@@ -111,15 +117,17 @@ def _refuse_injection(headers: Mapping[str, str]) -> None:
         raise NoAnswer("a header holds a line break")
 
 
-async def _drain(content: aiohttp.StreamReader) -> None:
-    """Let the other end finish a short answer: hanging up on it would read as our fault in its log."""
-    left = MAX_ANSWER_BYTES
+async def _drain(content: aiohttp.StreamReader) -> bytes:
+    """The answer's beginning; it is read on, for hanging up would read as our fault in the other's log."""
+    left, kept = MAX_ANSWER_BYTES, b""
     try:
         async with asyncio.timeout(_DRAIN_S):
             while left > 0 and (chunk := await content.read(left)):
                 left -= len(chunk)
+                kept += chunk[: _KEPT_BYTES - len(kept)]
     except (TimeoutError, aiohttp.ClientError, OSError):
-        return  # the status has been given, and stands
+        return kept  # the status has been given, and stands
+    return kept
 
 
 def _retry_after(text: str | None, now: datetime) -> float | None:

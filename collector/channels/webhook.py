@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Interval, MaxLen, Predicate
 
-from collector.channels.message import Message, Undelivered
+from collector.channels.message import Message, Sent, Undelivered
 from collector.channels.transport import NoAnswer, Transport
 from collector.core import signature
 from collector.core.events import CHANGES
@@ -45,6 +45,8 @@ EVENTS = frozenset(
     }
 )
 
+# What is about no monitor is heard whatever monitors a channel is narrowed to.
+_OF_NO_MONITOR = ("probe.",)
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")
 # What frames the message or belongs to the connection is not the channel's to say.
@@ -100,7 +102,10 @@ def are_headers(headers: dict[str, str]) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Webhook:
-    """*timeout* in seconds; no *events* (kinds, or ``web3.*``) means the default ones, no *monitors* all."""
+    """*timeout* in seconds; no *events* (kinds, or ``web3.*``) means the default ones, no *monitors* all.
+
+    *previous_signing_secret* signs beside the new one until every receiver knows that.
+    """
 
     url: Annotated[
         str, MaxLen(8192), Predicate(is_url), Says("must be an http:// or https:// URL with a host"), Secret()
@@ -123,6 +128,7 @@ class Webhook:
         Says("must be the name of a header that is not ours already"),
     ] = "X-Service-Signature"
     signing_secret: Annotated[str | None, MaxLen(4096), Secret()] = None
+    previous_signing_secret: Annotated[str | None, MaxLen(4096), Secret()] = None
     events: Annotated[list[Annotated[str, Predicate(is_event), Says("is no kind of event")]], MaxLen(100)] = (
         field(default_factory=list)
     )
@@ -132,8 +138,8 @@ class Webhook:
     def policy(self) -> Policy:
         return Policy(retry=self.retry_on_failure, max_retries=self.max_retries)
 
-    async def send(self, message: Message, transport: Transport, now: datetime) -> int:
-        """The status of the answer, a 2xx. Raises Undelivered, and never calls a failure lasting."""
+    async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:
+        """Raises Undelivered, and never calls a failure lasting."""
         headers = self._headers(message, round(now.timestamp()))
         try:
             answer = await transport.request(
@@ -145,7 +151,13 @@ class Webhook:
             raise Undelivered(
                 f"answered {answer.status}", status=answer.status, retry_after_s=answer.retry_after_s
             )
-        return answer.status
+        return Sent(answer.status)
+
+    def _secrets(self) -> list[str]:
+        """The present one first; a previous one is nothing without it."""
+        if not self.signing_secret:
+            return []
+        return [self.signing_secret, *filter(None, [self.previous_signing_secret])]
 
     def _headers(self, message: Message, timestamp: int) -> dict[str, str]:
         """Content type and user agent may be overruled by the channel; what identifies and signs may not."""
@@ -159,11 +171,15 @@ class Webhook:
             "webhook-id": message.id,
             "webhook-timestamp": str(timestamp),
         }
-        if self.signing_secret:
-            ours["webhook-signature"] = signature.standard(
-                self.signing_secret, message.id, timestamp, message.body
+        secrets = self._secrets()
+        if secrets:
+            ours["webhook-signature"] = " ".join(
+                signature.standard(secret, message.id, timestamp, message.body) for secret in secrets
             )
-            ours[self.signature_header] = signature.hex_hmac(self.signing_secret, message.body)
+        for name, secret in zip(
+            (self.signature_header, f"{self.signature_header}-Previous"), secrets, strict=False
+        ):
+            ours[name] = signature.hex_hmac(secret, message.body)
         for name, value in {**self.headers, **ours}.items():
             headers[name.lower()] = (name, value)
         return dict(headers.values())
@@ -171,6 +187,7 @@ class Webhook:
 
 def hears(events: Sequence[str], monitors: Collection[str], kind: str, monitor_id: str) -> bool:
     """Does a webhook channel that is narrowed so hear of this event of this monitor by itself?"""
-    if kind in CHANGES or (monitors and monitor_id not in monitors):
+    of_monitor = not kind.startswith(_OF_NO_MONITOR)
+    if kind in CHANGES or (of_monitor and monitors and monitor_id not in monitors):
         return False
     return any(_matches(pattern, kind) for pattern in events or DEFAULT_EVENTS)

@@ -9,7 +9,7 @@ from collector.core.events import Fact, body
 from shared import ids
 
 
-def compose(fact: Fact, delivery_id: UUID, public_url: str) -> Message:
+def compose(fact: Fact, delivery_id: UUID, public_url: str, reached: frozenset[str] = frozenset()) -> Message:
     """The message of one delivery; *public_url* is the base of its links, without a slash at the end."""
     told = body(fact, public_url)
-    return Message(told["id"], ids.show("dlv", delivery_id), fact.kind, orjson.dumps(told))
+    return Message(told["id"], ids.show("dlv", delivery_id), fact.kind, orjson.dumps(told), reached)

@@ -13,14 +13,16 @@ import structlog
 
 from collector import metrics
 from collector.channels import Channel, load
-from collector.channels.message import Message, Undelivered
+from collector.channels.message import Message, Sent, Undelivered
 from collector.channels.transport import Transport
 from collector.core.events import Fact
-from collector.core.retry import MAX_EXPIRIES, Policy, next_try
+from collector.core.retry import LONGEST, MAX_EXPIRIES, Policy, next_try
 from collector.core.seal import Keyring, Place, whole
+from collector.delivery import faults
+from collector.delivery.faults import DISABLED
 from collector.delivery.message import compose
 from collector.storage import deliveries as table
-from collector.storage import timeline
+from collector.storage import senders, timeline
 from collector.storage.db import Db, Tx
 from collector.storage.deliveries import Claimed, Finish, Status
 from shared import ids
@@ -39,7 +41,7 @@ _SHORTEST_S: Final = 0.001
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """What one try came to. *error* None: it arrived."""
+    """What one try came to. *error* None: it arrived, with *note* where that needs a word."""
 
     policy: Policy
     status_code: int | None = None
@@ -47,6 +49,8 @@ class Try:
     error: str | None = None
     retry_after_s: float | None = None
     lasting: bool = False
+    note: str | None = None
+    reached: frozenset[str] = frozenset()
 
 
 class Sender:
@@ -106,7 +110,7 @@ class Sender:
         try:
             async with self._db.transaction() as tx:
                 await self._record(tx, self._done)
-                await table.retire(tx, self._id)
+                await senders.retire(tx, self._id)
         except Unavailable:
             log.warning("how these ended is not recorded; they are sent again", deliveries=len(self._done))
 
@@ -115,9 +119,9 @@ class Sender:
         if time.monotonic() < self._beat_due:
             return
         first = not self._beat_due
-        if await table.beat(tx, self._id, _ALIVE_FOR) or first:
+        if await senders.beat(tx, self._id, _ALIVE_FOR) or first:
             mine = [*self._flying.values(), *self._done]
-            await table.adopt(tx, self._id, [one.id for one, _ in mine])
+            await senders.adopt(tx, self._id, [one.id for one, _ in mine])
         self._beat_due = time.monotonic() + _BEAT_S
 
     async def _claim(self, tx: Tx) -> list[Claimed]:
@@ -136,6 +140,7 @@ class Sender:
         if not done:
             return
         moved = await table.finish(tx, [finish for _, finish in done])
+        await faults.record(tx, [(one, finish) for one, finish in done if finish.id in moved])
         failed = [
             (one, finish.error or "")
             for one, finish in done
@@ -172,14 +177,14 @@ class Sender:
             channel = self._channel(one)
             policy = channel.policy
             if not one.enabled:
-                return Try(policy, error="the channel is disabled", lasting=True)
-            code = await channel.send(self._message(one), self._transport, self._now())
+                return Try(policy, error=DISABLED, lasting=True)
+            sent = await channel.send(self._message(one), self._transport, self._now())
         except Undelivered as error:
-            return Try(policy, error.status, _ms_since(started), str(error), error.retry_after_s)
+            return _missed(policy, error, _ms_since(started))
         except Exception:
             log.exception("a try failed in here", delivery=ids.show("dlv", one.id))
             return Try(policy, error="something went wrong here")
-        return Try(policy, code, _ms_since(started))
+        return _arrived(policy, sent, _ms_since(started))
 
     def _channel(self, one: Claimed) -> Channel:
         place = Place(one.team_id, "channels", one.channel_id, "secrets")
@@ -187,7 +192,7 @@ class Sender:
 
     def _message(self, one: Claimed) -> Message:
         fact = Fact(one.event_id, one.event_kind, one.stream_id, one.sequence, one.payload, one.incident_id)
-        return compose(fact, one.id, self._public_url)
+        return compose(fact, one.id, self._public_url, frozenset(one.reached.split("\n")))
 
     def _wake_in(self, seconds: float | None) -> None:
         if self._alarm is not None:
@@ -196,6 +201,22 @@ class Sender:
         if seconds is not None:
             loop = asyncio.get_running_loop()
             self._alarm = loop.call_later(max(seconds, _SHORTEST_S), self.bell.ring)
+
+
+def _arrived(policy: Policy, sent: Sent, took_ms: int) -> Try:
+    return Try(policy, sent.status, took_ms, note=sent.note)
+
+
+def _missed(policy: Policy, error: Undelivered, took_ms: int) -> Try:
+    return Try(
+        policy,
+        error.status,
+        took_ms,
+        str(error),
+        error.retry_after_s,
+        lasting=error.lasting,
+        reached=error.reached,
+    )
 
 
 def judge(one: Claimed, tried: Try) -> Finish:
@@ -216,7 +237,16 @@ def judge(one: Claimed, tried: Try) -> Finish:
         status_code=tried.status_code,
         latency_ms=tried.latency_ms,
         error=tried.error,
+        note=tried.note,
+        reached="\n".join(sorted(tried.reached)),
+        pause=_pause(tried),
     )
+
+
+def _pause(tried: Try) -> timedelta | None:
+    if tried.retry_after_s is None or tried.error is None or not tried.policy.obliging:
+        return None
+    return min(timedelta(seconds=tried.retry_after_s), LONGEST)
 
 
 def interrupted(one: Claimed) -> Finish:

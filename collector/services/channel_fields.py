@@ -7,7 +7,7 @@ from uuid import UUID
 
 from annotated_types import MaxLen, MinLen, Predicate
 
-from collector.channels import CHANNELS, NOT_YET, Channel
+from collector.channels import CHANNELS, Channel, apprise
 from collector.core.monitor import has_ink, merge
 from collector.services._shapes import members
 from collector.services.masking import kept
@@ -17,7 +17,9 @@ from shared.errors import Invalid
 from shared.kinds.fields import Says
 
 # What a GET shows and nobody sets.
-_SHOWN = frozenset({"id", "createdAt", "updatedAt", "revision", "warnings"})
+_SHOWN = frozenset(
+    {"id", "createdAt", "updatedAt", "revision", "warnings", "flagged", "failingSince", "lastError"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +57,8 @@ def for_create(body: Mapping[str, Any]) -> Wish:
     config, unknown, faults = _configuration(type_, body)
     if not isinstance(type_, str) or type_ not in CHANNELS:
         faults["type"] = _why_not(type_)
+    elif type_ == "apprise" and not apprise.is_installed():
+        faults["type"] = f"apprise {apprise.MISSING}"
     return _read(type_, _settings(body), config, unknown, faults)
 
 
@@ -117,6 +121,4 @@ def _read(
 def _why_not(type_: Any) -> str:
     if type_ is None:
         return "Type is required"
-    if type_ in NOT_YET:
-        return f"{type_} does not run yet; {' and '.join(CHANNELS)} does"
     return f"must be one of {', '.join(CHANNELS)}"

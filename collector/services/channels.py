@@ -11,12 +11,15 @@ import orjson
 from collector.channels import CHANNELS, load
 from collector.channels.message import Message, Undelivered
 from collector.channels.transport import Transport
+from collector.core.access import Actor
 from collector.core.revision import require
 from collector.core.seal import Keyring, Place, split, whole
+from collector.services import audit
 from collector.services.channel_fields import Settings, for_create, for_update, named_monitors
 from collector.services.validation import to_json
+from collector.storage import channel_faults, delivery_reads, rules
 from collector.storage import channels as table
-from collector.storage import delivery_reads
+from collector.storage.channel_faults import Fault
 from collector.storage.channels import Row
 from collector.storage.db import Db, Tx
 from collector.storage.delivery_reads import Delivery
@@ -30,11 +33,16 @@ WHAT = "Alert channel"
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A channel with its whole *config*, secrets too; *unknown* names what a request said in vain."""
+    """A channel with its whole *config*, secrets too; *unknown* names what a request said in vain.
+
+    *used*: some rule sends to it.
+    """
 
     row: Row
     config: dict[str, Any]
     unknown: Sequence[str] = ()
+    fault: Fault | None = None
+    used: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +53,9 @@ class Tested:
     delivered_at: datetime | None
 
 
-async def create(db: Db, keyring: Keyring, team_id: int, body: Mapping[str, Any], now: datetime) -> Known:
+async def create(db: Db, keyring: Keyring, who: Actor, body: Mapping[str, Any], now: datetime) -> Known:
     """Raises Invalid."""
-    wish = for_create(body)
+    wish, team_id = for_create(body), who.team_id
     async with db.transaction() as tx:
         settings, channel = wish.checked(await _strangers(tx, team_id, wish.monitors, known=()))
         config, id_ = to_json(channel), ids.uuid7()
@@ -65,6 +73,7 @@ async def create(db: Db, keyring: Keyring, team_id: int, body: Mapping[str, Any]
             updated_at=now,
         )
         await table.insert(tx, row)
+        await _record(tx, who, "create", row)
     return Known(row, config, wish.unknown)
 
 
@@ -75,7 +84,11 @@ async def page(
     async with db.connection() as tx:
         total = await table.count(tx, team_id, type_)
         rows = await table.newest(tx, team_id, type_, limit, offset)
-    return [_known(keyring, row) for row in rows], total
+        faults = await channel_faults.of(tx, team_id, [row.id for row in rows])
+        used = await rules.used_channels(tx, team_id)
+    return [
+        replace(_known(keyring, row), fault=faults.get(row.id), used=row.id in used) for row in rows
+    ], total
 
 
 async def found(db: Db, team_id: int, id_: UUID) -> Row:
@@ -86,13 +99,17 @@ async def found(db: Db, team_id: int, id_: UUID) -> Row:
 
 async def one(db: Db, keyring: Keyring, team_id: int, id_: UUID) -> Known:
     """Raises NotFound."""
-    return _known(keyring, await found(db, team_id, id_))
+    async with db.connection() as tx:
+        row = _there(await table.get(tx, team_id, id_))
+        faults = await channel_faults.of(tx, team_id, [id_])
+        used = await rules.used_channels(tx, team_id)
+    return replace(_known(keyring, row), fault=faults.get(id_), used=id_ in used)
 
 
 async def update(
     db: Db,
     keyring: Keyring,
-    team_id: int,
+    who: Actor,
     id_: UUID,
     body: Mapping[str, Any],
     now: datetime,
@@ -104,6 +121,7 @@ async def update(
     Raises NotFound, PreconditionFailed, Invalid, in this order.
     """
     async with db.transaction() as tx:
+        team_id = who.team_id
         before = _known(keyring, _there(await table.lock(tx, team_id, id_)))
         row = before.row
         require(row.revision, only)
@@ -112,8 +130,10 @@ async def update(
         known = set(named_monitors(before.config).values())
         settings, channel = wish.checked(await _strangers(tx, team_id, wish.monitors, known))
         config = to_json(channel)
+        fault = (await channel_faults.of(tx, team_id, [id_])).get(id_)
+        used = await rules.used_channels(tx, team_id)
         if config == before.config and settings == old:
-            return Known(row, config, wish.unknown)
+            return Known(row, config, wish.unknown, fault, used=id_ in used)
         rest, sealed = _split(keyring, team_id, id_, row.type, config)
         row = replace(
             row,
@@ -125,15 +145,18 @@ async def update(
             updated_at=now,
         )
         await table.save(tx, row)
-    return Known(row, config, wish.unknown)
+        await _record(tx, who, "update", row, _changed(before, row, config))
+    return Known(row, config, wish.unknown, fault, used=id_ in used)
 
 
-async def delete(db: Db, team_id: int, id_: UUID, *, only: frozenset[str] | None = None) -> None:
+async def delete(db: Db, who: Actor, id_: UUID, *, only: frozenset[str] | None = None) -> None:
     """*only*: the revisions that may be deleted. Raises NotFound, PreconditionFailed."""
     async with db.transaction() as tx:
-        row = _there(await table.lock(tx, team_id, id_))
+        row = _there(await table.lock(tx, who.team_id, id_))
         require(row.revision, only)
-        await table.delete(tx, team_id, id_)
+        await rules.drop_channel(tx, who.team_id, id_)
+        await table.delete(tx, who.team_id, id_)
+        await _record(tx, who, "delete", row)
 
 
 async def test(
@@ -143,10 +166,18 @@ async def test(
     known = await one(db, keyring, team_id, id_)
     channel = load(known.row.type, known.config)
     try:
-        status = await channel.send(_trial(known.row, now()), transport, now())
+        sent = await channel.send(_trial(known.row, now()), transport, now())
     except Undelivered as error:
         return Tested(f"The test message was not delivered: {error}", None)
-    return Tested(f"The test message was delivered; the receiver answered {status}", now())
+    async with db.transaction() as tx:
+        await channel_faults.work(tx, team_id, id_)
+    answer = "" if sent.status is None else f"; the receiver answered {sent.status}"
+    return Tested(f"The test message was delivered{answer}{'; ' + sent.note if sent.note else ''}", now())
+
+
+def silence(known: Known) -> list[str]:
+    """A warning for a channel that nothing sends to: only webhooks hear events without being asked to."""
+    return [] if known.used or known.row.type == "webhook" else ["no rule sends here"]
 
 
 async def deliveries(db: Db, team_id: int, id_: UUID, limit: int, offset: int) -> tuple[list[Delivery], int]:
@@ -178,6 +209,18 @@ async def _strangers(
     new = {key: id_ for key, id_ in named.items() if id_ not in known}
     unknown = await table.unknown_monitors(tx, team_id, list(new.values())) if new else set()
     return {key: "there is no such monitor" for key, id_ in new.items() if id_ in unknown}
+
+
+async def _record(tx: Tx, who: Actor, action: str, row: Row, fields: Sequence[str] = ()) -> None:
+    await audit.record(
+        tx, who, action, "alert-channel", ids.show("chan", row.id), name=row.name, fields=fields
+    )
+
+
+def _changed(before: Known, row: Row, config: Mapping[str, Any]) -> list[str]:
+    """The names of the fields that are not as they were."""
+    own = [name for name in ("name", "enabled") if getattr(row, name) != getattr(before.row, name)]
+    return own + audit.differing(before.config, config, "config.")
 
 
 def _there(row: Row | None) -> Row:

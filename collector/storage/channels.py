@@ -143,3 +143,37 @@ async def listeners(tx: Tx, team_ids: Sequence[int]) -> list[Listener]:
         team_ids,
     )
     return [Listener(**row) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Addressee:
+    """An enabled channel that a rule may name; *events* and *monitors* as in `Listener`."""
+
+    team_id: int
+    id: UUID
+    name: str
+    type: str
+    events: Sequence[str]
+    monitors: Sequence[str]
+
+
+async def addressees(tx: Tx, team_ids: Sequence[int]) -> list[Addressee]:
+    """The enabled channels of these teams."""
+    rows = await tx.fetch(
+        """
+        SELECT team_id, id, name, type, coalesce(config -> 'events', '[]') AS events,
+               coalesce(config -> 'monitors', '[]') AS monitors
+        FROM channels WHERE team_id = ANY($1::int[]) AND enabled
+        """,
+        team_ids,
+    )
+    return [Addressee(**row) for row in rows]
+
+
+async def still_enabled(tx: Tx, channel_ids: Sequence[UUID]) -> set[tuple[int, UUID]]:
+    """Those that are enabled, with their teams; none of them goes before the transaction ends."""
+    rows = await tx.fetch(
+        "SELECT team_id, id FROM channels WHERE id = ANY ($1) AND enabled ORDER BY team_id, id FOR KEY SHARE",
+        channel_ids,
+    )
+    return {(row["team_id"], row["id"]) for row in rows}

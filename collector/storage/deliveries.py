@@ -39,13 +39,17 @@ class New:
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """A try to be made now, with all it needs; *status* is FAILED where leases ran out too often."""
+    """A try to be made now, with all it needs; *status* is FAILED where leases ran out too often.
+
+    *reached*: the addressees that earlier tries reached, one a line.
+    """
 
     team_id: int
     id: UUID
     status: int
     attempt: int
     expiries: int
+    reached: str
     event_id: UUID
     event_kind: str
     stream_id: UUID
@@ -67,7 +71,11 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """How a try ended. *wait*: until the next one, while pending; *interrupted*: it used up no retry."""
+    """How a try ended. *wait*: until the next one, while pending; *interrupted*: it used up no retry.
+
+    *reached*: all whom this try and those before it reached, one a line, where a channel tells; *pause*: for
+    how long it wants to be sent nothing at all.
+    """
 
     team_id: int
     id: UUID
@@ -78,6 +86,9 @@ class Finish:
     status_code: int | None = None
     latency_ms: int | None = None
     error: str | None = None
+    note: str | None = None
+    reached: str = ""
+    pause: timedelta | None = None
 
 
 async def insert(tx: Tx, deliveries: Sequence[New], cause: str = "event") -> int:
@@ -104,6 +115,24 @@ async def insert(tx: Tx, deliveries: Sequence[New], cause: str = "event") -> int
     return len(rows)
 
 
+async def again(tx: Tx, team_id: int, delivery_id: UUID, new_id: UUID) -> bool:
+    """Queue the same event for the same channel once more; not while the delivery is still being tried."""
+    made = await tx.fetchval(
+        """
+        INSERT INTO deliveries
+            (team_id, id, channel_id, stream_id, sequence, event_id, event_kind, cause, due_at, created_at)
+        SELECT team_id, $3, channel_id, stream_id, sequence, event_id, event_kind, 'redelivery ' || $3::uuid,
+               now(), now()
+        FROM deliveries WHERE team_id = $1 AND id = $2 AND status <> 0
+        RETURNING id
+        """,
+        team_id,
+        delivery_id,
+        new_id,
+    )
+    return made is not None
+
+
 # Walks from channel to channel and not along what is due: the backlog of one costs the others nothing. The
 # OFFSET keeps the planner from making a join of the question, which without statistics would be quadratic.
 _DUE = """
@@ -128,6 +157,7 @@ _DUE = """
             SELECT FROM deliveries older
             WHERE older.team_id = d.team_id AND older.channel_id = d.channel_id
               AND older.stream_id = d.stream_id AND older.sequence < d.sequence AND older.status = 0
+              AND older.cause NOT LIKE 'redelivery%'
               AND older.attempt - older.expiries - CASE WHEN older.leased THEN 1 ELSE 0 END < $6
             OFFSET 0
           )
@@ -160,7 +190,7 @@ _LEASE = """
         INSERT INTO delivery_attempts (team_id, delivery_id, attempt, at)
         SELECT team_id, id, attempt, now() FROM claimed WHERE status = 0
     )
-    SELECT d.team_id, d.id, d.status, d.attempt, d.expiries, d.event_id, d.event_kind,
+    SELECT d.team_id, d.id, d.status, d.attempt, d.expiries, d.reached, d.event_id, d.event_kind,
            d.stream_id, d.sequence, e.payload, e.incident_id,
            d.channel_id, d.channel_name, d.channel_type, d.enabled, d.config, d.secrets
     FROM claimed d JOIN events e USING (team_id, stream_id, sequence)
@@ -179,24 +209,34 @@ async def claim(tx: Tx, limit: int, per_channel: int, flying: Mapping[UUID, int]
 
 
 async def finish(tx: Tx, finishes: Sequence[Finish]) -> set[UUID]:
-    """Record how tries ended; the ids of those that were still the leased ones."""
+    """Record how tries ended; the ids of those that were still the leased ones.
+
+    A channel through which one arrived works again.
+    """
     rows = await tx.fetch(
         """
         WITH done AS (
             SELECT * FROM unnest($1::int[], $2::uuid[], $3::smallint[], $4::smallint[], $5::interval[],
-                                 $6::bool[], $7::smallint[], $8::int[], $9::text[])
-                AS u (team_id, id, attempt, status, wait, interrupted, status_code, latency_ms, error)
+                                 $6::bool[], $7::smallint[], $8::int[], $9::text[], $10::text[], $11::text[])
+                AS u (team_id, id, attempt, status, wait, interrupted, status_code, latency_ms, error, note,
+                      reached)
         ), moved AS (
             UPDATE deliveries d SET
                 status = done.status, leased = false, due_at = now() + coalesce(done.wait, interval '0'),
                 expiries = d.expiries + CASE WHEN done.interrupted THEN 1 ELSE 0 END,
-                finished_at = CASE WHEN done.status <> 0 THEN now() END
+                finished_at = CASE WHEN done.status <> 0 THEN now() END,
+                reached = CASE WHEN done.reached = '' THEN d.reached ELSE done.reached END
             FROM done
             WHERE d.team_id = done.team_id AND d.id = done.id AND d.attempt = done.attempt AND d.leased
-            RETURNING d.team_id, d.id, d.attempt
+            RETURNING d.team_id, d.id, d.attempt, d.channel_id
+        ), works AS (
+            UPDATE channel_faults f SET works_since = now() FROM done JOIN moved USING (team_id, id, attempt)
+            WHERE done.status = 1 AND f.team_id = done.team_id AND f.channel_id = moved.channel_id
+              AND f.works_since IS NULL
         ), told AS (
             UPDATE delivery_attempts a
-            SET status_code = done.status_code, latency_ms = done.latency_ms, error = done.error
+            SET status_code = done.status_code, latency_ms = done.latency_ms, error = done.error,
+                note = done.note
             FROM done JOIN moved USING (team_id, id, attempt)
             WHERE a.team_id = done.team_id AND a.delivery_id = done.id AND a.attempt = done.attempt
         )
@@ -211,8 +251,30 @@ async def finish(tx: Tx, finishes: Sequence[Finish]) -> set[UUID]:
         [one.status_code for one in finishes],
         [one.latency_ms for one in finishes],
         [one.error for one in finishes],
+        [one.note for one in finishes],
+        [one.reached for one in finishes],
     )
     return {row["id"] for row in rows}
+
+
+async def pause(tx: Tx, pauses: Mapping[tuple[int, UUID], timedelta]) -> None:
+    """Put off what waits for these channels (by team and id) and is not under way."""
+    await tx.execute(
+        """
+        UPDATE deliveries d SET due_at = now() + put_off.wait
+        FROM (
+            SELECT w.team_id, w.id, given.wait
+            FROM unnest($1::int[], $2::uuid[], $3::interval[]) AS given (team_id, channel_id, wait)
+            JOIN deliveries w USING (team_id, channel_id)
+            WHERE w.status = 0 AND NOT w.leased AND w.due_at < now() + given.wait
+            ORDER BY w.id FOR UPDATE OF w SKIP LOCKED
+        ) AS put_off
+        WHERE d.team_id = put_off.team_id AND d.id = put_off.id
+        """,
+        [team_id for team_id, _ in pauses],
+        [channel_id for _, channel_id in pauses],
+        list(pauses.values()),
+    )
 
 
 async def next_due(tx: Tx) -> float | None:
@@ -224,37 +286,3 @@ async def next_due(tx: Tx) -> float | None:
         """
     )
     return seconds
-
-
-async def beat(tx: Tx, sender: UUID, alive_for: timedelta) -> bool:
-    """Say that this sender lives. Is there one that said so and is heard no longer?"""
-    await tx.execute(
-        """
-        INSERT INTO leases (name, owner, epoch, until) VALUES ('sender ' || $1::uuid, $1, 0, now() + $2)
-        ON CONFLICT (name) DO UPDATE SET until = excluded.until
-        """,
-        sender,
-        alive_for,
-    )
-    gone = await tx.fetch("DELETE FROM leases WHERE name LIKE 'sender %' AND until < now() RETURNING owner")
-    return bool(gone)
-
-
-async def adopt(tx: Tx, sender: UUID, mine: Sequence[UUID]) -> None:
-    """Where no other sender lives, what is leased and not one of *mine* was left behind: it is due now."""
-    await tx.execute(
-        """
-        UPDATE deliveries SET due_at = now()
-        WHERE status = 0 AND leased AND due_at > now() AND id <> ALL($2::uuid[])
-          AND NOT EXISTS (
-            SELECT FROM leases WHERE name LIKE 'sender %' AND owner <> $1 AND until >= now()
-          )
-        """,
-        sender,
-        mine,
-    )
-
-
-async def retire(tx: Tx, sender: UUID) -> None:
-    """The sender stops, and leaves nothing behind."""
-    await tx.execute("DELETE FROM leases WHERE name = 'sender ' || $1::uuid", sender)

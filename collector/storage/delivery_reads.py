@@ -22,21 +22,28 @@ class Delivery:
     attempts: Sequence[dict[str, Any]]
 
 
+# A try shows what is known of it: a note only where there is one.
+_SHOWN = """
+    SELECT d.id, d.event_id, d.event_kind, d.status, d.created_at,
+           CASE WHEN d.status = 0 AND NOT d.leased THEN d.due_at END AS next_attempt_at,
+           coalesce(tries.all, '[]') AS attempts
+    FROM deliveries d
+    LEFT JOIN LATERAL (
+        SELECT jsonb_agg(
+            jsonb_build_object('at', extract(epoch FROM a.at), 'statusCode', a.status_code,
+                               'latencyMs', a.latency_ms, 'error', a.error)
+            || CASE WHEN a.note IS NULL THEN '{}' ELSE jsonb_build_object('note', a.note) END
+            ORDER BY a.attempt
+        ) AS all
+        FROM delivery_attempts a WHERE a.team_id = d.team_id AND a.delivery_id = d.id
+    ) AS tries ON true
+"""
+
+
 async def newest(tx: Tx, team_id: int, channel_id: UUID, limit: int, offset: int) -> list[Delivery]:
     rows = await tx.fetch(
-        """
-        SELECT d.id, d.event_id, d.event_kind, d.status, d.created_at,
-               CASE WHEN d.status = 0 AND NOT d.leased THEN d.due_at END AS next_attempt_at,
-               coalesce(tries.all, '[]') AS attempts
-        FROM deliveries d
-        LEFT JOIN LATERAL (
-            SELECT jsonb_agg(
-                jsonb_build_object('at', extract(epoch FROM a.at), 'statusCode', a.status_code,
-                                   'latencyMs', a.latency_ms, 'error', a.error)
-                ORDER BY a.attempt
-            ) AS all
-            FROM delivery_attempts a WHERE a.team_id = d.team_id AND a.delivery_id = d.id
-        ) AS tries ON true
+        f"""
+        {_SHOWN}
         WHERE d.team_id = $1 AND d.channel_id = $2
         ORDER BY d.created_at DESC, d.id DESC LIMIT $3 OFFSET $4
         """,
@@ -46,6 +53,11 @@ async def newest(tx: Tx, team_id: int, channel_id: UUID, limit: int, offset: int
         offset,
     )
     return [Delivery(**row) for row in rows]
+
+
+async def one(tx: Tx, team_id: int, delivery_id: UUID) -> Delivery | None:
+    row = await tx.fetchrow(f"{_SHOWN} WHERE d.team_id = $1 AND d.id = $2", team_id, delivery_id)
+    return Delivery(**row) if row else None
 
 
 async def count(tx: Tx, team_id: int, channel_id: UUID) -> int:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from standardwebhooks.webhooks import Webhook as Verifier
 
-from collector.channels import CHANNELS, NOT_YET, load
-from collector.channels.message import Message, Undelivered
+from collector.channels import CHANNELS, load
+from collector.channels.message import Message, Sent, Undelivered
 from collector.channels.transport import Transport
 from collector.channels.webhook import Webhook
 from collector.services.validation import check, to_json
@@ -39,7 +39,7 @@ async def transport() -> AsyncIterator[Transport]:
 async def sent(transport: Transport, **config: Any) -> Received:
     async with receiving() as receiver:
         webhook, _ = check(Webhook, {"url": receiver.url(), **config})
-        assert await webhook.send(MESSAGE, transport, utc_now()) == 200
+        assert await webhook.send(MESSAGE, transport, utc_now()) == Sent(200)
     return receiver.received[0]
 
 
@@ -82,6 +82,27 @@ async def test_the_standard_webhooks_library_verifies_it(
     request = await sent(transport, signingSecret=secret)
 
     assert Verifier(verifier).verify(request.body, dict(request.headers))["event"] == "monitor.down"
+
+
+async def test_during_a_rotation_receivers_that_know_either_secret_verify_it(transport: Transport) -> None:
+    request = await sent(transport, signingSecret="new secret", previousSigningSecret="old secret")
+
+    for secret, header in (
+        ("new secret", "x-service-signature"),
+        ("old secret", "x-service-signature-previous"),
+    ):
+        standard = "whsec_" + base64.b64encode(secret.encode()).decode()
+        assert Verifier(standard).verify(request.body, dict(request.headers))["event"] == "monitor.down"
+        expected = hmac.new(secret.encode(), request.body, hashlib.sha256).hexdigest()
+        assert request.headers[header] == expected
+
+
+async def test_a_previous_secret_alone_signs_nothing_as_if_it_were_the_present_one(
+    transport: Transport,
+) -> None:
+    request = await sent(transport, previousSigningSecret="old secret")
+
+    assert "x-service-signature" not in request.headers
 
 
 async def test_without_a_secret_nothing_is_signed(transport: Transport) -> None:
@@ -127,7 +148,7 @@ async def test_whatever_is_not_2xx_did_not_arrive(transport: Transport, status: 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
 async def test_every_2xx_arrived(transport: Transport, status: int) -> None:
     async with receiving(answer(status, body=b"")) as receiver:
-        assert await Webhook(url=receiver.url()).send(MESSAGE, transport, utc_now()) == status
+        assert await Webhook(url=receiver.url()).send(MESSAGE, transport, utc_now()) == Sent(status)
 
 
 @pytest.mark.parametrize(
@@ -219,18 +240,19 @@ def test_defaults_are_those_of_the_contract() -> None:
         "maxRetries": 3,
         "signatureHeader": "X-Service-Signature",
         "signingSecret": None,
+        "previousSigningSecret": None,
         "events": [],
         "monitors": [],
     }
 
 
 def test_what_may_hold_a_secret_is_marked() -> None:
-    assert secret_fields(Webhook) == {"url", "headers", "signingSecret"}
+    assert secret_fields(Webhook) == {"url", "headers", "signingSecret", "previousSigningSecret"}
 
 
-def test_every_type_of_the_interface_runs_or_is_refused_by_name() -> None:
+def test_every_type_of_the_interface_runs_and_apprise_beside_them() -> None:
     named = {"email", "slack", "discord", "telegram", "pagerduty", "opsgenie", "webhook"}
-    assert {*CHANNELS, *NOT_YET} == named
+    assert {*CHANNELS} == {*named, "apprise"}
 
 
 def test_a_stored_configuration_is_read_back_and_what_is_unknown_left_out() -> None:

@@ -1,0 +1,13 @@
+"""What of a URL must not be told: the URL, and each part of it that may be a token."""
+
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+_SHORTEST = 6
+
+
+def parts(url: str) -> set[str]:
+    """The URL, its path, and the longer parts of path, query and user."""
+    split = urlsplit(url)
+    words = [*split.path.split("/"), *(value for _, value in parse_qsl(split.query))]
+    words += [split.username or "", split.password or "", split.query, split.path]
+    return {url} | {word for each in words for word in (each, unquote(each)) if len(word) >= _SHORTEST}

@@ -1,0 +1,133 @@
+"""How mails leave: handed in at the deployment's mail server, one connection for each."""
+
+import asyncio
+import ssl
+from collections.abc import Sequence
+from dataclasses import dataclass
+from email.message import EmailMessage
+from email.utils import parseaddr
+from typing import Final
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import aiosmtplib
+
+from collector.channels._plain import cut, one_line
+from collector.channels.message import Undelivered
+
+TIMEOUT_S: Final = 30
+_PORTS: Final = {"smtp": 587, "smtps": 465}
+_AT_A_TIME: Final = 20
+_TOLD: Final = 200
+_LASTING: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """*start_tls*: True demands it, False forbids it, None takes it where it is offered."""
+
+    host: str
+    port: int
+    user: str | None
+    password: str | None
+    tls: bool
+    start_tls: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What the server says of one address."""
+
+    code: int
+    text: str
+
+    @property
+    def lasting(self) -> bool:
+        return self.code >= _LASTING
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.text}".strip()
+
+
+def server(url: str) -> Server:
+    """What ``smtp://user:password@host:587?starttls=1`` or ``smtps://...`` says."""
+    split = urlsplit(url)
+    wanted = parse_qs(split.query).get("starttls", [""])[-1].lower()
+    known = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+    return Server(
+        host=split.hostname or "localhost",
+        port=split.port or _PORTS[split.scheme],
+        user=unquote(split.username) if split.username else None,
+        password=unquote(split.password) if split.password else None,
+        tls=split.scheme == "smtps",
+        start_tls=False if split.scheme == "smtps" else known.get(wanted),
+    )
+
+
+class Mailer:
+    """*sender*: ``alerts@example.com`` or ``Tocsin <alerts@example.com>``; *trust*: None for the system's."""
+
+    __slots__ = ("_places", "_server", "_trust", "address", "sender")
+
+    def __init__(self, url: str, sender: str, *, trust: ssl.SSLContext | None = None) -> None:
+        self._server = server(url)
+        self._trust = trust
+        self._places = asyncio.Semaphore(_AT_A_TIME)
+        self.sender = sender
+        self.address = parseaddr(sender)[1]
+
+    @property
+    def domain(self) -> str:
+        """Of the sender's address, for the ids of mails."""
+        return self.address.rpartition("@")[2].strip("[]") or "localhost"
+
+    async def hand_in(self, mail: EmailMessage, recipients: Sequence[str]) -> dict[str, Refusal]:
+        """Those of *recipients* that were refused, be it all of them. Raises Undelivered."""
+        try:
+            async with asyncio.timeout(TIMEOUT_S), self._places:
+                return await self._exchange(mail, recipients)
+        except aiosmtplib.SMTPRecipientsRefused as error:
+            return {one.recipient: self._refusal(one.code, one.message) for one in error.recipients}
+        except aiosmtplib.SMTPResponseException as error:
+            said = self._refusal(error.code, error.message)
+            raise Undelivered(
+                f"the mail server answered {said}", status=error.code, lasting=said.lasting
+            ) from None
+        except (TimeoutError, aiosmtplib.SMTPException, OSError, ValueError) as error:
+            raise Undelivered(self._why(error)) from None
+
+    async def _exchange(self, mail: EmailMessage, recipients: Sequence[str]) -> dict[str, Refusal]:
+        to = self._server
+        client = aiosmtplib.SMTP(
+            hostname=to.host,
+            port=to.port,
+            username=to.user,
+            password=to.password,
+            use_tls=to.tls,
+            start_tls=to.start_tls,
+            tls_context=self._trust,
+            timeout=TIMEOUT_S,
+        )
+        async with client:
+            refused, _ = await client.send_message(mail, sender=self.address, recipients=list(recipients))
+        return {who: self._refusal(answer.code, answer.message) for who, answer in refused.items()}
+
+    def _refusal(self, code: int, said: str) -> Refusal:
+        secrets = sorted(filter(None, (self._server.password, self._server.user)), key=len, reverse=True)
+        for secret in secrets:
+            said = said.replace(secret, "********")
+        return Refusal(code, cut(one_line(said), _TOLD))
+
+    def _why(self, error: Exception) -> str:
+        """For people; never the library's own text where that may quote what was sent."""
+        if isinstance(error, TimeoutError):
+            return f"the mail server did not answer within {TIMEOUT_S} s"
+        cause = error.__cause__ if isinstance(error, aiosmtplib.SMTPException) else error
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return f"the mail server's certificate is refused: {cause.verify_message}"
+        if isinstance(error, aiosmtplib.SMTPConnectError | OSError):
+            return "the mail server cannot be reached"
+        if isinstance(error, aiosmtplib.SMTPServerDisconnected):
+            return "the mail server hung up"
+        if isinstance(error, aiosmtplib.SMTPNotSupported) or "STARTTLS" in str(error):
+            return "the mail server lacks what is needed (STARTTLS, AUTH or SMTPUTF8)"
+        return "the mail could not be handed in"
