@@ -7,11 +7,13 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from email.utils import getaddresses
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from shared import join_tokens
+from shared.net import Network
 from shared.tokens import PREFIX, checksum_ok
 
 Read = Callable[[str], Any]
@@ -21,6 +23,8 @@ _HOST: Final = re.compile(r"(?=.{1,253}$)(\*\.)?[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9
 _KEY_BYTES: Final = 32
 _TOKEN_LENGTH: Final = (16, 512)
 _LEVELS: Final = ("debug", "info", "warning", "error")
+# What stands in the place of canaries: none are asked.
+NO_CANARY: Final = "none"
 _PLANS: Final = ("free", "developer", "pro", "enterprise")
 
 
@@ -59,6 +63,24 @@ def show(value: Any) -> str:
 
 def _address(text: str) -> str:
     address(text)
+    return text
+
+
+def _canary(text: str) -> str:
+    """An address, or a host and a port."""
+    if text.lower() == NO_CANARY:
+        return NO_CANARY
+    try:
+        return str(ipaddress.ip_address(text.removeprefix("[").removesuffix("]")))
+    except ValueError:
+        host, port = address(text)
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        if not _HOST.fullmatch(host) or "*" in host:
+            raise ValueError(f"must be IP addresses, host:port, or {NO_CANARY}") from None
+    if port == 0:
+        raise ValueError("a port must be from 1 to 65535")
     return text
 
 
@@ -159,6 +181,56 @@ def _keys(text: str) -> str:
     return text
 
 
+def _networks(text: str) -> tuple[Network, ...]:
+    try:
+        return tuple(ipaddress.ip_network(part.strip()) for part in text.split(",") if part.strip())
+    except ValueError:
+        raise ValueError(
+            "must be addresses or networks, as 10.0.0.0/8, without bits set beyond the prefix"
+        ) from None
+
+
+def _rpc_urls(text: str) -> str:
+    """``ethereum=https://...,https://...;polygon=...``."""
+    for chain in filter(None, map(str.strip, text.split(";"))):
+        name, equals, urls = chain.partition("=")
+        if not equals or not name.strip() or not all(map(_is_web_url, urls.split(","))):
+            raise ValueError("must be like ethereum=https://...,https://...;polygon=https://...")
+    return text
+
+
+def _web_url(text: str) -> str:
+    if not _is_web_url(text):
+        raise ValueError("must be an http or https URL")
+    return text
+
+
+def _smtp_url(text: str) -> str:
+    try:
+        parts = urlsplit(text)
+        sound = parts.scheme in {"smtp", "smtps"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # its own words quote the URL, where a password stands
+        sound = False
+    if not sound or any(map(str.isspace, text)):
+        raise ValueError(
+            "must be like smtp://user:password@host:587?starttls=1; encode what is special in it"
+        )
+    return text
+
+
+def _mail_from(text: str) -> str:
+    found = getaddresses([text])
+    if not text.isprintable() or len(found) != 1 or (found[0][0] and "<" not in text):
+        raise ValueError("must be like alerts@example.com, or Tocsin <alerts@example.com>")
+    _email(found[0][1])
+    return text
+
+
+def _is_web_url(text: str) -> bool:
+    parts = urlsplit(text.strip())
+    return parts.scheme in {"http", "https"} and bool(parts.hostname)
+
+
 def _log_format() -> str:
     return "console" if sys.stderr.isatty() else "json"
 
@@ -169,17 +241,26 @@ TABLE: Final[Mapping[str, Setting]] = {
     "http_listen": Setting(_address, "127.0.0.1:8080", "where the API answers"),
     "grpc_listen": Setting(_address, "127.0.0.1:7070", "where probes connect to"),
     "grpc_names": Setting(_many(_host), None, "names in its certificate, beside those of this machine"),
+    "otlp_listen": Setting(_address, "127.0.0.1:4317", "where metrics come in over gRPC"),
     "public_url": Setting(_url, None, "base of every link; http:// and the address without it"),
     "bootstrap_token": Setting(_token, None, "the first admin token, when the database is new"),
     "admin_email": Setting(_email, "admin@localhost", "the first user"),
     "secret_key": Setting(_keys, None, "encrypts secrets at rest; the first of a list encrypts, all decrypt"),
     "plan": Setting(_one_of(*_PLANS), "pro", "the first team's plan"),
+    "rate_per_minute": Setting(_integer(1, 10**9), None, "requests per minute of the plan enterprise"),
+    "burst": Setting(_integer(1, 10**9), None, "requests at once of it; twice the rate without it"),
+    "trusted_proxies": Setting(_networks, "", "addresses and networks whose X-Forwarded-For is believed"),
+    "rpc_urls": Setting(_rpc_urls, None, "Web3 nodes by chain: ethereum=https://...;polygon=..."),
+    "smtp_url": Setting(_smtp_url, None, "mail server: smtp://user:password@host:587?starttls=1"),
+    "mail_from": Setting(_mail_from, None, "sender of mails, like Tocsin <alerts@example.com>"),
+    "deadman_url": Setting(_web_url, None, "pinged each minute while all is well"),
     "allow_private_targets": Setting(_flag, "true", "may private addresses be reached?", switch=True),
     "retention_days": Setting(_integer(1, 36500), "30", "how long results are kept"),
     "rollup_retention_days": Setting(
         _integer(1, 36500), "1095", "how long the numbers of hours and days are kept"
     ),
     "min_interval": Setting(_integer(1, 86400), "1", "seconds: the shortest interval of a monitor"),
+    "workers": Setting(_integer(1, 256), "1", "processes of this role on this machine"),
     "demo": Setting(_flag, "false", "make a few monitors when the database is new", switch=True),
     "collector": Setting(_many(_address), "127.0.0.1:7070", "collectors that a probe connects to"),
     "join_token": Setting(_join_token, None, "how a probe gets its first certificate"),
@@ -189,6 +270,11 @@ TABLE: Final[Mapping[str, Setting]] = {
     "max_concurrency": Setting(
         _integer(1, 100_000), "1000", "checks that run at a time; up to 1.8 times that while many stall"
     ),
+    "canaries": Setting(
+        _many(_canary),
+        None,
+        "what answers while a probe sees out: addresses, host:port; none; without it resolvers and gateway",
+    ),
     "metrics_listen": Setting(_address, None, "where a probe answers GET /metrics"),
     "log_format": Setting(_one_of("console", "json"), _log_format, "console on a terminal, else json"),
     "log_level": Setting(_one_of(*_LEVELS), "info", "the least that is logged"),
@@ -197,15 +283,7 @@ TABLE: Final[Mapping[str, Setting]] = {
 # Settings of later versions: known, so that they are not taken for misspelt.
 NOT_YET: Final = frozenset(
     {
-        "otlp_listen",
-        "smtp_url",
-        "mail_from",
         "rpc_urls",
         "deadman_url",
-        "rate_per_minute",
-        "burst",
-        "trusted_proxies",
-        "workers",
-        "canaries",
     }
 )

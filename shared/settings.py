@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from shared.errors import BadSettings
+from shared.net import Network
 from shared.setting_table import NOT_YET, TABLE, show
 
 PREFIX: Final = "TOCSIN_"
@@ -43,16 +44,25 @@ class CollectorSettings:
     http_listen: str
     grpc_listen: str
     grpc_names: tuple[str, ...] | None
+    otlp_listen: str
     public_url: str
     bootstrap_token: str | None
     admin_email: str
     secret_key: str | None
     plan: str
+    rate_per_minute: int | None
+    burst: int | None
+    trusted_proxies: tuple[Network, ...]
+    rpc_urls: str | None
+    deadman_url: str | None
+    smtp_url: str | None
+    mail_from: str | None
     allow_private_targets: bool
     retention_days: int
     rollup_retention_days: int
     min_interval: int
     demo: bool
+    workers: int
     log_format: str
     log_level: str
 
@@ -65,9 +75,11 @@ class ProbeSettings:
     location: str | None
     locations: tuple[str, ...]  # more than one only under `tocsin up`
     stand_in: bool
+    canaries: tuple[str, ...] | None
     max_concurrency: int
     metrics_listen: str | None
     allow_private_targets: bool
+    workers: int
     log_format: str
     log_level: str
 
@@ -81,11 +93,19 @@ class UpSettings:
     http_listen: str
     grpc_listen: str
     grpc_names: tuple[str, ...] | None
+    otlp_listen: str
     public_url: str
     bootstrap_token: str | None
     admin_email: str
     secret_key: str | None
     plan: str
+    rate_per_minute: int | None
+    burst: int | None
+    trusted_proxies: tuple[Network, ...]
+    rpc_urls: str | None
+    deadman_url: str | None
+    smtp_url: str | None
+    mail_from: str | None
     allow_private_targets: bool
     retention_days: int
     rollup_retention_days: int
@@ -93,8 +113,10 @@ class UpSettings:
     demo: bool
     locations: tuple[str, ...] = ("local",)
     stand_in: bool = True
+    canaries: tuple[str, ...] | None
     max_concurrency: int
     metrics_listen: str | None
+    workers: int
     log_format: str
     log_level: str
 
@@ -122,12 +144,12 @@ def load(
         raise BadSettings("\n".join(faults))
     if "public_url" in values and values["public_url"] is None:
         values["public_url"] = f"http://{values['http_listen']}"
-    return kind(**values), [*_odd(variables, PREFIX), *_odd(file, "")]
+    return kind(**values), [*_odd(flags, "--"), *_odd(variables, PREFIX), *_odd(file, "")]
 
 
 def environment(kind: type[Any], settings: Any, **more: str) -> dict[str, str]:
     """The environment for a child of role *kind*: the present one, but for what *settings* say."""
-    names = {each.name for each in fields(kind)} & {each.name for each in fields(settings)}
+    names = {each.name for each in fields(kind)} & {each.name for each in fields(settings)} - NOT_YET
     told = {name: show(value) for name in names if (value := getattr(settings, name)) is not None}
     kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     return kept | {PREFIX + name.upper(): value for name, value in (told | more).items()}
@@ -190,7 +212,7 @@ def _file(path: str | None, faults: list[str]) -> dict[str, str]:
     except (OSError, ValueError) as error:
         faults.append(f"--config: {path} cannot be read: {error}")
         return {}
-    return {_plain(key): show(value) for key, value in content.items()}
+    return {_plain(key): text for key, value in content.items() if (text := show(value)) != ""}
 
 
 def _plain(key: str) -> str:
@@ -200,7 +222,7 @@ def _plain(key: str) -> str:
 def _odd(given: Iterable[str], prefix: str) -> Iterator[str]:
     """What is set and has no effect."""
     for name in given:
-        told = prefix + name.upper() if prefix else name
+        told = {PREFIX: PREFIX + name.upper(), "--": f"--{name.replace('_', '-')}"}.get(prefix, name)
         if name in NOT_YET:
             yield f"{told} has no effect in this version"
         elif name not in TABLE:

@@ -1,6 +1,8 @@
 """Settings: three ways to say them, which one wins, and how bad ones are told."""
 
+from ipaddress import IPv4Network
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +19,8 @@ from shared.settings import (
 )
 from shared.tokens import new_token
 
+# A probe under `tocsin up` is told these by its parent.
+OF_PROBES_ALONE = {"collector", "location", "join_token"}
 KEY = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 
 
@@ -151,7 +155,7 @@ def test_a_bootstrap_token_with_the_prefix_needs_a_good_checksum() -> None:
 def test_what_has_no_effect_is_warned_of() -> None:
     environ = {
         "TOCSIN_HTTP_LISTNE": "x:1",
-        "TOCSIN_SMTP_URL": "smtp://x",
+        "TOCSIN_DEADMAN_URL": "https://x/SEEDED",
         "TOCSIN_LOCATION": "x",
         "PATH": "x",
     }
@@ -160,7 +164,7 @@ def test_what_has_no_effect_is_warned_of() -> None:
 
     assert warnings == [
         "TOCSIN_HTTP_LISTNE is no setting; did you mean http_listen?",
-        "TOCSIN_SMTP_URL has no effect in this version",
+        "TOCSIN_DEADMAN_URL has no effect in this version",
     ]
 
 
@@ -205,5 +209,98 @@ def test_what_is_no_address(text: str) -> None:
         address(text)
 
 
-def test_the_manual_s_settings_are_all_known() -> None:
-    assert not NOT_YET & set(TABLE)
+# The variables of the manual: who reads each, its default, a text and what that is, one that is refused.
+MANUAL: list[tuple[str, tuple[type, ...], object, str, object, str]] = [
+    ("data_dir", (CollectorSettings, ProbeSettings), Path("./var"), "/srv/t", Path("/srv/t"), ""),
+    ("database_url", (CollectorSettings,), None, "postgresql://a,b/c", "postgresql://a,b/c", "mysql://a/b"),
+    ("http_listen", (CollectorSettings,), "127.0.0.1:8080", "[::]:80", "[::]:80", "80"),
+    ("grpc_listen", (CollectorSettings,), "127.0.0.1:7070", "0.0.0.0:1", "0.0.0.0:1", "a:b"),
+    ("grpc_names", (CollectorSettings,), None, "a.example.com", ("a.example.com",), "a b"),
+    ("otlp_listen", (CollectorSettings,), "127.0.0.1:4317", "0.0.0.0:1", "0.0.0.0:1", "4317"),
+    ("public_url", (CollectorSettings,), "http://127.0.0.1:8080", "https://a/b/", "https://a/b", "ftp://a"),
+    ("bootstrap_token", (CollectorSettings,), None, "a-long-enough-token", "a-long-enough-token", "short"),
+    ("admin_email", (CollectorSettings,), "admin@localhost", "a@example.com", "a@example.com", "a"),
+    ("secret_key", (CollectorSettings,), None, KEY, KEY, "short"),
+    ("smtp_url", (CollectorSettings,), None, "smtp://a:25", "smtp://a:25", "http://a"),
+    ("mail_from", (CollectorSettings,), None, "T <t@example.com>", "T <t@example.com>", "nobody"),
+    ("rpc_urls", (CollectorSettings,), None, "eth=https://a", "eth=https://a", "https://a"),
+    ("deadman_url", (CollectorSettings,), None, "https://a/b?c", "https://a/b?c", "a/b"),
+    ("plan", (CollectorSettings,), "pro", "FREE", "free", "gold"),
+    ("rate_per_minute", (CollectorSettings,), None, "5000", 5000, "0"),
+    ("burst", (CollectorSettings,), None, "1", 1, "-1"),
+    ("allow_private_targets", (CollectorSettings, ProbeSettings), True, "no", False, "maybe"),
+    ("trusted_proxies", (CollectorSettings,), (), "10.0.0.0/8", (IPv4Network("10.0.0.0/8"),), "10.0.0.1/8"),
+    ("retention_days", (CollectorSettings,), 30, "7", 7, "0"),
+    ("rollup_retention_days", (CollectorSettings,), 1095, "30", 30, "x"),
+    ("min_interval", (CollectorSettings,), 1, "10", 10, "1.5"),
+    ("workers", (CollectorSettings, ProbeSettings), 1, "2", 2, "0"),
+    ("log_format", (CollectorSettings, ProbeSettings), None, "json", "json", "xml"),
+    ("log_level", (CollectorSettings, ProbeSettings), "info", "DEBUG", "debug", "loud"),
+    ("collector", (ProbeSettings,), ("127.0.0.1:7070",), "a:1,b:2", ("a:1", "b:2"), "a"),
+    ("location", (ProbeSettings,), None, "eu-1", "eu-1", "EU 1"),
+    ("join_token", (ProbeSettings,), None, "", None, "nonsense"),
+    ("canaries", (ProbeSettings,), None, "192.0.2.1", ("192.0.2.1",), "a b"),
+    ("max_concurrency", (ProbeSettings,), 1000, "10", 10, "0"),
+    ("metrics_listen", (ProbeSettings,), None, "127.0.0.1:1", "127.0.0.1:1", "1"),
+    ("locations", (UpSettings,), ("local",), "a,b", ("a", "b"), "A"),
+    ("stand_in", (UpSettings,), True, "false", False, "perhaps"),
+]
+
+
+def test_the_manual_s_settings_are_all_known_and_nothing_else_is_but_the_demo() -> None:
+    assert {row[0] for row in MANUAL} | {"demo"} == set(TABLE)
+    assert set(TABLE) >= NOT_YET
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "usual", "text", "value", "bad"),
+    [
+        pytest.param(name, kind, *rest, id=f"{name}-{kind.__name__}")
+        for name, roles, *rest in MANUAL
+        for kind in dict.fromkeys((*roles, UpSettings if name not in OF_PROBES_ALONE else ProbeSettings))
+    ],
+)
+def test_each_setting_of_the_manual_is_a_variable_a_flag_and_a_key(
+    tmp_path: Path, name: str, kind: type[Any], usual: object, text: str, value: object, bad: str
+) -> None:
+    file = tmp_path / "tocsin.toml"
+    file.write_text(f"{name} = '{text}'")
+    flag = f"--{name.replace('_', '-')}={text}"
+    more = {"secret_key": KEY} if name == "database_url" else {}
+
+    by_variable, by_flag, by_file = (
+        read(kind, **{**more, name: text}),
+        read(kind, flag, **more),
+        read(kind, "--config", str(file), **more),
+    )
+
+    assert getattr(by_variable, name) == getattr(by_flag, name) == getattr(by_file, name) == value
+    assert name == "log_format" or getattr(read(kind), name) == usual
+    if bad:
+        [told] = faults(kind, **{**more, name: bad})
+        assert told.startswith(f"TOCSIN_{name.upper()}: ")
+
+
+def test_what_has_no_effect_yet_is_told_wherever_it_was_said(tmp_path: Path) -> None:
+    file = tmp_path / "tocsin.toml"
+    file.write_text("rpc_urls = 'eth=https://a'")
+
+    _, warnings = load(
+        CollectorSettings,
+        ["--deadman-url", "https://a", "--config", str(file)],
+        {},
+    )
+
+    assert warnings == [
+        "--deadman-url has no effect in this version",
+        "rpc_urls has no effect in this version",
+    ]
+
+
+def test_a_child_hears_of_the_proxies_and_the_rate_that_its_parent_was_told() -> None:
+    parent = read(UpSettings, trusted_proxies="10.0.0.0/8, ::1", rate_per_minute="5", burst="6")
+
+    child, warnings = load(CollectorSettings, [], environment(CollectorSettings, parent))
+
+    assert (child.trusted_proxies, child.rate_per_minute, child.burst) == (parent.trusted_proxies, 5, 6)
+    assert not warnings

@@ -1,19 +1,22 @@
 """Errors as callers see them: the one place where an exception becomes a status."""
 
 from collections.abc import Mapping
+from functools import cache, lru_cache
 from http import HTTPStatus
 from typing import Any
 
 import asyncpg
+import orjson
 import structlog
 from aiohttp import hdrs, web
 
 from collector.api.auth import Handler
-from collector.api.reading import ok
+from collector.api.reading import JSON
 from shared.errors import (
     Conflict,
     Forbidden,
     Invalid,
+    Limited,
     NotFound,
     PreconditionFailed,
     TocsinError,
@@ -30,6 +33,7 @@ _STATUS: dict[type[TocsinError], int] = {
     NotFound: 404,
     Conflict: 409,
     PreconditionFailed: 412,
+    Limited: 429,
     Unavailable: 503,
 }
 _MESSAGE = {
@@ -50,6 +54,9 @@ _AWAY = (
     asyncpg.TransactionRollbackError,
     asyncpg.LockNotAvailableError,
 )
+
+
+_CHALLENGE: Mapping[str, str] = {hdrs.WWW_AUTHENTICATE: "Bearer"}
 
 
 @web.middleware
@@ -80,14 +87,21 @@ def problem(
     headers: Mapping[str, str] | None = None,
 ) -> web.Response:
     """``{error, message, status}``, and *details* or *retryAfter* where there are any."""
-    data: dict[str, Any] = {"error": _name(status), "message": message, "status": status}
-    extra = dict(headers or {})
-    if details is not None:
-        data["details"] = details
+    extra = {hdrs.CONTENT_TYPE: JSON, **(headers or {})}
     if retry_after is not None:
-        data["retryAfter"] = retry_after
         extra[hdrs.RETRY_AFTER] = str(retry_after)
-    return ok(data, status, extra)
+    body = _body(status, message, retry_after) if details is None else _detailed(status, message, details)
+    return web.Response(body=body, status=status, headers=extra)
+
+
+@lru_cache(maxsize=256)
+def _body(status: int, message: str, retry_after: int | None) -> bytes:
+    data: dict[str, Any] = {"error": _name(status), "message": message, "status": status}
+    return orjson.dumps(data if retry_after is None else {**data, "retryAfter": retry_after})
+
+
+def _detailed(status: int, message: str, details: Mapping[str, str]) -> bytes:
+    return orjson.dumps({"error": _name(status), "message": message, "status": status, "details": details})
 
 
 def reshape(refusal: web.HTTPException) -> None:
@@ -99,7 +113,7 @@ def reshape(refusal: web.HTTPException) -> None:
 
 
 def _told(error: TocsinError) -> web.Response:
-    status = next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 500)
+    status = _STATUS.get(type(error), 500)
     if status == 500:
         log.error("request failed", exc_info=error)
         return problem(500, _MESSAGE[500])
@@ -107,8 +121,8 @@ def _told(error: TocsinError) -> web.Response:
         status,
         str(error) or _name(status),
         details=error.details if isinstance(error, Invalid) else None,
-        retry_after=error.retry_after if isinstance(error, Unavailable) else None,
-        headers={hdrs.WWW_AUTHENTICATE: "Bearer"} if status == 401 else None,
+        retry_after=error.retry_after if isinstance(error, Unavailable | Limited) else None,
+        headers=_CHALLENGE if status == 401 else None,
     )
 
 
@@ -122,5 +136,6 @@ def _refused(error: web.HTTPException) -> web.Response:
     return problem(error.status, _MESSAGE.get(error.status, _name(error.status)), headers=headers)
 
 
+@cache
 def _name(status: int) -> str:
     return {413: "Payload Too Large"}.get(status) or HTTPStatus(status).phrase

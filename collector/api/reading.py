@@ -13,6 +13,7 @@ from shared import ids
 from shared.clock import iso
 from shared.errors import Invalid, NotFound
 
+JSON = "application/json; charset=utf-8"
 MAX_BODY = 1_048_576
 MAX_DEPTH = 64
 _HUGE = 10**18
@@ -26,12 +27,17 @@ _MOMENT = re.compile(
 )
 
 
-async def body(request: web.Request) -> dict[str, Any]:
-    """The body as an object, whatever its content type says; an empty one is {}. Raises Invalid."""
+async def raw_body(request: web.Request) -> bytes:
+    """The body as it was sent, unpacked. Raises Invalid."""
     try:
-        raw = (await request.read()).removeprefix(_BOM)
+        return await request.read()
     except web.RequestPayloadError:
         raise Invalid({"body": "cannot be read as it is encoded"}) from None
+
+
+async def body(request: web.Request) -> dict[str, Any]:
+    """The body as an object, whatever its content type says; an empty one is {}. Raises Invalid."""
+    raw = (await raw_body(request)).removeprefix(_BOM)
     if not raw.strip():
         return {}
     try:

@@ -1,0 +1,181 @@
+"""The description as a page: plain HTML, one stylesheet in it, no script."""
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from html import escape
+from importlib.resources import files
+from typing import Any, Final
+
+_STYLE: Final = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
+_HASH: Final = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
+POLICY: Final = (
+    f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+_DEEPEST: Final = 5
+_BOUNDS: Final = {"minimum": "from", "maximum": "to", "maxLength": "up to", "maxItems": "up to"}
+
+
+def render(document: Mapping[str, Any]) -> str:
+    """The page of an OpenAPI *document*."""
+    groups = _by_tag(document)
+    about = document["info"]
+    parts = [
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{escape(about['title'])} API</title><style>{_STYLE}</style></head><body>",
+        f'<nav aria-label="Operations">{"".join(_menu(groups))}</nav><main>',
+        f"<h1>{escape(about['title'])} API</h1>",
+        f'<p class="soft">Version {escape(about["version"])}',
+        f" at <code>{escape(document['servers'][0]['url'])}</code>",
+        ' &middot; <a href="/v1/openapi.json">openapi.json</a></p>',
+        *(f"<p>{_words(line)}</p>" for line in about["description"].split("\n\n")),
+    ]
+    said = {tag["name"]: tag["description"] for tag in document["tags"]}
+    for tag, operations in groups.items():
+        parts += [f'<h2>{escape(tag)}</h2><p class="soft">{escape(said.get(tag, ""))}</p>']
+        parts += [_article(document, method, path, operation) for method, path, operation in operations]
+    return "".join([*parts, "</main></body></html>"])
+
+
+def _by_tag(document: Mapping[str, Any]) -> dict[str, list[tuple[str, str, Mapping[str, Any]]]]:
+    """PATCH is left out: it is PUT."""
+    groups: dict[str, list[tuple[str, str, Mapping[str, Any]]]] = {
+        tag["name"]: [] for tag in document["tags"]
+    }
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            if method != "patch":
+                groups.setdefault(operation["tags"][0], []).append((method, path, operation))
+    return {tag: operations for tag, operations in groups.items() if operations}
+
+
+def _menu(groups: Mapping[str, list[tuple[str, str, Mapping[str, Any]]]]) -> Iterator[str]:
+    for tag, operations in groups.items():
+        yield f"<h2>{escape(tag)}</h2>"
+        for method, path, operation in operations:
+            link = f"#{escape(operation['operationId'])}"
+            yield f'<a href="{link}"><span class="m {method}">{method.upper()}</span> {escape(path[3:])}</a>'
+
+
+def _article(document: Mapping[str, Any], method: str, path: str, operation: Mapping[str, Any]) -> str:
+    name = escape(operation["operationId"])
+    return "".join(
+        [
+            f'<article id="{name}"><h3><a href="#{name}"><code>',
+            f'<span class="m {method}">{method.upper()}</span>',
+            f"{escape(path)}</code></a></h3><p>{escape(operation['summary'])}</p>",
+            f'<p class="soft">{escape(operation.get("description", "Needs no token."))}</p>',
+            _parameters(operation["parameters"]),
+            _body(operation.get("requestBody")),
+            _responses(document, operation["responses"]),
+            "</article>",
+        ]
+    )
+
+
+def _parameters(parameters: list[Mapping[str, Any]]) -> str:
+    rows = "".join(
+        f"<tr><td><code>{escape(one['name'])}</code></td><td>{one['in']}</td>"
+        f"<td>{escape(_type(one['schema']))}</td><td>{escape(one.get('description', ''))}</td></tr>"
+        for one in parameters
+    )
+    head = "<tr><th>Parameter</th><th>In</th><th>Type</th><th>Meaning</th></tr>"
+    return f"<table>{head}{rows}</table>" if rows else ""
+
+
+def _body(body: Mapping[str, Any] | None) -> str:
+    if body is None:
+        return ""
+    content = body["content"]["application/json"]
+    return f"<p>Body</p>{_json(content['example'])}{_fields(content['schema'], 'Fields')}"
+
+
+def _fields(schema: Mapping[str, Any], title: str) -> str:
+    """A table of the fields of an object, and one for each object that one of them may be."""
+    required = schema.get("required", [])
+    rows, below = "", ""
+    for name, each in schema.get("properties", {}).items():
+        rows += (
+            f"<tr><td><code>{escape(name)}</code></td><td>{escape(_type(each))}</td>"
+            f"<td>{'required' if name in required else _usual(each)}</td></tr>"
+        )
+        below += "".join(
+            _fields(one, f"{name} of {one['title']}" if "title" in one else name)
+            for one in [each, *each.get("anyOf", [])]
+            if one.get("properties")
+        )
+    head = "<tr><th>Field</th><th>Type</th><th>Without it</th></tr>"
+    return f"<details><summary>{escape(title)}</summary><table>{head}{rows}</table></details>{below}"
+
+
+def _usual(schema: Mapping[str, Any]) -> str:
+    default = schema.get("default")
+    return "" if default is None else f"<code>{escape(json.dumps(default))}</code>"
+
+
+def _responses(document: Mapping[str, Any], responses: Mapping[str, Any]) -> str:
+    shown, rows = "", ""
+    for status, response in responses.items():
+        found = _resolved(document, response)
+        rows += f"<tr><td><code>{status}</code></td><td>{_words(found['description'])}</td></tr>"
+        schema = found.get("content", {}).get("application/json", {}).get("schema")
+        if status.startswith("2") and schema is not None:
+            shown = f"<p>Answer {status}</p>{_json(_example(document, schema))}"
+    return f"{shown}<details><summary>All statuses</summary><table>{rows}</table></details>"
+
+
+def _example(document: Mapping[str, Any], schema: Mapping[str, Any], depth: int = 0) -> Any:
+    """A value that *schema* describes."""
+    schema = _resolved(document, schema)
+    if schema.get("examples"):
+        return schema["examples"][0]
+    if depth >= _DEEPEST:
+        return None
+    if "anyOf" in schema:
+        return _example(document, schema["anyOf"][0], depth + 1)
+    if "items" in schema:
+        return [_example(document, schema["items"], depth + 1)]
+    if "properties" in schema:
+        required = schema.get("required", [])
+        return {
+            name: _example(document, each, depth + 1)
+            for name, each in schema["properties"].items()
+            if name in required
+        }
+    return {} if "object" in schema.get("type", "") else None
+
+
+def _resolved(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    found: Any = schema
+    while "$ref" in found:
+        place: Any = document
+        for part in found["$ref"].removeprefix("#/").split("/"):
+            place = place[part]
+        found = place
+    return dict(found)
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    """In words."""
+    if "anyOf" in schema:
+        return " or ".join(dict.fromkeys(_type(one) for one in schema["anyOf"]))
+    if "enum" in schema:
+        return ", ".join(map(str, schema["enum"]))
+    if "items" in schema:
+        return f"list of {_type(schema['items'])}"
+    kinds = schema.get("type", "")
+    kind = " or ".join(kinds) if isinstance(kinds, list) else kinds
+    return " ".join([kind, *(f"{word} {schema[key]}" for key, word in _BOUNDS.items() if key in schema)])
+
+
+def _json(value: Any) -> str:
+    return f'<pre tabindex="0">{escape(json.dumps(value, indent=2, ensure_ascii=False))}</pre>'
+
+
+def _words(text: str) -> str:
+    """With what stands in backticks as code."""
+    parts = escape(text).split("`")
+    return "".join(f"<code>{part}</code>" if at % 2 else part for at, part in enumerate(parts))

@@ -1,0 +1,188 @@
+"""What descriptions are made of: schemas in a line each, and the operation of a route."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, is_dataclass
+from functools import cache
+from typing import Any, TypeAlias
+
+from pydantic import TypeAdapter
+
+from shared.kinds.fields import camel
+
+Schema: TypeAlias = dict[str, Any]
+
+_SOME_DIGITS = "01kahb5m7q8x9t3v2c4d6e0f1g"
+_SOME_MOMENT = "2026-11-21T07:24:00.000Z"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """What a route does; *answer* None: it answers no body. *body* is what it reads, with an *example*.
+
+    *tagged*: it answers an ETag, and heeds If-None-Match or If-Match. *needs_body*: it fails without one.
+    """
+
+    summary: str
+    answer: Schema | None = None
+    status: int = 200
+    media: str = "application/json"
+    body: Schema | None = None
+    example: Any = None
+    query: Sequence[Schema] = ()
+    tagged: bool = False
+    needs_body: bool = True
+    more: Mapping[int, str] = field(default_factory=dict)
+
+
+def text(example: str = "shop", **more: Any) -> Schema:
+    return {"type": "string", "examples": [example], **more}
+
+
+def whole(example: int = 1, **more: Any) -> Schema:
+    return {"type": "integer", "examples": [example], **more}
+
+
+def number(example: float = 99.95, **more: Any) -> Schema:
+    return {"type": "number", "examples": [example], **more}
+
+
+def flag(example: bool = True) -> Schema:
+    return {"type": "boolean", "examples": [example]}
+
+
+def moment() -> Schema:
+    return text(_SOME_MOMENT, format="date-time")
+
+
+def day() -> Schema:
+    return text("2026-11-21", format="date")
+
+
+def id_(prefix: str) -> Schema:
+    return text(f"{prefix}_{_SOME_DIGITS}", pattern=f"^{prefix}_[0-7][0-9a-hjkmnp-tv-z]{{25}}$")
+
+
+def choice(*words: str) -> Schema:
+    return {"type": "string", "enum": list(words), "examples": [words[0]]}
+
+
+def many(item: Schema) -> Schema:
+    return {"type": "array", "items": item}
+
+
+def maybe(schema: Schema) -> Schema:
+    """It, or null."""
+    if "$ref" in schema or "enum" in schema or not isinstance(schema.get("type"), str):
+        return {"anyOf": [schema, {"type": "null"}]}
+    return {**schema, "type": [schema["type"], "null"]}
+
+
+def free(example: Any = None) -> Schema:
+    """An object with any keys."""
+    return {"type": "object", "examples": [example or {}]}
+
+
+def mapping(value: Schema) -> Schema:
+    """An object with any keys and values of one kind."""
+    return {"type": "object", "additionalProperties": value}
+
+
+def record(optional: Sequence[str] = (), /, **properties: Schema) -> Schema:
+    """An object; all of its fields are there but the *optional* ones. More may be added later."""
+    required = [name for name in properties if name not in optional]
+    return {"type": "object", "properties": properties, **({"required": required} if required else {})}
+
+
+def plus(schema: Schema, **properties: Schema) -> Schema:
+    """A record with more fields."""
+    required = [*schema.get("required", []), *properties]
+    return {**schema, "properties": {**schema["properties"], **properties}, "required": required}
+
+
+def warned(schema: Schema) -> Schema:
+    """A record that may tell warnings."""
+    warnings = many(text("unknown field colour was ignored"))
+    return {**schema, "properties": {**schema["properties"], "warnings": warnings}}
+
+
+def ref(name: str) -> Schema:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def page(item: Schema) -> Schema:
+    """A page of a list."""
+    meta = record(page=whole(1), limit=whole(20), total=whole(1))
+    return record(data=many(item), meta=meta)
+
+
+def listing(item: Schema) -> Schema:
+    """A list that is whole unless a page is asked for."""
+    meta = record(page=whole(1), limit=whole(20), total=whole(1))
+    return record(("meta",), data=many(item), meta=meta)
+
+
+def query(name: str, schema: Schema, description: str, *, required: bool = False) -> Schema:
+    """A parameter of the query."""
+    return {
+        "name": name,
+        "in": "query",
+        "required": required,
+        "description": description,
+        "schema": {key: value for key, value in schema.items() if key != "examples"},
+    }
+
+
+PAGED = (
+    query("page", whole(1, minimum=1), "Which page, from 1"),
+    query("limit", whole(20, minimum=1), "How many items; more than 100 is taken for 100"),
+)
+SPAN = (
+    query("from", text(), "The first moment: an RFC 3339 timestamp, or a date"),
+    query("to", text(), "The last moment: an RFC 3339 timestamp, or a date, which means its end"),
+)
+
+
+@cache
+def _whole_model(cls: Any) -> Schema:
+    made = TypeAdapter(cls).json_schema()
+    plain: Schema = _plain(made, made.get("$defs", {}))
+    return plain
+
+
+def model(cls: Any, *, partial: bool = False) -> Schema:
+    """What a dataclass takes, by the names of JSON; *partial*: none of it must be sent."""
+    made = {name: value for name, value in _whole_model(cls).items() if name != "$defs"}
+    if partial:
+        made.pop("required", None)
+        made["properties"] = {
+            name: {key: value for key, value in each.items() if key != "default"}
+            for name, each in made["properties"].items()
+        }
+    return made
+
+
+def _plain(schema: Any, defs: Mapping[str, Any]) -> Any:
+    """Without references and titles, its properties in camelCase."""
+    if isinstance(schema, list):
+        return [_plain(each, defs) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _plain(defs[schema["$ref"].rpartition("/")[2]], defs)
+    made = {
+        name: _plain(value, defs)
+        for name, value in schema.items()
+        if name not in {"title", "$defs", "description"}
+    }
+    if isinstance(schema.get("properties"), dict):
+        made["properties"] = {
+            camel(name): _plain(value, defs) for name, value in schema["properties"].items()
+        }
+        made |= {"required": [camel(name) for name in schema["required"]]} if "required" in schema else {}
+    return made
+
+
+def choices(classes: Mapping[str, Any]) -> Schema:
+    """The configuration of one of several types."""
+    assert all(map(is_dataclass, classes.values()))  # noqa: S101 - the tables hold nothing else
+    return {"anyOf": [{"title": name, **model(cls)} for name, cls in classes.items()]}

@@ -1,0 +1,90 @@
+"""Rate limits at the door: a token from the caller's bucket, and on every response how it stands."""
+
+import asyncio
+import math
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from datetime import timedelta
+from functools import lru_cache
+from ipaddress import IPv6Address, ip_address
+from typing import Final
+from uuid import UUID
+
+from aiohttp import web
+from multidict import istr
+
+from collector.api.deps import DEPS
+from collector.core.bucket import Plan, Standing
+from collector.services.limits import Limits
+from shared.errors import Limited
+from shared.loop import forever
+
+_LIMITS: web.AppKey[Limits] = web.AppKey("limits", Limits)
+_STANDING: web.RequestKey[Standing] = web.RequestKey("standing", Standing)
+_TURN: Final = timedelta(seconds=1)
+_LIMIT, _BURST, _REMAINING, _RESET = (
+    istr(f"X-RateLimit-{name}") for name in ("Limit", "Burst", "Remaining", "Reset")
+)
+_OWN_LIMITS: Final = ("/v1/ping/", "/v1/ingest/")
+_NETWORK_BYTES: Final = 8  # who has one IPv6 address has as many as he likes of its /64
+
+
+async def running(app: web.Application) -> AsyncIterator[None]:
+    """The limits for as long as *app* serves."""
+    limits = app[_LIMITS] = Limits(app[DEPS].db, app[DEPS].plans)
+    task = asyncio.create_task(forever("limits", limits.turn, _TURN), name="limits")
+    yield
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+    await limits.close()
+
+
+def counts(request: web.Request) -> bool:
+    """Is it a request of the API? Pings and what takes metrics in have limits of their own."""
+    path = request.path
+    return (path.startswith("/v1/") and not path.startswith(_OWN_LIMITS)) or path == "/v1"
+
+
+async def of_token(request: web.Request, team_id: int, token_id: UUID, plan: str) -> None:
+    """Take from the bucket of a good token. Raises Limited."""
+    _admit(request, await request.app[_LIMITS].token(team_id, token_id, plan))
+
+
+async def of_address(request: web.Request, address: str) -> None:
+    """Take from the bucket of an address, for a request without a good token. Raises Limited."""
+    _admit(request, await request.app[_LIMITS].address(_key(address)))
+
+
+def mark(request: web.Request, response: web.StreamResponse, address: Callable[[web.Request], str]) -> None:
+    """Say how the bucket stands; that of the address when no bucket was come to."""
+    standing = request.get(_STANDING) or request.app[_LIMITS].look(_key(address(request)))
+    headers = response.headers
+    headers[_LIMIT], headers[_BURST] = _texts(standing.plan)
+    headers[_REMAINING] = str(standing.remaining)
+    headers[_RESET] = str(math.ceil(time.time() + standing.full_in_s))
+
+
+def _admit(request: web.Request, standing: Standing) -> None:
+    request[_STANDING] = standing
+    if not standing.admitted:
+        raise Limited("Rate limit exceeded", retry_after=standing.retry_after_s)
+
+
+@lru_cache(maxsize=64)
+def _texts(plan: Plan) -> tuple[str, str]:
+    return str(plan.per_minute), str(plan.burst)
+
+
+@lru_cache(maxsize=4096)
+def _key(address: str) -> bytes:
+    """What is counted as one client; whoever has no address (a socket of the machine) is one, too."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address.encode()
+    if isinstance(found, IPv6Address):
+        plain = found.ipv4_mapped
+        return plain.packed if plain is not None else found.packed[:_NETWORK_BYTES]
+    return found.packed

@@ -1,0 +1,169 @@
+"""Token buckets that several collectors share: plans, and the share of a bucket that one collector holds."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+# How long a share that nobody uses keeps its tokens, and who asks often is given more at a time.
+_IDLE_S: Final = 1.0
+# A bucket that was found empty is not asked for again sooner.
+_PAUSE_S: Final = 0.25
+_CREDIT: Final = 50
+_SLICE: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """*per_minute* tokens flow into the bucket, which holds *burst* at most; a request takes one."""
+
+    per_minute: int
+    burst: int
+
+    @property
+    def per_second(self) -> float:
+        return self.per_minute / 60
+
+    @property
+    def credit(self) -> int:
+        """So many may be spent before the bucket hears of it, while it is known to be well filled."""
+        return max(1, self.burst // _CREDIT)
+
+    @property
+    def most(self) -> int:
+        """So many lie in one share at most: what no other collector can give out."""
+        return max(1, self.burst // _SLICE)
+
+
+PLANS: Final[Mapping[str, Plan]] = MappingProxyType(
+    {
+        "free": Plan(100, 200),
+        "developer": Plan(300, 600),
+        "pro": Plan(1000, 2000),
+        "enterprise": Plan(10_000, 20_000),
+    }
+)
+
+
+def plans(per_minute: int | None, burst: int | None) -> Mapping[str, Plan]:
+    """With enterprise as the operator sets it; a burst that is not set is twice the rate."""
+    usual = PLANS["enterprise"]
+    rate = per_minute or usual.per_minute
+    return {**PLANS, "enterprise": Plan(rate, burst or (2 * rate if per_minute else usual.burst))}
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What a share says to its bucket: what it gives *back*, what it spent on credit, what it wants."""
+
+    back: int
+    debt: int
+    want: int
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a bucket stands after a request; *full_in_s* and *retry_after_s* count from then."""
+
+    plan: Plan
+    admitted: bool
+    remaining: int
+    full_in_s: float
+    retry_after_s: int
+
+
+class Share:
+    """What one collector holds of a bucket and knows of it; all times are on one monotonic clock."""
+
+    __slots__ = ("_asked_at", "_at", "_debt", "_level", "_refused_until", "_sent", "_size", "_slice",
+                 "_used_at", "plan", "waiting")  # fmt: skip
+
+    def __init__(self, plan: Plan, now: float, *, known: bool) -> None:
+        """*known*: taken for full without asking; else nothing is spent before the bucket was asked."""
+        self.plan = plan
+        self.waiting = 0
+        self._level: float | None = plan.burst if known else None
+        self._at = now
+        self._slice = 0
+        self._debt = 0
+        self._sent: Ask | None = None
+        self._size = plan.credit
+        self._asked_at = now
+        self._used_at = now
+        self._refused_until = -math.inf
+
+    def take(self, now: float) -> bool | None:
+        """Spend a token: whether there was one; None when the bucket has to be asked first."""
+        self._used_at = now
+        if self._slice:
+            self._slice -= 1
+            return True
+        if self._level is not None and self._debt < self.plan.credit and self._half_full(now):
+            self._debt += 1
+            return True
+        return False if now < self._refused_until else None
+
+    def ask(self, now: float) -> Ask:
+        """Ask for more; `told` or `alone` must follow before anything else is asked."""
+        often = now - self._asked_at < _IDLE_S
+        self._size = min(self._size * 2, self.plan.most) if often else max(1, self._size // 2)
+        self._asked_at = now
+        want = min(max(self._size, self.waiting), self.plan.most)
+        return self._send(0, want)
+
+    def settle(self, now: float) -> Ask | None:
+        """What is owed and what lies idle, to be told to the bucket; None if there is nothing to tell."""
+        idle = self._slice if now - self._used_at >= _IDLE_S else 0
+        if self._sent is not None or not (self._debt or idle):
+            return None
+        return self._send(idle, 0)
+
+    def told(self, level: float, granted: int, now: float) -> None:
+        """The bucket's answer: what it gave, and what is left in it."""
+        self._debt -= self._sent.debt if self._sent else 0
+        self._sent = None
+        self._slice += granted
+        self._level, self._at = level, now
+        if not granted and level < 1:
+            self._refused_until = now + max(_PAUSE_S, (1 - level) / self.plan.per_second)
+
+    def alone(self, now: float) -> None:
+        """The bucket cannot be asked: go on by what is known of it, and owe what is spent."""
+        sent, self._sent = self._sent, None
+        self._slice += sent.back if sent else 0
+        self._level, self._at = self._estimate(now), now
+        if sent is None or not sent.want:
+            return
+        granted = min(max(0, math.floor(self._level - self._debt)), sent.want)
+        self._slice += granted
+        self._debt += granted
+        if not granted:
+            self._refused_until = now + _PAUSE_S
+
+    def forgettable(self, now: float) -> bool:
+        """Is there nothing to know of it but that it is full?"""
+        return not (self._slice or self._debt or self._sent) and self._estimate(now) >= self.plan.burst
+
+    def standing(self, now: float, *, admitted: bool) -> Standing:
+        plan = self.plan
+        rate = plan.per_second
+        held = min(plan.burst, self._estimate(now) - self._debt + self._slice)
+        full_in_s = (plan.burst - held) / rate
+        if admitted:
+            return Standing(plan, True, max(0, int(held)), full_in_s, 0)
+        wait_s = max(self._refused_until - now, (1 - held) / rate, 1)
+        return Standing(plan, False, 0, full_in_s, math.ceil(wait_s))
+
+    def _estimate(self, now: float) -> float:
+        if self._level is None:
+            return self.plan.burst
+        return min(self.plan.burst, self._level + (now - self._at) * self.plan.per_second)
+
+    def _half_full(self, now: float) -> bool:
+        return self._estimate(now) - self._debt >= self.plan.burst / 2
+
+    def _send(self, back: int, want: int) -> Ask:
+        self._slice -= back
+        self._sent = Ask(back, self._debt, want)
+        return self._sent

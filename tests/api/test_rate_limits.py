@@ -1,0 +1,192 @@
+"""Rate limits as callers see them: headers on every response, 429 with when to come back."""
+
+import io
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from ipaddress import ip_network
+from typing import Any
+
+import pytest
+
+from collector.api.app import make, serve
+from collector.api.ratelimit import _key
+from collector.core.bucket import PLANS, plans
+from shared.tokens import new_token
+from tests.api.client import Answer, Api
+from tests.api.sse import listening
+
+LIMITS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-RateLimit-Burst")
+
+
+@asynccontextmanager
+async def limited(api: Api, **changes: Any) -> AsyncIterator[Api]:
+    """The same service, as it is with the plans of the interface."""
+    runner = await serve(make(replace(api.deps, plans=PLANS, **changes)), "127.0.0.1:0")
+    try:
+        yield replace(api, url=f"http://127.0.0.1:{runner.addresses[0][1]}")
+    finally:
+        await runner.cleanup()
+
+
+def standing(answer: Answer) -> tuple[int, int, int, int]:
+    """Limit, remaining, reset, burst."""
+    limit, remaining, reset, burst = (int(answer.headers[name]) for name in LIMITS)
+    return limit, remaining, reset, burst
+
+
+async def until_limited(call: Callable[[], Any], most: int) -> tuple[int, Answer]:
+    for number in range(most):
+        answer = await call()
+        if answer.status == 429:
+            return number, answer
+    raise AssertionError("never limited")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "options"),
+    [
+        ("GET", "/v1/me", 200, {}),
+        ("HEAD", "/v1/me", 200, {}),
+        ("POST", "/v1/monitors", 400, {"body": b"{"}),
+        ("GET", "/v1/monitors?page=0", 400, {}),
+        ("GET", "/v1/nothing", 404, {}),
+        ("GET", "/v1/monitors/nonsense", 404, {}),
+        ("DELETE", "/v1/me", 405, {}),
+        ("POST", "/v1/monitors", 413, {"body": io.BytesIO(b" " * 1_048_577)}),
+        ("GET", "/v1/me", 417, {"headers": {"Expect": "tea"}}),
+    ],
+)
+async def test_every_response_with_a_token_tells_how_it_stands(
+    api: Api, method: str, path: str, status: int, options: dict[str, Any]
+) -> None:
+    async with limited(api) as served:
+        answer = await served.call(method, path, options.get("body"), headers=options.get("headers", {}))
+
+    assert answer.status == status
+    limit, remaining, reset, burst = standing(answer)
+    assert abs(reset - time.time()) < 300
+    if status == 417:  # refused before anybody asked who it is: the address's
+        assert (limit, remaining, burst) == (100, 200, 200)
+    else:
+        assert (limit, remaining, burst) == (1000, 1999, 2000)
+
+
+async def test_what_is_read_unchanged_and_what_is_forbidden_tell_it_too(api: Api) -> None:
+    made = await api.post("/v1/monitors", {"name": "a", "type": "tcp", "config": {"host": "a", "port": 1}})
+    path = f"/v1/monitors/{made.json['id']}"
+    reader, writer = await api.reader(), await api.writer()
+    async with limited(writer) as served:
+        tag = (await served.get(path)).headers["ETag"]
+        same = await served.get(path, headers={"If-None-Match": tag})
+        forbidden = await served.with_token(reader.token).delete(path)
+
+    # It refills meanwhile.
+    assert (same.status, standing(same)[1] in range(1998, 2001)) == (304, True)
+    assert (forbidden.status, standing(forbidden)[1]) == (403, 1999)
+
+
+async def test_a_stream_of_events_tells_it(api: Api) -> None:
+    async with limited(api) as served, listening(served) as stream:
+        assert stream.headers["x-ratelimit-limit"] == "1000"
+
+
+@pytest.mark.parametrize("token", [None, "nonsense", new_token()])
+async def test_without_a_good_token_the_address_is_counted_by_the_free_plan(
+    api: Api, token: str | None
+) -> None:
+    async with limited(api) as served:
+        stranger = served.with_token(token)
+        first = await stranger.get("/v1/me")
+        let_through, refused = await until_limited(lambda: stranger.get("/v1/me"), 250)
+        good = await served.get("/v1/me")
+
+    assert (first.status, standing(first)[0], standing(first)[1], standing(first)[3]) == (401, 100, 199, 200)
+    assert 199 <= let_through <= 205
+    assert refused.json == {
+        "error": "Too Many Requests",
+        "message": "Rate limit exceeded",
+        "status": 429,
+        "retryAfter": 1,
+    }
+    assert refused.headers["Retry-After"] == "1"
+    assert standing(refused)[1] == 0
+    assert good.status == 200
+
+
+async def test_a_spent_token_is_429_whatever_else_is_bad(api: Api) -> None:
+    reader = await api.reader()
+    async with limited(api) as served:
+        app_plans = {**PLANS, "pro": plans(60, 5)["enterprise"]}
+        async with limited_to(api, app_plans) as small:
+            poor = small.with_token(reader.token)
+            let_through, _ = await until_limited(lambda: poor.get("/v1/me"), 10)
+            told = [
+                await poor.call(method, path)
+                for method, path in (
+                    ("DELETE", "/v1/monitors/nonsense"),
+                    ("GET", "/v1/nothing"),
+                    ("POST", "/v1/me"),
+                )
+            ]
+        assert (await served.get("/v1/me")).status == 200
+
+    assert let_through == 5
+    assert [one.status for one in told] == [429, 429, 429]
+
+
+@asynccontextmanager
+async def limited_to(api: Api, plans_: Any) -> AsyncIterator[Api]:
+    runner = await serve(make(replace(api.deps, plans=plans_)), "127.0.0.1:0")
+    try:
+        yield replace(api, url=f"http://127.0.0.1:{runner.addresses[0][1]}")
+    finally:
+        await runner.cleanup()
+
+
+async def test_two_replicas_share_one_bucket(api: Api) -> None:
+    small = {**PLANS, "pro": plans(60, 100)["enterprise"]}
+    async with limited_to(api, small) as one, limited_to(api, small) as two:
+        through = 0
+        for _ in range(80):
+            for replica in (one, two):
+                through += (await replica.get("/v1/me")).status == 200
+
+    assert 90 <= through <= 110
+
+
+async def test_the_client_s_address_is_the_proxy_s_word_only_where_the_proxy_is_trusted(api: Api) -> None:
+    forwarded = {"headers": {"X-Forwarded-For": "203.0.113.9"}}
+    async with limited(api) as open_:
+        stranger = open_.with_token(None)
+        for _ in range(20):
+            await stranger.get("/v1/me")
+        assert standing(await stranger.get("/v1/me", **forwarded))[1] < 199
+    trusted = (ip_network("127.0.0.0/8"),)
+    async with limited(api, trusted_proxies=trusted) as behind:
+        stranger = behind.with_token(None)
+        for _ in range(20):
+            await stranger.get("/v1/me")
+        assert standing(await stranger.get("/v1/me", **forwarded))[1] == 199
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics", "/nothing"])
+async def test_what_is_not_the_api_has_no_limit(api: Api, path: str) -> None:
+    answer = await api.with_token(None).get(path)
+
+    assert not [name for name in answer.headers if name.startswith("X-RateLimit")]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("192.0.2.1", "192.0.2.1", True),
+        ("192.0.2.1", "192.0.2.2", False),
+        ("2001:db8::1", "2001:db8::ffff:1", True),
+        ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("", "unix", False),
+    ],
+)
+def test_who_has_one_address_of_a_network_has_them_all(one: str, other: str, *, same: bool) -> None:
+    assert (_key(one) == _key(other)) is same
