@@ -7,6 +7,7 @@ from typing import Final
 
 ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 PREFIX: Final = "tocsin_"
+_LETTERS: Final = frozenset(ALPHABET)
 _RANDOM: Final = 34
 _CHECK: Final = 6
 
@@ -25,9 +26,7 @@ def new_key() -> str:
 def checksum_ok(token: str) -> bool:
     """Whether *token*, prefix included, is in that form: a typing error or a cut is seen without a lookup."""
     body = token.removeprefix(PREFIX)
-    well_formed = (
-        body != token and len(body) == _RANDOM + _CHECK and all(letter in ALPHABET for letter in body)
-    )
+    well_formed = body != token and len(body) == _RANDOM + _CHECK and _LETTERS.issuperset(body)
     return well_formed and _checksum(body[:_RANDOM]) == body[_RANDOM:]
 
 

@@ -4,29 +4,36 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from uuid import UUID
 
+import orjson
 from aiohttp import hdrs, web
 
+from collector.api import ratelimit
 from collector.api.deps import deps
-from collector.core.access import Permission, needed_for, permits
+from collector.core.access import Actor, Permission, needed_for, permits
+from collector.core.client_address import client_address
 from collector.services.tokens import Finder
-from shared.errors import Forbidden, Unauthorized
+from shared import ids
+from shared.errors import Forbidden
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """*name* is the person's, as timelines show it."""
+    """*name* is the person's, as timelines show it; *plan* the team's."""
 
     team_id: int
     user_id: UUID
     token_id: UUID
     name: str
+    plan: str
     permission: Permission
 
 
+REQUEST_ID: web.RequestKey[str] = web.RequestKey("request_id", str)
 CALLER: web.RequestKey[Caller] = web.RequestKey("caller", Caller)
 FINDER: web.AppKey[Finder] = web.AppKey("finder", Finder)
+_X_FORWARDED_FOR = "X-Forwarded-For"
 # What each route asks for, by method and path; None asks for no token.
 NEEDS: web.AppKey[dict[tuple[str, str], Permission | None]] = web.AppKey("needs", dict)
 
@@ -36,13 +43,40 @@ def caller(request: web.Request) -> Caller:
     return request[CALLER]
 
 
+def actor(request: web.Request) -> Actor:
+    """The caller as whoever changes something is noted."""
+    who = request[CALLER]
+    return Actor(
+        team_id=who.team_id,
+        id=ids.show("usr", who.user_id),
+        name=who.name,
+        token_id=who.token_id,
+        address=address(request),
+        request_id=request.get(REQUEST_ID),
+    )
+
+
+def address(request: web.Request) -> str:
+    """The client's address: the peer's, or what a proxy of TOCSIN_TRUSTED_PROXIES says."""
+    trusted = deps(request).trusted_proxies
+    forwarded = tuple(request.headers.getall(_X_FORWARDED_FOR, ())) if trusted else ()
+    return client_address(request.remote or "", forwarded, trusted)
+
+
 @web.middleware
 async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """401 before all else under /v1, known path or not; then 403 before whatever the route would say."""
+    """429 and 401 before all else under /v1, known path or not; then 403 before what the route would say."""
     needed = _needed(request)
     if needed is None:
+        if ratelimit.counts(request):
+            await ratelimit.of_address(request, address(request))
         return await handler(request)
-    request[CALLER] = who = await _identify(request)
+    who = await _identify(request)
+    if not isinstance(who, Caller):
+        await ratelimit.of_address(request, address(request))
+        return web.Response(body=who, status=401, headers=_UNAUTHORIZED)
+    request[CALLER] = who
+    await ratelimit.of_token(request, who.team_id, who.token_id, who.plan)
     if not permits(who.permission, needed):
         raise Forbidden(f"This token is {who.permission.value}; this needs {needed.value}")
     return await handler(request)
@@ -52,15 +86,25 @@ def _needed(request: web.Request) -> Permission | None:
     resource = request.match_info.route.resource
     if resource is not None:
         return request.app[NEEDS][request.method, resource.canonical]
-    under_v1 = request.path == "/v1" or request.path.startswith("/v1/")
-    return needed_for(request.method) if under_v1 else None
+    return needed_for(request.method) if ratelimit.counts(request) else None
 
 
-async def _identify(request: web.Request) -> Caller:
+async def _identify(request: web.Request) -> Caller | bytes:
+    """The caller, or the body that says why there is none."""
     scheme, _, value = request.headers.get(hdrs.AUTHORIZATION, "").partition(" ")
     if scheme.lower() != "bearer":
-        raise Unauthorized("Send a token: Authorization: Bearer <token>")
+        return _NO_TOKEN
     found = await request.app[FINDER].find(value.strip(), deps(request).now())
     if found is None:
-        raise Unauthorized("The token is invalid, expired or revoked")
-    return Caller(found.team_id, found.user_id, found.id, found.user_name, found.permission)
+        return _BAD_TOKEN
+    return Caller(found.team_id, found.user_id, found.id, found.user_name, found.plan, found.permission)
+
+
+def _body(message: str) -> bytes:
+    return orjson.dumps({"error": "Unauthorized", "message": message, "status": 401})
+
+
+# Made once: who guesses at tokens is not to cost more than he pays.
+_UNAUTHORIZED = {hdrs.WWW_AUTHENTICATE: "Bearer", hdrs.CONTENT_TYPE: "application/json; charset=utf-8"}
+_NO_TOKEN = _body("Send a token: Authorization: Bearer <token>")
+_BAD_TOKEN = _body("The token is invalid, expired or revoked")

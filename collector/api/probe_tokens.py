@@ -4,7 +4,7 @@ from typing import Any
 
 from aiohttp import web
 
-from collector.api.auth import caller
+from collector.api.auth import actor, caller
 from collector.api.deps import deps
 from collector.api.reading import body, no_content, ok, path_id, warned
 from collector.services import join_tokens
@@ -21,14 +21,14 @@ async def list_(request: web.Request) -> web.Response:
 async def create(request: web.Request) -> web.Response:
     at_hand = deps(request)
     made = await join_tokens.create(
-        at_hand.db, at_hand.keyring, caller(request).team_id, await body(request), at_hand.now()
+        at_hand.db, at_hand.keyring, actor(request), await body(request), at_hand.now()
     )
     return ok(warned({**_shown(made.token), "token": made.text}, ignored(made.unknown)), status=201)
 
 
 async def delete(request: web.Request) -> web.Response:
     id_ = path_id(request, "tok", join_tokens.WHAT)
-    await join_tokens.delete(deps(request).db, caller(request).team_id, id_)
+    await join_tokens.delete(deps(request).db, actor(request), id_)
     return no_content()
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from collector.core.access import Permission
 from collector.core.seal import Keyring, Place, Unsealable
 from collector.services import tokens
-from collector.storage import secret_keys, teams
+from collector.storage import sealed, secret_keys, teams
 from collector.storage.db import Db
 from shared.errors import BadSettings, CannotStart
 from shared.ids import uuid7
@@ -57,14 +57,15 @@ async def check_keys(db: Db, keyring: Keyring, now: datetime) -> None:
     async with db.transaction() as tx:
         await secret_keys.lock(tx)
         proofs = await secret_keys.proofs(tx)
-        missing = [kid for kid, proof in sorted(proofs.items()) if not _opens(keyring, kid, proof)]
+        missing = {kid for kid, proof in proofs.items() if not _opens(keyring, kid, proof)}
+        # A collector that ran on with an older key may have sealed after that key was forgotten.
+        missing |= await sealed.keys(tx) - {kid.hex() for kid in keyring.keys}
         if missing:
-            raise CannotStart(
-                f"TOCSIN_SECRET_KEY lacks what this database is encrypted with: key {', '.join(missing)}"
-            )
+            named = ", ".join(sorted(missing))
+            raise CannotStart(f"TOCSIN_SECRET_KEY lacks what this database is encrypted with: key {named}")
         first = keyring.first.hex()
-        if first not in proofs:
-            await secret_keys.insert(tx, first, keyring.seal(_PROOF, _place(first)), now)
+        if await secret_keys.newest(tx) != first:
+            await secret_keys.take_up(tx, first, keyring.seal(_PROOF, _place(first)), now)
 
 
 def _opens(keyring: Keyring, kid: str, proof: bytes) -> bool:

@@ -10,14 +10,15 @@ from uuid import UUID
 
 from annotated_types import Interval, MaxLen, MinLen, Predicate
 
+from collector.core.access import Actor
 from collector.core.authority import Trust
 from collector.core.seal import Keyring
-from collector.services import authority
+from collector.services import audit, authority
 from collector.services.validation import check
 from collector.storage import join_tokens as table
 from collector.storage.db import Db, Tx
 from collector.storage.join_tokens import JoinToken
-from shared import join_tokens
+from shared import ids, join_tokens
 from shared.errors import NotFound
 from shared.ids import uuid7
 from shared.kinds.fields import Says
@@ -60,7 +61,7 @@ class Made:
     unknown: list[str]
 
 
-async def create(db: Db, keyring: Keyring, team_id: int, body: Mapping[str, Any], now: datetime) -> Made:
+async def create(db: Db, keyring: Keyring, who: Actor, body: Mapping[str, Any], now: datetime) -> Made:
     """A token for probes that serve this team only. Raises Invalid."""
     values = dict(body)
     if "location" in values and "locations" not in values:
@@ -71,12 +72,13 @@ async def create(db: Db, keyring: Keyring, team_id: int, body: Mapping[str, Any]
         token, text = await issue(
             tx,
             trust,
-            team_id=team_id,
+            team_id=who.team_id,
             locations=tuple(dict.fromkeys(wish.locations)),
             now=now,
             uses=wish.uses,
             life=timedelta(seconds=wish.ttl),
         )
+        await record(tx, who, "create", token)
     return Made(token, text, unknown)
 
 
@@ -105,11 +107,18 @@ async def list_(db: Db, team_id: int) -> list[JoinToken]:
         return await table.of_team(tx, team_id)
 
 
-async def delete(db: Db, team_id: int, id_: UUID) -> None:
-    """The token joins nobody any more; probes that it made stay."""
+async def delete(db: Db, who: Actor, id_: UUID) -> None:
+    """The token joins nobody any more; probes that it made stay. Raises NotFound."""
     async with db.transaction() as tx:
-        if not await table.delete(tx, team_id, id_):
+        if not await table.delete(tx, who.team_id, id_):
             raise NotFound(f"{WHAT} not found")
+        await audit.record(tx, who, "delete", "probe-token", ids.show("tok", id_))
+
+
+async def record(tx: Tx, who: Actor, action: str, token: JoinToken) -> None:
+    """Note a deed in the audit log."""
+    named = f"for {', '.join(token.locations)}"
+    await audit.record(tx, who, action, "probe-token", ids.show("tok", token.id), name=named)
 
 
 def hash_of(secret: bytes) -> bytes:

@@ -1,5 +1,6 @@
 """Which keys this database needs: a known text, sealed with each."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from collector.storage.db import Tx
@@ -15,5 +16,24 @@ async def proofs(tx: Tx) -> dict[str, bytes]:
     return {row["kid"]: row["proof"] for row in await tx.fetch("SELECT kid, proof FROM secret_keys")}
 
 
-async def insert(tx: Tx, kid: str, proof: bytes, now: datetime) -> None:
-    await tx.execute("INSERT INTO secret_keys (kid, proof, created_at) VALUES ($1, $2, $3)", kid, proof, now)
+async def newest(tx: Tx) -> str | None:
+    """The id in hex of the key that a collector took up last to seal with."""
+    kid: str | None = await tx.fetchval("SELECT kid FROM secret_keys ORDER BY created_at DESC, kid LIMIT 1")
+    return kid
+
+
+async def take_up(tx: Tx, kid: str, proof: bytes, now: datetime) -> None:
+    """From now on this key seals, whether it was known before or not."""
+    await tx.execute(
+        """
+        INSERT INTO secret_keys (kid, proof, created_at)
+        SELECT $1, $2, greatest($3, max(created_at) + interval '1 microsecond') FROM secret_keys
+        ON CONFLICT (kid) DO UPDATE SET created_at = excluded.created_at
+        """,
+        kid, proof, now,
+    )  # fmt: skip
+
+
+async def keep(tx: Tx, kids: Sequence[str]) -> None:
+    """Forget all others."""
+    await tx.execute("DELETE FROM secret_keys WHERE NOT kid = ANY($1)", kids)

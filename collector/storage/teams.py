@@ -20,6 +20,39 @@ class Person:
     plan: str
 
 
+@dataclass(frozen=True, slots=True)
+class Team:
+    team_id: int
+    id: UUID
+    name: str
+    plan: str
+    created_at: datetime
+
+
+_COLUMNS = "team_id, id, name, plan, created_at"
+
+
+async def get(tx: Tx, team_id: int) -> Team | None:
+    row = await tx.fetchrow(f"SELECT {_COLUMNS} FROM teams WHERE team_id = $1", team_id)
+    return Team(**row) if row else None
+
+
+async def hold(tx: Tx, team_id: int) -> Team | None:
+    """The team; who wants to change it waits for the end of the transaction."""
+    row = await tx.fetchrow(f"SELECT {_COLUMNS} FROM teams WHERE team_id = $1 FOR NO KEY UPDATE", team_id)
+    return Team(**row) if row else None
+
+
+async def rename(tx: Tx, team_id: int, name: str) -> None:
+    await tx.execute("UPDATE teams SET name = $2 WHERE team_id = $1", team_id, name)
+
+
+async def all_(tx: Tx) -> list[Team]:
+    """Every team of the deployment, oldest first."""
+    rows = await tx.fetch(f"SELECT {_COLUMNS} FROM teams ORDER BY team_id")
+    return [Team(**row) for row in rows]
+
+
 async def lock(tx: Tx) -> None:
     """Whoever wants to make the first team waits here; readers don't, nor do rows that name a team."""
     await tx.execute("LOCK TABLE teams IN SHARE ROW EXCLUSIVE MODE")

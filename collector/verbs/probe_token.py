@@ -4,6 +4,7 @@ import argparse
 import asyncio
 from datetime import timedelta
 
+from collector.core.access import operator
 from collector.services import authority, join_tokens
 from collector.verbs.operator import ground, read
 from shared.clock import utc_now
@@ -40,9 +41,10 @@ async def _create(settings: OperatorSettings, locations: tuple[str, ...], uses: 
     async with ground(settings) as here:
         trust = await authority.trust(here.db, here.keyring, utc_now())
         async with here.db.transaction() as tx:
-            _, text = await join_tokens.issue(
+            token, text = await join_tokens.issue(
                 tx, trust, team_id=None, locations=locations, now=utc_now(), uses=uses, life=life
             )
+            await join_tokens.record(tx, operator(), "create", token)
     return text
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
+from collector.core.access import operator
 from collector.services import probes
 from collector.storage.probe_reads import Probe
 from collector.verbs.operator import Ground, ground, read
@@ -50,9 +51,9 @@ async def _do(settings: OperatorSettings, deed: str, named: str | None) -> list[
 
 async def _change(here: Ground, deed: str, probe_id: UUID) -> None:
     if deed == "revoke":
-        await probes.revoke(here.db, None, probe_id, utc_now())
+        await probes.revoke(here.db, operator(), probe_id, utc_now())
     else:
-        await probes.drain(here.db, None, probe_id, utc_now() if deed == "drain" else None)
+        await probes.drain(here.db, operator(), probe_id, utc_now() if deed == "drain" else None)
 
 
 def _meant(found: Sequence[Probe], named: str) -> UUID:

@@ -1,0 +1,45 @@
+"""Whose request it is: the peer's address, or what trusted proxies say in X-Forwarded-For."""
+
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+
+Network = IPv4Network | IPv6Network
+
+
+# So many answers are remembered: reading an address costs as much as all else that a refusal does.
+@lru_cache(maxsize=4096)
+def client_address(peer: str, forwarded: tuple[str, ...], trusted: tuple[Network, ...]) -> str:
+    """The address of the client.
+
+    *forwarded*: each line of X-Forwarded-For as it came. Proxies write at its end, and a client may have
+    written what stands before: the last hop that is not itself a trusted proxy is the client.
+    """
+    last = _address(peer)
+    if last is None or not trusted or not _among(last, trusted):
+        return str(last or peer)
+    for hop in reversed([part.strip() for line in forwarded for part in line.split(",")]):
+        found = _address(hop)
+        if found is None:
+            break
+        last = found
+        if not _among(found, trusted):
+            break
+    return str(last)
+
+
+def _among(address: IPv4Address | IPv6Address, networks: tuple[Network, ...]) -> bool:
+    return any(address.version == network.version and address in network for network in networks)
+
+
+def _address(text: str) -> IPv4Address | IPv6Address | None:
+    """The address in *text*, which may have a port, brackets, or be an IPv4 one dressed as IPv6."""
+    bare = text.strip('"')
+    if bare.startswith("["):
+        bare = bare[1:].partition("]")[0]
+    elif bare.count(":") == 1:
+        bare = bare.partition(":")[0]
+    try:
+        found = ip_address(bare.partition("%")[0])
+    except ValueError:
+        return None
+    return (found.ipv4_mapped or found) if isinstance(found, IPv6Address) else found

@@ -1,0 +1,71 @@
+"""``tocsin token create``: prints an API token of a team's first admin, once."""
+
+import argparse
+import asyncio
+from datetime import timedelta
+
+from collector.core.access import Permission, operator
+from collector.services import team, tokens
+from collector.storage import users
+from collector.verbs.operator import ground, read
+from shared.clock import utc_now
+from shared.errors import BadSettings, NotFound
+from shared.settings import OperatorSettings
+
+_UNITS = {"m": 1 / 1440, "h": 1 / 24, "d": 1, "y": 365}
+_LONGEST = timedelta(days=3650)
+
+
+def main(argv: list[str]) -> int:
+    """Print the token and nothing else; it is nowhere to be read again."""
+    own, settings = read(_parser(), argv)
+    try:
+        life = _life(own.expires_in)
+        name = _name(own.name)
+    except ValueError as error:
+        raise BadSettings(str(error)) from None
+    print(asyncio.run(_create(settings, own.team, name, Permission(own.permission), life)))  # noqa: T201 - the answer
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="tocsin token", allow_abbrev=False)
+    parser.add_argument("deed", choices=["create"])
+    parser.add_argument("--name", required=True, help="what it is for")
+    parser.add_argument("--permission", required=True, choices=[each.value for each in Permission])
+    parser.add_argument("--expires-in", default="never", help="never, or 12h, 30d, 1y")
+    parser.add_argument("--team", help="a team's id or name; the first team without it")
+    return parser
+
+
+async def _create(
+    settings: OperatorSettings,
+    team_name: str | None,
+    name: str,
+    permission: Permission,
+    life: timedelta | None,
+) -> str:
+    async with ground(settings) as here, here.db.transaction() as tx:
+        found = await team.named(tx, team_name)
+        admin = await users.first_admin(tx, found.team_id)
+        if admin is None:
+            raise NotFound(f"the team {found.name} has no admin")
+        made = await tokens.make(tx, operator(found.team_id), admin, name, permission, life, utc_now())
+    return made.value
+
+
+def _name(text: str) -> str:
+    if not 0 < len(text) <= 100 or not text.strip() or not text.isprintable():
+        raise ValueError("--name must have 1 to 100 printable characters")
+    return text
+
+
+def _life(text: str) -> timedelta | None:
+    if text == "never":
+        return None
+    number, unit = text[:-1], text[-1:]
+    fits = number.isascii() and number.isdigit() and len(number) < 6 and unit in _UNITS
+    life = timedelta(days=int(number) * _UNITS[unit]) if fits else timedelta()
+    if not timedelta() < life <= _LONGEST:
+        raise ValueError("--expires-in must be never, or up to 10y, as 12h, 30d, 1y")
+    return life

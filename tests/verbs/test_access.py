@@ -1,0 +1,178 @@
+"""The operator's commands for tokens, teams and passwords, as processes beside a database that others use."""
+
+import asyncio
+import os
+import sys
+
+import pytest
+
+from collector.core import passwords
+from collector.core.access import Permission
+from collector.services import tokens
+from collector.services.bootstrap import Made, bootstrap
+from collector.storage import teams, users
+from collector.storage.db import Db
+from collector.storage.tokens import Token
+from shared.clock import utc_now
+from shared.tokens import new_key
+
+KEY = new_key()
+CREATE = ("token", "create", "--name", "robot", "--permission")
+
+
+@pytest.fixture
+async def made(db: Db) -> Made:
+    first = await bootstrap(db, plan="pro", admin_email="admin@example.com", token=None, now=utc_now())
+    assert first is not None
+    return first
+
+
+async def tocsin(url: str, *arguments: str, stdin: str = "") -> tuple[int, str, str]:
+    """Exit status, output, and what it said."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TOCSIN_")}
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "shared.command", *arguments,
+        env={**kept, "TOCSIN_DATABASE_URL": url, "TOCSIN_SECRET_KEY": KEY},
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    out, said = await process.communicate(stdin.encode())
+    assert process.returncode is not None
+    return process.returncode, out.decode(), said.decode()
+
+
+async def found(db: Db, out: str) -> Token:
+    """The token that a command printed, and nothing beside it."""
+    [value] = out.splitlines()
+    token = await tokens.find(db, value, utc_now())
+    assert token is not None
+    return token
+
+
+async def deeds(db: Db) -> list[tuple[int, str, str, str]]:
+    async with db.connection() as tx:
+        rows = await tx.fetch("SELECT team_id, actor_kind, action, resource FROM audit_log ORDER BY at, id")
+    return [tuple(row) for row in rows]
+
+
+@pytest.mark.parametrize("permission", list(Permission))
+async def test_a_token_is_printed_once_and_is_the_first_admins(
+    db: Db, made: Made, database_url: str, permission: Permission
+) -> None:
+    status, out, _ = await tocsin(database_url, *CREATE, permission.value)
+
+    assert status == 0
+    token = await found(db, out)
+    assert (token.team_id, token.user_id) == (made.team_id, made.user_id)
+    assert (token.permission, token.expires_at) == (permission, None)
+    assert await deeds(db) == [(made.team_id, "operator", "create", "token")]
+
+
+async def test_it_may_end_by_itself(db: Db, made: Made, database_url: str) -> None:
+    _, out, _ = await tocsin(database_url, *CREATE, "read-only", "--expires-in", "30d")
+
+    token = await found(db, out)
+    assert token.expires_at is not None
+    assert 29 <= (token.expires_at - utc_now()).days <= 30
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("token", "create", "--name", "robot", "--permission", "root"),
+        ("token", "create", "--name", " ", "--permission", "admin"),
+        ("token", "create", "--permission", "admin"),
+        (*CREATE, "admin", "--expires-in", "soon"),
+        (*CREATE, "admin", "--expires-in", "0d"),
+        (*CREATE, "admin", "--expires-in", "99999999y"),
+        ("team", "create", "Operations", "--plan", "gold"),
+        ("team", "create", " ", "--plan", "pro"),
+        ("team", "create", "Operations", "--plan", "pro", "--admin-email", "nobody"),
+    ],
+)
+async def test_what_cannot_be_is_refused_and_makes_nothing(
+    db: Db, made: Made, database_url: str, arguments: tuple[str, ...]
+) -> None:
+    status, out, said = await tocsin(database_url, *arguments)
+
+    assert (status, out) == (2, "")
+    assert "Traceback" not in said
+    assert await deeds(db) == []
+
+
+async def test_a_further_team_has_an_admin_who_sees_nothing_of_the_first(
+    db: Db, made: Made, database_url: str
+) -> None:
+    status, out, _ = await tocsin(
+        database_url, "team", "create", "Operations", "--plan", "developer", "--admin-email", "o@example.com"
+    )
+
+    assert status == 0
+    token = await found(db, out)
+    assert token.team_id != made.team_id
+    assert token.permission is Permission.ADMIN
+    async with db.connection() as tx:
+        person = await teams.person(tx, token.team_id, token.user_id)
+    assert person is not None
+    assert (person.team_name, person.plan, person.email) == ("Operations", "developer", "o@example.com")
+
+
+async def test_a_token_is_made_for_the_team_that_is_named(db: Db, made: Made, database_url: str) -> None:
+    _, first, _ = await tocsin(database_url, "team", "create", "Operations", "--plan", "pro")
+    _, out, _ = await tocsin(database_url, *CREATE, "read-only", "--team", "Operations")
+    status, _, said = await tocsin(database_url, *CREATE, "read-only", "--team", "Nobody")
+
+    assert (await found(db, out)).team_id == (await found(db, first)).team_id
+    assert (status, said.strip()) == (1, "tocsin: there is no team called Nobody")
+
+
+async def test_before_the_first_start_there_is_no_team_to_make_a_token_for(database_url: str) -> None:
+    status, out, said = await tocsin(database_url, *CREATE, "admin")
+
+    assert (status, out) == (1, "")
+    assert "start a collector first" in said
+
+
+async def test_a_password_comes_from_stdin(db: Db, made: Made, database_url: str) -> None:
+    status, out, said = await tocsin(
+        database_url, "user", "passwd", "Admin@example.com", stdin="a long password\n"
+    )
+
+    assert status == 0
+    assert "a long password" not in out + said
+    async with db.connection() as tx:
+        kept = await users.password(tx, made.team_id, made.user_id)
+    assert kept is not None
+    assert passwords.matches("a long password", kept)
+    assert await deeds(db) == [(made.team_id, "operator", "set-password", "user")]
+
+
+async def test_or_is_made_and_printed(db: Db, made: Made, database_url: str) -> None:
+    _, out, _ = await tocsin(database_url, "user", "passwd", "admin@example.com", "--generate")
+
+    async with db.connection() as tx:
+        kept = await users.password(tx, made.team_id, made.user_id)
+    assert kept is not None
+    assert passwords.matches(out.strip(), kept)
+
+
+async def test_too_short_a_password_and_nobody_are_refused(made: Made, database_url: str) -> None:
+    status, _, said = await tocsin(database_url, "user", "passwd", "admin@example.com", stdin="short\n")
+    assert (status, "must be 10 to 1024" in said) == (2, True)
+
+    status, _, said = await tocsin(
+        database_url, "user", "passwd", "no@example.com", stdin="a long password\n"
+    )
+    assert (status, said.strip()) == (1, "tocsin: no user has the address no@example.com")
+
+
+async def test_where_two_teams_have_somebody_of_that_name_one_is_asked_for(
+    db: Db, made: Made, database_url: str
+) -> None:
+    await tocsin(
+        database_url, "team", "create", "Other", "--plan", "pro", "--admin-email", "admin@example.com"
+    )
+
+    passwd = ("user", "passwd", "admin@example.com", "--generate")
+    status, _, said = await tocsin(database_url, *passwd)
+    assert (status, "several users have" in said) == (1, True)
+    assert (await tocsin(database_url, *passwd, "--team", "Other"))[0] == 0
