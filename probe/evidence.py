@@ -1,0 +1,83 @@
+"""What a failed check saw of its target, ready to be told; a good one costs next to nothing for it."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
+
+from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
+
+from probe.net.bodies import Body
+from probe.net.endpoint import show
+from probe.net.http1 import HttpReply
+from probe.net.spent import Spent
+from shared.evidence import Evidence, redacted
+
+# Twice what is told of it: a secret at the cut is seen whole.
+_MOST_BODY: Final = 2_048
+# Of each streak the first failures are told of, and the one that confirms it.
+_FIRST: Final = 3
+
+
+def of_connection(spent: Spent) -> Evidence:
+    """Where a check connected that has nothing else to show."""
+    return Evidence(show(spent.address, spent.port) if spent.address else "")
+
+
+def of_reply(spent: Spent, reply: HttpReply | None, secrets: Sequence[str]) -> Evidence:
+    """What *reply* began with, without any of *secrets*."""
+    seen = _Look()
+    if reply is not None:
+        seen.read(b"".join(reply.start))
+    headers = tuple((_text(name), _text(value)) for name, value in seen.headers)
+    return redacted(Evidence(of_connection(spent).address, headers, _text(seen.body)), secrets, whole=False)
+
+
+def worth_telling(fails: int, threshold: int) -> bool:
+    """Is the *fails*-th failure in a row one of those that a confirmation stands on?"""
+    return 0 < fails <= _FIRST or fails == threshold
+
+
+class _Look:
+    """Reads the start of a response again, without minding how it ends."""
+
+    __slots__ = ("_body", "_final", "_packed", "_parser", "body", "headers")
+
+    def __init__(self) -> None:
+        self.headers: list[tuple[bytes, bytes]] = []
+        self.body = b""
+        self._body = Body(_MOST_BODY)
+        self._packed = ""
+        self._final = False
+        self._parser = HttpResponseParser(self)
+
+    def read(self, start: bytes) -> None:
+        """Of what is no HTTP the bytes themselves are the body."""
+        with suppress(HttpParserError, HttpParserUpgrade):
+            self._parser.feed_data(start)
+        self.body = bytes(self._body.data) if self._final else start
+        del self._parser  # which holds this object
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._final:
+            return
+        self.headers.append((name, value))
+        if name.lower() == b"content-encoding":
+            self._packed = value.decode("latin-1")
+
+    def on_headers_complete(self) -> None:
+        if self._final:
+            return
+        code = self._parser.get_status_code()
+        if 100 <= code < 200 and code != 101:
+            self.headers.clear()
+            return
+        self._final = True
+        self._body.begin(self._packed)
+
+    def on_body(self, body: bytes) -> None:
+        if self._final and not self._body.full and not self._body.fault:
+            self._body.feed(body)
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
