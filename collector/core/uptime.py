@@ -24,8 +24,12 @@ def cover_s(interval_s: int, timeout_s: int) -> int:
     return interval_s + timeout_s + _LATE_S
 
 
-def known(results: Sequence[tuple[int, bool]], cadences: Sequence[tuple[int, int | None]]) -> list[Span]:
-    """The time for which the results of one location speak.
+def known(
+    results: Sequence[tuple[int, bool]],
+    cadences: Sequence[tuple[int, int | None]],
+    maintenance: Iterable[Span] = (),
+) -> list[Span]:
+    """The time for which the results of one location speak, less that of maintenance.
 
     *results*: when each began, in Unix milliseconds, in that order, and whether it was up or down rather
     than unknown. *cadences*: since when (ms), and how long (s) a result speaks; None while paused.
@@ -38,7 +42,7 @@ def known(results: Sequence[tuple[int, bool]], cadences: Sequence[tuple[int, int
         pauses = [since for since, paused in cadences if since > at and paused is None]
         following = [after for after, _ in results[i + 1 : i + 2]]
         spans.append((at, min([at + cover * 1000, *pauses, *following])))
-    return union(spans)
+    return less(union(spans), maintenance)
 
 
 def union(*lists: Iterable[Span]) -> list[Span]:
@@ -50,6 +54,19 @@ def union(*lists: Iterable[Span]) -> list[Span]:
         else:
             together.append((start, end))
     return together
+
+
+def less(spans: Sequence[Span], holes: Iterable[Span]) -> list[Span]:
+    """What is left of *spans* without *holes*."""
+    left = list(spans)
+    for start, end in union(holes):
+        left = [
+            part
+            for since, until in left
+            for part in ((since, min(until, start)), (max(since, end), until))
+            if part[0] < part[1]
+        ]
+    return left
 
 
 def intersection(one: Sequence[Span], other: Sequence[Span]) -> list[Span]:

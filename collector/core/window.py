@@ -1,10 +1,10 @@
 """A window of time for a chart: its steps, and which part of it hours, days or results themselves answer."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from collector.core.uptime import Span, union
+from collector.core.uptime import Span, less
 from shared.clock import EPOCH
 
 HOUR = timedelta(hours=1)
@@ -98,19 +98,6 @@ def clusters(spans: Iterable[Between]) -> list[list[Between]]:
         else:
             found.append([span])
     return found
-
-
-def less(spans: Sequence[Span], holes: Iterable[Span]) -> list[Span]:
-    """What is left of *spans* without *holes*."""
-    left = list(spans)
-    for start, end in union(holes):
-        left = [
-            part
-            for since, until in left
-            for part in ((since, min(until, start)), (max(since, end), until))
-            if part[0] < part[1]
-        ]
-    return left
 
 
 def _inner(since: datetime, until: datetime, step: timedelta) -> list[Span]:

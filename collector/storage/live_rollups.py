@@ -11,6 +11,7 @@ from collector.core.rollup import Rollup
 from collector.core.uptime import LONGEST_S
 from collector.core.window import Between, clusters
 from collector.storage.db import Tx
+from collector.storage.maintenance import CONCERNS, TIME
 from shared.clock import EPOCH
 
 _LONGEST = timedelta(seconds=LONGEST_S)
@@ -52,9 +53,23 @@ _SPOKEN = """
     JOIN cadence c ON c.monitor = r.monitor AND c.since <= r.ts AND (c.until IS NULL OR c.until > r.ts)
     WHERE r.status IN (1, 2) AND c.cover_s IS NOT NULL
 """
-_KNOWN = """
+_COVERED = """
     SELECT monitor, coalesce(location, 0) AS location, range_agg(tstzrange(since, until)) AS spans
     FROM spoken WHERE since < until GROUP BY GROUPING SETS ((monitor, location), (monitor))
+"""
+_BOUNDS = """
+    SELECT min(s.since) AS since, max(s.until) AS until
+    FROM unnest($2::timestamptz[], $3::timestamptz[]) s (since, until)
+"""
+_MAINTAINED = f"""
+    SELECT m.monitor, range_agg({TIME}) AS spans
+    FROM ({_BOUNDS}) b JOIN maintenance_spans s ON {TIME} && tstzrange(b.since, b.until)
+        JOIN monitors m ON m.team_id = s.team_id AND {CONCERNS}
+    WHERE m.monitor = ANY ($1) GROUP BY m.monitor
+"""
+_KNOWN = """
+    SELECT monitor, location, c.spans - coalesce(m.spans, '{}'::tstzmultirange) AS spans
+    FROM covered c LEFT JOIN maintained m USING (monitor)
 """
 _DOWN = """
     SELECT monitor, location, range_agg(tstzrange(started_at, ended_at)) AS spans
@@ -102,7 +117,8 @@ _COUNTS = """
     FROM counted GROUP BY monitor, location, at
 """
 _ROLLUPS = f"""
-    WITH read AS ({_READ}), cadence AS ({_CADENCE}), spoken AS ({_SPOKEN}), known AS ({_KNOWN}),
+    WITH read AS ({_READ}), cadence AS ({_CADENCE}), spoken AS ({_SPOKEN}), covered AS ({_COVERED}),
+        maintained AS ({_MAINTAINED}), known AS ({_KNOWN}),
         down AS ({_DOWN}), points AS ({_POINTS}), times AS ({_TIMES}),
         counted AS ({_COUNTED}), counts AS ({_COUNTS})
     SELECT monitor, location, l.name AS place, at,

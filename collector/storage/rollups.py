@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from collector.core.histogram import BOUNDS
 from collector.core.uptime import LONGEST_S
 from collector.storage.db import Tx
+from collector.storage.maintenance import CONCERNS, TIME
 
 HOUR = timedelta(hours=1)
 LONGEST = timedelta(seconds=LONGEST_S)
@@ -62,11 +63,22 @@ _HOURS = f"""
         FROM heard h JOIN cadence c ON c.monitor = h.monitor AND c.at = h.at
             AND h.ts >= c.since AND h.ts < c.until AND c.cover IS NOT NULL
         WHERE h.status IN (1, 2)
-    ), known AS (
+    ), covered AS (
         SELECT monitor, at, coalesce(location, 0::smallint) AS location,
             range_agg(tstzrange(since, until)) AS spans
         FROM spoken WHERE since < until
         GROUP BY GROUPING SETS ((monitor, at, location), (monitor, at))
+    ), maintained AS (
+        SELECT p.monitor, p.at, range_agg({TIME}) AS spans
+        FROM (SELECT at, until FROM pair GROUP BY at, until) hour
+            JOIN maintenance_spans s ON {TIME} && tstzrange(hour.at, hour.until)
+            JOIN pair p ON p.at = hour.at
+            JOIN monitors m ON m.monitor = p.monitor AND m.team_id = s.team_id AND {CONCERNS}
+        GROUP BY p.monitor, p.at
+    ), known AS (
+        SELECT monitor, at, location,
+            covered.spans - coalesce(maintained.spans, '{{}}'::tstzmultirange) AS spans
+        FROM covered LEFT JOIN maintained USING (monitor, at)
     ), down AS (
         SELECT p.monitor, p.at, o.location, range_agg(tstzrange(o.started_at, o.ended_at)) AS spans
         FROM pair p CROSS JOIN (SELECT location FROM locations UNION ALL SELECT 0::smallint) l

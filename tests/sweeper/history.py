@@ -13,6 +13,7 @@ from collector.ingest.hours import over
 from collector.storage import rollups
 from collector.storage.db import Db
 from collector.sweeper.rollups import Rollups
+from shared.ids import uuid7
 
 HOURS = 4
 SECONDS = HOURS * 3600
@@ -39,6 +40,7 @@ class History:
     results: Sequence[Result]
     cadences: Sequence[tuple[int, int | None]]
     outages: Sequence[tuple[int, int, int | None]]
+    maintenance: Sequence[tuple[int, int]] = ()
 
 
 def _spans(location: int, cuts: Sequence[int]) -> list[tuple[int, int, int | None]]:
@@ -58,10 +60,11 @@ _result = st.builds(
 )
 _cuts = st.lists(_moments, max_size=5, unique=True).map(sorted)
 histories = st.builds(
-    lambda results, first, changes, whole, one, other: History(
+    lambda results, first, changes, whole, one, other, maintenance: History(
         results,
         [(-1, first), *sorted(changes)],
         [*_spans(0, whole), *_spans(1, one), *_spans(2, other)],
+        [(min(pair), max(pair)) for pair in maintenance],
     ),
     st.lists(_result, max_size=60, unique_by=lambda result: (result.location, result.at)),
     _cover,
@@ -71,6 +74,7 @@ histories = st.builds(
     _cuts,
     _cuts,
     _cuts,
+    st.lists(st.tuples(_moments, _moments), max_size=3),
 )
 
 
@@ -88,7 +92,7 @@ class Ground:
 
 
 async def lay(ground: Ground, history: History) -> None:
-    """Cadences and outages."""
+    """Cadences, outages and maintenance."""
     numbers = (0, *ground.locations)
     async with ground.db.transaction() as tx:
         await tx.executemany(
@@ -100,6 +104,17 @@ async def lay(ground: Ground, history: History) -> None:
             [
                 (ground.monitor, numbers[place], ground.at(start), None if end is None else ground.at(end))
                 for place, start, end in history.outages
+            ],
+        )
+        await tx.executemany(
+            """
+            INSERT INTO maintenance_spans
+                (team_id, window_id, starts_at, ends_at, every, monitors, names, pairs)
+            SELECT team_id, $2, $3, $4, false, ARRAY[id], '{}', '{}' FROM monitors WHERE monitor = $1
+            """,
+            [
+                (ground.monitor, uuid7(), ground.at(start), ground.at(end))
+                for start, end in history.maintenance
             ],
         )
 
@@ -157,7 +172,8 @@ async def rolled(ground: Ground, table: str = "rollups_hour") -> dict[tuple[int,
 
 def recomputed(history: History) -> dict[tuple[int, int], dict[str, Any]]:
     """The same, counted second by second."""
-    known = {place: _known(history, place) for place in (1, 2)}
+    maintained = {second for start, end in history.maintenance for second in range(start, end)}
+    known = {place: _known(history, place) - maintained for place in (1, 2)}
     known[0] = known[1] | known[2]
     hours: dict[tuple[int, int], dict[str, Any]] = {}
     for place in (0, 1, 2):
@@ -191,12 +207,13 @@ def _known(history: History, place: int) -> set[int]:
 def defined(history: History) -> dict[tuple[int, int], tuple[int, int]]:
     """Milliseconds known and down of each location and hour, by the definition of uptime; where any are."""
     cadences = [(since * 1000, cover) for since, cover in history.cadences]
+    maintenance = [(start * 1000, end * 1000) for start, end in history.maintenance]
     known: dict[int, list[uptime.Span]] = {}
     for place in (1, 2):
         mine = sorted(
             (one.at * 1000, one.status != 3) for one in history.results if one.location + 1 == place
         )
-        known[place] = uptime.known(mine, cadences)
+        known[place] = uptime.known(mine, cadences, maintenance)
     known[0] = uptime.union(known[1], known[2])
     hours = {}
     for place, spans in known.items():

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from collector.core.histogram import merged
-from collector.storage import partitions, retention, rollups
+from collector.storage import live_rollups, partitions, retention, rollups
 from collector.storage.db import Db
 from collector.sweeper.days import Days
 from collector.sweeper.retention import Retention
@@ -84,8 +84,21 @@ async def test_rollups_are_what_a_slow_recomputation_finds(
     assert found == expected
     times = {key: (row["known_ms"], row["down_ms"]) for key, row in found.items() if row["known_ms"]}
     assert times == defined(history)
+    assert await _live(ground) == times
     await _days_are_sums(ground)
     await _again_changes_nothing(ground)
+
+
+async def _live(ground: Ground) -> dict[tuple[int, int], tuple[int, int]]:
+    """Milliseconds known and down, as they are counted while nothing is rolled up."""
+    async with ground.db.connection() as tx:
+        found = await live_rollups.rollups(tx, [ground.monitor], [(START, END)], HOUR)
+    places = (0, *ground.locations)
+    return {
+        (places.index(row.location), (row.at - START) // HOUR): (row.known_ms, row.down_ms)
+        for row in found[ground.monitor]
+        if row.known_ms
+    }
 
 
 def _pieces(results: Sequence[Result], size: int) -> list[Sequence[Result]]:
