@@ -12,7 +12,7 @@ from collector.api.deps import deps
 from collector.api.reading import ok, path_id
 from collector.core import explain as core
 from collector.core.assignment import LIVE
-from collector.core.explain import Hold
+from collector.core.explain_holds import Hold, holds, not_told
 from collector.core.monitor import status
 from collector.services import explain, monitor_reads
 from collector.services.explain import Explanation
@@ -20,7 +20,7 @@ from collector.storage.deliveries import Status as Delivered
 from collector.storage.explain_reads import At, Explained, Parent, Told
 from collector.storage.result_reads import Result
 from shared import ids
-from shared.results import Status
+from shared.results import Run, Status
 
 _VERDICTS = {True: "down", False: "up", None: None}
 
@@ -48,12 +48,12 @@ def _shown(found: Explanation, now: datetime) -> dict[str, Any]:
             "failing": votes.failing,
         },
         "verdict": _VERDICTS[votes.down],
-        "holds": [_hold(hold) for hold in core.holds(facts, places, now)],
+        "holds": [_hold(hold) for hold in holds(facts, places, now)],
         "dependencies": [_parent(parent) for parent in found.parents],
         "incident": _incident(monitor),
         "lastResults": [_result(result, found) for result in found.results],
         "told": [_told(list(same)) for _, same in groupby(found.told, key=lambda one: one.event_id)],
-        "notTold": core.not_told(facts, now, heard=found.heard, routed=monitor.routed),
+        "notTold": not_told(facts, now, heard=found.heard, routed=monitor.routed),
     }
 
 
@@ -79,7 +79,12 @@ def _probe(at: At, now: datetime) -> dict[str, Any] | None:
     if at.probe is None:
         return None
     heard = at.seen_at is not None and abs(now - at.seen_at) < LIVE
-    return {"name": at.probe, "connected": at.session and heard, "lastSeenAt": at.seen_at}
+    return {
+        "name": at.probe,
+        "connected": at.session and heard,
+        "lastSeenAt": at.seen_at,
+        "blindSince": at.blind_since,
+    }
 
 
 def _quorum(setting: str) -> str | int:
@@ -105,7 +110,12 @@ def _incident(monitor: Explained) -> dict[str, Any] | None:
     """The newest that was raised by itself."""
     if monitor.incident_id is None:
         return None
-    return {"id": ids.show("inc", monitor.incident_id), "status": monitor.incident_status}
+    parent = monitor.parent_incident_id
+    return {
+        "id": ids.show("inc", monitor.incident_id),
+        "status": monitor.incident_status,
+        "parentIncidentId": None if parent is None else ids.show("inc", parent),
+    }
 
 
 def _result(result: Result, found: Explanation) -> dict[str, Any]:
@@ -113,6 +123,7 @@ def _result(result: Result, found: Explanation) -> dict[str, Any]:
     did, failures = core.did(Status(result.status), result.ts, found.trace(result.name))
     shown = views.result(result)
     del shown["phases"]
+    shown["run"] = Run(result.run).name.lower()
     return {**shown, "did": did, "consecutiveFailures": failures}
 
 

@@ -1,22 +1,21 @@
 """Incidents: list, one with its log and its post-mortem; raised, taken on, ended, opened again, noted."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from aiohttp import web
 
 from collector.api import paging
-from collector.api.auth import caller
+from collector.api.auth import actor, caller
 from collector.api.deps import deps
 from collector.api.reading import Query, body, ok, path_id, warned
-from collector.core import downtime
 from collector.core.incident_fields import Changes, NewIncident, NewNote, Reopening, Resolution
 from collector.core.incident_stats import GROUPS, dates
+from collector.services import evidence as incident_evidence
 from collector.services import incident_deeds, incident_stats, incidents, postmortem
-from collector.services.incident_deeds import Actor
 from collector.services.validation import check, ignored
-from collector.storage.incident_reads import Entry, Incident, Note, Wanted
+from collector.storage.incident_reads import Entry, Note, Wanted
 from shared import ids
 from shared.clock import EPOCH
 
@@ -40,20 +39,22 @@ async def list_(request: web.Request) -> web.Response:
     at_hand = deps(request)
     found, total = await incidents.page(at_hand.db, caller(request).team_id, wanted, at.limit, at.offset)
     now = at_hand.now()
-    return paging.answer(request, at, [shown(incident, now) for incident in found], total)
+    return paging.answer(request, at, [incidents.shown(incident, now) for incident in found], total)
 
 
 async def get(request: web.Request) -> web.Response:
     at_hand = deps(request)
     id_ = path_id(request, "inc", incidents.WHAT)
     incident, notes = await incidents.one(at_hand.db, caller(request).team_id, id_)
-    return ok({**shown(incident, at_hand.now()), "notes": [_note(incident.id, note) for note in notes]})
+    return ok(
+        {**incidents.shown(incident, at_hand.now()), "notes": [_note(incident.id, note) for note in notes]}
+    )
 
 
 async def create(request: web.Request) -> web.Response:
     at_hand = deps(request)
     wanted, unknown = check(NewIncident, await body(request))
-    made = await incident_deeds.create(at_hand.db, _actor(request), wanted, at_hand.now())
+    made = await incident_deeds.create(at_hand.db, actor(request), wanted, at_hand.now())
     answer = {
         "id": ids.show("inc", made.id),
         "title": made.title,
@@ -68,13 +69,13 @@ async def create(request: web.Request) -> web.Response:
 async def update(request: web.Request) -> web.Response:
     at_hand, id_ = deps(request), await _found(request)
     wanted, unknown = check(Changes, await body(request))
-    changed = await incident_deeds.change(at_hand.db, _actor(request), id_, wanted, at_hand.now())
-    return ok(warned(shown(changed, at_hand.now()), ignored(unknown)))
+    changed = await incident_deeds.change(at_hand.db, actor(request), id_, wanted, at_hand.now())
+    return ok(warned(incidents.shown(changed, at_hand.now()), ignored(unknown)))
 
 
 async def acknowledge(request: web.Request) -> web.Response:
     at_hand, id_ = deps(request), path_id(request, "inc", incidents.WHAT)
-    done = await incident_deeds.acknowledge(at_hand.db, _actor(request), id_, at_hand.now())
+    done = await incident_deeds.acknowledge(at_hand.db, actor(request), id_, at_hand.now())
     return ok(
         {
             "id": ids.show("inc", id_),
@@ -89,7 +90,7 @@ async def resolve(request: web.Request) -> web.Response:
     at_hand, id_ = deps(request), await _found(request)
     wanted, unknown = check(Resolution, await body(request))
     now = at_hand.now()
-    done = await incident_deeds.resolve(at_hand.db, _actor(request), id_, wanted.resolution_note, now)
+    done = await incident_deeds.resolve(at_hand.db, actor(request), id_, wanted.resolution_note, now)
     answer = {
         "id": ids.show("inc", id_),
         "status": done.status,
@@ -104,7 +105,7 @@ async def resolve(request: web.Request) -> web.Response:
 async def reopen(request: web.Request) -> web.Response:
     at_hand, id_ = deps(request), await _found(request)
     wanted, unknown = check(Reopening, await body(request))
-    done = await incident_deeds.reopen(at_hand.db, _actor(request), id_, wanted.reason, at_hand.now())
+    done = await incident_deeds.reopen(at_hand.db, actor(request), id_, wanted.reason, at_hand.now())
     answer = {"id": ids.show("inc", id_), "status": done.status, "reopenedAt": done.reopened_at}
     return ok(warned(answer, ignored(unknown)))
 
@@ -112,7 +113,7 @@ async def reopen(request: web.Request) -> web.Response:
 async def add_note(request: web.Request) -> web.Response:
     at_hand, id_ = deps(request), await _found(request)
     wanted, unknown = check(NewNote, await body(request))
-    note = await incident_deeds.add_note(at_hand.db, _actor(request), id_, wanted.text, at_hand.now())
+    note = await incident_deeds.add_note(at_hand.db, actor(request), id_, wanted.text, at_hand.now())
     answer = {**_note(id_, note), "createdBy": note.created_by}
     return ok(warned(answer, ignored(unknown)), 201)
 
@@ -148,45 +149,21 @@ async def stats(request: web.Request) -> web.Response:
 
 async def post_mortem(request: web.Request) -> web.Response:
     at_hand, id_ = deps(request), path_id(request, "inc", incidents.WHAT)
-    text = await postmortem.write(at_hand.db, caller(request).team_id, id_, at_hand.now())
+    team_id = caller(request).team_id
+    text = await postmortem.write(at_hand.db, at_hand.keyring, team_id, id_, at_hand.now())
     return web.Response(text=text, content_type="text/markdown", charset="utf-8")
+
+
+async def evidence(request: web.Request) -> web.Response:
+    at_hand, id_ = deps(request), path_id(request, "inc", incidents.WHAT)
+    kept = await incident_evidence.of_incident(at_hand.db, at_hand.keyring, caller(request).team_id, id_)
+    return ok({"evidence": [{"location": one.location, "timestamp": one.at, **one.saw} for one in kept]})
 
 
 async def timeline(request: web.Request) -> web.Response:
     id_ = path_id(request, "inc", incidents.WHAT)
     entries = await incidents.timeline(deps(request).db, caller(request).team_id, id_)
     return ok({"events": [_entry(entry) for entry in entries]})
-
-
-def shown(incident: Incident, now: datetime) -> dict[str, Any]:
-    """An incident as lists and reads show it."""
-    lasted_s = incidents.lasted_s(incident, now)
-    return {
-        "id": ids.show("inc", incident.id),
-        "title": incident.title,
-        "description": incident.description,
-        "monitorId": None if incident.monitor_id is None else ids.show("mon", incident.monitor_id),
-        "monitorName": incident.monitor_name,
-        "status": incident.status,
-        "severity": incident.severity,
-        "startedAt": incident.started_at,
-        "createdAt": incident.created_at,
-        "acknowledgedAt": incident.acknowledged_at,
-        "acknowledgedBy": incident.acknowledged_by,
-        "resolvedAt": incident.resolved_at,
-        "resolvedBy": incident.resolved_by,
-        "resolutionNote": incident.resolution_note,
-        "reopenedAt": incident.reopened_at,
-        "downtime": lasted_s,
-        "downtimeFormatted": downtime.formatted(lasted_s),
-        "failureCount": incident.failure_count,
-        "lastError": incident.last_error,
-    }
-
-
-def _actor(request: web.Request) -> Actor:
-    who = caller(request)
-    return Actor(who.team_id, ids.show("usr", who.user_id), who.name)
 
 
 async def _found(request: web.Request) -> UUID:

@@ -1,6 +1,6 @@
 """Says in words why a monitor stands as it does, by the same functions that decide about it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -32,7 +32,8 @@ class Place:
 class Facts:
     """What is held of a monitor; *changed_at* says since when it is down, or is not.
 
-    *ended_by_hand_at*: when a person resolved its newest incident.
+    *ended_by_hand_at*: when a person resolved the incident of its present outage; *parent*: the name of one
+    that it depends on and that is down.
     """
 
     monitor: Monitor
@@ -40,6 +41,7 @@ class Facts:
     paused_at: datetime | None = None
     silence_reason: str | None = None
     ended_by_hand_at: datetime | None = None
+    parent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +52,6 @@ class Tally:
     needed: int
     failing: int
     down: bool | None
-
-
-@dataclass(frozen=True, slots=True)
-class Hold:
-    """Something that keeps back *what*; None where a moment or a reason is not known or not set."""
-
-    name: str
-    what: str
-    since: datetime | None = None
-    until: datetime | None = None
-    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,34 +99,6 @@ def since(facts: Facts, places: Sequence[Place]) -> datetime | None:
     return None if facts.monitor.down and _last_at(places) is None else facts.changed_at
 
 
-def holds(facts: Facts, places: Sequence[Place], now: datetime) -> list[Hold]:
-    """All that holds now, whatever would be held by it."""
-    held = [*_verdict_holds(facts, places, now), *_telling_holds(facts, now)]
-    if facts.paused_at is not None:
-        held.insert(0, Hold("paused", "checks, the verdict, and all that would be told", facts.paused_at))
-    return held
-
-
-def not_told(facts: Facts, now: datetime, *, heard: bool, routed: bool) -> list[str]:
-    """Why nobody hears, or would hear, of its being down.
-
-    *heard*: some enabled channel hears monitor.down of it; *routed*: no event waits for its channels.
-    """
-    reasons = []
-    if facts.paused_at is not None:
-        reasons.append("It is paused: nothing is checked, and nothing new is told.")
-    until = _silenced_until(facts, now)
-    if until is not None and not facts.monitor.told:
-        reasons.append(f"It is silenced until {iso(until)}: that it is down is told then, if it still is.")
-    if _over_by_hand(facts):
-        reasons.append("Its incident was resolved by hand: it is told of again if it stays down.")
-    if not heard:
-        reasons.append("Nothing would tell you: no enabled channel hears monitor.down of this monitor.")
-    elif not routed:
-        reasons.append("The newest events have not been handed to the channels yet.")
-    return reasons
-
-
 def sentence(facts: Facts, places: Sequence[Place], now: datetime) -> str:
     """How it stands and why, in one line."""
     if facts.paused_at is not None:
@@ -145,9 +108,7 @@ def sentence(facts: Facts, places: Sequence[Place], now: datetime) -> str:
     if counted.down is not None and counted.down != facts.monitor.down:
         parts += [f"held {_word(down=facts.monitor.down)} for now"]
     parts += _errors(places, now)
-    until = _silenced_until(facts, now)
-    if until is not None:
-        parts.append(f"silenced until {iso(until)}")
+    parts += _held(facts, now)
     return f"{parts[0]}: {'; '.join(parts[1:])}."
 
 
@@ -166,38 +127,8 @@ def did(result_status: Status, at: datetime, trace: Trace) -> tuple[Did | None, 
     return (None, None) if place is None else ("counted", place)
 
 
-def _verdict_holds(facts: Facts, places: Sequence[Place], now: datetime) -> Iterator[Hold]:
-    counted = tally(facts, places, now)
-    if facts.paused_at is not None or counted.down == facts.monitor.down:
-        return
-    if counted.down is None:
-        reason = "No location's probe was heard in the last 2 minutes."
-        yield Hold("no_voters", "the verdict: it stays as it was", reason=reason)
-    elif counted.down:
-        reason = "It is being decided, or a collector has just started and waits for probes, 30 s at most."
-        yield Hold("settling", "the incident, and monitor.down", reason=reason)
-    elif not quorum.vouched([place.vote for place in places], now):
-        reason = "No location that votes has measured it as well."
-        yield Hold("unvouched", "the recovery, and monitor.up", reason=reason)
-    else:
-        reason = "It is being decided, or a collector's clock was just set."
-        yield Hold("deciding", "the recovery, and monitor.up", reason=reason)
-
-
-def _telling_holds(facts: Facts, now: datetime) -> Iterator[Hold]:
-    until = _silenced_until(facts, now)
-    if until is not None:
-        yield Hold("silenced", "monitor.down", until=until, reason=facts.silence_reason)
-    if _over_by_hand(facts):
-        reason = "Somebody resolved its incident; System opens it again if the monitor stays down."
-        yield Hold("resolved_by_hand", "monitor.down", since=facts.ended_by_hand_at, reason=reason)
-
-
-def _over_by_hand(facts: Facts) -> bool:
-    return facts.monitor.down and facts.ended_by_hand_at is not None
-
-
-def _silenced_until(facts: Facts, now: datetime) -> datetime | None:
+def silenced_until(facts: Facts, now: datetime) -> datetime | None:
+    """The end of its silence, if it lasts."""
     until = facts.monitor.silenced_until
     return until if until is not None and until > now else None
 
@@ -227,6 +158,19 @@ def _votes(counted: Tally, places: Sequence[Place], now: datetime) -> str:
     well = sum(standing(place.vote, now) == "well" for place in places)
     verb = "finds" if well == 1 else "find"
     return f"{well} of {counted.voters} voting locations {verb} it well"
+
+
+def _held(facts: Facts, now: datetime) -> list[str]:
+    """What keeps its news back, in a few words."""
+    monitor, silent = facts.monitor, silenced_until(facts, now)
+    window = monitor.around.maintenance_until
+    said = {
+        f"silenced until {iso(silent)}" if silent else "": silent is not None,
+        f"under maintenance until {iso(window)}" if window else "": window is not None,
+        f"{facts.parent} is down": monitor.down and facts.parent is not None,
+        "flapping": monitor.flapping_since is not None,
+    }
+    return [words for words, so in said.items() if words and so]
 
 
 def _errors(places: Sequence[Place], now: datetime) -> list[str]:

@@ -1,10 +1,14 @@
 """What one location thinks of a monitor: failing after some failed checks in a row, well after good ones."""
 
+import re
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import Enum
 
 from shared.results import Status
+
+# A result that took longer than its timeout and this to arrive is history: it moves no verdict.
+LATE = timedelta(seconds=15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,25 @@ class Check:
     status: Status
     at: datetime
     late: bool = False
+
+
+# What a probe says of a check whose time ran out.
+_TIMED_OUT = re.compile(r"\b(timed out after|no answer( for \S+)? within|not (done|complete) within)\b")
+
+
+def timed_out(error: str) -> bool:
+    """Did a check with this error hang, rather than fail? It took its whole timeout to say so."""
+    return _TIMED_OUT.search(error) is not None
+
+
+def sooner(thresholds: Thresholds) -> Thresholds:
+    """For a check that timed out where another location is failing already: one failure less will do."""
+    return replace(thresholds, failure=max(1, thresholds.failure - 1))
+
+
+def outdated(state: LocationState, thresholds: Thresholds) -> bool:
+    """Has it failed so far only because the checks that found it well came late?"""
+    return state.failing and state.goods >= thresholds.recovery
 
 
 def step(state: LocationState, check: Check, thresholds: Thresholds) -> tuple[LocationState, Change | None]:

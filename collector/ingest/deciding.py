@@ -1,17 +1,19 @@
 """The deciding transaction: cursors, states, results, incidents and events, all or nothing."""
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import accumulate
 from typing import Any
 from uuid import UUID
 
+from collector.ingest import evidence, marking
 from collector.ingest.columns import Columns, Part, flatten, key_of, latest, mixed
 from collector.ingest.hours import touched
 from collector.ingest.interning import Interner, clean
-from collector.ingest.judging import Told, judge
+from collector.ingest.judging import Judgement, Told, judge
+from collector.services.rule_watch import Watched
 from collector.storage import cursors, deciding, refused, results, rollups, states
 from collector.storage.cursors import Advance
 from collector.storage.db import Db, Tx
@@ -51,18 +53,26 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """What one transaction came to: the submissions taken, counts of results, kinds of events."""
+    """What one transaction came to: the submissions taken, counts of results, what was decided."""
 
     taken: list[Submission]
     results: int
     dropped: int
-    events: list[str]
+    judgement: Judgement
 
 
 async def commit(
-    db: Db, group: Sequence[Submission], interner: Interner, since: datetime | None, now: datetime
+    db: Db,
+    group: Sequence[Submission],
+    interner: Interner,
+    since: datetime | None,
+    now: datetime,
+    watched: Mapping[int, Watched],
 ) -> Committed:
-    """Write what of *group* is new, and decide what follows. Raises whatever PostgreSQL raises."""
+    """Write what of *group* is new, and decide what follows. Raises whatever PostgreSQL raises.
+
+    *watched*: the monitors of which results matter to alert rules.
+    """
     errors = await interner.numbers({text for one in group for text in one.batch.errors})
     async with db.transaction() as tx:
         await deciding.begin(tx)
@@ -74,11 +84,12 @@ async def commit(
             for one in ranked
         ]
         columns = flatten(parts, errors, now)
-        stored, events = 0, list[str]()
+        stored, judgement = 0, Judgement()
         if columns.key:
-            stored, events = await _store(tx, ranked, columns, since, now)
+            stored, judgement = await _store(tx, ranked, columns, since, now)
+            await marking.mark(tx, columns, watched, now)
         await _keep_losses(tx, taken, now)
-    return Committed(taken, stored, len(columns.key) - stored, events)
+    return Committed(taken, stored, len(columns.key) - stored, judgement)
 
 
 def _runs(group: Sequence[Submission]) -> list[Advance]:
@@ -94,8 +105,8 @@ def _runs(group: Sequence[Submission]) -> list[Advance]:
 
 async def _store(
     tx: Tx, ranked: Sequence[Submission], columns: Columns, since: datetime | None, now: datetime
-) -> tuple[int, list[str]]:
-    """Move the states, copy the results, judge; the number of results stored and the kinds of events."""
+) -> tuple[int, Judgement]:
+    """Move the states, copy the results, judge; the number of results stored and what was decided."""
     counting = await _counting(tx, ranked, columns)
     last = latest(columns, counting)
     moved = await states.move(tx, last)
@@ -108,12 +119,13 @@ async def _store(
     if late := touched(keys, at_ms, now):
         await rollups.mark(tx, late)
     await _keep_checkpoints(tx, columns)
-    events: list[str] = []
+    judgement = Judgement()
     if moved.wanting:
         await deciding.in_any_order(tx)
         pending = _pending(columns, counting, {key_of(*key) for key in moved.wanting})
-        events = await judge(tx, pending, since, now)
-    return len(rows), events
+        await evidence.remember(tx, columns, counting, moved.wanting)
+        judgement = await judge(tx, pending, since, now)
+    return len(rows), judgement
 
 
 async def _counting(tx: Tx, ranked: Sequence[Submission], columns: Columns) -> list[int] | None:

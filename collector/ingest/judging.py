@@ -1,27 +1,22 @@
-"""The rare part of the deciding transaction: what failed or recovered, and the incidents and events of it."""
+"""The rare part of the deciding transaction: what failed or recovered, and what is decided about it."""
 
 from collections import defaultdict, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from uuid import UUID
 
-from collector.core.incident import Decision, Deed, Monitor, Seen, Tell, decide, goes_on
-from collector.core.quorum import Vote
-from collector.core.state import Change, Check, LocationState, Thresholds, step
-from collector.ingest.hours import between
-from collector.services import announcing
-from collector.storage import events, incidents, judged, outages, rollups, states, timeline
+from collector.core.hanging import joined
+from collector.core.incident import Deed, Seen, Tell, decide
+from collector.core.state import LATE, Change, Check, Thresholds, outdated, sooner, step, timed_out
+from collector.ingest.concluding import Writes, conclude, write
+from collector.services.holding import Around, around, monitor
+from collector.storage import judged, states
 from collector.storage.db import Tx
-from collector.storage.events import Event
-from collector.storage.judged import Incident, Judged
+from collector.storage.judged import Judged
 from collector.storage.states import Located
-from collector.storage.timeline import Entry
-from shared.ids import uuid7
 from shared.results import Status
 
-# A result that took longer than its timeout and this to arrive is history: it moves no verdict.
-LATE = timedelta(seconds=15)
+_NOTHING_AROUND = Around()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,44 +30,48 @@ class Told:
 
 
 @dataclass(slots=True)
-class Writes:
-    """What the decisions of one round come to, written set by set."""
+class Judgement:
+    """What came of it: the kinds of events written, and which monitors are in doubt.
 
-    states: list[tuple[int, int, LocationState]] = field(default_factory=list)
-    monitors: list[tuple[Judged, bool, bool]] = field(default_factory=list)
-    began: list[outages.Turn] = field(default_factory=list)
-    ended: list[outages.Turn] = field(default_factory=list)
-    opened: list[incidents.Opened] = field(default_factory=list)
-    reopened: list[tuple[int, UUID, datetime]] = field(default_factory=list)
-    resolved: list[tuple[int, UUID, datetime]] = field(default_factory=list)
-    counted: list[tuple[int, UUID, int, str]] = field(default_factory=list)
-    entries: list[Entry] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
+    *doubted*: monitors of which a location has just begun to fail; *risen*: those that came up again.
+    """
+
+    events: list[str] = field(default_factory=list)
+    doubted: list[int] = field(default_factory=list)
+    risen: list[int] = field(default_factory=list)
+
+
+# Called with what is doubted and what has risen.
+Ask = Callable[[Sequence[int], Sequence[int]], None]
+
+
+def unasked(_: Sequence[int], __: Sequence[int]) -> None:
+    """For where nobody asks for checks at once."""
 
 
 Pending = Mapping[tuple[int, int], deque[Told]]
 
 
-async def judge(tx: Tx, pending: Pending, since: datetime | None, now: datetime) -> list[str]:
-    """Move the states of these (monitor, location)s by their results, in order; the kinds of events written.
+async def judge(tx: Tx, pending: Pending, since: datetime | None, now: datetime) -> Judgement:
+    """Move the states of these (monitor, location)s by their results, in order.
 
     Each round takes every location up to its next change, so that an outage that began and ended within one
     transaction is still an outage. *since*: see `decide`.
     """
-    told: list[str] = []
-    while monitors := sorted({monitor for (monitor, _), results in pending.items() if results}):
-        judged_now = await _round(tx, monitors, pending, since, now, told)
-        for (monitor, _), results in pending.items():
-            if monitor not in judged_now:
+    judgement = Judgement()
+    while monitors := sorted({key for (key, _), results in pending.items() if results}):
+        judged_now = await _round(tx, monitors, pending, since, now, judgement)
+        for (key, _), results in pending.items():
+            if key not in judged_now:
                 results.clear()
-    return told
+    return judgement
 
 
-async def judge_anew(tx: Tx, monitors: Sequence[int], since: datetime | None, now: datetime) -> list[str]:
-    """Decide about *monitors*, in key order, by what is known of them; the kinds of events written."""
-    told: list[str] = []
-    await _round(tx, monitors, {}, since, now, told)
-    return told
+async def judge_anew(tx: Tx, monitors: Sequence[int], since: datetime | None, now: datetime) -> Judgement:
+    """Decide about *monitors*, in key order, by what is known of them."""
+    judgement = Judgement()
+    await _round(tx, monitors, {}, since, now, judgement)
+    return judgement
 
 
 def differs(
@@ -80,26 +79,50 @@ def differs(
 ) -> list[int]:
     """Which of these monitors are held to be other than they are."""
     places = _by_monitor(located)
-    return [
-        one.monitor
-        for one in doubtful
-        if decide(_monitor(one), [_seen(place) for place in places[one.monitor]], since, now).deed
-        is not Deed.NONE
-    ]
+    found = []
+    for one in doubtful:
+        decision = decide(monitor(one), [_seen(place) for place in places[one.monitor]], since, now)
+        held = decision.degraded_since == one.degraded_since and decision.flapping_since == one.flapping_since
+        if decision.turned or decision.deed is not Deed.NONE or not held:
+            found.append(one.monitor)
+    return found
 
 
 async def _round(
-    tx: Tx, monitors: Sequence[int], pending: Pending, since: datetime | None, now: datetime, told: list[str]
+    tx: Tx,
+    monitors: Sequence[int],
+    pending: Pending,
+    since: datetime | None,
+    now: datetime,
+    judgement: Judgement,
 ) -> set[int]:
     """Take every location up to its next change, and decide; the monitors that are judged at all."""
     locked = await judged.lock(tx, monitors)
     places = _by_monitor(await states.of_monitors(tx, [one.monitor for one in locked]))
     writes = Writes()
-    for judgement in locked:
-        seen = [_advance(judgement, place, pending, writes, now) for place in places[judgement.monitor]]
-        _conclude(judgement, seen, since, now, writes)
-    await _write(tx, writes, now)
-    told.extend(event.kind for event in writes.events)
+    seen = {one.monitor: _advance(one, places[one.monitor], pending, writes, now) for one in locked}
+    if writes.states:
+        # Before anybody looks at a parent, which may be among these.
+        await states.save(tx, writes.states)
+    decisions = {one.monitor: decide(monitor(one), seen[one.monitor], since, now) for one in locked}
+    moving = [
+        one
+        for one in locked
+        if decisions[one.monitor].deed is not Deed.NONE or decisions[one.monitor].tell is not Tell.NOTHING
+    ]
+    # Only where something would happen is it asked what holds it: most failures end as they began.
+    held = await around(tx, moving, _after(places, seen), now) if moving else {}
+    for one in locked:
+        decision, about = decisions[one.monitor], held.get(one.monitor)
+        if about is not None:
+            decision = decide(monitor(one, about), seen[one.monitor], since, now)
+        conclude(one, decision, about or _NOTHING_AROUND, now, writes)
+        if decision.turned and not decision.down:
+            judgement.risen.append(one.monitor)
+    judgement.events.extend(await write(tx, writes, now))
+    judgement.doubted.extend(
+        one.monitor for one in locked if _doubted(one, places[one.monitor], seen[one.monitor])
+    )
     return {one.monitor for one in locked}
 
 
@@ -110,137 +133,79 @@ def _by_monitor(located: Sequence[Located]) -> defaultdict[int, list[Located]]:
     return places
 
 
-def _monitor(one: Judged) -> Monitor:
-    return Monitor(one.name, one.quorum, one.down, one.told, one.silenced_until)
+def _after(
+    places: Mapping[int, Sequence[Located]], seen: Mapping[int, Sequence[Seen]]
+) -> dict[int, list[Located]]:
+    """The locations with the states that they have now."""
+    return {
+        key: [replace(place, state=one.state) for place, one in zip(places[key], of_one, strict=True)]
+        for key, of_one in seen.items()
+    }
+
+
+def _doubted(one: Judged, places: Sequence[Located], seen: Sequence[Seen]) -> bool:
+    """Has a streak of failures begun, and is there somebody else to ask?"""
+    if len(places) == 1 and not one.depends_on:
+        return False
+    return any(
+        after.state.fails and not before.state.fails and not before.state.failing
+        for before, after in zip(places, seen, strict=True)
+    )
 
 
 def _seen(place: Located) -> Seen:
-    vote = Vote(place.name, place.state.failing, place.seen_at, place.known)
-    return Seen(vote, place.state, last_error=place.error)
+    return Seen(place.vote, place.state, last_error=place.error, checked_at=place.last_at)
 
 
-def _advance(judgement: Judged, place: Located, pending: Pending, writes: Writes, now: datetime) -> Seen:
-    """Step one location through its results up to the next change."""
-    thresholds = Thresholds(judgement.failure_threshold, judgement.recovery_threshold)
-    late_after = timedelta(seconds=judgement.timeout_s) + LATE
-    results = pending.get((place.monitor, place.location), deque())
+def _advance(
+    one: Judged, places: Sequence[Located], pending: Pending, writes: Writes, now: datetime
+) -> list[Seen]:
+    """Step each location through its results up to its next change."""
+    bad = [place.vote.fails(now) for place in places]
+    seen = [
+        _advanced(one, place, pending, now, elsewhere=sum(bad) > mine)
+        for place, mine in zip(places, bad, strict=True)
+    ]
+    thresholds = Thresholds(one.failure_threshold, one.recovery_threshold)
+    seen = joined(seen, thresholds, timedelta(seconds=one.timeout_s), now)
+    for place, each in zip(places, seen, strict=True):
+        _note(place, each, writes, now)
+    return seen
+
+
+def _advanced(one: Judged, place: Located, pending: Pending, now: datetime, *, elsewhere: bool) -> Seen:
+    """*elsewhere*: another location was confirmed failing before these results."""
+    results = pending.get((place.monitor, place.location))
     seen = _seen(place)
+    if not results:
+        return seen
+    thresholds = Thresholds(one.failure_threshold, one.recovery_threshold)
+    late_after = timedelta(seconds=one.timeout_s) + LATE
     while results and seen.change is None:
         result = results.popleft()
-        check = Check(result.status, result.at, late=now - result.ended > late_after)
-        state, change = step(seen.state, check, thresholds)
         bad = result.status is Status.DOWN
+        check = Check(result.status, result.at, late=now - result.ended > late_after)
+        hung = bad and elsewhere and timed_out(result.error)
+        state, change = step(seen.state, check, sooner(thresholds) if hung else thresholds)
         seen = replace(
             seen,
-            vote=replace(seen.vote, failing=state.failing),
+            vote=replace(
+                seen.vote, failing=state.failing, stale=place.outlived or outdated(state, thresholds)
+            ),
             state=state,
             change=change,
             changed_at=min(result.at, now) if change else None,
             failed_now=seen.failed_now + bad,
             error=result.error if bad else seen.error,
         )
+    return seen
+
+
+def _note(place: Located, seen: Seen, writes: Writes, now: datetime) -> None:
+    """What became of the location is to be written."""
     if seen.state != place.state:
         writes.states.append((place.monitor, place.location, seen.state))
     if seen.change is Change.FAILING:
         writes.began.append((place.monitor, place.location, seen.state.failed_since or now))
     elif seen.change is Change.RECOVERED:
         writes.ended.append((place.monitor, place.location, seen.changed_at or now))
-    return seen
-
-
-def _conclude(
-    judgement: Judged, seen: list[Seen], since: datetime | None, now: datetime, writes: Writes
-) -> None:
-    decision = decide(_monitor(judgement), seen, since, now)
-    incident = _incident(judgement, decision, now, writes)
-    if incident is not None:
-        _record(judgement, incident, decision, now, writes)
-    if decision.deed is Deed.OPEN:
-        writes.began.append((judgement.monitor, 0, decision.since))
-    elif decision.deed is Deed.RESOLVE:
-        writes.ended.append((judgement.monitor, 0, decision.until))
-    told = judgement.told if decision.tell is Tell.NOTHING else decision.tell is Tell.DOWN
-    if (decision.down, told) != (judgement.down, judgement.told):
-        writes.monitors.append((judgement, decision.down, told))
-
-
-def _incident(judgement: Judged, decision: Decision, now: datetime, writes: Writes) -> Incident | None:
-    """The incident that this decision is about, opened, reopened or resolved by it."""
-    team, newest, opened = judgement.team_id, judgement.incident, judgement.open_incident
-    if decision.deed is Deed.RESOLVE and opened is not None:
-        until = max(decision.until, opened.span_from)
-        writes.resolved.append((team, opened.id, until))
-        return replace(opened, resolved_at=until, spans_s=opened.downtime_s(until))
-    if decision.deed is not Deed.OPEN or opened is not None:
-        return opened or newest
-    # A location that failed all the while has been counted as down until then.
-    since = max(decision.since, newest.resolved_at) if newest and newest.resolved_at else decision.since
-    if newest is not None and goes_on(newest.resolved_at, newest.resolved_by, now):
-        writes.reopened.append((team, newest.id, since))
-        return replace(newest, resolved_at=None, resolved_by=None, span_from=since)
-    id_ = uuid7()
-    opening = incidents.Opened(team, id_, judgement.id, judgement.name, judgement.severity, since)
-    writes.opened.append(opening)
-    return Incident(id_, judgement.severity, since, since, 0, decision.error, None, None)
-
-
-def _record(judgement: Judged, incident: Incident, decision: Decision, now: datetime, writes: Writes) -> None:
-    """The timeline and the count of failures of an incident, and the event if somebody must hear."""
-    team = judgement.team_id
-    is_open = incident.resolved_at is None
-    # One that somebody resolved by hand does not end again.
-    resolved = decision.deed is Deed.RESOLVE and judgement.open_incident is not None
-    entries = list(decision.entries) if is_open or resolved else []
-    if decision.deed is Deed.OPEN:
-        kind = "reopened" if incident.id == getattr(judgement.incident, "id", None) else "created"
-        entries.insert(0, (kind, decision.error))
-    if resolved:
-        entries.append(("resolved", "Recovered"))
-    writes.entries.extend(Entry(team, incident.id, type_, details) for type_, details in entries)
-    failures = decision.failures if decision.deed is Deed.OPEN else decision.failed_now
-    if failures and (is_open or resolved):
-        writes.counted.append((team, incident.id, failures, decision.error))
-    if decision.tell is not Tell.NOTHING:
-        writes.events.append(
-            announcing.event(
-                judgement,
-                decision.tell,
-                incident,
-                failures=decision.failures,
-                error=decision.error,
-                until=now,
-                now=now,
-            )
-        )
-
-
-async def _write(tx: Tx, writes: Writes, now: datetime) -> None:
-    if writes.states:
-        await states.save(tx, writes.states)
-    if writes.opened:
-        await incidents.open_(tx, writes.opened, now)
-    if writes.reopened:
-        await incidents.reopen(tx, writes.reopened, now)
-    if writes.counted:
-        await incidents.count_failures(tx, writes.counted)
-    if writes.resolved:
-        await incidents.resolve(tx, writes.resolved)
-    if writes.entries:
-        await timeline.add(tx, writes.entries, now)
-    if writes.events:
-        await events.append_all(tx, writes.events, now)
-    if writes.monitors:
-        await judged.save(tx, writes.monitors, now)
-    await _keep_outages(tx, writes, now)
-
-
-async def _keep_outages(tx: Tx, writes: Writes, now: datetime) -> None:
-    if writes.ended:
-        await outages.close(tx, writes.ended)
-    if writes.began:
-        await outages.open_(tx, writes.began)
-    hours = {
-        (monitor, hour) for monitor, _, at in (*writes.ended, *writes.began) for hour in between(at, now)
-    }
-    if hours:
-        await rollups.mark(tx, hours)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from collector import metrics
-from collector.ingest.judging import differs, judge_anew
+from collector.ingest.judging import Ask, differs, judge_anew, unasked
 from collector.storage import judged, states
 from collector.storage.db import Db
 
@@ -14,6 +14,7 @@ class Verdicts:
 
     Results bring about most verdicts, but only those of the location that they are from, when they come.
     *since*: see `Steady`; *tell* is called after a commit that wrote events.
+    *ask*: see `Writer`.
     """
 
     def __init__(
@@ -23,11 +24,13 @@ class Verdicts:
         since: Callable[[], datetime | None],
         now: Callable[[], datetime],
         tell: Callable[[], None],
+        ask: Ask = unasked,
     ) -> None:
         self._db = db
         self._since = since
         self._now = now
         self._tell = tell
+        self._ask = ask
 
     async def turn(self) -> bool:
         now, since = self._now(), self._since()
@@ -38,9 +41,10 @@ class Verdicts:
         if not wrong:
             return False
         async with self._db.transaction() as tx:
-            told = await judge_anew(tx, wrong, since, now)
-        for kind in told:
+            judgement = await judge_anew(tx, wrong, since, now)
+        self._ask(judgement.doubted, judgement.risen)
+        for kind in judgement.events:
             metrics.events.labels(kind).inc()
-        if told:
+        if judgement.events:
             self._tell()
         return False

@@ -1,15 +1,49 @@
-"""Turns what was decided about a monitor, or done to it, into the event that tells it."""
+"""Turns what was decided about a monitor, or done to it, into the events that tell it."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
+from uuid import UUID
 
 from collector.core import events as payloads
+from collector.core.access import Actor
 from collector.core.incident import Tell
 from collector.core.monitor import status
+from collector.services.incidents import shown
+from collector.storage import incident_reads
+from collector.storage.db import Tx
 from collector.storage.events import Event
+from collector.storage.incidents import SYSTEM
 from collector.storage.judged import Incident, Judged
 from collector.storage.monitors import Monitor
+from collector.storage.states import Located
+from collector.storage.timeline import Entry
+from shared import ids
 
 _DELETED = "deleted"
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What System did to an incident: *kind* as of events; *stream_id* and *about* are its monitor's."""
+
+    team_id: int
+    incident_id: UUID
+    kind: str
+    stream_id: UUID
+    about: Mapping[str, Any]
+
+
+def about(judged: Judged, *, down: bool) -> dict[str, Any]:
+    """A monitor as events show it."""
+    return payloads.monitor_part(
+        id_=judged.id,
+        name=judged.name,
+        type_=judged.type,
+        url=judged.url if judged.type == "http" else None,
+        status="down" if down else "up",
+    )
 
 
 def event(
@@ -24,13 +58,7 @@ def event(
 ) -> Event:
     """monitor.down or monitor.up of this incident; *until* is where its downtime ends."""
     going_down = tell is Tell.DOWN
-    monitor = payloads.monitor_part(
-        id_=judged.id,
-        name=judged.name,
-        type_=judged.type,
-        url=judged.url if judged.type == "http" else None,
-        status="down" if going_down else "up",
-    )
+    monitor = about(judged, down=going_down)
     if going_down:
         payload = payloads.down(
             monitor,
@@ -52,17 +80,102 @@ def event(
     return Event(judged.team_id, judged.id, payload["event"], payload, incident.id)
 
 
+def notice(judged: Judged, kind: str, places: Sequence[Located], *, begins: bool, now: datetime) -> Event:
+    """monitor.degraded or monitor.flapping."""
+    states = [
+        {
+            "location": place.name,
+            "failing": place.state.failing,
+            "consecutiveFailures": place.state.fails,
+            "failingSince": place.state.failed_since if place.state.failing else None,
+            "lastCheckedAt": place.last_at,
+            "lastError": place.error or None,
+        }
+        for place in places
+    ]
+    monitor = about(judged, down=judged.down)
+    payload = payloads.notice(kind, monitor, states, begins=begins, now=now)
+    return Event(judged.team_id, judged.id, kind, payload)
+
+
+async def deeds(tx: Tx, done: Sequence[Deed], now: datetime) -> list[Event]:
+    """The events of what System did to incidents, each as it is now."""
+    found = await incident_reads.several(tx, [(one.team_id, one.incident_id) for one in done])
+    return [
+        Event(
+            one.team_id,
+            one.stream_id,
+            one.kind,
+            payloads.incident(
+                one.kind,
+                shown(found[one.team_id, one.incident_id], now),
+                SYSTEM,
+                monitor=one.about,
+                note=None,
+                now=now,
+            ),
+            one.incident_id,
+        )
+        for one in done
+    ]
+
+
+def by_hand(
+    actor: Actor,
+    deed: str,
+    incident: incident_reads.Incident,
+    monitor: Monitor | None,
+    note: incident_reads.Note | None,
+    now: datetime,
+) -> Event:
+    """What somebody did to an incident: ``created``, ``acknowledged``, ...; *monitor* while there is one."""
+    kind = f"{payloads.INCIDENT}.{deed}"
+    payload = payloads.incident(
+        kind,
+        shown(incident, now),
+        actor.shown,
+        monitor=of_row(monitor, _standing(monitor)) if monitor else None,
+        note=_note(incident.id, note) if note else None,
+        now=now,
+    )
+    stream = monitor.id if monitor else incident.id
+    return Event(actor.team_id, stream, kind, payload, incident.id)
+
+
+def held_by_parent(team_id: int, incident_id: UUID, parent: str) -> Entry:
+    """The line of an incident's log that says why nobody was told."""
+    return Entry(team_id, incident_id, "parent_down", f"Held while {parent} is down")
+
+
 def change(kind: str, monitor: Monitor, now: datetime) -> Event:
     """One of `core.events.CHANGES`; *monitor* is as the change left it, or as it was when it is deleted.
 
     To be appended as the last deed of the transaction: the team's other events wait for its end.
     """
-    shown = status(paused_at=monitor.paused_at, down=monitor.down, last_at=monitor.last_at)
-    about = payloads.monitor_part(
+    part = of_row(monitor, _DELETED if kind == payloads.DELETED else _standing(monitor))
+    return Event(monitor.team_id, monitor.id, kind, payloads.change(kind, part, now))
+
+
+def of_row(monitor: Monitor, shown_as: str) -> dict[str, Any]:
+    """A monitor as events show it."""
+    return payloads.monitor_part(
         id_=monitor.id,
         name=monitor.name,
         type_=monitor.type,
         url=monitor.config.get("url") if monitor.type == "http" else None,
-        status=_DELETED if kind == payloads.DELETED else shown,
+        status=shown_as,
     )
-    return Event(monitor.team_id, monitor.id, kind, payloads.change(kind, about, now))
+
+
+def _standing(monitor: Monitor) -> str:
+    return status(paused_at=monitor.paused_at, down=monitor.down, last_at=monitor.last_at)
+
+
+def _note(incident_id: UUID, note: incident_reads.Note) -> dict[str, Any]:
+    return {
+        "id": ids.show("note", note.id),
+        "incidentId": ids.show("inc", incident_id),
+        "text": note.text,
+        "createdBy": note.created_by,
+        "createdAt": note.created_at,
+    }

@@ -1,7 +1,7 @@
 """Why a monitor stands as it does, and who was told: read at one moment."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -10,9 +10,11 @@ from collector.core import events
 from collector.core.explain import Place, Trace
 from collector.core.quorum import Vote
 from collector.core.state import LocationState
+from collector.services.holding import around
+from collector.services.holding import monitor as as_decided
 from collector.services.monitor_reads import WHAT
-from collector.storage import explain_reads, result_reads
-from collector.storage.db import Db
+from collector.storage import explain_reads, judged, result_reads, states
+from collector.storage.db import Db, Tx
 from collector.storage.explain_reads import At, Explained, Parent, Told
 from collector.storage.result_reads import Result, Wanted
 from shared import ids
@@ -20,6 +22,8 @@ from shared.errors import NotFound
 
 _RESULTS = 10
 _EVENTS = 5
+# What tells nobody how it stands.
+_NO_NEWS = sorted(events.CHANGES | events.INCIDENTS)
 _CHANNELS = 100
 _RANGE = timedelta(days=7)
 # A probe's clock may be ahead.
@@ -58,6 +62,7 @@ async def explain(db: Db, team_id: int, id_: UUID, now: datetime) -> Explanation
         results = await result_reads.newest(tx, monitor.monitor, wanted, _RESULTS)
         oldest = results[-1].ts if results else now
         locations = await explain_reads.places(tx, monitor.monitor, oldest)
+        monitor = await _with_holds(tx, monitor, now)
         parents = await explain_reads.parents(tx, team_id, monitor.depends_on) if monitor.depends_on else []
         listening = await explain_reads.listening(tx, team_id)
         shown = ids.show("mon", id_)
@@ -66,9 +71,19 @@ async def explain(db: Db, team_id: int, id_: UUID, now: datetime) -> Explanation
             [*locations, *_unserved(monitor, locations)],
             parents,
             results,
-            await explain_reads.told(tx, team_id, id_, sorted(events.CHANGES), _EVENTS, _CHANNELS),
+            await explain_reads.told(tx, team_id, id_, _NO_NEWS, _EVENTS, _CHANNELS),
             any(hears(one.events, one.monitors, events.DOWN, shown) for one in listening),
         )
+
+
+async def _with_holds(tx: Tx, monitor: Explained, now: datetime) -> Explained:
+    """What is decided by, and what is around it."""
+    [judged_by] = await judged.read(tx, [monitor.monitor])
+    located = await states.of_monitors(tx, [monitor.monitor])
+    held = (await around(tx, [judged_by], {monitor.monitor: located}, now))[monitor.monitor]
+    parent = held.parent.name if held.parent else None
+    facts = replace(monitor.facts, monitor=as_decided(judged_by, held), parent=parent)
+    return replace(monitor, facts=facts)
 
 
 def _unserved(monitor: Explained, locations: Sequence[At]) -> list[At]:

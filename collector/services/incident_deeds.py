@@ -3,37 +3,34 @@
 The database decides who was first: a move takes the row only from the state that allows it.
 """
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import asyncpg
 
+from collector.core.access import Actor
 from collector.core.incident_fields import Changes, NewIncident
+from collector.services import announcing, audit
 from collector.services.incidents import WHAT
+from collector.storage import events, monitors, timeline
 from collector.storage import incident_reads as reads
 from collector.storage import incident_writes as writes
-from collector.storage import monitors, timeline
 from collector.storage.db import Db, Tx
 from collector.storage.incident_reads import Incident, Note
 from collector.storage.timeline import Entry
 from shared import ids
 from shared.errors import Conflict, Invalid, NotFound
 
-
-@dataclass(frozen=True, slots=True)
-class Actor:
-    """Who does it, in which team."""
-
-    team_id: int
-    id: str
-    name: str
-
-    @property
-    def shown(self) -> dict[str, Any]:
-        return {"id": self.id, "name": self.name}
+# What the events of a deed call it.
+_TOLD_AS = {
+    "create": "created",
+    "acknowledge": "acknowledged",
+    "resolve": "resolved",
+    "reopen": "reopened",
+    "note": "note_added",
+}
 
 
 async def create(db: Db, actor: Actor, wanted: NewIncident, now: datetime) -> Incident:
@@ -45,7 +42,7 @@ async def create(db: Db, actor: Actor, wanted: NewIncident, now: datetime) -> In
             raise Invalid({"monitorId": "there is no such monitor"})
         await writes.insert(tx, actor.team_id, id_, asdict(wanted), monitor_id, now)
         await _log(tx, actor, id_, "created", wanted.title, now)
-        return await _one(tx, actor, id_)
+        return await _told(tx, actor, "create", id_, now)
 
 
 async def acknowledge(db: Db, actor: Actor, id_: UUID, now: datetime) -> Incident:
@@ -54,7 +51,7 @@ async def acknowledge(db: Db, actor: Actor, id_: UUID, now: datetime) -> Inciden
         if not await writes.acknowledge(tx, actor.team_id, id_, actor.shown, now):
             raise await _conflict(tx, actor, id_, lambda status: f"The incident is already {status}")
         await _log(tx, actor, id_, "acknowledged", f"Acknowledged by {actor.name}", now)
-        return await _one(tx, actor, id_)
+        return await _told(tx, actor, "acknowledge", id_, now)
 
 
 async def resolve(db: Db, actor: Actor, id_: UUID, note: str | None, now: datetime) -> Incident:
@@ -63,7 +60,7 @@ async def resolve(db: Db, actor: Actor, id_: UUID, note: str | None, now: dateti
         if not await writes.resolve(tx, actor.team_id, id_, actor.shown, note, now):
             raise await _conflict(tx, actor, id_, lambda status: f"The incident is already {status}")
         await _log(tx, actor, id_, "resolved", note or f"Resolved by {actor.name}", now)
-        return await _one(tx, actor, id_)
+        return await _told(tx, actor, "resolve", id_, now)
 
 
 async def reopen(db: Db, actor: Actor, id_: UUID, reason: str, now: datetime) -> Incident:
@@ -78,7 +75,7 @@ async def reopen(db: Db, actor: Actor, id_: UUID, reason: str, now: datetime) ->
                     lambda status: f"The incident is {status}: only a resolved one is reopened",
                 )
             await _log(tx, actor, id_, "reopened", reason or f"Reopened by {actor.name}", now)
-            return await _one(tx, actor, id_)
+            return await _told(tx, actor, "reopen", id_, now)
     except asyncpg.UniqueViolationError:
         async with db.connection() as tx:
             other = await writes.open_beside(tx, actor.team_id, id_)
@@ -94,7 +91,8 @@ async def change(db: Db, actor: Actor, id_: UUID, wanted: Changes, now: datetime
             raise NotFound(f"{WHAT} not found")
         if wanted.severity not in (None, before):
             await _log(tx, actor, id_, "severity_changed", f"{before} to {wanted.severity}", now)
-        return await _one(tx, actor, id_)
+        named = [name for name, value in asdict(wanted).items() if value is not None]
+        return await (_done(tx, actor, "update", id_, named) if named else _one(tx, actor, id_))
 
 
 async def add_note(db: Db, actor: Actor, id_: UUID, text: str, now: datetime) -> Note:
@@ -104,11 +102,29 @@ async def add_note(db: Db, actor: Actor, id_: UUID, text: str, now: datetime) ->
         await _one(tx, actor, id_)
         await writes.add_note(tx, actor.team_id, id_, note.id, text, actor.shown, now)
         await _log(tx, actor, id_, "note_added", text, now)
+        await _told(tx, actor, "note", id_, now, note)
     return note
 
 
 async def _log(tx: Tx, actor: Actor, id_: UUID, type_: str, details: str, now: datetime) -> None:
     await timeline.add(tx, [Entry(actor.team_id, id_, type_, details, actor.name)], now)
+
+
+async def _done(tx: Tx, actor: Actor, action: str, id_: UUID, fields: Sequence[str] = ()) -> Incident:
+    """The incident after the deed, which is noted in the audit log."""
+    found = await _one(tx, actor, id_)
+    await audit.record(tx, actor, action, "incident", ids.show("inc", id_), name=found.title, fields=fields)
+    return found
+
+
+async def _told(
+    tx: Tx, actor: Actor, action: str, id_: UUID, now: datetime, note: Note | None = None
+) -> Incident:
+    """The incident after the deed, noted and told. Last: for the team's next position others wait."""
+    found = await _done(tx, actor, action, id_)
+    monitor = await monitors.get(tx, actor.team_id, found.monitor_id) if found.monitor_id else None
+    await events.append_all(tx, [announcing.by_hand(actor, _TOLD_AS[action], found, monitor, note, now)], now)
+    return found
 
 
 async def _one(tx: Tx, actor: Actor, id_: UUID) -> Incident:

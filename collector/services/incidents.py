@@ -1,12 +1,14 @@
 """What a caller may ask about incidents."""
 
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from collector.core import downtime
 from collector.storage import incident_reads as reads
 from collector.storage.db import Db
 from collector.storage.incident_reads import Entry, Incident, Note, Wanted
+from shared import ids
 from shared.errors import NotFound
 
 WHAT = "Incident"
@@ -43,3 +45,34 @@ def lasted_s(incident: Incident, now: datetime) -> int:
     return downtime.seconds(
         incident.spans_s, None if ended else incident.span_from, incident.paused_at or now
     )
+
+
+def shown(incident: Incident, now: datetime) -> dict[str, Any]:
+    """An incident as lists and reads show it."""
+    seconds = lasted_s(incident, now)
+    return {
+        "id": ids.show("inc", incident.id),
+        "title": incident.title,
+        "description": incident.description,
+        "monitorId": None if incident.monitor_id is None else ids.show("mon", incident.monitor_id),
+        "monitorName": incident.monitor_name,
+        "status": incident.status,
+        "severity": incident.severity,
+        "startedAt": incident.started_at,
+        "createdAt": incident.created_at,
+        "acknowledgedAt": incident.acknowledged_at,
+        "acknowledgedBy": incident.acknowledged_by,
+        "resolvedAt": incident.resolved_at,
+        "resolvedBy": incident.resolved_by,
+        "resolutionNote": incident.resolution_note,
+        "reopenedAt": incident.reopened_at,
+        "downtime": seconds,
+        "downtimeFormatted": downtime.formatted(seconds),
+        "failureCount": incident.failure_count,
+        "lastError": incident.last_error,
+        "parentIncidentId": _id(incident.parent_incident_id),
+    }
+
+
+def _id(incident: UUID | None) -> str | None:
+    return None if incident is None else ids.show("inc", incident)

@@ -11,7 +11,7 @@ async def begin(tx: Tx) -> None:
     Else the planner, who knows how long the lists are, may scan a table, and two writers lock crosswise.
     """
     await tx.execute(
-        "SET LOCAL idle_in_transaction_session_timeout = '15s'; "
+        "SET LOCAL idle_in_transaction_session_timeout = '5s'; "
         + "; ".join(f"SET LOCAL {setting} = off" for setting in _OTHER_JOINS)
     )
 

@@ -11,6 +11,7 @@ from collector.core.incident import Monitor
 from collector.core.quorum import Vote
 from collector.core.state import LocationState
 from collector.storage.db import Tx
+from shared.kinds import RECEIVING
 
 # A streak with more results than this in its time is not looked at.
 _LOOKED_AT = 200
@@ -27,6 +28,7 @@ class Explained:
     depends_on: Sequence[UUID]
     incident_id: UUID | None
     incident_status: str | None
+    parent_incident_id: UUID | None
     routed: bool
     facts: Facts
 
@@ -40,6 +42,7 @@ class At:
     probe: str | None
     session: bool
     seen_at: datetime | None
+    blind_since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +92,15 @@ async def monitor(tx: Tx, team_id: int, id_: UUID) -> Explained | None:
         """
         SELECT m.monitor, m.name, m.quorum, m.down, m.told, m.silenced_until, m.silence_reason, m.paused_at,
             m.locations, m.failure_threshold, m.recovery_threshold, m.depends_on,
-            i.id AS incident_id, i.status AS incident_status,
-            CASE WHEN i.resolved_by ->> 'id' IS NOT NULL THEN i.resolved_at END AS ended_by_hand_at,
+            i.id AS incident_id, i.status AS incident_status, i.parent_incident_id,
+            CASE WHEN i.resolved_by ->> 'id' IS NOT NULL AND i.resolved_at >= m.changed_at
+                THEN i.resolved_at END AS ended_by_hand_at,
             coalesce(CASE WHEN m.down THEN o.started_at ELSE o.ended_at END, m.changed_at) AS changed_at,
             coalesce(s.routed >= s.sequence, true) AS routed
         FROM monitors m
         LEFT JOIN streams s ON s.team_id = m.team_id AND s.stream_id = m.id
         LEFT JOIN LATERAL (
-            SELECT i.id, i.status, i.resolved_at, i.resolved_by FROM incidents i
+            SELECT i.id, i.status, i.resolved_at, i.resolved_by, i.parent_incident_id FROM incidents i
             WHERE i.team_id = m.team_id AND i.monitor_id = m.id AND i.automatic
             ORDER BY i.resolved_at IS NOT NULL, i.created_at DESC LIMIT 1
         ) i ON true
@@ -117,10 +121,12 @@ async def places(tx: Tx, monitor: int, since: datetime) -> list[At]:
     rows = await tx.fetch(
         """
         SELECT l.name AS location, s.failing, s.fails, s.goods, s.failed_since, s.last_at,
-            coalesce(e.text, '') AS last_error, p.name AS probe, p.seen_at,
+            coalesce(e.text, '') AS last_error, p.name AS probe, p.seen_at, p.blind_since,
+            least(p.seen_at, p.blind_since) AS saw_out_at,
             p.session IS NOT NULL AND p.ended_at IS NULL AND p.revoked_at IS NULL AS session,
-            o.began, o.ended, c.counted, c.looked_at
-        FROM states s JOIN locations l USING (location) LEFT JOIN probes p USING (probe_id)
+            o.began, o.ended, c.counted, c.looked_at, m.type = ANY($4) AS receives
+        FROM states s JOIN monitors m USING (monitor) JOIN locations l USING (location)
+        LEFT JOIN probes p USING (probe_id)
         LEFT JOIN errors e ON e.error = s.last_error
         CROSS JOIN LATERAL (
             SELECT coalesce(array_agg(o.started_at), '{}') AS began,
@@ -146,6 +152,7 @@ async def places(tx: Tx, monitor: int, since: datetime) -> list[At]:
         monitor,
         since,
         _LOOKED_AT,
+        list(RECEIVING),
     )
     return [_at(row) for row in rows]
 
@@ -227,6 +234,7 @@ def _explained(row: Any) -> Explained:
         row["depends_on"],
         row["incident_id"],
         row["incident_status"],
+        row["parent_incident_id"],
         row["routed"],
         facts,
     )
@@ -234,10 +242,12 @@ def _explained(row: Any) -> Explained:
 
 def _at(row: Any) -> At:
     state = LocationState(row["failing"], row["fails"], row["goods"], row["failed_since"])
-    vote = Vote(row["location"], row["failing"], row["seen_at"], row["last_at"] is not None)
+    vote = Vote(
+        row["location"], row["failing"], row["saw_out_at"], row["last_at"] is not None, row["receives"]
+    )
     # Other failed checks lie in the streak's time when their number differs: which ones, nobody can say.
     whole = row["looked_at"] < _LOOKED_AT and len(row["counted"]) == row["fails"]
     counted = row["counted"] if whole else []
     trace = Trace(frozenset(row["began"]), frozenset(row["ended"]), counted)
     place = Place(vote, state, row["last_at"], row["last_error"])
-    return At(place, trace, row["probe"], row["session"], row["seen_at"])
+    return At(place, trace, row["probe"], row["session"], row["seen_at"], row["blind_since"])

@@ -50,7 +50,7 @@ async def reopen(tx: Tx, again: Sequence[tuple[int, UUID, datetime]], now: datet
         """
         UPDATE incidents i SET status = 'open', reopened_at = $4, span_from = u.span_from,
             resolved_at = NULL, resolved_by = NULL, resolution_note = NULL,
-            acknowledged_at = NULL, acknowledged_by = NULL
+            acknowledged_at = NULL, acknowledged_by = NULL, parent_incident_id = NULL
         FROM unnest($1::int[], $2::uuid[], $3::timestamptz[]) AS u (team_id, id, span_from)
         WHERE i.team_id = u.team_id AND i.id = u.id
         """,
@@ -74,6 +74,20 @@ async def resolve(tx: Tx, ended: Sequence[tuple[int, UUID, datetime]]) -> None:
         [id_ for _, id_, _ in ended],
         [until for _, _, until in ended],
         SYSTEM,
+    )
+
+
+async def link(tx: Tx, linked: Sequence[tuple[int, UUID, UUID]]) -> None:
+    """Note beside each incident the one of its monitor's parent, which is of the same team."""
+    await tx.execute(
+        """
+        UPDATE incidents i SET parent_incident_id = u.parent
+        FROM unnest($1::int[], $2::uuid[], $3::uuid[]) AS u (team_id, id, parent)
+        WHERE i.team_id = u.team_id AND i.id = u.id
+        """,
+        [team_id for team_id, _, _ in linked],
+        [id_ for _, id_, _ in linked],
+        [parent for _, _, parent in linked],
     )
 
 

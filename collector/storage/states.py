@@ -2,11 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
-from collector.core.state import LocationState
+from collector.core import quorum
+from collector.core.quorum import Vote
+from collector.core.state import LATE, LocationState, Thresholds, outdated
 from collector.storage.db import Tx
+from shared.kinds import RECEIVING
+from shared.results import Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +151,9 @@ async def may_write(tx: Tx, probe_id: UUID, monitors: Sequence[int]) -> set[int]
 class Located:
     """A state row beside what a decision needs of its location.
 
-    *known*: something was measured; *error* is what the last check there said.
+    *seen_at*: when its probe last saw out; *last_at*: the start of its newest check, None if nothing was
+    measured; *error* is what that check said. *known_at*: the start of the newest one that said something, as
+    far as that matters; *apart*: see `outlived`. *receives*: see `Vote`.
     """
 
     monitor: int
@@ -154,22 +161,48 @@ class Located:
     name: str
     seen_at: datetime | None
     state: LocationState
-    known: bool
+    last_at: datetime | None
     error: str
+    receives: bool
+    known_at: datetime | None
+    apart: timedelta
+    thresholds: Thresholds
+
+    @property
+    def outlived(self) -> bool:
+        return not self.receives and quorum.outlived(self.known_at, self.seen_at, self.apart)
+
+    @property
+    def vote(self) -> Vote:
+        stale = self.outlived or outdated(self.state, self.thresholds)
+        known = self.last_at is not None
+        return Vote(self.name, self.state.failing, self.seen_at, known, self.receives, stale)
 
 
 async def of_monitors(tx: Tx, monitors: Sequence[int]) -> list[Located]:
-    """All locations of these monitors, by turn."""
+    """All locations of these monitors, by turn.
+
+    Only where a probe that sees out has said nothing with its newest check, its results are searched.
+    """
     rows = await tx.fetch(
         """
-        SELECT s.monitor, s.location, l.name, p.seen_at, s.failing, s.fails, s.goods, s.failed_since,
-            s.last_at IS NOT NULL AS known, coalesce(e.text, '') AS error
-        FROM states s JOIN locations l USING (location) LEFT JOIN probes p USING (probe_id)
+        SELECT s.monitor, s.location, l.name, least(p.seen_at, p.blind_since) AS seen_at, s.failing, s.fails,
+            s.goods, s.failed_since, s.last_at, coalesce(e.text, '') AS error, m.type = ANY($2) AS receives,
+            p.seen_at IS NOT NULL AND p.blind_since IS NULL AND s.last_status = $3 AS silent,
+            (m.interval_s + m.timeout_s) * interval '1 second' + $4 AS apart,
+            m.failure_threshold, m.recovery_threshold
+        FROM states s JOIN monitors m USING (monitor) JOIN locations l USING (location)
+            LEFT JOIN probes p USING (probe_id)
             LEFT JOIN errors e ON e.error = s.last_error
         WHERE s.monitor = ANY($1) ORDER BY s.monitor, s.turn
         """,
         list(monitors),
+        list(RECEIVING),
+        Status.UNKNOWN,
+        LATE,
     )
+    silent = [row for row in rows if row["silent"]]
+    spoke = await _spoke(tx, silent) if silent else {}
     return [
         Located(
             row["monitor"],
@@ -177,11 +210,37 @@ async def of_monitors(tx: Tx, monitors: Sequence[int]) -> list[Located]:
             row["name"],
             row["seen_at"],
             LocationState(row["failing"], row["fails"], row["goods"], row["failed_since"]),
-            row["known"],
+            row["last_at"],
             row["error"],
+            row["receives"],
+            spoke.get((row["monitor"], row["location"])) if row["silent"] else row["last_at"],
+            row["apart"],
+            Thresholds(row["failure_threshold"], row["recovery_threshold"]),
         )
         for row in rows
     ]
+
+
+async def _spoke(tx: Tx, rows: Sequence[Any]) -> dict[tuple[int, int], datetime]:
+    """The newest check of each location that said something, if it is not too old to count."""
+    since = [row["seen_at"] - max(row["apart"], quorum.SILENCE) for row in rows]
+    found = await tx.fetch(
+        """
+        SELECT u.monitor, u.location, r.ts
+        FROM unnest($1::int[], $2::smallint[], $3::timestamptz[]) AS u (monitor, location, since)
+        CROSS JOIN LATERAL (
+            SELECT ts FROM results WHERE monitor = u.monitor AND location = u.location
+                AND ts >= u.since AND ts >= $4 AND status <> $5
+            ORDER BY ts DESC LIMIT 1
+        ) r
+        """,
+        [row["monitor"] for row in rows],
+        [row["location"] for row in rows],
+        since,
+        min(since),
+        Status.UNKNOWN,
+    )
+    return {(row["monitor"], row["location"]): row["ts"] for row in found}
 
 
 async def save(tx: Tx, after: Sequence[tuple[int, int, LocationState]]) -> None:

@@ -1,17 +1,36 @@
 """Tells what a hold kept back when the hold ends and the trouble is still there."""
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from collector import metrics
-from collector.core.incident import Monitor, Tell, announcement
+from collector.core import events as payloads
+from collector.core.holds import Allowed, Hold, allowed, holding
+from collector.core.incident import DEGRADED_AFTER, Tell, announcement, standing
 from collector.services import announcing
-from collector.storage import events, judged, states
-from collector.storage.db import Db
+from collector.services.holding import Around, around, monitor
+from collector.storage import events, incidents, judged, states, timeline
+from collector.storage.db import Db, Tx
 from collector.storage.events import Event
 from collector.storage.judged import Judged
+from collector.storage.states import Located
 
 _AT_ONCE = 100
+
+
+@dataclass(slots=True)
+class News:
+    """What there is to write: monitors after it, events, incidents to link to those of parents."""
+
+    monitors: list[Judged] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    linked: list[tuple[Judged, Around]] = field(default_factory=list)
+
+    @property
+    def concerned(self) -> list[int]:
+        return sorted({one.monitor for one in (*self.monitors, *(one for one, _ in self.linked))})
 
 
 class Holds:
@@ -21,31 +40,109 @@ class Holds:
         self._db = db
         self._now = now
         self._tell = tell
+        self._after = 0
 
     async def turn(self) -> bool:
+        """Look at the next of those of which something is untold: many may be held for long."""
         now = self._now()
+        async with self._db.connection() as tx:
+            found = await judged.untold(tx, self._after, now - DEGRADED_AFTER, now, _AT_ONCE)
+            concerned = (await _news(tx, found, now)).concerned if found else []
+        more = len(found) == _AT_ONCE
+        self._after = found[-1].monitor if more else 0
+        if concerned:
+            await self._write(concerned, now)
+        return more
+
+    async def _write(self, concerned: Sequence[int], now: datetime) -> None:
+        """Look again at those, now locked: others may have told it meanwhile."""
         async with self._db.transaction() as tx:
-            waiting = await judged.lock_untold(tx, now, _AT_ONCE)
-            if not waiting:
-                return False
-            fails: dict[int, int] = {}
-            for place in await states.of_monitors(tx, [one.monitor for one in waiting]):
-                fails[place.monitor] = fails.get(place.monitor, 0) + place.state.fails
-            told = [event for one in waiting if (event := _event(one, fails.get(one.monitor, 0), now))]
-            if told:
-                await events.append_all(tx, told, now)
-            await judged.save(tx, [(one, one.down, one.down) for one in waiting], now)
-        for event in told:
+            news = await _news(tx, await judged.lock(tx, concerned), now)
+            if news.linked:
+                await _link(tx, news.linked, now)
+            if news.monitors:
+                await judged.save(tx, news.monitors, now)
+            if news.events:
+                await events.append_all(tx, news.events, now)
+        for event in news.events:
             metrics.events.labels(event.kind).inc()
-        if told:
+        if news.events:
             self._tell()
-        return len(waiting) == _AT_ONCE
 
 
-def _event(one: Judged, failures: int, now: datetime) -> Event | None:
-    """The news of a monitor; None when its incident is over, so that there is nothing to hear of."""
-    monitor = Monitor(one.name, one.quorum, one.down, one.told, one.silenced_until)
-    tell = announcement(monitor, down=one.down, now=now)
-    if tell is Tell.NOTHING or one.incident is None or (tell is Tell.DOWN and one.open_incident is None):
-        return None
-    return announcing.event(one, tell, one.incident, failures=failures, error="", until=now, now=now)
+async def _news(tx: Tx, monitors: Sequence[Judged], now: datetime) -> News:
+    """What nothing holds back any more."""
+    places: defaultdict[int, list[Located]] = defaultdict(list)
+    for place in await states.of_monitors(tx, [one.monitor for one in monitors]):
+        places[place.monitor].append(place)
+    held = await around(tx, monitors, places, now)
+    news = News()
+    for one in monitors:
+        here, about = places[one.monitor], held[one.monitor]
+        told, after = _state_news(one, about, here, now)
+        noticed, after = _notices(after, about, here, now)
+        news.events += [*told, *noticed]
+        if after != one:
+            news.monitors.append(after)
+        if _unlinked(one, about):
+            news.linked.append((one, about))
+    return news
+
+
+def _state_news(
+    one: Judged, about: Around, places: Sequence[Located], now: datetime
+) -> tuple[list[Event], Judged]:
+    """monitor.down or monitor.up, if it is due; of what somebody resolved there is nothing to hear."""
+    tell = announcement(monitor(one, about), down=one.down, now=now)
+    if tell is Tell.NOTHING or (tell is Tell.DOWN and one.open_incident is None):
+        return [], one
+    down = tell is Tell.DOWN
+    after = replace(one, told=down, owed=False, degraded_told=one.degraded_told and not down)
+    if one.incident is None:
+        return [], after
+    failures = sum(place.state.fails for place in places)
+    event = announcing.event(one, tell, one.incident, failures=failures, error="", until=now, now=now)
+    return [event], after
+
+
+def _notices(
+    one: Judged, about: Around, places: Sequence[Located], now: datetime
+) -> tuple[list[Event], Judged]:
+    """monitor.degraded and monitor.flapping, that they begin and that they are over."""
+    held = holding(standing(monitor(one, about)), now)
+    told = []
+    degraded = one.degraded_since is not None and now - one.degraded_since >= DEGRADED_AFTER
+    if not one.down and _due(degraded, one.degraded_told, allowed(held)):
+        told.append(announcing.notice(one, payloads.DEGRADED, places, begins=degraded, now=now))
+        one = replace(one, degraded_told=degraded)
+    flapping = one.flapping_since is not None
+    # That it flaps is no reason not to say so.
+    if _due(flapping, one.flapping_told, allowed(hold for hold in held if hold is not Hold.FLAPPING)):
+        told.append(announcing.notice(one, payloads.FLAPPING, places, begins=flapping, now=now))
+        one = replace(one, flapping_told=flapping)
+    return told, one
+
+
+def _due(is_so: bool, told: bool, free: Allowed) -> bool:
+    return is_so != told and (free.openings if is_so else free.recovery)
+
+
+def _unlinked(one: Judged, about: Around) -> bool:
+    """Did its parent turn out to be down after its own incident had opened?"""
+    incident, parent = one.open_incident, about.parent
+    if incident is None or parent is None or parent.incident_id is None or one.told:
+        return False
+    return incident.parent_incident_id is None
+
+
+async def _link(tx: Tx, linked: Sequence[tuple[Judged, Around]], now: datetime) -> None:
+    pairs = [
+        (one.team_id, one.open_incident.id, about.parent)
+        for one, about in linked
+        if one.open_incident is not None and about.parent is not None
+    ]
+    await incidents.link(
+        tx, [(team, id_, parent.incident_id) for team, id_, parent in pairs if parent.incident_id]
+    )
+    entries = [announcing.held_by_parent(team, id_, parent.name) for team, id_, parent in pairs]
+    await timeline.add(tx, entries, now)

@@ -1,10 +1,17 @@
 """Opens an incident again that somebody resolved while its monitor was, and still is, down."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 
-from collector.storage import incidents, judged, reopening, timeline
-from collector.storage.db import Db
+from collector import metrics
+from collector.core import events as payloads
+from collector.core.holds import Hold, allowed, holding
+from collector.core.incident import standing
+from collector.services import announcing
+from collector.services.holding import Around, around, monitor
+from collector.storage import events, incidents, judged, reopening, timeline
+from collector.storage.db import Db, Tx
 from collector.storage.judged import Incident, Judged
 from collector.storage.timeline import Entry
 
@@ -15,7 +22,7 @@ _WHY = "Still down 10 minutes after it was resolved"
 
 
 class Reopening:
-    """Any number may run."""
+    """Any number may run. Whoever tells what a hold kept back tells this too."""
 
     def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
         self._db = db
@@ -23,29 +30,45 @@ class Reopening:
 
     async def turn(self) -> bool:
         now = self._now()
-        async with self._db.transaction() as tx:
+        async with self._db.connection() as tx:
             found = await reopening.still_down(tx, now - PATIENCE, _AT_ONCE)
+        if not found:
+            return False
+        async with self._db.transaction() as tx:
+            locked = await judged.lock(tx, found)
+            held = await around(tx, locked, {}, now)
             again = [
-                (one, ended) for one in await judged.lock(tx, found) if (ended := _ended_by_hand(one, now))
+                (one, ended)
+                for one in locked
+                if (ended := _ended_by_hand(one, now)) and _may_open(one, held[one.monitor], now)
             ]
-            if not again:
-                return False
-            await incidents.reopen(tx, [(one.team_id, ended.id, now) for one, ended in again], now)
-            entries = [Entry(one.team_id, ended.id, "reopened", _WHY) for one, ended in again]
-            await timeline.add(tx, entries, now)
-            # Whoever tells what a hold kept back tells this too.
-            await judged.save(tx, [(one, True, False) for one, _ in again if not _silenced(one, now)], now)
+            if again:
+                await _reopen(tx, again, now)
         return len(again) == _AT_ONCE
+
+
+async def _reopen(tx: Tx, again: list[tuple[Judged, Incident]], now: datetime) -> None:
+    await incidents.reopen(tx, [(one.team_id, ended.id, now) for one, ended in again], now)
+    await timeline.add(tx, [Entry(one.team_id, ended.id, "reopened", _WHY) for one, ended in again], now)
+    await judged.save(tx, [replace(one, owed=True) for one, _ in again], now)
+    kind = f"{payloads.INCIDENT}.reopened"
+    done = [
+        announcing.Deed(one.team_id, ended.id, kind, one.id, announcing.about(one, down=True))
+        for one, ended in again
+    ]
+    await events.append_all(tx, await announcing.deeds(tx, done, now), now)
+    metrics.events.labels(kind).inc(len(done))
 
 
 def _ended_by_hand(one: Judged, now: datetime) -> Incident | None:
     """Its incident, if all is still as it was when it was found."""
     incident = one.incident
-    if not one.down or incident is None or incident.resolved_at is None or incident.resolved_by is None:
+    if not one.by_hand or incident is None or incident.resolved_at is None:
         return None
-    by_hand = incident.resolved_by.get("id") is not None
-    return incident if by_hand and incident.resolved_at <= now - PATIENCE else None
+    return incident if incident.resolved_at <= now - PATIENCE else None
 
 
-def _silenced(one: Judged, now: datetime) -> bool:
-    return one.silenced_until is not None and one.silenced_until > now
+def _may_open(one: Judged, about: Around, now: datetime) -> bool:
+    """Does nothing else than its having been resolved keep an incident from opening?"""
+    rest = replace(standing(monitor(one, about)), by_hand=False, votes=True, measured=True)
+    return allowed(hold for hold in holding(rest, now) if hold is not Hold.RESOLVED_BY_HAND).opens

@@ -72,6 +72,7 @@ async def test_a_resolved_incident_shows_every_field(api: Api) -> None:
         "downtimeFormatted": "5m 32s",
         "failureCount": 7,
         "lastError": "connection refused",
+        "parentIncidentId": None,
     }
     assert (await api.get(f"/v1/incidents/{show('inc', id_)}")).json == {**shown, "notes": []}
     assert (await api.get("/v1/incidents")).json == {

