@@ -26,12 +26,13 @@ class Vitals:
     spool_batches: int
     dropped: int
     rss_bytes: int
+    blind: bool
     plan: int
     plan_hash: int
 
 
-def take(scheduler: Scheduler, spool: Spool, plan: Plan) -> Vitals:
-    """The vitals of this moment."""
+def take(scheduler: Scheduler, spool: Spool, plan: Plan, *, blind: bool) -> Vitals:
+    """The vitals of this moment; *blind*: does the probe see nothing but its own machine?"""
     return Vitals(
         wall_us=wall_us(),
         started=scheduler.started,
@@ -42,6 +43,7 @@ def take(scheduler: Scheduler, spool: Spool, plan: Plan) -> Vitals:
         spool_batches=spool.unacked,
         dropped=spool.results_lost,
         rss_bytes=_rss_bytes(),
+        blind=blind,
         plan=plan.number,
         plan_hash=plan.hash,
     )

@@ -1,0 +1,34 @@
+"""Each probe's internal monitor: what it says of itself is kept by the hour, for as long as rollups are."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+from collector.core.agent_metrics import sample
+from collector.storage import agent_metrics, leases
+from collector.storage.db import Db
+from shared.ids import uuid7
+
+_LEASE: Final = "agent metrics"
+_HELD: Final = timedelta(seconds=30)
+
+
+class AgentMetrics:
+    """Any number may run: one of them works."""
+
+    def __init__(self, db: Db, *, keep: timedelta, now: Callable[[], datetime]) -> None:
+        self._db = db
+        self._keep = keep
+        self._now = now
+        self._me = uuid7()
+
+    async def turn(self) -> bool:
+        now = self._now()
+        async with self._db.transaction() as tx:
+            if await leases.take(tx, _LEASE, self._me, now, _HELD) is None:
+                return False
+            said = await agent_metrics.live(tx, now)
+            if said:
+                await agent_metrics.add(tx, [(one, sample(one.vitals, one.counters)) for one in said], now)
+            await agent_metrics.forget(tx, now - self._keep)
+        return False

@@ -1,0 +1,52 @@
+"""When the owner of a probe is told that it is gone, sees nothing, or is back."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+
+from collector.core.presence import Change, Presence, change
+from shared.clock import utc_now
+
+NOW = utc_now()
+SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
+LONG_AGO = NOW - timedelta(hours=1)
+
+HERE = Presence(NOW - SECOND, None, stopped=False, blind_since=None, draining=False, told=False)
+SILENT = replace(HERE, seen_at=NOW - 2 * MINUTE)
+ENDED = replace(HERE, seen_at=NOW - 3 * MINUTE, ended_at=NOW - 2 * MINUTE)
+BLIND = replace(HERE, blind_since=NOW - 2 * MINUTE)
+
+
+@pytest.mark.parametrize(
+    ("one", "since", "what"),
+    [
+        pytest.param(HERE, LONG_AGO, None, id="one that is there is nothing to tell of"),
+        pytest.param(SILENT, LONG_AGO, Change.LOST, id="silent for two minutes: lost"),
+        pytest.param(replace(SILENT, seen_at=NOW - 119 * SECOND), LONG_AGO, None, id="not yet"),
+        pytest.param(ENDED, LONG_AGO, Change.LOST, id="its stream broke off two minutes ago: lost"),
+        pytest.param(replace(ENDED, stopped=True), LONG_AGO, Change.STOPPED, id="it was stopped"),
+        pytest.param(replace(ENDED, ended_at=NOW - MINUTE), LONG_AGO, None, id="it may come back"),
+        pytest.param(BLIND, LONG_AGO, Change.BLIND, id="connected, but it sees nothing for two minutes"),
+        pytest.param(replace(BLIND, blind_since=NOW - MINUTE), LONG_AGO, None, id="a short blindness"),
+        pytest.param(SILENT, NOW - MINUTE, None, id="silence counts only while somebody listened"),
+        pytest.param(SILENT, NOW - 2 * MINUTE, Change.LOST, id="and does when it did so for two minutes"),
+        pytest.param(BLIND, NOW - MINUTE, None, id="so does blindness"),
+        pytest.param(replace(SILENT, draining=True), LONG_AGO, None, id="one that drains is meant to go"),
+        pytest.param(replace(SILENT, told=True), LONG_AGO, None, id="it is told once"),
+        pytest.param(replace(BLIND, told=True), LONG_AGO, None, id="blind and back is not back"),
+        pytest.param(replace(HERE, told=True), LONG_AGO, Change.BACK, id="it is back"),
+        pytest.param(replace(HERE, told=True), NOW, Change.BACK, id="that is told at once"),
+        pytest.param(
+            replace(HERE, told=True, draining=True), LONG_AGO, Change.BACK, id="of one that drains, too"
+        ),
+        pytest.param(
+            replace(SILENT, seen_at=NOW + 5 * MINUTE, told=True),
+            LONG_AGO,
+            None,
+            id="heard in the future: a clock was set, and nobody knows",
+        ),
+    ],
+)
+def test_what_is_told(one: Presence, since: datetime, what: Change | None) -> None:
+    assert change(one, since, NOW) == what
