@@ -13,7 +13,8 @@ from typing import Final
 
 import structlog
 
-from collector.embedded_user import User, choose, enterable, launched, system_dir
+from collector.embedded_user import User, choose, enterable, system_dir
+from shared.children import launched
 from shared.errors import CannotStart
 
 NAME: Final = "tocsin"  # of the superuser and of the database

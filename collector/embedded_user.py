@@ -3,9 +3,7 @@
 import os
 import pwd
 import shutil
-import signal
 import subprocess
-import sys
 import tempfile
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -13,10 +11,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+from shared.children import launched
 from shared.errors import CannotStart
 
 SYSTEM_DIR: Final = Path("/var/lib/tocsin")
-_LAUNCH: Final = Path(__file__).with_name("launch.py")
 _READABLE: Final = 0o444
 _ENTERABLE: Final = 0o555
 
@@ -34,11 +32,6 @@ class User:
     def other(self) -> bool:
         """Whether it may enter only what others may."""
         return self.way.startswith("user:")
-
-
-def launched(way: str, *program: str, death: signal.Signals = signal.SIGINT) -> list[str]:
-    """A command for *program* that gets the signal *death* when this process dies."""
-    return [sys.executable, "-I", "-S", str(_LAUNCH), str(os.getpid()), str(death.value), way, *program]
 
 
 def choose(made: Path | None) -> User:

@@ -2,12 +2,8 @@
 
 import asyncio
 import os
-import signal
-import sys
-import time
 from asyncio.subprocess import Process
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable
 from typing import Final
 
 import structlog
@@ -15,11 +11,10 @@ import structlog
 from collector import embedded_files as files
 from collector.core.seal import Keyring
 from collector.embedded import Embedded
-from collector.embedded_user import launched
 from collector.services import authority, join_tokens
 from collector.storage.db import Db
 from collector.storage.migrate import migrate
-from shared.backoff import full_jitter
+from shared import children
 from shared.clock import utc_now
 from shared.command import begin
 from shared.errors import CannotStart, TocsinError
@@ -29,31 +24,14 @@ from shared.tokens import new_key
 
 log = structlog.get_logger()
 
-_STEADY_S: Final = 30.0  # who ran for so long starts over with the shortest wait
-_FIRST_WAIT_S: Final = 0.2
-_LONGEST_WAIT_S: Final = 15.0
-_CANNOT_START: Final = 2
 # Together less than the 10 s within which everything has to stop.
 _GRACE_S: Final = {"probe": 3.0, "collector": 4.0, "postgres": 2.0}
 
 
 def main(argv: list[str]) -> int:
     """Run all three until SIGTERM or SIGINT."""
-    settings = begin(UpSettings, argv)
-    with suppress(asyncio.CancelledError):
-        asyncio.run(_until_told(Up(settings)))
-    return 0
-
-
-async def _until_told(up: "Up") -> None:
-    loop = asyncio.get_running_loop()
-    work = asyncio.create_task(up.work())
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, work.cancel)
-    try:
-        await work
-    finally:
-        await up.stop()
+    up = Up(begin(UpSettings, argv))
+    return children.supervise(up.work, up.stop)
 
 
 class Up:
@@ -71,21 +49,21 @@ class Up:
         url = self._settings.database_url
         keepers: list[Awaitable[None]] = []
         if url is None:
-            server = self._server = Embedded(self._settings.data_dir)
+            server = self._server = Embedded(self._settings.data_dir, extra=_room(self._settings.workers))
             await server.start()
             log.info("started", process="postgres", pid=server.pid)
             url = server.url
-            keepers.append(_keep("postgres", _Revival(server)))
+            keepers.append(children.keep("postgres", _Revival(server)))
         else:
             self._lock = files.lock(self._settings.data_dir)
         key = self._settings.secret_key or files.kept(self._settings.data_dir / "secret-key", new_key)
         for name, variables in self._environments(url, key).items():
             life = self._life(name, variables)
-            keepers.append(_keep(name, self._joined(url, key, variables, life) if name == "probe" else life))
+            keepers.append(
+                children.keep(name, self._joined(url, key, variables, life) if name == "probe" else life)
+            )
         self._keepers = [asyncio.ensure_future(keeper) for keeper in keepers]
-        done, _ = await asyncio.wait(self._keepers, return_when=asyncio.FIRST_COMPLETED)
-        for each in done:
-            each.result()
+        await children.all_kept(self._keepers)
 
     async def stop(self) -> None:
         """Stop the probe, then the collector, then PostgreSQL, each within its grace."""
@@ -94,7 +72,7 @@ class Up:
         await asyncio.gather(*self._keepers, return_exceptions=True)
         for name in ("probe", "collector"):
             if name in self._children:
-                await _end(self._children[name], _GRACE_S[name])
+                await children.end(self._children[name], _GRACE_S[name])
         if self._server is not None:
             await self._server.stop(_GRACE_S["postgres"])
         if self._lock is not None:
@@ -107,14 +85,12 @@ class Up:
             "probe": environment(ProbeSettings, settings, collector=_reachable(settings.grpc_listen)),
         }
 
-    def _joined(
-        self, url: str, key: str, variables: dict[str, str], live: Callable[[], Awaitable[int]]
-    ) -> Callable[[], Awaitable[int]]:
+    def _joined(self, url: str, key: str, variables: dict[str, str], live: children.Life) -> children.Life:
         """A life of the probe that begins with a join token in its environment, where only it sees it."""
 
         async def joined() -> int:
             try:
-                token = await _join_token(url, key, self._settings.locations)
+                token = await _join_token(url, key, self._settings)
             except (TocsinError, OSError) as error:
                 log.warning("no join token yet", process="probe", reason=str(error))
                 return 1
@@ -123,18 +99,11 @@ class Up:
 
         return joined
 
-    def _life(self, name: str, variables: dict[str, str]) -> Callable[[], Awaitable[int]]:
+    def _life(self, name: str, variables: dict[str, str]) -> children.Life:
         """One life of a child: start it, wait for its end, answer how it ended."""
 
         async def live() -> int:
-            # Killed with this process: what they must not lose is on disk or in the database, and the next
-            # supervisor finds the ports and the spool free at once.
-            command = launched(
-                "same", sys.executable, "-P", "-m", "shared.command", name, death=signal.SIGKILL
-            )
-            child = self._children[name] = await asyncio.create_subprocess_exec(
-                *command, stdin=asyncio.subprocess.DEVNULL, env=variables, start_new_session=True
-            )
+            child = self._children[name] = await children.start(variables, name)
             log.info("started", process=name, pid=child.pid)
             return await child.wait()
 
@@ -158,26 +127,8 @@ class _Revival:
         return await self._server.wait()
 
 
-async def _keep(name: str, live: Callable[[], Awaitable[int]]) -> None:
-    """Let it live again and again. Raises CannotStart when the first life shows that it never can."""
-    waits = full_jitter(_FIRST_WAIT_S, _LONGEST_WAIT_S)
-    first = True
-    while True:
-        born = time.monotonic()
-        status = await live()
-        steady = time.monotonic() - born > _STEADY_S
-        if first and status == _CANNOT_START and not steady:
-            raise CannotStart(f"the {name} cannot start; it says why above")
-        first = False
-        if steady:
-            waits = full_jitter(_FIRST_WAIT_S, _LONGEST_WAIT_S)
-        wait = next(waits)
-        log.warning("died; starting it again", process=name, status=status, wait_s=round(wait, 2))
-        await asyncio.sleep(wait)
-
-
-async def _join_token(url: str, key: str, locations: Sequence[str]) -> str:
-    """A token for the built-in probe, good for its key alone once it has joined."""
+async def _join_token(url: str, key: str, settings: UpSettings) -> str:
+    """A token for the built-in probe, good for the keys of its workers alone once they have joined."""
     await migrate(url, utc_now())
     db = await Db.open(url, size=1, name="tocsin up")
     try:
@@ -187,8 +138,9 @@ async def _join_token(url: str, key: str, locations: Sequence[str]) -> str:
                 tx,
                 trust,
                 team_id=None,
-                locations=locations,
+                locations=settings.locations,
                 now=utc_now(),
+                uses=settings.workers,
                 life=join_tokens.LONGEST,
                 may_stand_in=True,
             )
@@ -197,15 +149,9 @@ async def _join_token(url: str, key: str, locations: Sequence[str]) -> str:
     return token
 
 
-async def _end(child: Process, grace: float) -> None:
-    for number, seconds in ((signal.SIGTERM, grace), (signal.SIGKILL, 1.0)):
-        if child.returncode is not None:
-            return
-        with suppress(ProcessLookupError):
-            child.send_signal(number)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await child.wait()
+def _room(workers: int) -> dict[str, str]:
+    """What the server must be told for so many collectors: connections for all of them."""
+    return {} if workers == 1 else {"max_connections": str(40 + 15 * (workers - 1))}
 
 
 def _reachable(listen: str) -> str:

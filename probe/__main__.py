@@ -1,15 +1,33 @@
-"""``tocsin probe``: settings in, exit status out."""
+"""``tocsin probe``: settings in, exit status out; of several workers, each is a probe of its own."""
 
 import sys
 
 from probe.app import serve
 from shared.command import begin
 from shared.loop import run
-from shared.settings import ProbeSettings
+from shared.setting_table import address
+from shared.settings import ProbeSettings, environment
+from shared.workers import Workers
 
 
 def main(argv: list[str]) -> int:
-    return run(serve(begin(ProbeSettings, argv)))
+    settings = begin(ProbeSettings, argv)
+    if settings.workers == 1:
+        return run(serve(settings))
+    numbers = range(1, settings.workers + 1)
+    return Workers([worker(settings, number) for number in numbers], "probe").run()
+
+
+def worker(settings: ProbeSettings, number: int) -> dict[str, str]:
+    """The variables of a worker; the first goes on with what one probe alone had here."""
+    more = {"workers": "1"}
+    if number > 1:
+        more["data_dir"] = str(settings.data_dir / f"worker-{number}")
+        if settings.metrics_listen is not None:
+            _, port = address(settings.metrics_listen)
+            host = settings.metrics_listen.rpartition(":")[0]
+            more["metrics_listen"] = f"{host}:{port + number - 1}"
+    return environment(ProbeSettings, settings, **more)
 
 
 if __name__ == "__main__":

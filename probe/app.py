@@ -5,7 +5,7 @@ import contextlib
 import gc
 import platform
 import signal
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from functools import partial
 from typing import Final
@@ -13,11 +13,15 @@ from typing import Final
 import structlog
 
 from probe.batches import Batcher
+from probe.blackbox import MOST_MONITORS, Board
+from probe.canaries import ask, finder
 from probe.checks import CHECKS
+from probe.egress import Egress
 from probe.enrol import Keeper
 from probe.metrics import serving, write
 from probe.net.engine import Net
 from probe.plan import Assigned, Plan
+from probe.releases import Releases
 from probe.runner import Ran, run
 from probe.scheduler import Scheduler
 from probe.session import Identity, Session
@@ -34,6 +38,7 @@ _SYNC_EVERY: Final = timedelta(seconds=1)
 # A stop takes these two at the most, and little beside them.
 _CHECKS_END_S: Final = 4.0
 _SENDING_ENDS_S: Final = 3.0
+_LOOK_EVERY: Final = timedelta(seconds=1)
 _RENEW_EVERY: Final = timedelta(seconds=30)
 # A check leaves no cycles behind unless it fails: to look for them less often saves a seventh of all work.
 _COLLECT_AFTER: Final = (20_000, 20, 20)
@@ -73,20 +78,20 @@ async def _work(settings: ProbeSettings, keeper: Keeper, spool: Spool, stop: asy
     me = _identity(settings, keeper.current.passport)
     net = Net(allow_private=settings.allow_private_targets)
     log.info("probe starts", probe=str(me.probe_id), locations=me.locations, tls=net.trust.library)
+    # An operator's canaries may lie where targets may not.
+    own = Net()
+    egress = Egress(finder(settings.canaries), partial(ask, net=own))
     bell = Bell()
+    board = Board(MOST_MONITORS if settings.metrics_listen else 0)
 
     def keep(incarnation: int, seq: int, results: int, data: bytes) -> None:
         spool.append(incarnation, seq, results, data)
         bell.ring()
 
-    def check(assigned: Assigned) -> Awaitable[Ran]:
-        if assigned.check is None:
-            return _cannot(assigned)
-        return run(assigned.check, net, assigned.timeout_s)
-
     batcher = Batcher(keep)
-    scheduler = Scheduler(check, batcher.add, max_concurrency=settings.max_concurrency)
-    plan = Plan(scheduler.take, scheduler.leave)
+    scheduler = Scheduler(_checks(net, egress, board), batcher.add, max_concurrency=settings.max_concurrency)
+    releases = Releases(scheduler, batcher, bell.ring)
+    plan = Plan(scheduler.take, board.leaving(scheduler.leave), releases.ask)
     session = Session(
         me,
         settings.collector,
@@ -95,11 +100,14 @@ async def _work(settings: ProbeSettings, keeper: Keeper, spool: Spool, stop: asy
         batcher=batcher,
         plan=plan,
         scheduler=scheduler,
+        releases=releases,
         bell=bell,
+        blind=lambda: egress.blind,
     )
-    metrics = partial(write, scheduler, spool, plan, session)
+    metrics = partial(write, scheduler, spool, plan, session, egress, board)
     async with serving(settings.metrics_listen, metrics):
         syncing = asyncio.create_task(forever("spool", spool.turn, _SYNC_EVERY))
+        looking = asyncio.create_task(forever("egress", egress.turn, _LOOK_EVERY, egress.bell))
         renewing = asyncio.create_task(forever("certificate", keeper.turn, _RENEW_EVERY))
         talking = asyncio.create_task(session.run())
         await _first(stop, talking)
@@ -107,13 +115,22 @@ async def _work(settings: ProbeSettings, keeper: Keeper, spool: Spool, stop: asy
     batcher.seal()
     session.stop()
     await _end(talking, _SENDING_ENDS_S)
+    await _end(looking, 0)
     await _end(renewing, 0)
     await _end(syncing, 0)
     net.close()
+    own.close()
 
 
-async def _cannot(assigned: Assigned) -> Ran:
-    return Ran(Outcome(Status.UNKNOWN, error=assigned.fault), boot_us(), 0)
+def _checks(net: Net, egress: Egress, board: Board) -> Callable[[Assigned], Awaitable[Ran]]:
+    async def check(assigned: Assigned) -> Ran:
+        if assigned.check is None:
+            return Ran(Outcome(Status.UNKNOWN, error=assigned.fault), boot_us(), 0)
+        ran = await egress.judge(await run(assigned.check, net, assigned.timeout_s))
+        board.note(assigned.number, assigned.monitor, assigned.type, ran.outcome, ran.duration_us)
+        return ran
+
+    return check
 
 
 async def _first(stop: asyncio.Event, talking: "asyncio.Task[None]") -> None:

@@ -11,6 +11,7 @@ from probe.plan import Assigned
 from probe.runner import Ran
 from shared.clock import boot_id
 from shared.clock import boot_us as clock_boot_us
+from shared.evidence import Evidence
 from shared.phases import pack
 from shared.results import Run
 from shared.wire.convert import MAX_STATE, MAX_TEXT, Batch, decode, encode, signed
@@ -96,19 +97,23 @@ class Batcher:
 class _Open:
     """An open batch: each result as it came, and the place of its error; made into columns at the end."""
 
-    __slots__ = ("bytes", "errors", "results", "state")
+    __slots__ = ("bytes", "errors", "evidence", "results", "state")
 
     def __init__(self) -> None:
         self.bytes = 0
         self.results: list[tuple[Assigned, Run, Ran, int]] = []
         self.errors: dict[str, int] = {}
         self.state: dict[int, bytes] = {}
+        self.evidence: dict[int, Evidence] = {}
 
     def add(self, assigned: Assigned, run: Run, ran: Ran) -> None:
         outcome = ran.outcome
         if outcome.state is not None and len(outcome.state) <= MAX_STATE:
             self.state[len(self.results)] = outcome.state
             self.bytes += len(outcome.state)
+        if outcome.evidence is not None:
+            seen = self.evidence[len(self.results)] = outcome.evidence()
+            self.bytes += seen.size
         error = self._error(outcome.error) if outcome.error else 0
         self.results.append((assigned, run, ran, error))
         self.bytes += _RESULT_BYTES
@@ -149,6 +154,7 @@ class _Open:
             error=errors,
             errors=list(self.errors),
             state=self.state,
+            evidence=self.evidence,
         )
 
 

@@ -21,7 +21,8 @@ class Item:
 
     __slots__ = (
         "answer", "assigned", "began_us", "due_us", "gone", "held_up_us", "hold", "next_us", "phase_us",
-        "recheck_us", "run", "slow", "streak", "tally", "task", "until_us", "waits", "wanted_us",
+        "recheck_us", "release", "resting", "run", "slow", "streak", "tally", "task", "until_us", "waits",
+        "wanted_us",
     )  # fmt: skip
 
     def __init__(self, assigned: Assigned, tally: Tally) -> None:
@@ -35,6 +36,8 @@ class Item:
         self.until_us = 0  # after this it is not worth starting; 0: always
         self.began_us = 0
         self.answer: Callable[[Ran], None] | None = None
+        self.release: Callable[[int], None] | None = None  # who hears when it is let go of
+        self.resting = False  # it was, and another probe is about to take it over
         self.slow = False
         self.hold = QUICK
         self.held_up_us = 0

@@ -74,6 +74,11 @@ class Lanes:
         self.blocked = room <= self._reserve
         return None if self.blocked else self._next_of_backlog(fresh)
 
+    def sent(self, incarnation: int, seq: int) -> bool:
+        """Is everything of the incarnation up to *seq* on its way, or further?"""
+        lane = self._lanes.get(incarnation)
+        return lane is None or lane.reader.seq >= seq
+
     def acked(self, incarnation: int, seq: int) -> None:
         """The collector has committed up to *seq*."""
         lane = self._lanes.get(incarnation)

@@ -32,8 +32,8 @@ LASTING: Final = frozenset(
 class Keepalive:
     """A collector that says nothing for so long is asked, and given up when it does not answer in time."""
 
-    ask_after_ms: int = 20_000
-    answer_within_ms: int = 10_000
+    ask_after_ms: int = 6_000
+    answer_within_ms: int = 5_000
 
 
 KEEPALIVE: Final = Keepalive()

@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
+from probe.blackbox import Board
+from probe.egress import Egress
 from probe.plan import Plan
 from probe.scheduler import Scheduler
 from probe.session import Session
@@ -122,11 +124,22 @@ async def _watch(lag: Histogram) -> None:
         lag.add(max(0, int((loop.time() - began - _LAG_EVERY_S) * 1_000_000)))
 
 
-def write(scheduler: Scheduler, spool: Spool, plan: Plan, session: Session, lag: Histogram) -> str:
+def write(
+    scheduler: Scheduler,
+    spool: Spool,
+    plan: Plan,
+    session: Session,
+    egress: Egress,
+    board: Board,
+    lag: Histogram,
+) -> str:
     """All metrics in Prometheus' text format."""
     tasks = len(asyncio.all_tasks())
     single: list[tuple[str, str, str, int | float]] = [
         ("gauge", "session_connected", "1 while a collector takes results.", int(session.connected)),
+        ("gauge", "blind", "1 while no canary answers.", int(egress.blind)),
+        ("gauge", "canaries", "Canaries that have answered since the start.", egress.proven),
+        ("gauge", "canaries_answering", "Canaries that answered when last asked.", egress.answering),
         ("gauge", "plan_assignments", "Assignments in the plan.", len(plan)),
         ("gauge", "plan_number", "The collector's number of the plan.", plan.number),
         ("gauge", "checks_waiting", "Checks that are due and have no room to run.", scheduler.waiting),
@@ -147,6 +160,7 @@ def write(scheduler: Scheduler, spool: Spool, plan: Plan, session: Session, lag:
             _histogram("tocsin_probe_start_late_seconds", "How late checks started.", scheduler.late),
             _histogram("tocsin_probe_loop_lag_seconds", "How late the event loop came around.", lag),
             *_process(),
+            board.text(),
         ]
     )
 

@@ -70,22 +70,28 @@ class Change:
     number: int
     upsert: Sequence[Order] = ()
     removed: Sequence[int] = ()
+    release: Sequence[int] = ()
     starts_snapshot: bool = False
     ends_snapshot: bool = False
     hash: int = 0
 
 
 class Plan:
-    """All assignments by number: what is new or changed goes to *take*, what counts no more to *leave*."""
+    """All assignments by number: what is new or changed goes to *take*, what counts no more to *leave*.
+
+    What another probe will take over goes to *release*, and stays until that has happened.
+    """
 
     def __init__(
         self,
         take: Callable[[Assigned], None],
         leave: Callable[[int], None],
+        release: Callable[[int], None],
         checks: Checks = CHECKS,
     ) -> None:
         self._take = take
         self._leave = leave
+        self._release = release
         self._checks = checks
         self._revisions: dict[int, int] = {}
         self._unnamed: set[int] | None = None  # by the snapshot that is coming in
@@ -103,6 +109,8 @@ class Plan:
             self._remove(number)
         for order in change.upsert:
             self._put(order)
+        for number in change.release:
+            self._release(number)
         if change.ends_snapshot and self._unnamed is not None:
             for number in self._unnamed:
                 self._remove(number)

@@ -2,9 +2,11 @@
 
 import time
 from dataclasses import dataclass
+from functools import partial
 
 import structlog
 
+from probe import evidence
 from probe.checks import Check
 from probe.net.engine import Net
 from probe.net.errors import ProbeError, TargetError
@@ -16,7 +18,7 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What a check came to, and when it started, on the boot clock."""
+    """What a check came to, when it started, on the boot clock, and the response time."""
 
     outcome: Outcome
     start_us: int
@@ -29,11 +31,14 @@ async def run(check: Check, net: Net, timeout_s: float) -> Ran:
     try:
         outcome = await check(net, time.monotonic() + timeout_s)
     except TargetError as error:
-        outcome = Outcome(Status.DOWN, error.code, str(error), error.phases)
+        saw = error.evidence or (partial(evidence.of_connection, error.spent) if error.spent else None)
+        address = error.spent.address if error.spent else ""
+        outcome = Outcome(Status.DOWN, error.code, str(error), error.phases, evidence=saw, address=address)
         error.__traceback__ = None  # its frames hold the error: without the cycle all goes at once
     except ProbeError as error:
         outcome = Outcome(Status.UNKNOWN, error=str(error))
     except Exception as error:
         log.exception("check failed by a fault of our own")
         outcome = Outcome(Status.UNKNOWN, error=f"internal: {type(error).__name__}")
-    return Ran(outcome, start_us, boot_us() - start_us)
+    took_us = boot_us() - start_us if outcome.took_us is None else outcome.took_us
+    return Ran(outcome, start_us, took_us)

@@ -15,19 +15,26 @@ import structlog
 from probe.agenda import Agenda
 from probe.clock import wall_us as clock_wall_us
 from probe.crew import Crew
+from probe.evidence import worth_telling
 from probe.item import Item
 from probe.plan import Assigned
 from probe.runner import Ran
 from probe.slots import SLOW_US, Budget
 from probe.tally import Histogram, Tally
 from shared.clock import boot_us as clock_boot_us
-from shared.results import Run
+from shared.results import Run, Status
 from shared.schedule import following, late_allowed_us, next_start
 
 log = structlog.get_logger()
 
 # Checks that were never run start at once, but not all at the same moment.
 AT_ONCE_APART_US: Final = 2000
+# What failed checks saw is told of so many, ten times of them at once: an outage of everything stays cheap.
+_EVIDENCE_A_SECOND: Final = 20.0
+# Another probe has a check in good time when this one lets go of it so long before its next start...
+_SOON_US: Final = 1_000_000
+# ... and if nobody has it after so long, it is checked here again.
+_RESTS_US: Final = 15_000_000
 
 
 class Report(Protocol):
@@ -62,6 +69,7 @@ class Scheduler:
         self._crew = Crew(check, self._settle, max_concurrency, boot_us)
         # Re-checks take at most a fifth of what the probe could do if each check took a second.
         self._budget = Budget(max_concurrency / 5, boot_us)
+        self._evidence = Budget(_EVIDENCE_A_SECOND, boot_us)
         self._at_once_us = 0
         self._stopped = False
         self._loop = asyncio.get_running_loop()
@@ -93,17 +101,18 @@ class Scheduler:
         """A new assignment, or one that changed; the same revision again keeps its place and its streak."""
         item = self._items.get(assigned.number)
         if item and item.assigned.revision == assigned.revision:
-            if item.take(assigned):
+            if item.take(assigned) or item.resting:
                 self._plan(item)
             return
         self.leave(assigned.number)
         item = self._items[assigned.number] = Item(assigned, self._tally(assigned.type))
+        self._plan(item)
         if assigned.at_once:
-            item.next_us = self._at_once_us = max(self._boot_us(), self._at_once_us + AT_ONCE_APART_US)
+            self._hasten(item, max(self._boot_us(), self._at_once_us + AT_ONCE_APART_US))
+        elif (delay_s := item.streak.due_s(assigned)) is not None and self._budget.take():
+            item.recheck_us = self._boot_us() + int(delay_s * 1_000_000)
             self._put(item)
             self._set_timer()
-        else:
-            self._plan(item)
 
     def leave(self, number: int) -> None:
         """Check this no more."""
@@ -113,6 +122,22 @@ class Scheduler:
             self._agenda.remove(item)
             if item.task:
                 item.task.cancel()
+
+    def release(self, number: int, released: Callable[[int], None]) -> None:
+        """Let go of a check for another probe, once its last result is in; *released* hears when."""
+        item = self._items.get(number)
+        if item is None:
+            return
+        item.release = released
+        if not item.busy and (item.resting or item.due_us - self._boot_us() > _SOON_US):
+            self._let_go(item)
+
+    def resume(self) -> None:
+        """Nobody takes over what was let go of: go on with it."""
+        for item in self._items.values():
+            item.release = None
+            if item.resting:
+                self._plan(item)
 
     def ask(
         self, assigned: Assigned, run: Run, within_s: float, answer: Callable[[Ran], None] | None = None
@@ -148,8 +173,25 @@ class Scheduler:
             self._timer.cancel()
         await self._crew.stop(seconds)
 
+    def _let_go(self, item: Item) -> None:
+        released, item.release = item.release, None
+        item.resting, item.recheck_us = True, 0
+        item.next_us = self._boot_us() + _RESTS_US
+        self._put(item)
+        self._set_timer()
+        if released:
+            released(item.assigned.number)
+
+    def _hasten(self, item: Item, at_us: int) -> None:
+        """Have it start at that moment, but for one that starts before it anyway."""
+        if at_us < item.next_us:
+            item.next_us = self._at_once_us = at_us
+            self._put(item)
+            self._set_timer()
+
     def _plan(self, item: Item) -> None:
         """Its next regular start is at its place in the interval."""
+        item.resting = False
         unix_us = self._wall_us()
         start_us = next_start(unix_us, item.phase_us, item.assigned.interval_us)
         item.next_us = start_us - unix_us + self._boot_us()
@@ -198,6 +240,7 @@ class Scheduler:
         self._put(item)
 
     def _start(self, item: Item, run: Run, wanted_us: int, until_us: int = 0) -> None:
+        item.resting = False
         item.run, item.wanted_us, item.until_us = run, wanted_us, until_us
         self._crew.start(item)
 
@@ -212,8 +255,20 @@ class Scheduler:
         settled = item.streak.settled
         delay_s = item.streak.count(item.assigned, ran.outcome.status)
         quiet = settled is not None and settled == item.streak.settled and item.run is Run.SCHEDULED
-        self._report(item.assigned, item.run, ran, urgent=not quiet)
+        self._report(item.assigned, item.run, self._less_evidence(item, ran), urgent=not quiet)
+        if item.release:
+            self._let_go(item)
+            return
         if delay_s is not None and item.next_us and not self._stopped and self._budget.take():
             item.recheck_us = self._boot_us() + int(delay_s * 1_000_000)
             self._put(item)
             self._set_timer()
+
+    def _less_evidence(self, item: Item, ran: Ran) -> Ran:
+        """*ran* without its evidence, unless a confirmation may stand on it; for not too many at once."""
+        if ran.outcome.evidence is None:
+            return ran
+        wanted = worth_telling(item.streak.fails, item.assigned.failure_threshold)
+        if ran.outcome.status is Status.DOWN and wanted and self._evidence.take():
+            return ran
+        return replace(ran, outcome=replace(ran.outcome, evidence=None))

@@ -13,12 +13,14 @@ from uuid import UUID
 import grpc
 import structlog
 
-from probe.batches import Batcher, clean
+from probe import messages
+from probe.batches import Batcher
 from probe.clock import wall_us
 from probe.credentials import Credentials
 from probe.lanes import Lanes
 from probe.link import KEEPALIVE, LASTING, Keepalive, channel
-from probe.plan import Change, Order, Plan, prepare
+from probe.plan import Plan, prepare
+from probe.releases import Releases
 from probe.runner import Ran
 from probe.scheduler import Scheduler
 from probe.spool import Spool
@@ -27,7 +29,6 @@ from shared import __version__
 from shared.backoff import full_jitter
 from shared.clock import boot_id, boot_us, iso, utc_now
 from shared.loop import Bell
-from shared.phases import pack
 from shared.results import Run
 from shared.wire.convert import signed, unsigned
 from shared.wire.v1 import probe_pb2, probe_pb2_grpc
@@ -73,10 +74,15 @@ class Session:
         batcher: Batcher,
         plan: Plan,
         scheduler: Scheduler,
+        releases: Releases,
         bell: Bell,
+        blind: Callable[[], bool] = lambda: False,
         keepalive: Keepalive = KEEPALIVE,
     ) -> None:
-        """*credentials* answers those of the moment; *bell* is rung when a batch was sealed."""
+        """*credentials* answers those of the moment; *bell* is rung when a batch was sealed.
+
+        *blind*: does the probe see nothing but its own machine?
+        """
         self._me = me
         self._credentials = credentials
         self._collectors = collectors
@@ -85,7 +91,9 @@ class Session:
         self._plan = plan
         self._scheduler = scheduler
         self._bell = bell
+        self._blind = blind
         self._keepalive = keepalive
+        self._releases = releases
         self._answers: deque[probe_pb2.Answer] = deque(maxlen=_MOST_ANSWERS)
         self._vitals_at = 0.0
         self.connected = False
@@ -160,6 +168,7 @@ class Session:
             await asyncio.gather(sender, return_exceptions=True)
             lanes.close()
             self._answers.clear()
+            self._releases.end()
 
     async def _send(self, call: Call, lanes: Lanes) -> None:
         while True:
@@ -167,18 +176,24 @@ class Session:
             if message is not None:
                 await call.write(message)
             elif self._stopping.is_set() and not lanes.blocked:
+                await call.write(self._vitals(stopping=True))
                 await call.done_writing()
                 return
             else:
                 await self._bell.wait(max(0.0, self._vitals_at - time.monotonic()))
+
+    def _vitals(self, *, stopping: bool = False) -> probe_pb2.FromProbe:
+        vitals = take_vitals(self._scheduler, self._spool, self._plan, blind=self._blind())
+        return self._from_probe(vitals=probe_pb2.Vitals(**asdict(vitals), stopping=stopping))
 
     def _next(self, lanes: Lanes) -> probe_pb2.FromProbe | None:
         if self._answers:
             return self._from_probe(answer=self._answers.popleft())
         if time.monotonic() >= self._vitals_at:
             self._vitals_at = time.monotonic() + _VITALS_S
-            vitals = take_vitals(self._scheduler, self._spool, self._plan)
-            return self._from_probe(vitals=probe_pb2.Vitals(**asdict(vitals)))
+            return self._vitals()
+        if released := self._releases.next(lanes.sent):
+            return self._from_probe(released=probe_pb2.Released(number=released))
         sealed = lanes.next()
         return self._from_probe(batch=sealed.data) if sealed else None
 
@@ -188,19 +203,19 @@ class Session:
                 lanes.acked(signed(message.ack.incarnation), message.ack.seq)
                 self._bell.ring()
             elif message.HasField("plan"):
-                self._plan.apply(_change(message.plan))
+                self._plan.apply(messages.change(message.plan))
             elif message.HasField("run"):
                 self._run_now(message.run)
 
     def _run_now(self, asked: probe_pb2.Run) -> None:
-        assigned = prepare(_order(asked.check))
+        assigned = prepare(messages.order(asked.check))
         within_s = asked.within_ms / 1000
         if asked.run != Run.TEST:
             self._scheduler.ask(assigned, Run.SECOND_OPINION, within_s)
             return
 
         def answer(ran: Ran) -> None:
-            self._answers.append(_answer(asked.id, ran))
+            self._answers.append(messages.answer(asked.id, ran))
             self._bell.ring()
 
         self._scheduler.ask(assigned, Run.TEST, within_s, answer)
@@ -255,45 +270,3 @@ async def _code(call: Call, first: object) -> grpc.StatusCode:
         code: grpc.StatusCode = await call.code()
         return code
     return grpc.StatusCode.FAILED_PRECONDITION
-
-
-def _change(plan: probe_pb2.Plan) -> Change:
-    return Change(
-        number=plan.number,
-        upsert=[_order(assignment) for assignment in plan.upsert],
-        removed=list(plan.removed),
-        starts_snapshot=plan.starts_snapshot,
-        ends_snapshot=plan.ends_snapshot,
-        hash=plan.hash,
-    )
-
-
-def _order(wire: probe_pb2.Assignment) -> Order:
-    return Order(
-        number=wire.number,
-        monitor=wire.monitor,
-        location=wire.location,
-        revision=wire.revision,
-        type=wire.type,
-        config=wire.config,
-        interval_ms=wire.interval_ms,
-        timeout_ms=wire.timeout_ms,
-        turn=wire.turn,
-        turns=wire.turns,
-        failure_threshold=wire.failure_threshold,
-        recovery_threshold=wire.recovery_threshold,
-        fails=wire.fails,
-        failing=wire.failing,
-        at_once=wire.at_once,
-    )
-
-
-def _answer(number: int, ran: Ran) -> probe_pb2.Answer:
-    return probe_pb2.Answer(
-        id=number,
-        outcome=ran.outcome.status,
-        duration_us=min(max(ran.duration_us, 0), 2**32 - 1),
-        code=ran.outcome.code,
-        error=clean(ran.outcome.error),
-        phases=pack(ran.outcome.phases),
-    )

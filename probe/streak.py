@@ -22,10 +22,15 @@ class Streak:
             return None if self.goods else False
         return None if self.fails else True
 
+    def due_s(self, assigned: Assigned) -> float | None:
+        """Seconds until the check that goes on with a streak from elsewhere; None if there is none."""
+        return None if self.failing or not self.fails else _delay_s(self.fails, assigned)
+
     def count(self, assigned: Assigned, status: Status) -> float | None:
         """Add a check; the answer is the seconds until it should be confirmed, None if there is no need.
 
-        A check that says nothing (unknown) changes nothing.
+        A check that says nothing (unknown) changes nothing. A location that is failing for sure is asked once
+        more: one that lost its checks by chance is well again before another one loses its own.
         """
         if status is Status.UNKNOWN:
             return None
@@ -41,7 +46,7 @@ class Streak:
         if self.failing:
             return None
         self.failing = self.fails >= assigned.failure_threshold
-        return None if self.failing else _delay_s(self.fails, assigned)
+        return _delay_s(self.fails, assigned)
 
 
 def _delay_s(streak: int, assigned: Assigned) -> float:

@@ -7,8 +7,11 @@ from uuid import UUID
 
 from shared.schedule import mix
 
-# A probe speaks each 5 s; one that was silent for longer than this has lost its work to others.
-LIVE = timedelta(seconds=15)
+# A probe speaks each 5 s, and is written down within a second; one that was silent for longer than this has
+# lost its work to others. Theirs is to have it within 10 s.
+LIVE = timedelta(seconds=8)
+# One whose stream has ended may come back within this, as after a restart.
+RETURN = timedelta(seconds=4)
 # A location whose own probe was there within this time is silent without it, and nobody stands in.
 KEPT = timedelta(days=1)
 
@@ -26,8 +29,12 @@ class Probe:
     stands_in: bool
     alive_at: datetime | None
     draining: bool = False
+    ended: bool = False
 
-    def alive(self, now: datetime, within: timedelta = LIVE) -> bool:
+    def alive(self, now: datetime) -> bool:
+        return self.heard(now, RETURN if self.ended else LIVE)
+
+    def heard(self, now: datetime, within: timedelta) -> bool:
         """Heard in the future means that a clock was set back since, and says nothing."""
         return self.alive_at is not None and abs(now - self.alive_at) < within
 
@@ -40,11 +47,13 @@ class Probe:
 class Pool:
     """Who may check one team's monitors of one type at one location.
 
-    *able* may hold what they have, *live* are those among them to choose from now; *own* says whether a
-    live probe serves the location by itself.
+    *able* may hold what they have, *at_work* are those among them that are connected and can hand it on
+    themselves, *live* those to choose from now; *own* says whether a live probe serves the location by
+    itself.
     """
 
     able: frozenset[UUID]
+    at_work: frozenset[UUID]
     live: tuple[tuple[UUID, int], ...]
     own: bool
 
@@ -54,12 +63,13 @@ def pool(probes: Iterable[Probe], team_id: int, type_: str, location: str, now: 
     fit = [probe for probe in probes if probe.serves(team_id, type_)]
     own = [probe for probe in fit if location in probe.locations]
     others = [probe for probe in fit if probe.stands_in]
-    able = own if any(probe.alive(now, KEPT) for probe in own) or not others else others
+    able = own if any(probe.heard(now, KEPT) for probe in own) or not others else others
     alive = [probe for probe in able if probe.alive(now)]
     # What only a draining probe can check it goes on to check.
     chosen_from = [probe for probe in alive if not probe.draining] or alive
     return Pool(
         able=frozenset(probe.probe_id for probe in able),
+        at_work=frozenset(probe.probe_id for probe in alive if not probe.ended),
         live=tuple((probe.probe_id, _seed(probe.probe_id)) for probe in chosen_from),
         own=any(probe.alive(now) for probe in own),
     )
@@ -73,7 +83,7 @@ def choose(
     With nobody live it stays where it is; *patient* leaves it also with a holder that is silent.
     """
     held = holder if holder in pool.able else None
-    if not pool.live or (patient and held):
+    if not pool.live or (patient and held and held not in pool.at_work):
         return held
     if len(pool.live) == 1:
         return pool.live[0][0]

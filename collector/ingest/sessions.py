@@ -19,12 +19,13 @@ from collector.ingest.sessions_batches import MAX_UNACKED
 from collector.ingest.sessions_clock import moment
 from collector.ingest.sessions_link import Link, TakenOver
 from collector.ingest.writer import Fenced, Writer
-from collector.services.sessions import accept
+from collector.services.sessions import accept, is_connected
 from collector.services.signals import Signals
 from collector.storage import enrolments, probes
 from collector.storage.db import Db
 from shared.clock import iso
 from shared.errors import CannotStart, Conflict, Forbidden, TocsinError, Unauthorized, Unavailable
+from shared.loop import Bell
 from shared.wire import convert
 from shared.wire.v1 import probe_pb2, probe_pb2_grpc
 
@@ -44,14 +45,16 @@ STATUS: dict[type[TocsinError], grpc.StatusCode] = {
 }
 
 _OPTIONS = (
-    # Two collectors on one port would each get some of the probes, and nobody would see it.
-    ("grpc.so_reuseport", 0),
     ("grpc.max_receive_message_length", convert.MAX_BATCH_BYTES + 65_536),
     ("grpc.keepalive_time_ms", 20_000),
     ("grpc.keepalive_timeout_ms", 10_000),
     ("grpc.http2.ping_timeout_ms", 10_000),
     ("grpc.keepalive_permit_without_calls", 1),
-    ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),
+    # What each connection has besides: buffers that an idle probe never fills, and a record of its past.
+    ("grpc.tsi.max_frame_size", 1024),
+    ("grpc.enable_channelz", 0),
+    ("grpc.max_channel_trace_event_memory_per_node", 0),
+    ("grpc.http2.min_recv_ping_interval_without_data_ms", 2_000),
 )
 _FIRST_WORD_S = 10.0
 _TAKEN_OVER = "another session of this probe has taken over"
@@ -59,7 +62,10 @@ _GRACE_S = 2.0
 
 
 class Sessions:
-    """One per collector. `turn` writes down who is alive; *changed* is called when a probe has come."""
+    """One per collector. `turn` writes down who is alive; *changed* is called when a probe has come.
+
+    *bell* wakes whoever takes the turns when one has gone.
+    """
 
     def __init__(
         self,
@@ -82,14 +88,19 @@ class Sessions:
         self._links: dict[int, Link] = {}
         self._ended: list[probes.Sign] = []
         self._server: grpc.aio.Server | None = None
+        self.bell = Bell()
         signals.subscribe("plan", self._hear_plan)
+        signals.subscribe("release", self._hear_release)
         signals.subscribe("run", self._hear_run)
         signals.subscribe("revoked", self._hear_revoked)
 
-    async def start(self, listen: str) -> int:
-        """Take probes at ``host:port``, all over mTLS; answers the port. Raises CannotStart."""
+    async def start(self, listen: str, *, shared_port: bool = False) -> int:
+        """Take probes at ``host:port``, all over mTLS; answers the port. Raises CannotStart.
+
+        Two collectors on one port each get some of the probes, which nobody would see: so only if so meant.
+        """
         await self._credentials.turn()
-        server = grpc.aio.server(options=_OPTIONS)
+        server = grpc.aio.server(options=(*_OPTIONS, ("grpc.so_reuseport", int(shared_port))))
         probe_pb2_grpc.add_ProbeLinkServicer_to_server(self, server)  # type: ignore[no-untyped-call]
         enrolment = Enrolment(self._db, self._credentials, self._now)
         probe_pb2_grpc.add_EnrolmentServicer_to_server(enrolment, server)  # type: ignore[no-untyped-call]
@@ -169,6 +180,7 @@ class Sessions:
         first = await _first(messages)
         received = moment(self._now())
         newcomer = hellos.read(first.hello, probe_id, context.peer())
+        self._demand_alone(probe_id, newcomer.incarnations[-1], received.wall)
         accepted = await accept(self._db, newcomer, received.wall)
         self._take_over(probe_id, accepted.session)
         link = Link(
@@ -179,19 +191,30 @@ class Sessions:
             first=first,
             received=received,
             passport=passport,
+            peer=newcomer.address,
             accepted=accepted,
             now=self._now,
         )
-        self._links[accepted.session] = link
+        session, committed = accepted.session, accepted.committed
+        self._links[session] = link
         metrics.sessions.set(len(self._links))
-        log.info("session started", probe=str(probe_id), session=accepted.session, address=newcomer.address)
+        log.info("session started", probe=str(probe_id), session=session, address=newcomer.address)
         self._changed()
+        # This frame lasts as long as the stream, and with it what it names.
+        del first, received, newcomer, passport, accepted
         try:
-            await link.hold(_welcome(accepted.session, accepted.committed), messages, context.write)
+            await link.hold(_welcome(session, committed), messages, context.write)
         finally:
-            del self._links[accepted.session]
+            del self._links[session]
             metrics.sessions.set(len(self._links))
             self._ended.append(link.last_sign())
+            self.bell.ring()
+
+    def _demand_alone(self, probe_id: UUID, incarnation: int, now: datetime) -> None:
+        """Raises Conflict: who starts again has left its stream, so where one goes on, here is a clone."""
+        for link in self._links.values():
+            if link.probe_id == probe_id and link.goes_on_without(incarnation, now):
+                raise is_connected(link.peer, link.since)
 
     def _take_over(self, probe_id: UUID, session: int) -> None:
         """Of several sessions of a probe the youngest stays, in whatever order they come to here."""
@@ -206,6 +229,10 @@ class Sessions:
             monitors: Sequence[int] = payload["probes"].get(str(link.probe_id), ())
             if monitors:
                 link.plan.changed(monitors)
+
+    async def _hear_release(self, payload: dict[str, Any]) -> None:
+        for link in self._links.values():
+            link.plan.release(payload["probes"].get(str(link.probe_id), ()))
 
     async def _hear_run(self, payload: dict[str, Any]) -> None:
         link = self._links.get(payload["session"])

@@ -12,6 +12,7 @@ from google.protobuf.message import DecodeError
 from collector.ingest.sessions_clock import ProbeClock, moment
 from collector.ingest.sessions_hello import BadMessage
 from collector.ingest.sessions_outbox import Outbox
+from collector.ingest.sessions_queue import SlimQueue
 from collector.ingest.writer import Submission, Writer
 from collector.storage import probes
 from collector.storage.db import Db
@@ -56,7 +57,7 @@ class Batches:
         self._known = set(incarnations)
         self._begun = 0
         self._now = now
-        self._pending: asyncio.Queue[_Pending] = asyncio.Queue(2 * MAX_UNACKED)
+        self._pending = SlimQueue[_Pending | asyncio.Event](2 * MAX_UNACKED)
 
     async def take(self, data: bytes) -> None:
         """Hand sealed bytes to the writer; what is no batch is set aside and passed by."""
@@ -75,12 +76,26 @@ class Batches:
         """Tell the probe, in order, what is committed, now or before; raises why something is not."""
         while True:
             pending = await self._pending.get()
+            if isinstance(pending, asyncio.Event):
+                pending.set()
+                self._pending.task_done()
+                continue
             # Not awaited itself: a session that ends must not cancel what the writer works on.
             await asyncio.wait([pending.written])
             _demand_written(pending.written)
             ack = probe_pb2.Ack(incarnation=convert.unsigned(pending.incarnation), seq=pending.seq)
             await self._outbox.put(probe_pb2.ToProbe(ack=ack))
             self._pending.task_done()
+
+    def knows(self, incarnation: int) -> bool:
+        """Was it in this session's hello, or begun since?"""
+        return incarnation in self._known
+
+    async def mark(self) -> asyncio.Event:
+        """Set once everything that was taken so far is committed."""
+        passed = asyncio.Event()
+        await self._pending.put(passed)
+        return passed
 
     async def drained(self) -> None:
         await self._pending.join()

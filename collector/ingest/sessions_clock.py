@@ -1,6 +1,5 @@
 """How a probe's clocks lie to ours, so that no wall clock of its own bends the times of its results."""
 
-from collections import deque
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -36,10 +35,12 @@ def moment(wall: datetime) -> Moment:
 class ProbeClock:
     """The least delayed message of the last minute tells how the probe's boot clock lies to ours."""
 
+    __slots__ = ("_boot_id", "_least", "_wall_behind_us")
+
     def __init__(self, boot_id: str, sent_us: int, wall_us: int, received: Moment) -> None:
         self._boot_id = boot_id
         self._wall_behind_us = received.boot_us - wall_us
-        self._least: deque[tuple[int, int]] = deque(maxlen=_BUCKETS)
+        self._least: list[tuple[int, int]] = []
         self.heard(sent_us, received)
 
     def heard(self, sent_us: int, received: Moment) -> None:
@@ -49,6 +50,7 @@ class ProbeClock:
             self._least[-1] = (bucket, min(offset, self._least[-1][1]))
         else:
             self._least.append((bucket, offset))
+            del self._least[:-_BUCKETS]
 
     def offset_us(self, boot_id: str, base_us: int, wall_us: int, now: Moment) -> int:
         """What to add to boot times of a batch to have Unix time, as our wall clock has it now.

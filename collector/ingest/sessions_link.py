@@ -1,13 +1,15 @@
 """One session while its stream lasts: what comes up is sorted, what goes down is written by one task."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from datetime import datetime
 from typing import Any
 
+from collector.core.assignment import LIVE
 from collector.core.seal import Keyring
 from collector.ingest.sessions_batches import Batches
 from collector.ingest.sessions_clock import Moment, ProbeClock, moment
+from collector.ingest.sessions_handing import Handing
 from collector.ingest.sessions_hello import BadMessage
 from collector.ingest.sessions_outbox import Outbox
 from collector.ingest.sessions_plan import Plan
@@ -42,23 +44,31 @@ class Link:
         first: probe_pb2.FromProbe,
         received: Moment,
         passport: Passport,
+        peer: str,
         accepted: Accepted,
         now: Callable[[], datetime],
     ) -> None:
         self.probe_id = probe_id = passport.probe_id
         self.trusted_until = passport.not_after
+        self.peer = peer
+        self.since = received.wall
         self._session = accepted.session
         self._now = now
         self._heard_at = received.wall
         self._vitals: dict[str, Any] = {}
         self._news = False
-        self._closing = asyncio.Event()
+        self._stopped = False  # so the probe said
         self._why: TocsinError | None = None
+        self._holder: asyncio.Task[Any] | None = None  # whose task the stream is
+        self._group: asyncio.TaskGroup
+        self._tasks: list[asyncio.Task[None]] = []
+        self._engaged = False
         self._outbox = Outbox()
         hello = first.hello
         self._clock = ProbeClock(hello.boot_id, first.sent_us, hello.wall_us, received)
         self.plan = Plan(db, keyring, self._outbox, probe_id)
         self.runs = Runs(db, signals, keyring, self._outbox, probe_id, now)
+        self._handing = Handing(db, signals, probe_id, now)
         self._batches = Batches(
             db,
             writer,
@@ -77,66 +87,98 @@ class Link:
         write: Callable[[probe_pb2.ToProbe], Awaitable[None]],
     ) -> None:
         """Until the probe half-closes and everything is acknowledged; raises what ended it otherwise."""
-        await self._outbox.put(welcome)
+        self._holder = holder = asyncio.current_task()
+        try:
+            await self._outbox.put(welcome)
+            del welcome
+            await self._work(messages, write)
+        except asyncio.CancelledError:
+            why = self._why
+            if why is None or holder is None:
+                raise
+            holder.uncancel()
+            raise why from None
+        finally:
+            self._holder = None
+
+    async def _work(
+        self,
+        messages: AsyncIterator[probe_pb2.FromProbe],
+        write: Callable[[probe_pb2.ToProbe], Awaitable[None]],
+    ) -> None:
         async with asyncio.TaskGroup() as group:
-            tasks = [
-                group.create_task(part)
-                for part in (
-                    self._outbox.run(write),
-                    self._batches.acknowledge(),
-                    self.plan.run(),
-                    self._closed(),
-                )
-            ]
-            await self._read(messages)
+            self._group = group
+            self._start(self._outbox.run(write), self.plan.run())
+            while await self._take(messages):
+                pass
             await self._batches.drained()
             await self._outbox.drained()
-            for task in tasks:
+            for task in self._tasks:
                 task.cancel()
+
+    def goes_on_without(self, incarnation: int, now: datetime) -> bool:
+        """Is the probe heard here, from another process than the one with this incarnation?"""
+        heard = self._why is None and abs(now - self._heard_at) < LIVE
+        return heard and not self._batches.knows(incarnation)
 
     def close(self, why: TocsinError) -> None:
         """End the stream from this side."""
-        self._why = self._why or why
-        self._closing.set()
+        if self._why is None:
+            self._why = why
+            if self._holder is not None:
+                self._holder.cancel()
 
     def sign(self) -> Sign | None:
         """That the probe is alive, if it was heard since the last time."""
         if not self._news:
             return None
         self._news = False
-        return Sign(self.probe_id, self._session, self._heard_at, self._vitals)
+        vitals, self._vitals = self._vitals, {}
+        return Sign(self.probe_id, self._session, self._heard_at, vitals)
 
     def last_sign(self) -> Sign:
-        return Sign(self.probe_id, self._session, self._now(), self._vitals, ended=True)
+        now, stopped = self._now(), self._stopped
+        return Sign(self.probe_id, self._session, now, self._vitals, ended=True, stopped=stopped)
 
-    async def _closed(self) -> None:
-        await self._closing.wait()
-        if self._why is not None:
-            raise self._why
+    def _start(self, *parts: Coroutine[Any, Any, None]) -> None:
+        self._tasks += [self._group.create_task(part) for part in parts]
 
-    async def _read(self, messages: AsyncIterator[probe_pb2.FromProbe]) -> None:
-        while True:
-            try:
-                async with asyncio.timeout(_SILENT_S):
-                    message = await anext(messages)
-            except StopAsyncIteration:
-                return
-            except TimeoutError:
-                raise Unavailable(f"nothing was heard for {_SILENT_S:g} s") from None
-            received = moment(self._now())
-            self._heard_at = received.wall
-            self._clock.heard(message.sent_us, received)
-            await self._sort(message, received)
+    def _engage(self) -> None:
+        """A probe that brings no results needs no tasks for them: a thousand such ones are to be cheap."""
+        if not self._engaged:
+            self._engaged = True
+            self._start(self._batches.acknowledge(), self._handing.run())
+
+    async def _take(self, messages: AsyncIterator[probe_pb2.FromProbe]) -> bool:
+        """Read a message and deal with it; False at the end. While it waits it holds on to none before."""
+        try:
+            async with asyncio.timeout(_SILENT_S):
+                message = await anext(messages)
+        except StopAsyncIteration:
+            return False
+        except TimeoutError:
+            raise Unavailable(f"nothing was heard for {_SILENT_S:g} s") from None
+        received = moment(self._now())
+        self._heard_at = received.wall
+        self._clock.heard(message.sent_us, received)
+        await self._sort(message, received)
+        return True
 
     async def _sort(self, message: probe_pb2.FromProbe, received: Moment) -> None:
         match message.WhichOneof("body"):
             case "batch":
+                self._engage()
                 await self._batches.take(message.batch)
             case "answer":
                 await self.runs.answered(message.answer)
+            case "released":
+                self._engage()
+                if numbers := self.plan.released(message.released.number):
+                    await self._handing.take(numbers, await self._batches.mark())
             case "vitals":
                 self._news = True
                 self._vitals = _shown(message.vitals, received)
+                self._stopped = message.vitals.stopping
                 self.plan.compare(message.vitals.plan, message.vitals.plan_hash)
             case "hello":
                 raise BadMessage("a second hello")

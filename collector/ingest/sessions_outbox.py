@@ -1,8 +1,8 @@
 """What waits to go down one session's stream: bounded, and written by one task."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 
+from collector.ingest.sessions_queue import SlimQueue
 from shared.wire.v1 import probe_pb2
 
 _MOST = 64
@@ -11,8 +11,10 @@ _MOST = 64
 class Outbox:
     """A probe that does not read fills it, and whoever has more for that probe then waits."""
 
+    __slots__ = ("_queue",)
+
     def __init__(self) -> None:
-        self._queue: asyncio.Queue[probe_pb2.ToProbe] = asyncio.Queue(_MOST)
+        self._queue = SlimQueue[probe_pb2.ToProbe](_MOST)
 
     async def put(self, message: probe_pb2.ToProbe) -> None:
         await self._queue.put(message)

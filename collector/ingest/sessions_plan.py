@@ -38,6 +38,8 @@ class Plan:
         self._number = 0
         self._whole = False  # not in the middle of a snapshot
         self._changed: set[int] = set()
+        self._wanted: set[int] = set()
+        self._asked: set[int] = set()  # numbers that the probe was asked to let go of
         self._bell = Bell()
         self._drifted = False
         self._compared_at = 0.0
@@ -46,6 +48,17 @@ class Plan:
         """These monitors may be checked by the probe now, or no more, or otherwise."""
         self._changed.update(monitors)
         self._bell.ring()
+
+    def release(self, monitors: Iterable[int]) -> None:
+        """The probe is to let go of these monitors: others will take them over."""
+        self._wanted.update(monitors)
+        self._bell.ring()
+
+    def released(self, numbers: Iterable[int]) -> list[int]:
+        """Those of *numbers* that the probe was asked to let go of, each once; it cannot give away others."""
+        given = self._asked.intersection(numbers)
+        self._asked -= given
+        return sorted(given)
 
     def compare(self, number: int, hash_: int) -> None:
         """The probe says what it has; one that had every message and has something else gets it all again."""
@@ -59,6 +72,7 @@ class Plan:
         while True:
             await self._bell.wait(_COMPARE_EVERY_S)
             await self._differences()
+            await self._ask_for_wanted()
             if self._drifted or time.monotonic() - self._compared_at >= _COMPARE_EVERY_S:
                 await self._verify()
 
@@ -93,6 +107,13 @@ class Plan:
             if upsert or removed:
                 await self._send(upsert, removed)
 
+    async def _ask_for_wanted(self) -> None:
+        wanted = [number for monitor in self._wanted for number, _ in self._told.get(monitor, {}).values()]
+        self._wanted.clear()
+        self._asked.update(wanted)
+        for start in range(0, len(wanted), _PART):
+            await self._send((), (), release=wanted[start : start + _PART])
+
     async def _verify(self) -> None:
         """Compare with the table what was told: all of it again when a signal was missed."""
         async with self._db.connection() as tx:
@@ -106,6 +127,7 @@ class Plan:
         upsert: Sequence[plans.Planned],
         removed: Sequence[tuple[int, int]],
         *,
+        release: Sequence[int] = (),
         starts: bool = False,
         ends: bool = False,
     ) -> None:
@@ -119,6 +141,7 @@ class Plan:
             ends_snapshot=ends,
             upsert=told,
             removed=gone,
+            release=release,
             hash=self._hash,
         )
         await self._outbox.put(probe_pb2.ToProbe(plan=plan))
@@ -138,6 +161,7 @@ class Plan:
         if not self._told[monitor]:
             del self._told[monitor]
         self._count(before, None)
+        self._asked.discard(before[0])
         return before[0]
 
     def _count(self, before: tuple[int, int] | None, after: tuple[int, int] | None) -> None:

@@ -2,10 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from collector.core.assignment import Pool, choose, pool
+from collector.core.assignment import Pool, Probe, choose, pool
 from collector.services import signals
 from collector.storage import plans, probes
 from collector.storage.db import Tx
@@ -41,29 +42,74 @@ async def place(tx: Tx, monitor: int, revision: int, locations: Sequence[str], *
         await plans.drop(tx, monitor, list(after))
         await plans.put(tx, monitor, revision, list(after), list(after.values()))
     concerned = {probe for probe in (*before.values(), *after.values()) if probe}
-    await _tell(tx, [(probe, monitor) for probe in concerned], now)
+    await _tell(tx, "plan", [(probe, monitor) for probe in concerned], now)
     return unserved
 
 
-async def rebalance(tx: Tx, now: datetime, *, patient: bool = False) -> int:
-    """Give every (monitor, location) to the probe that should have it; answers how many moved.
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """How many (monitor, location)s moved, and for how many the holder was asked to let go of them first."""
 
-    *patient* leaves with silent probes what they hold, for the time in which they may find us again.
+    moved: int
+    asked: int
+
+
+async def rebalance(tx: Tx, now: datetime, *, patient: bool = False, gently: bool = False) -> Moves:
+    """Give every (monitor, location) to the probe that should have it; ring the signals after the commit.
+
+    *patient* leaves with silent probes what they hold, for the time in which they may find us again. *gently*
+    only asks a probe that is at work for what it holds: `hand_over` moves that once its last result is in.
     """
     await plans.exclude(tx)
-    known = await probes.candidates(tx)
-    teams = {probe.team_id for probe in known}
-    pools: dict[tuple[int, str, str], Pool] = {}
-    moves: list[tuple[plans.Holding, UUID | None]] = []
+    pools = _Pools(await probes.candidates(tx), now)
+    moves: list[_Move] = []
+    asked: list[_Move] = []
     for held in await plans.holdings(tx):
-        # Teams without probes of their own share their pools.
-        key = (held.team_id if held.team_id in teams else 0, held.type, held.name)
-        here = pools.get(key)
-        if here is None:
-            here = pools[key] = pool(known, *key, now)
+        here = pools.of(held)
         chosen = choose(here, held.monitor, held.location, held.probe_id, patient=patient)
         if chosen != held.probe_id:
-            moves.append((held, chosen))
+            (asked if gently and held.probe_id in here.at_work else moves).append((held, chosen))
+    await _move(tx, moves, now)
+    await _tell(tx, "release", ((held.probe_id, held.monitor) for held, _ in asked), now)
+    return Moves(len(moves), len(asked))
+
+
+async def hand_over(tx: Tx, probe_id: UUID, numbers: Sequence[int], now: datetime) -> int:
+    """Give assignments that *probe_id* has let go of to whom they belong now; answers how many there were.
+
+    Each gets another number, even if the choice has come back to the same probe since.
+    """
+    await plans.share(tx)
+    pools = _Pools(await probes.candidates(tx), now)
+    moves = [
+        (held, choose(pools.of(held), held.monitor, held.location, probe_id))
+        for held in await plans.lock_held(tx, probe_id, numbers)
+    ]
+    await _move(tx, moves, now)
+    return len(moves)
+
+
+_Move = tuple[plans.Holding, UUID | None]
+
+
+class _Pools:
+    """Each pool made once: teams without probes of their own share theirs."""
+
+    def __init__(self, known: Sequence[Probe], now: datetime) -> None:
+        self._known = known
+        self._now = now
+        self._teams = {probe.team_id for probe in known}
+        self._made: dict[tuple[int, str, str], Pool] = {}
+
+    def of(self, held: plans.Holding) -> Pool:
+        key = (held.team_id if held.team_id in self._teams else 0, held.type, held.name)
+        here = self._made.get(key)
+        if here is None:
+            here = self._made[key] = pool(self._known, *key, self._now)
+        return here
+
+
+async def _move(tx: Tx, moves: Sequence[_Move], now: datetime) -> None:
     if moves:
         await plans.move(
             tx,
@@ -72,12 +118,11 @@ async def rebalance(tx: Tx, now: datetime, *, patient: bool = False) -> int:
             [probe for _, probe in moves],
         )
         both = ((probe, held.monitor) for held, chosen in moves for probe in (held.probe_id, chosen))
-        await _tell(tx, both, now)
-    return len(moves)
+        await _tell(tx, "plan", both, now)
 
 
-async def _tell(tx: Tx, changes: Iterable[tuple[UUID | None, int]], now: datetime) -> None:
-    """Signal which probes' plans changed at which monitors, a bounded number in each signal."""
+async def _tell(tx: Tx, kind: str, changes: Iterable[tuple[UUID | None, int]], now: datetime) -> None:
+    """Signal which probes are concerned at which monitors, a bounded number in each signal."""
     monitors: defaultdict[UUID, list[int]] = defaultdict(list)
     for probe, monitor in changes:
         if probe is not None:
@@ -85,4 +130,4 @@ async def _tell(tx: Tx, changes: Iterable[tuple[UUID | None, int]], now: datetim
     for probe, theirs in monitors.items():
         for start in range(0, len(theirs), _MONITORS_A_SIGNAL):
             part = theirs[start : start + _MONITORS_A_SIGNAL]
-            await signals.send(tx, "plan", {"probes": {str(probe): part}}, now + _HEARD_WITHIN)
+            await signals.send(tx, kind, {"probes": {str(probe): part}}, now + _HEARD_WITHIN)

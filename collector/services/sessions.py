@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from collector.storage import probes
-from collector.storage.db import Db
+from collector.storage.db import Db, Tx
 from shared.clock import iso
 from shared.errors import Conflict, Forbidden, Unauthorized
 
@@ -22,8 +22,8 @@ async def accept(db: Db, probe: probes.Newcomer, now: datetime) -> Accepted:
     """Start a session, which fences an older one of the same probe.
 
     Raises Unauthorized for a probe that never enrolled here, Forbidden for one that was revoked or says that
-    it stands elsewhere, and Conflict for a second machine with the identity of one that is connected; a
-    process that was restarted on the same machine takes over at once.
+    it stands elsewhere, and Conflict for a clone of one that is connected: on another machine, or a process
+    that another one has followed. One that was restarted on the same machine takes over at once.
     """
     async with db.transaction() as tx:
         before = await probes.lock(tx, probe.probe_id)
@@ -35,14 +35,25 @@ async def accept(db: Db, probe: probes.Newcomer, now: datetime) -> Accepted:
             raise Forbidden(
                 f"this probe was enrolled for {_few(before.locations)}, not for {_few(probe.locations)}"
             )
-        if before.live(now) and before.boot_id != probe.boot_id:
-            since = iso(before.connected_at) if before.connected_at else "a while ago"
-            raise Conflict(
-                f"this probe is connected from {before.address} since {since}: is this a clone of it?"
-            )
+        if before.live(now) and await _is_another(tx, before, probe):
+            raise is_connected(before.address, before.connected_at)
         session = await probes.start_session(tx, probe, now)
         committed = await probes.take_cursors(tx, probe.probe_id, session, probe.incarnations, now)
     return Accepted(session, committed)
+
+
+async def _is_another(tx: Tx, before: probes.Standing, probe: probes.Newcomer) -> bool:
+    """Is it another process than the one that is connected, and no younger one on its machine?"""
+    own = probe.incarnations[-1:]
+    return before.boot_id != probe.boot_id or (
+        bool(own) and await probes.is_followed(tx, probe.probe_id, own[0])
+    )
+
+
+def is_connected(address: str, since: datetime | None) -> Conflict:
+    """Another process with the probe's identity is at work there."""
+    when = iso(since) if since else "a while ago"
+    return Conflict(f"this probe is connected from {address} since {when}: is this a clone of it?")
 
 
 def _few(locations: Iterable[str]) -> str:

@@ -8,16 +8,18 @@ from uuid import UUID
 from collector.storage.db import Tx
 
 _PLACING = 0x706C6163  # "plac": the key of the advisory lock below
+# A process that is stopped in the middle does not keep all others from it.
+_NOT_FOR_LONG = "set_config('idle_in_transaction_session_timeout', '5s', true)"
 
 
 async def share(tx: Tx) -> None:
     """Before placing a monitor: it and a rebalancing each see what the other did."""
-    await tx.execute("SELECT pg_advisory_xact_lock_shared($1)", _PLACING)
+    await tx.execute(f"SELECT {_NOT_FOR_LONG}, pg_advisory_xact_lock_shared($1)", _PLACING)
 
 
 async def exclude(tx: Tx) -> None:
     """Before rebalancing: no monitor is being placed until the transaction ends."""
-    await tx.execute("SELECT pg_advisory_xact_lock($1)", _PLACING)
+    await tx.execute(f"SELECT {_NOT_FOR_LONG}, pg_advisory_xact_lock($1)", _PLACING)
 
 
 async def owner(tx: Tx, monitor: int) -> tuple[int, str] | None:
@@ -123,6 +125,21 @@ async def holdings(tx: Tx) -> list[Holding]:
     return [Holding(*row) for row in rows]
 
 
+async def lock_held(tx: Tx, probe_id: UUID, numbers: Sequence[int]) -> list[Holding]:
+    """Those of the assignments *numbers* that are the probe's still, locked in key order."""
+    rows = await tx.fetch(
+        """
+        SELECT s.monitor, s.location, l.name, m.team_id, m.type, s.probe_id
+        FROM states s JOIN monitors m USING (monitor) JOIN locations l USING (location)
+        WHERE s.probe_id = $1 AND s.assignment = ANY($2::bigint[]) AND m.paused_at IS NULL
+        ORDER BY s.monitor, s.location FOR NO KEY UPDATE OF s
+        """,
+        probe_id,
+        numbers,
+    )
+    return [Holding(*row) for row in rows]
+
+
 async def move(
     tx: Tx, monitors: Sequence[int], locations: Sequence[int], probes: Sequence[UUID | None]
 ) -> None:
@@ -184,7 +201,9 @@ class Planned:
 _PLANNED = """
     SELECT s.assignment, s.monitor, s.location, s.revision, m.team_id, m.id, m.type, m.config, m.secrets,
         m.interval_s, m.timeout_s, s.turn, cardinality(m.locations), m.failure_threshold,
-        m.recovery_threshold, s.fails, s.failing, s.last_at IS NULL OR s.last_at < m.updated_at, s.checkpoint
+        m.recovery_threshold, s.fails, s.failing,
+        s.last_at IS NULL OR s.last_at < greatest(m.updated_at, now() - m.interval_s * interval '1 second'),
+        s.checkpoint
     FROM states s JOIN monitors m USING (monitor)
     WHERE s.probe_id = $1 AND s.assignment IS NOT NULL
 """

@@ -23,6 +23,7 @@ class Probe:
     ended_at: datetime | None
     seen_at: datetime | None
     vitals: dict[str, Any]
+    blind_since: datetime | None
     draining_at: datetime | None
     revoked_at: datetime | None
     created_at: datetime
@@ -42,7 +43,7 @@ class Probe:
 
 _SELECT = """
     SELECT p.probe_id, p.team_id, p.name, p.locations, p.stands_in, p.version, p.ended_at, p.seen_at,
-        p.vitals, p.draining_at, p.revoked_at, p.created_at, c.serial, c.not_after,
+        p.vitals, p.blind_since, p.draining_at, p.revoked_at, p.created_at, c.serial, c.not_after,
         (SELECT count(*) FROM states s WHERE s.probe_id = p.probe_id) AS assigned
     FROM probes p LEFT JOIN LATERAL (
         SELECT serial, not_after FROM probe_certificates c WHERE c.probe_id = p.probe_id

@@ -61,7 +61,7 @@ async def start_session(tx: Tx, probe: Newcomer, now: datetime) -> int:
         """
         UPDATE probes SET session = nextval('session_numbers'), kinds = $2,
             stands_in = $3 AND may_stand_in, version = $4, boot_id = $5, address = $6,
-            connected_at = $7, seen_at = $7, ended_at = NULL
+            connected_at = $7, seen_at = $7, ended_at = NULL, stopped = false
         WHERE probe_id = $1 RETURNING session
         """,
         probe.probe_id,
@@ -108,6 +108,22 @@ async def take_cursors(
     return {row["incarnation"]: row["last_seq"] for row in rows}
 
 
+async def is_followed(tx: Tx, probe_id: UUID, incarnation: int) -> bool:
+    """Has another incarnation begun after this one?"""
+    return bool(
+        await tx.fetchval(
+            """
+            SELECT EXISTS (
+                SELECT FROM probe_cursors mine JOIN probe_cursors other USING (probe_id)
+                WHERE probe_id = $1 AND mine.incarnation = $2 AND other.ordinal > mine.ordinal
+            )
+            """,
+            probe_id,
+            incarnation,
+        )
+    )
+
+
 async def open_cursor(tx: Tx, probe_id: UUID, session: int, incarnation: int, now: datetime) -> None:
     """A cursor for an incarnation that began within the session; nothing when the session is fenced."""
     await tx.execute(
@@ -125,13 +141,16 @@ async def open_cursor(tx: Tx, probe_id: UUID, session: int, incarnation: int, no
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """That a session is alive, with what its probe last said of itself, or that it ended."""
+    """That a session is alive, with what its probe last said of itself, or that it ended, as the probe wished
+    if it *stopped*.
+    """
 
     probe_id: UUID
     session: int
     at: datetime
     vitals: dict[str, Any]
     ended: bool = False
+    stopped: bool = False
 
 
 async def note(tx: Tx, signs: Sequence[Sign]) -> set[int]:
@@ -139,16 +158,22 @@ async def note(tx: Tx, signs: Sequence[Sign]) -> set[int]:
     rows = await tx.fetch(
         """
         WITH u AS (
-            SELECT p.probe_id, u.session, u.at, u.vitals, u.ended
-            FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::jsonb[], $5::boolean[])
-                AS u (probe_id, session, at, vitals, ended)
+            SELECT p.probe_id, u.session, u.at, u.vitals, u.ended, u.stopped
+            FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::jsonb[], $5::boolean[],
+                    $6::boolean[])
+                AS u (probe_id, session, at, vitals, ended, stopped)
             JOIN probes p ON p.probe_id = u.probe_id AND p.session = u.session
             ORDER BY p.probe_id FOR NO KEY UPDATE OF p
         )
         UPDATE probes p SET
             seen_at = CASE WHEN u.ended THEN p.seen_at ELSE u.at END,
             ended_at = CASE WHEN u.ended THEN u.at END,
-            vitals = CASE WHEN u.ended THEN p.vitals ELSE u.vitals END
+            vitals = CASE WHEN u.ended THEN p.vitals ELSE u.vitals END,
+            blind_since = CASE
+                WHEN u.ended THEN p.blind_since
+                WHEN u.vitals @> '{"blind": true}' THEN coalesce(p.blind_since, u.at)
+            END,
+            stopped = u.stopped
         FROM u WHERE p.probe_id = u.probe_id AND p.session = u.session
         RETURNING p.session
         """,
@@ -157,6 +182,7 @@ async def note(tx: Tx, signs: Sequence[Sign]) -> set[int]:
         [sign.at for sign in signs],
         [sign.vitals for sign in signs],
         [sign.ended for sign in signs],
+        [sign.stopped for sign in signs],
     )
     return {row["session"] for row in rows}
 
@@ -166,7 +192,8 @@ async def candidates(tx: Tx) -> list[Probe]:
     rows = await tx.fetch(
         """
         SELECT probe_id, team_id, locations, kinds, stands_in, draining_at IS NOT NULL AS draining,
-            CASE WHEN session IS NOT NULL THEN coalesce(ended_at, seen_at) END AS alive_at
+            CASE WHEN session IS NOT NULL THEN coalesce(ended_at, seen_at) END AS alive_at,
+            ended_at IS NOT NULL AS ended
         FROM probes WHERE revoked_at IS NULL ORDER BY probe_id
         """
     )
@@ -179,6 +206,7 @@ async def candidates(tx: Tx) -> list[Probe]:
             row["stands_in"],
             row["alive_at"],
             row["draining"],
+            row["ended"],
         )
         for row in rows
     ]

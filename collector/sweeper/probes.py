@@ -1,7 +1,7 @@
 """Probes that came, went or fell silent: what they check is handed on."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
@@ -14,6 +14,11 @@ from collector.storage.db import Db
 from shared.loop import Bell
 
 log = structlog.get_logger()
+
+# A probe lets go of what it is asked for when a check ends; after this it is taken from it.
+_ASKED = timedelta(seconds=10)
+# A turn that comes so late: this process stood still, or the database was away.
+_AWAY = timedelta(seconds=5)
 
 
 class Probes:
@@ -36,25 +41,38 @@ class Probes:
         self._now = now
         self._since = since
         self._seen: Any = None
+        self._turned_at: datetime | None = None
+        self._back_at: datetime | None = None
+        self._asked_at: datetime | None = None
 
     async def turn(self) -> bool:
         now = self._now()
-        # While we were away nobody could reach us: silence counts from our start.
-        since = self._since()
-        patient = since is None or now - since < LIVE
+        patient = self._patient(now)
         async with self._db.connection() as tx:
             seen = (patient, [_presence(probe, now) for probe in await probes.candidates(tx)])
-        if seen == self._seen:
+        overdue = self._asked_at is not None and now - self._asked_at >= _ASKED
+        if seen == self._seen and not overdue:
+            self._turned_at = self._now()
             return False
         async with self._db.transaction() as tx:
-            moved = await rebalance(tx, now, patient=patient)
+            moves = await rebalance(tx, now, patient=patient, gently=not overdue)
         async with self._db.transaction() as tx:
             await plans.sweep(tx)
-        self._seen = seen
-        if moved:
-            log.info("assignments moved", count=moved)
+        self._seen, self._turned_at = seen, self._now()
+        self._asked_at = (self._asked_at or now) if moves.asked else None
+        if moves.moved or moves.asked:
+            log.info("assignments move", moved=moves.moved, asked=moves.asked)
             self._signals.ring()
         return False
+
+    def _patient(self, now: datetime) -> bool:
+        """Could nobody reach us just now? Then silence counts from our return."""
+        if self._turned_at is not None and now - self._turned_at > _AWAY:
+            self._back_at = now
+        since = self._since()
+        if since is None or now - since < LIVE:
+            return True
+        return self._back_at is not None and now - self._back_at < LIVE
 
 
 def _presence(probe: Probe, now: datetime) -> tuple[object, ...]:
@@ -67,5 +85,5 @@ def _presence(probe: Probe, now: datetime) -> tuple[object, ...]:
         probe.stands_in,
         probe.draining,
         probe.alive(now),
-        probe.alive(now, KEPT),
+        probe.heard(now, KEPT),
     )

@@ -6,7 +6,9 @@ from typing import Final
 
 from google.protobuf.message import DecodeError
 
+from shared import evidence
 from shared.errors import TocsinError
+from shared.evidence import Evidence
 from shared.phases import MAX_BYTES
 from shared.results import Run, Status
 from shared.wire.v1 import probe_pb2
@@ -44,7 +46,8 @@ class Batch:
     """Results in columns: the i-th value of each belongs to the i-th result; or a gap and no results.
 
     *incarnation* is signed here, as in PostgreSQL. *start_us* counts from *base_us* on the boot clock;
-    *error* is 1 + an index in *errors*, 0 for none; *state* has the new checkpoint of a result by its index.
+    *error* is 1 + an index in *errors*, 0 for none; *state* has the new checkpoint of a result by its index,
+    *evidence* what a failed one saw.
     """
 
     incarnation: int
@@ -66,6 +69,7 @@ class Batch:
     error: Sequence[int] = ()
     errors: Sequence[str] = ()
     state: Mapping[int, bytes] = field(default_factory=dict)
+    evidence: Mapping[int, Evidence] = field(default_factory=dict)
     gap: Gap | None = None
 
 
@@ -102,6 +106,7 @@ def encode(batch: Batch) -> bytes:
         error=batch.error,
         errors=batch.errors,
         state=batch.state,
+        evidence={index: _encode_evidence(seen) for index, seen in batch.evidence.items()},
         gap=gap,
     ).SerializeToString()
 
@@ -136,6 +141,7 @@ def decode(data: bytes) -> Batch:
         error=wire.error[:],
         errors=wire.errors[:],
         state=dict(wire.state),
+        evidence={index: _decode_evidence(seen) for index, seen in wire.evidence.items()},
         gap=Gap(wire.gap.results, wire.gap.reason) if wire.HasField("gap") else None,
     )
     _check_header(batch)
@@ -183,7 +189,28 @@ def _check_texts(batch: Batch) -> None:
     _demand(len(batch.errors) <= count, "more errors than results")
     _demand(all(_is_text(text, MAX_TEXT) for text in batch.errors), "error is no text for one")
     _demand(all(index < count for index in batch.state), "state of no result")
+    _demand(all(index < count for index in batch.evidence), "evidence of no result")
+    _demand(all(map(_is_evidence, batch.evidence.values())), "evidence is none, or too large")
     _demand(all(len(value) <= MAX_STATE for value in batch.state.values()), "state too large")
+
+
+def _encode_evidence(seen: Evidence) -> probe_pb2.Evidence:
+    return probe_pb2.Evidence(
+        address=seen.address,
+        names=[name for name, _ in seen.headers],
+        values=[value for _, value in seen.headers],
+        body=seen.body,
+    )
+
+
+def _decode_evidence(wire: probe_pb2.Evidence) -> Evidence:
+    _demand(len(wire.names) == len(wire.values), "evidence is ragged")
+    return Evidence(wire.address, tuple(zip(wire.names, wire.values, strict=True)), wire.body)
+
+
+def _is_evidence(seen: Evidence) -> bool:
+    bounded = len(seen.headers) <= evidence.MAX_HEADERS and seen.size <= evidence.MAX_BYTES
+    return bounded and not any("\0" in text for text in seen.texts)
 
 
 def _is_text(text: str, most: int) -> bool:

@@ -67,6 +67,8 @@ async def test_after_a_reconnect_the_probe_hears_where_it_stands_and_a_replay_is
     async with connected(collector, said) as peer:
         await peer.say(batch=sealed(1, monitor=monitor))
         await peer.hear_until(lambda: peer.acked.get(7) == 1)
+        await peer.stream.done_writing()
+        await peer.ended()
     again = hello(probe_id=said.probe_id, incarnation=8, spooled=[spooled(7, 1, 2)])
     async with connected(collector, again) as peer:
         assert positions(peer.welcome) == {7: 1, 8: 0}
@@ -160,18 +162,63 @@ async def test_the_machine_that_was_cloned_may_come_when_the_other_has_gone(coll
         assert peer.welcome.session > 0
 
 
-async def test_a_restarted_process_takes_over_at_once_and_the_older_stream_ends(collector: Collector) -> None:
+async def test_another_process_of_the_same_machine_is_refused_while_the_first_goes_on(
+    collector: Collector,
+) -> None:
+    said = hello()
+    async with connected(collector, said) as first:
+        code, why = await refusal(collector, hello(probe_id=said.probe_id, incarnation=8))
+        [row] = await collector.fetch("SELECT session, address FROM probes")
+        await first.say(batch=sealed(1))
+        await first.hear_until(lambda: first.acked)
+
+    assert code is grpc.StatusCode.ALREADY_EXISTS
+    assert f"connected from {row['address']} since 20" in why
+    assert row["session"] == first.welcome.session
+
+
+async def test_of_two_processes_that_find_different_collectors_one_stays(
+    db: Db, collector: Collector
+) -> None:
+    """Else each would take over from the other, again and again."""
+    said = hello()
+    clone = hello(probe_id=said.probe_id, incarnation=8)
+    async with (
+        connected(collector, said) as first,
+        collecting(db) as other,
+        connected(other, clone) as second,
+    ):
+        await first.say(vitals=probe_pb2.Vitals(started=1))
+        await collector.sessions.turn()
+        assert (await first.ended())[0] is grpc.StatusCode.ABORTED
+        for _ in range(2):
+            assert (await refusal(collector, said))[0] is grpc.StatusCode.ALREADY_EXISTS
+        await second.say(batch=sealed(1, incarnation=8))
+        await second.hear_until(lambda: second.acked)
+
+
+async def test_a_restarted_process_takes_over_at_once(collector: Collector) -> None:
+    said = hello()
+    async with connected(collector, said) as older:
+        await older.stream.done_writing()
+        assert (await older.ended())[0] is grpc.StatusCode.OK
+    async with connected(collector, hello(probe_id=said.probe_id, incarnation=8)) as younger:
+        assert younger.welcome.session > older.welcome.session
+
+
+async def test_a_process_takes_over_from_its_own_older_stream(collector: Collector) -> None:
+    """The network let go of the older one, which the collector has not noticed."""
     [monitor] = await collector.placed()
     said = hello()
     async with connected(collector, said) as older:
         await older.say(batch=sealed(1, monitor=monitor))
         await older.hear_until(lambda: older.acked.get(7) == 1)
-        async with connected(collector, hello(probe_id=said.probe_id, incarnation=8)) as younger:
+        async with connected(collector, said) as younger:
             assert younger.welcome.session > older.welcome.session
             code, _ = await older.ended()
             assert code is grpc.StatusCode.ABORTED
-            await younger.say(batch=sealed(1, monitor=monitor, incarnation=8))
-            await younger.hear_until(lambda: younger.acked.get(8) == 1)
+            await younger.say(batch=sealed(2, monitor=monitor))
+            await younger.hear_until(lambda: younger.acked.get(7) == 2)
             await collector.sessions.turn()
             [row] = await collector.fetch("SELECT session, ended_at FROM probes")
 

@@ -12,7 +12,7 @@ from collector.services import signals
 from collector.services.assignments import rebalance
 from collector.storage.db import Db
 from shared.clock import utc_now
-from shared.results import Run
+from shared.results import Run, Status
 from shared.wire.v1 import probe_pb2
 from tests.ingest.peer import Collector, Peer, collecting, connected, hello, identity, sealed
 
@@ -172,6 +172,51 @@ async def test_a_second_probe_of_the_location_gets_its_part_and_the_first_is_tol
             await first.hear_until(lambda: not monitors(first) & monitors(second))
 
             assert monitors(first) | monitors(second) == made
+
+
+async def test_a_drained_probe_is_asked_and_its_successor_gets_the_plan_when_its_last_result_is_in(
+    collector: Collector,
+) -> None:
+    [monitor] = await collector.placed()
+    async with connected(collector, hello()) as first:
+        await balance(collector)
+        await first.hear_until(lambda: first.plan)
+        [told] = first.plan.values()
+        await collector.fetch("UPDATE probes SET draining_at = now()")
+        async with connected(collector, hello()) as second:
+            await second.snapshot()
+            async with collector.db.transaction() as tx:
+                await rebalance(tx, utc_now(), gently=True)
+            collector.signals.ring()
+            await first.hear_until(lambda: first.asked)
+            assert first.asked == {told.number}
+            assert not second.plan
+
+            await first.say(batch=sealed(1, assignment=told))
+            await first.say(released=probe_pb2.Released(number=[told.number]))
+            await second.hear_until(lambda: second.plan)
+            await first.hear_until(lambda: not first.plan)
+            [row] = await collector.fetch("SELECT last_at, last_status, assignment FROM states")
+            [taken] = second.plan.values()
+
+    assert row["last_status"] == Status.UP
+    assert taken.number == row["assignment"] != told.number
+    assert (taken.monitor, taken.at_once) == (monitor, False)
+
+
+async def test_a_probe_cannot_give_away_what_it_was_not_asked_for(collector: Collector) -> None:
+    await collector.placed()
+    async with connected(collector, hello()) as first, connected(collector, hello(locations=["us"])) as other:
+        await balance(collector)
+        await first.hear_until(lambda: first.plan)
+        before = await collector.fetch("SELECT * FROM states")
+        for peer in (other, first):
+            await peer.say(released=probe_pb2.Released(number=[*first.plan, 0, 2**64 - 1]))
+            await peer.say(batch=sealed(1))
+        await other.hear_until(lambda: other.acked)
+        await first.hear_until(lambda: first.acked)
+
+        assert await collector.fetch("SELECT * FROM states") == before
 
 
 async def test_a_probe_that_lost_part_of_its_plan_gets_all_of_it_again(collector: Collector) -> None:

@@ -70,11 +70,13 @@ class Wire:
 
 
 @contextmanager
-def laid() -> Iterator[Wire]:
-    """A new namespace with a wire to it; both go with the test."""
+def laid(nth: int = 0) -> Iterator[Wire]:
+    """A new namespace with a wire to it; both go with the test. *nth*: of a process's."""
     mark = os.getpid() % 60_000
-    namespace, name = f"tocsin{mark}", f"tcs{mark}"
-    here, there = (f"10.{200 + mark // 16_384}.{mark // 64 % 256}.{mark % 64 * 4 + end}" for end in (1, 2))
+    namespace, name = f"tocsin{mark}n{nth}", f"tcs{mark}n{nth}"
+    here, there = (
+        f"10.{200 + nth * 4 + mark // 16_384}.{mark // 64 % 256}.{mark % 64 * 4 + end}" for end in (1, 2)
+    )
     subprocess.run(["ip", "netns", "add", namespace], check=True)
     ends: list[int] = []
     try:

@@ -9,8 +9,8 @@ from uuid import UUID
 
 import pytest
 
-from collector.core.assignment import LIVE
-from collector.services.assignments import place, rebalance
+from collector.core.assignment import LIVE, RETURN
+from collector.services.assignments import hand_over, place, rebalance
 from collector.services.signals import Signals
 from collector.storage import probes
 from collector.storage.db import Db
@@ -29,7 +29,7 @@ async def placed(db: Db, monitor: int, locations: Sequence[str], revision: int =
 
 async def balanced(db: Db, now: datetime = NOW, *, patient: bool = False) -> int:
     async with db.transaction() as tx:
-        return await rebalance(tx, now, patient=patient)
+        return (await rebalance(tx, now, patient=patient)).moved
 
 
 async def states(db: Db, monitor: int) -> dict[str, tuple[UUID | None, int | None, int]]:
@@ -187,19 +187,17 @@ async def test_a_silent_probe_keeps_its_work_for_the_grace_and_for_as_long_as_no
     assert set(await signalled(db)) == {str(lost), str(other)}
 
 
-async def test_an_ended_session_has_the_same_grace(db: Db, monitor: int) -> None:
+async def test_an_ended_session_has_time_to_come_back_but_less(db: Db, monitor: int) -> None:
     gone = await connect(db, "eu", now=NOW)
     await placed(db, monitor, ["eu"])
     await sign(db, gone, NOW, ended=True)
+    async with db.connection() as tx:
+        [before] = await probes.candidates(tx)
     other = await connect(db, "eu", now=NOW)
+    await balanced(db, NOW + RETURN)
 
-    early = NOW + LIVE / 2
-    await balanced(db, early)
-    mine = (await states(db, monitor))["eu"][0]
-    await sign(db, other, LATER)
-    await balanced(db, LATER)
-
-    assert mine in {gone, other}
+    assert before.alive(NOW + RETURN / 2)
+    assert RETURN < LIVE
     assert (await states(db, monitor))["eu"][0] == other
 
 
@@ -267,7 +265,7 @@ async def test_ten_thousand_monitors_move_in_as_many_statements_as_a_hundred(db:
 
         async with db.transaction() as tx:
             with tx.query_logger(statements.append):
-                moved = await rebalance(tx, NOW)
+                moved = (await rebalance(tx, NOW)).moved
         assert moved >= count
         counts.append(Counter(logged.query for logged in statements))
 
@@ -310,10 +308,92 @@ async def test_after_its_start_a_collector_gives_silent_probes_time_to_come_back
 
     await sweeper.turn()
     assert (await states(db, monitor))["eu"][0] == lost
-    clock[0] = LATER
-    await sign(db, other, LATER)
-    await sweeper.turn()
+    for clock[0] in (NOW + LIVE / 2, LATER):
+        await sign(db, other, clock[0])
+        await sweeper.turn()
     assert (await states(db, monitor))["eu"][0] == other
+
+
+async def test_a_collector_that_could_not_listen_for_a_while_gives_them_time_again(
+    db: Db, monitor: int
+) -> None:
+    lost = await connect(db, "eu", now=NOW)
+    await placed(db, monitor, ["eu"])
+    clock = [NOW]
+    sweeper = Probes(db, Signals(db), since=lambda: NOW - timedelta(hours=1), now=lambda: clock[0])
+    await sweeper.turn()
+
+    clock[0] = back = NOW + timedelta(minutes=1)
+    other = await connect(db, "eu", now=back)
+    await sweeper.turn()
+    assert (await states(db, monitor))["eu"][0] == lost
+    for clock[0] in (back + LIVE / 2, back + LIVE):
+        await sign(db, other, clock[0])
+        await sweeper.turn()
+    assert (await states(db, monitor))["eu"][0] == other
+
+
+async def test_a_probe_at_work_is_asked_for_what_another_is_to_have_and_hands_it_over_itself(
+    db: Db, monitor: int
+) -> None:
+    old = await connect(db, "eu", now=NOW)
+    await placed(db, monitor, ["eu"])
+    new = await connect(db, "eu", now=NOW)
+    await fetch(db, "UPDATE probes SET draining_at = now() WHERE probe_id = $1", old)
+    before = await states(db, monitor)
+    number = before["eu"][1]
+    assert number is not None
+    await fetch(db, "DELETE FROM signals")
+    async with db.transaction() as tx:
+        moves = await rebalance(tx, NOW, gently=True)
+
+    assert (moves.moved, moves.asked) == (0, 1)
+    assert await fetch(db, "SELECT kind, payload FROM signals") == [
+        {"kind": "release", "payload": {"probes": {str(old): [monitor]}}}
+    ]
+    assert await states(db, monitor) == before
+
+    async with db.transaction() as tx:
+        assert await hand_over(tx, new, [number], NOW) == 0
+        assert await hand_over(tx, old, [number], NOW) == 1
+    after = await states(db, monitor)
+    assert after["eu"][0] == new
+    assert after["eu"][1] != number
+    async with db.transaction() as tx:
+        assert await hand_over(tx, old, [number], NOW) == 0
+
+
+async def test_what_comes_back_to_its_own_probe_gets_another_number_so_that_it_is_taken_up_again(
+    db: Db, monitor: int
+) -> None:
+    only = await connect(db, "eu", now=NOW)
+    await placed(db, monitor, ["eu"])
+    [(_, number, _)] = (await states(db, monitor)).values()
+    assert number is not None
+    async with db.transaction() as tx:
+        await hand_over(tx, only, [number], NOW)
+
+    [(probe, again, _)] = (await states(db, monitor)).values()
+    assert probe == only
+    assert again != number
+
+
+async def test_a_probe_that_does_not_let_go_in_time_loses_it_anyway(db: Db, monitor: int) -> None:
+    old = await connect(db, "eu", now=NOW)
+    await placed(db, monitor, ["eu"])
+    new = await connect(db, "eu", now=NOW)
+    await fetch(db, "UPDATE probes SET draining_at = now() WHERE probe_id = $1", old)
+    clock = [NOW]
+    sweeper = Probes(db, Signals(db), since=lambda: NOW - timedelta(hours=1), now=lambda: clock[0])
+    await sweeper.turn()
+    assert (await states(db, monitor))["eu"][0] == old
+
+    for seconds in range(2, 12, 2):
+        clock[0] = NOW + timedelta(seconds=seconds)
+        for probe in (old, new):
+            await sign(db, probe, clock[0])
+        await sweeper.turn()
+    assert (await states(db, monitor))["eu"][0] == new
 
 
 async def test_served_names_the_locations_of_live_probes_that_this_team_may_use(db: Db, team: int) -> None:

@@ -1,0 +1,99 @@
+"""Processes that this one starts, starts again when they die, and ends: they never outlive it."""
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from asyncio.subprocess import DEVNULL, Process
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import structlog
+
+from shared.backoff import full_jitter
+from shared.errors import CannotStart
+
+log = structlog.get_logger()
+
+Life = Callable[[], Awaitable[int]]
+
+_LAUNCH: Final = Path(__file__).with_name("launch.py")
+_STEADY_S: Final = 30.0  # who ran for so long starts over with the shortest wait
+_FIRST_WAIT_S: Final = 0.2
+_LONGEST_WAIT_S: Final = 15.0
+_CANNOT_START: Final = 2
+
+
+def launched(way: str, *program: str, death: signal.Signals = signal.SIGINT) -> list[str]:
+    """A command for *program* that gets the signal *death* when this process dies; *way*: see launch.py."""
+    return [sys.executable, "-I", "-S", str(_LAUNCH), str(os.getpid()), str(death.value), way, *program]
+
+
+async def start(variables: Mapping[str, str], *verb: str) -> Process:
+    """Run ``tocsin VERB ...`` with these variables.
+
+    It is killed with this process: what it must not lose is on disk or in the database, and whoever comes
+    next finds the ports and the spool free at once.
+    """
+    command = launched("same", sys.executable, "-P", "-m", "shared.command", *verb, death=signal.SIGKILL)
+    return await asyncio.create_subprocess_exec(
+        *command, stdin=DEVNULL, env=variables, start_new_session=True
+    )
+
+
+async def keep(name: str, live: Life) -> None:
+    """Let it live again and again. Raises CannotStart when the first life shows that it never can."""
+    waits = full_jitter(_FIRST_WAIT_S, _LONGEST_WAIT_S)
+    first = True
+    while True:
+        born = time.monotonic()
+        status = await live()
+        steady = time.monotonic() - born > _STEADY_S
+        if first and status == _CANNOT_START and not steady:
+            raise CannotStart(f"the {name} cannot start; it says why above")
+        first = False
+        if steady:
+            waits = full_jitter(_FIRST_WAIT_S, _LONGEST_WAIT_S)
+        wait = next(waits)
+        log.warning("died; starting it again", process=name, status=status, wait_s=round(wait, 2))
+        await asyncio.sleep(wait)
+
+
+async def all_kept(keepers: Sequence["asyncio.Task[None]"]) -> None:
+    """Wait until one of them gives up, and raise why."""
+    done, _ = await asyncio.wait(keepers, return_when=asyncio.FIRST_COMPLETED)
+    for each in done:
+        each.result()
+
+
+async def end(child: Process, grace: float) -> None:
+    """Have it stop within *grace* seconds, else kill it."""
+    for number, seconds in ((signal.SIGTERM, grace), (signal.SIGKILL, 1.0)):
+        if child.returncode is not None:
+            return
+        with suppress(ProcessLookupError):
+            child.send_signal(number)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await child.wait()
+
+
+def supervise(work: Callable[[], Coroutine[Any, Any, None]], stop: Callable[[], Awaitable[None]]) -> int:
+    """Run *work* until SIGTERM or SIGINT, *stop* then; an exit status. Raises what *work* raises."""
+
+    async def until_told() -> None:
+        loop = asyncio.get_running_loop()
+        working = asyncio.create_task(work())
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, working.cancel)
+        try:
+            await working
+        finally:
+            await stop()
+
+    with suppress(asyncio.CancelledError):
+        asyncio.run(until_told())
+    return 0

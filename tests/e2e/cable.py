@@ -1,0 +1,59 @@
+"""A line to a server that can be cut: nothing passes any more, and nobody is told."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+
+class Cable:
+    """*port* leads to the server for as long as *whole* is set."""
+
+    def __init__(self, address: str) -> None:
+        self._host, _, self._port = address.rpartition(":")
+        self.port = 0
+        self.whole = asyncio.Event()
+        self.whole.set()
+
+    async def carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection, both ways, until either end closes it."""
+        there: asyncio.StreamWriter | None = None
+        ways: list[asyncio.Task[None]] = []
+        try:
+            await self.whole.wait()
+            answers, there = await asyncio.open_connection(self._host, int(self._port))
+            pumps = self._pump(reader, there), self._pump(answers, writer)
+            ways = [asyncio.create_task(pump) for pump in pumps]
+            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for way in ways:
+                way.cancel()
+            await asyncio.gather(*ways, return_exceptions=True)
+            for end in filter(None, (there, writer)):
+                end.transport.abort()
+
+    async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(65536):
+            await self.whole.wait()
+            writer.write(data)
+            await writer.drain()
+
+
+@asynccontextmanager
+async def cable(address: str) -> AsyncIterator[Cable]:
+    """A line to ``host:port``; ends with the block."""
+    made = Cable(address)
+    carrying: set[asyncio.Task[None]] = set()
+
+    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        carrying.add(asyncio.create_task(made.carry(reader, writer)))
+
+    server = await asyncio.start_server(accept, "127.0.0.1", 0)
+    made.port = server.sockets[0].getsockname()[1]
+    try:
+        yield made
+    finally:
+        server.close()
+        for task in carrying:
+            task.cancel()
+        await asyncio.gather(*carrying, return_exceptions=True)
+        await asyncio.sleep(0)  # for the transports to close
