@@ -56,7 +56,7 @@ faults: $(TEST_READY)
 	TOCSIN_TEST_KILLS=$${TOCSIN_TEST_KILLS:-50} $(BIN)/python -m pytest tests/faults $(PYTEST_ARGS)
 
 hostile: $(TEST_READY)
-	$(BIN)/python -m pytest tests/e2e/test_hostile_api.py tests/probe/net/test_fuzz.py $(PYTEST_ARGS)
+	TOCSIN_TEST_EXAMPLES=$${TOCSIN_TEST_EXAMPLES:-25} $(BIN)/python -m pytest tests/e2e/test_hostile_api.py tests/api/test_fuzz.py tests/probe/net/test_fuzz.py $(PYTEST_ARGS)
 
 # The lock is made anew only here, by hand, when a dependency changes; needs uv.
 lock:

@@ -3,51 +3,57 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from functools import partial
+from urllib.parse import urlsplit
 
 import structlog
 
 from collector import first_start
+from collector.alerting.evaluator import Evaluator
 from collector.alerting.router import Router
 from collector.api import app as api
 from collector.api.deps import Deps
+from collector.background import receiving, turning, upkeep, watches
+from collector.channels.mailer import Mailer
 from collector.channels.transport import Transport
+from collector.core.bucket import plans
 from collector.core.seal import Keyring
 from collector.delivery.sender import Sender
 from collector.ingest.credentials import Credentials
+from collector.ingest.heartbeats import Heartbeats
+from collector.ingest.otlp_grpc import OtlpServer
+from collector.ingest.receiving import Receiving
 from collector.ingest.sessions import Sessions
 from collector.ingest.steady import Steady
-from collector.ingest.verdicts import Verdicts
 from collector.ingest.writer import Writer
 from collector.services import bootstrap
 from collector.services.following import Following
+from collector.services.opinions import Opinions
+from collector.services.rule_watch import Watch
 from collector.services.signals import Signals
 from collector.storage.db import Db
 from collector.storage.migrate import migrate
 from collector.sweeper.days import Days
-from collector.sweeper.holds import Holds
 from collector.sweeper.probes import Probes
-from collector.sweeper.reopening import Reopening
-from collector.sweeper.retention import Retention
-from collector.sweeper.rollups import Rollups
 from shared.clock import utc_now
-from shared.errors import BadSettings
-from shared.loop import Bell, forever
-from shared.setting_table import address
+from shared.errors import BadSettings, CannotStart
+from shared.loop import Bell
+from shared.setting_table import TABLE, address
 from shared.settings import CollectorSettings
 
 log = structlog.get_logger()
 
-Turn = Callable[[], Awaitable[bool]]
-
 _CONNECTIONS = 10
 
 
-async def run(settings: CollectorSettings) -> int:
-    """Run until SIGTERM or SIGINT. Raises BadSettings and CannotStart before anything listens."""
+async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int:
+    """Run until SIGTERM or SIGINT, sharing the ports with other workers if so told.
+
+    Raises BadSettings and CannotStart before anything listens.
+    """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -63,7 +69,7 @@ async def run(settings: CollectorSettings) -> int:
         stack.push_async_callback(db.close)
         await bootstrap.check_keys(db, keyring, utc_now())
         made = await first_start.prepare(db, settings)
-        deps = await stack.enter_async_context(_working(db, keyring, settings))
+        deps = await stack.enter_async_context(_working(db, keyring, settings, shared_ports=shared_ports))
         if made is not None:
             if settings.demo:
                 await first_start.demonstrate(deps, settings, made.team_id)
@@ -75,53 +81,64 @@ async def run(settings: CollectorSettings) -> int:
 
 
 @asynccontextmanager
-async def _working(db: Db, keyring: Keyring, settings: CollectorSettings) -> AsyncIterator[Deps]:
+async def _working(
+    db: Db, keyring: Keyring, settings: CollectorSettings, *, shared_ports: bool
+) -> AsyncIterator[Deps]:
     """All parts at work. They end in the order that loses nothing: who brings, who decides, who tells."""
     signals = Signals(db)
-    transport = Transport(allow_private=settings.allow_private_targets)
+    transport = Transport(allow_private=settings.allow_private_targets, mailer=_mailer(settings))
     sender = Sender(db, keyring, transport, public_url=settings.public_url, now=utc_now)
-    router = Router(db, sender.bell.ring)
     following = Following(db, public_url=settings.public_url.rstrip("/"), now=utc_now)
-    happened = partial(_ring, router.bell, following.bell, signals)
+    told = Bell()
+    happened = partial(_ring, told, following.bell, signals)
+    evaluator = Evaluator(db, now=utc_now, tell=happened)
+    router = Router(db, sender.bell.ring, evaluator.bell.ring, bell=told)
     steady = Steady(utc_now)
-    writer = Writer(db, since=steady.since, now=utc_now, tell=happened)
-    verdicts = Verdicts(db, since=steady.since, now=utc_now, tell=happened)
+    opinions = Opinions(db, signals, now=utc_now)
+    watch = Watch(db)
+    writer = Writer(db, since=steady.since, now=utc_now, tell=happened, ask=opinions.ask, watch=watch)
+    heartbeats, series, taking_in = receiving(db, keyring, settings, steady, happened, opinions)
     probes = Probes(db, signals, since=steady.since, now=utc_now)
     credentials = Credentials(db, keyring, names=_names(settings), now=utc_now)
     sessions = Sessions(db, writer, signals, keyring, credentials, changed=probes.bell.ring, now=utc_now)
     days = Days(db, keep=timedelta(days=settings.retention_days), now=utc_now)
-    rollups = Rollups(db, now=utc_now)
-    retention = _retention(db, settings)
-    holds = Holds(db, now=utc_now, tell=happened)
-    deps = _deps(db, keyring, settings, signals, following, transport)
+    deps = _deps(db, keyring, settings, signals, following, transport, heartbeats, series)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(transport.close)
         await days.turn()
         stack.push_async_callback(sender.close)
         await stack.enter_async_context(
-            _turning(
+            turning(
                 ("signals", partial(_hear, signals, following), 1.0, signals.bell),
                 ("signals of others", signals.listen, 1.0, None),
-                ("days", days.turn, 300.0, None),
-                ("rollups", rollups.turn, 30.0, None),
-                ("retention", retention.turn, 900.0, None),
-                ("holds", holds.turn, 1.0, None),
-                ("reopening", Reopening(db, now=utc_now).turn, 10.0, None),
                 ("router", router.turn, 1.0, router.bell),
+                ("rule watch", watch.turn, 1.0, None),
+                ("rules", evaluator.turn, 1.0, evaluator.bell),
                 ("sender", sender.turn, 1.0, sender.bell),
                 ("writer", writer.turn, 0.05, None),
-                ("verdicts", verdicts.turn, 5.0, None),
-                ("probes", probes.turn, 2.0, probes.bell),
-                ("sessions", sessions.turn, 2.0, None),
+                *taking_in,
+                ("probes", probes.turn, 1.0, probes.bell),
+                ("sessions", sessions.turn, 1.0, sessions.bell),
                 ("credentials", credentials.turn, 30.0, None),
+                *watches(db, steady, happened, opinions),
+                *upkeep(db, keyring, settings, days),
             )
         )
         stack.push_async_callback(sessions.stop)
-        await sessions.start(settings.grpc_listen)
-        runner = await api.serve(api.make(deps), settings.http_listen)
+        stack.push_async_callback((await _listen(series, settings, shared_ports=shared_ports)).stop)
+        await sessions.start(settings.grpc_listen, shared_port=shared_ports)
+        runner = await api.serve(api.make(deps), settings.http_listen, shared_port=shared_ports)
         stack.push_async_callback(runner.cleanup)
         stack.push_async_callback(following.close)
         yield deps
+
+
+def _mailer(settings: CollectorSettings) -> Mailer | None:
+    """Without a sender of the operator's choice, mails come from this service's own host."""
+    if settings.smtp_url is None:
+        return None
+    host = urlsplit(settings.public_url).hostname or "localhost"
+    return Mailer(settings.smtp_url, settings.mail_from or f"Tocsin <tocsin@{host}>")
 
 
 def _names(settings: CollectorSettings) -> list[str]:
@@ -130,13 +147,22 @@ def _names(settings: CollectorSettings) -> list[str]:
     return list(dict.fromkeys([*(settings.grpc_names or ()), host, "localhost", "127.0.0.1", "::1"]))
 
 
-def _retention(db: Db, settings: CollectorSettings) -> Retention:
-    return Retention(
-        db,
-        keep=timedelta(days=settings.retention_days),
-        keep_rollups=timedelta(days=settings.rollup_retention_days),
-        now=utc_now,
-    )
+async def _listen(series: Receiving, settings: CollectorSettings, *, shared_ports: bool) -> OtlpServer:
+    """The usual port is often some agent's: without it all else runs. One that was asked for must be had."""
+    otlp = OtlpServer(series)
+    try:
+        await otlp.start(settings.otlp_listen, shared_port=shared_ports)
+    except CannotStart as error:
+        if settings.otlp_listen != TABLE["otlp_listen"].default():
+            raise
+        log.warning("no OTLP over gRPC", reason=str(error))
+    return otlp
+
+
+def _otlp_url(settings: CollectorSettings) -> str:
+    """Where exporters reach us: at the host of all other links."""
+    host = urlsplit(settings.public_url).hostname or "localhost"
+    return f"http://{f'[{host}]' if ':' in host else host}:{settings.otlp_listen.rpartition(':')[2]}"
 
 
 def _deps(
@@ -146,6 +172,8 @@ def _deps(
     signals: Signals,
     following: Following,
     transport: Transport,
+    heartbeats: Heartbeats,
+    series: Receiving,
 ) -> Deps:
     return Deps(
         db=db,
@@ -156,6 +184,11 @@ def _deps(
         public_url=settings.public_url.rstrip("/"),
         min_interval=settings.min_interval,
         now=utc_now,
+        trusted_proxies=settings.trusted_proxies,
+        plans=plans(settings.rate_per_minute, settings.burst),
+        take=heartbeats.take,
+        series=series,
+        otlp_url=_otlp_url(settings),
     )
 
 
@@ -169,18 +202,3 @@ async def _hear(signals: Signals, following: Following) -> bool:
     """A turn of *signals*, whose bell the other collectors ring for their events too."""
     following.bell.ring()
     return await signals.turn()
-
-
-@asynccontextmanager
-async def _turning(*loops: tuple[str, Turn, float, Bell | None]) -> AsyncIterator[None]:
-    """Background work, each by its name, its turn, its rest in seconds, and what wakes it."""
-    tasks = [
-        asyncio.create_task(forever(name, turn, timedelta(seconds=rest), bell), name=name)
-        for name, turn, rest, bell in loops
-    ]
-    try:
-        yield
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)

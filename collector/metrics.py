@@ -14,7 +14,10 @@ results_astray = Gauge("tocsin_results_astray", "Results in no day's partition: 
 rollups_behind = Gauge("tocsin_rollups_behind_seconds", "Age of the oldest hour that is not rolled up")
 events = Counter("tocsin_events_total", "Events appended", ["kind"])
 deliveries = Counter("tocsin_deliveries_total", "Tries to deliver; pending is tried again", ["outcome"])
+second_opinions = Counter("tocsin_second_opinions_total", "Checks asked for at once, as one began to fail")
 sessions = Gauge("tocsin_sessions", "Probes connected to this collector")
+probes_blind = Gauge("tocsin_probes_blind", "Probes that none of their canaries answers")
+probe_notices = Counter("tocsin_probe_notices_total", "Notices that a probe is gone or back", ["what"])
 http_requests = Counter("tocsin_http_requests_total", "Requests answered", ["route", "status"])
 http_request_seconds = Histogram(
     "tocsin_http_request_seconds",

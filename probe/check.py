@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from probe import check_services
 from probe.checks import CHECKS, Check
 from probe.net.engine import Net
 from probe.runner import Ran, run
@@ -66,14 +67,21 @@ def _text(asked: Asked, ran: Ran) -> str:
     if outcome.error:
         lines.append(f"{'':<8}{outcome.error}")
     measured = [(name.replace("_", " "), us) for name, us in _phases(ran) if us is not None]
-    rows = [f"  {name:<12}{us / 1000:>10.1f} ms" for name, us in [*measured, ("total", ran.duration_us)]]
+    digits = 3 if asked.type == "icmp" else 1
+    rows = [
+        f"  {name:<12}{us / 1000:>10.{digits}f} ms" for name, us in [*measured, ("total", ran.duration_us)]
+    ]
+    if (days := check_services.days_left(asked.type, outcome)) is not None:
+        rows.append(f"  {'days left':<12}{days:>10.1f}")
+    if outcome.loss_percent is not None:
+        rows.append(f"  {'loss':<12}{outcome.loss_percent:>10.0f} %")
     return "\n".join([*lines, "", *rows])
 
 
 def _json(asked: Asked, ran: Ran) -> str:
     outcome = ran.outcome
     phases = {camel(name): None if us is None else us / 1000 for name, us in _phases(ran)}
-    answer = {
+    answer: dict[str, Any] = {
         "success": outcome.status is Status.UP,
         "type": asked.type,
         "target": asked.target,
@@ -83,6 +91,10 @@ def _json(asked: Asked, ran: Ran) -> str:
         "error": outcome.error or None,
         "phases": phases,
     }
+    if (days := check_services.days_left(asked.type, outcome)) is not None:
+        answer["daysLeft"] = round(days, 1)
+    if outcome.loss_percent is not None:
+        answer["lossPercent"] = round(outcome.loss_percent, 1)
     return orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode()
 
 
@@ -111,6 +123,8 @@ def _parser() -> argparse.ArgumentParser:
     types = parser.add_subparsers(dest="type", metavar="TYPE", required=True)
     _add_http(types.add_parser("http", parents=[common], allow_abbrev=False, help="an HTTP or HTTPS URL"))
     _add_tcp(types.add_parser("tcp", parents=[common], allow_abbrev=False, help="a port that should be open"))
+    _add_icmp(types.add_parser("icmp", parents=[common], allow_abbrev=False, help="a host, by echo requests"))
+    check_services.add(types, common)
     return parser
 
 
@@ -130,7 +144,18 @@ def _add_http(parser: argparse.ArgumentParser) -> None:
 
 def _add_tcp(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("address", metavar="HOST:PORT", type=_host_and_port)
+    parser.add_argument("--send", metavar="TEXT", type=_unescaped, help=r"what to say; \r\n is a line's end")
+    parser.add_argument("--expect", metavar="TEXT", help="what the answer must hold; =~ before it: a pattern")
+    parser.add_argument("--tls", action="store_true", help="over TLS")
+    parser.add_argument("--no-verify-tls", action="store_true", help="take any certificate")
     parser.set_defaults(read=_read_tcp)
+
+
+def _add_icmp(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("host", metavar="HOST", type=_host)
+    parser.add_argument("--count", type=int, choices=range(1, 21), metavar="N", default=3, help="echoes (3)")
+    parser.add_argument("--ip-version", choices=("4", "6", "any"), default="any")
+    parser.set_defaults(read=_read_icmp)
 
 
 def _read_http(options: argparse.Namespace) -> dict[str, Any]:
@@ -152,7 +177,19 @@ def _read_http(options: argparse.Namespace) -> dict[str, Any]:
 def _read_tcp(options: argparse.Namespace) -> dict[str, Any]:
     host, port = options.address
     options.shown = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-    return {"host": host, "port": port}
+    return {
+        "host": host,
+        "port": port,
+        "send": options.send,
+        "expect": options.expect,
+        "tls": options.tls,
+        "verifyTls": not options.no_verify_tls,
+    }
+
+
+def _read_icmp(options: argparse.Namespace) -> dict[str, Any]:
+    options.shown = options.host
+    return {"host": options.host, "count": options.count, "ipVersion": options.ip_version}
 
 
 def _url(text: str) -> str:
@@ -187,6 +224,19 @@ def _host_and_port(text: str) -> tuple[str, int]:
     if not is_host(host) or port == 0:
         raise argparse.ArgumentTypeError("must be a host name or an IP address, and a port from 1 to 65535")
     return host, port
+
+
+def _unescaped(text: str) -> str:
+    """Line ends and tabs as a shell's user writes them."""
+    for written, meant in (("\\r", "\r"), ("\\n", "\n"), ("\\t", "\t"), ("\\0", "\0")):
+        text = text.replace(written, meant)
+    return text
+
+
+def _host(text: str) -> str:
+    if not is_host(text):
+        raise argparse.ArgumentTypeError("must be a host name or an IP address")
+    return text
 
 
 def _seconds(text: str) -> float:

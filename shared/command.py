@@ -19,6 +19,9 @@ VERBS: Final = {
     "check": "one check from here, with its phases",
     "probe-token": "create: a token with which a probe joins",
     "probes": "list, drain or revoke probes",
+    "token": "create: an API token",
+    "team": "create: a further team, and its admin's token",
+    "user": "passwd: a password without mail",
     "migrate": "bring the database to this version",
 }
 

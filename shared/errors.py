@@ -49,3 +49,11 @@ class Unavailable(TocsinError):
     def __init__(self, message: str, retry_after: int = 1) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class Limited(TocsinError):
+    """Too many requests; the next is let through after *retry_after* seconds."""
+
+    def __init__(self, message: str, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after

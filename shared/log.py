@@ -26,7 +26,7 @@ def set_up(log_format: str, level: str) -> None:
     structlog.configure(
         processors=[*shared, *last],
         wrapper_class=structlog.make_filtering_bound_logger(number),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(sys.stderr),  # a line at once: others write there too
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)

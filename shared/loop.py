@@ -15,24 +15,39 @@ log = structlog.get_logger()
 
 
 class Bell:
-    """Wakes a loop that rests: a hint, safe to ring at any time and as often as one likes."""
+    """Wakes a loop that rests: a hint, safe to ring at any time and as often as one likes.
 
-    __slots__ = ("_event",)
+    One waits at a time. There are several for each session, so it is made to be small.
+    """
+
+    __slots__ = ("_rung", "_waiter")
 
     def __init__(self) -> None:
-        self._event = asyncio.Event()
+        self._rung = False
+        self._waiter: asyncio.Future[None] | None = None
 
     def ring(self) -> None:
-        self._event.set()
+        self._rung = True
+        if self._waiter is not None:
+            _wake(self._waiter)
 
     async def wait(self, seconds: float) -> None:
         """Return when rung, or after *seconds*."""
-        try:
-            async with asyncio.timeout(seconds):
-                await self._event.wait()
-        except TimeoutError:
-            pass
-        self._event.clear()
+        if not self._rung:
+            loop = asyncio.get_running_loop()
+            waiter = self._waiter = loop.create_future()
+            timer = loop.call_later(seconds, _wake, waiter)
+            try:
+                await waiter
+            finally:
+                timer.cancel()
+                self._waiter = None
+        self._rung = False
+
+
+def _wake(waiter: "asyncio.Future[None]") -> None:
+    if not waiter.done():
+        waiter.set_result(None)
 
 
 async def forever(

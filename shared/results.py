@@ -1,7 +1,10 @@
 """What one check came to: the numbers here are on the wire and in the tables, so they never change."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from enum import IntEnum
+
+from shared.evidence import Evidence
 
 
 class Status(IntEnum):
@@ -34,10 +37,21 @@ class Phases:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a check found. *error* is for people and empty when it is up; *code* is 0 where there is none."""
+    """What a check found. *error* is for people and empty when it is up; *code* is 0 where there is none.
+
+    *evidence* makes what a failed one saw, if it is wanted: that costs more than the check. *address* is the
+    one that was connected to, or should have been; empty where there is none. *took_us* is the response time
+    where that is not the length of the check, *loss_percent* what was lost of several tries,
+    *ends* the Unix time at which the first of the certificates that were sent ends.
+    """
 
     status: Status
     code: int = 0
     error: str = ""
     phases: Phases = Phases()
     state: bytes | None = None
+    evidence: Callable[[], Evidence] | None = field(default=None, compare=False, repr=False)
+    address: str = field(default="", compare=False)
+    took_us: int | None = field(default=None, compare=False)
+    loss_percent: float | None = field(default=None, compare=False)
+    ends: float | None = field(default=None, compare=False)

@@ -1,14 +1,18 @@
 """The HTTP server: the application that the routes make, and what goes around every request."""
 
+import logging
 import re
+import secrets
 import time
-from uuid import uuid4
+from functools import cache
 
 import structlog
 from aiohttp import hdrs, web
+from multidict import istr
+from prometheus_client import Counter
 
-from collector.api import auth, problems, routes
-from collector.api.auth import Handler
+from collector.api import auth, docs, idempotency, problems, ratelimit, routes, status_pages_public
+from collector.api.auth import REQUEST_ID, Handler
 from collector.api.deps import DEPS, Deps
 from collector.api.reading import MAX_BODY
 from collector.metrics import http_request_seconds, http_requests
@@ -18,9 +22,8 @@ from shared.errors import CannotStart
 
 log = structlog.get_logger()
 
-REQUEST_ID: web.RequestKey[str] = web.RequestKey("request_id", str)
 _SERVER = "tocsin"
-_X_REQUEST_ID = "X-Request-Id"
+_X_REQUEST_ID = istr("X-Request-Id")
 _SANE_ID = re.compile(r"[\x21-\x7e]{1,128}")
 _SLOW_S = 1.0
 _KEEPALIVE_S = 75.0
@@ -29,18 +32,23 @@ _SHUTDOWN_S = 5.0
 
 def make(deps: Deps) -> web.Application:
     """The application; `serve` runs it."""
-    app = web.Application(middlewares=[watch, problems.explain, auth.guard], client_max_size=MAX_BODY)
+    around = [watch, problems.explain, auth.guard, idempotency.repeat]
+    app = web.Application(middlewares=around, client_max_size=MAX_BODY)
     app[DEPS] = deps
     app[auth.FINDER] = Finder(deps.db)
+    app[docs.TEXTS] = {}
+    app[status_pages_public.PUBLIC] = status_pages_public.Public()
+    app.cleanup_ctx.append(ratelimit.running)
     app.on_cleanup.append(_let_go)
     app.on_response_prepare.append(_mark)
     routes.register(app)
     return app
 
 
-async def serve(app: web.Application, listen: str) -> web.AppRunner:
+async def serve(app: web.Application, listen: str, *, shared_port: bool = False) -> web.AppRunner:
     """Serve *app* on ``host:port`` until the runner's cleanup. Raises CannotStart if that cannot be had."""
     web.RequestHandler.handle_error = _unreadable  # type: ignore[assignment, method-assign]
+    logging.getLogger("aiohttp.server").addFilter(_is_ours)
     host, _, port = listen.rpartition(":")
     runner = web.AppRunner(
         app,
@@ -51,7 +59,10 @@ async def serve(app: web.Application, listen: str) -> web.AppRunner:
     )
     await runner.setup()
     try:
-        await web.TCPSite(runner, host.strip("[]") or None, int(port), backlog=1024).start()
+        site = web.TCPSite(
+            runner, host.strip("[]") or None, int(port), backlog=1024, reuse_port=shared_port or None
+        )
+        await site.start()
     except OSError as error:
         await runner.cleanup()
         raise CannotStart(f"cannot listen on {listen}: {error.strerror or error}") from error
@@ -62,16 +73,23 @@ async def serve(app: web.Application, listen: str) -> web.AppRunner:
 async def watch(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Give the request its id, count it, log it if it was slow: an access log would halve the throughput."""
     start = time.perf_counter()
-    request[REQUEST_ID] = request_id = _request_id(request.headers.get(_X_REQUEST_ID, ""))
-    with structlog.contextvars.bound_contextvars(request_id=request_id):
-        response = await handler(request)
+    request[REQUEST_ID] = request_id = _request_id(request.headers.get(_X_REQUEST_ID))
+    # Until the connection's next request, whose id takes its place.
+    structlog.contextvars.bind_contextvars(request_id=request_id)
+    response = await handler(request)
+    resource = request.match_info.route.resource
+    _counter(resource.canonical if resource else "", response.status).inc()
+    if isinstance(response, web.Response):  # a stream lasts as long as its client likes
         seconds = time.perf_counter() - start
+        http_request_seconds.observe(seconds)
         if seconds > _SLOW_S:
             log.warning("slow request", method=request.method, path=request.path, seconds=round(seconds, 3))
-    resource = request.match_info.route.resource
-    http_requests.labels(resource.canonical if resource else "", response.status).inc()
-    http_request_seconds.observe(seconds)
     return response
+
+
+@cache
+def _counter(route: str, status: int) -> Counter:
+    return http_requests.labels(route, status)
 
 
 def _unreadable(
@@ -96,9 +114,15 @@ def _unreadable(
         log.error("request failed outside its handler", exc_info=exc)
         response = problems.problem(status, "Something went wrong here")
     response.headers[hdrs.SERVER] = _SERVER
-    response.headers[_X_REQUEST_ID] = uuid4().hex
+    response.headers[_X_REQUEST_ID] = _request_id(None)
     response.force_close()
     return response
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    """Not a body that is not packed as it says: whoever sends one was told so, and fills no log."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, web.RequestPayloadError)
 
 
 async def _let_go(app: web.Application) -> None:
@@ -106,12 +130,17 @@ async def _let_go(app: web.Application) -> None:
     await monitor_reads.close(app[DEPS].db)
 
 
-def _request_id(sent: str) -> str:
-    return sent if _SANE_ID.fullmatch(sent) else uuid4().hex
+def _request_id(sent: str | None) -> str:
+    return sent if sent is not None and _SANE_ID.fullmatch(sent) else secrets.token_hex(16)
 
 
 async def _mark(request: web.Request, response: web.StreamResponse) -> None:
     if isinstance(response, web.HTTPException):
         problems.reshape(response)
     response.headers[hdrs.SERVER] = _SERVER
-    response.headers[_X_REQUEST_ID] = request.get(REQUEST_ID) or uuid4().hex
+    response.headers[_X_REQUEST_ID] = request.get(REQUEST_ID) or _request_id(None)
+    if request.content.exception() is not None:  # what comes next on this connection is nobody's to say
+        response.force_close()
+        response.headers[hdrs.CONNECTION] = "close"
+    if ratelimit.counts(request):
+        ratelimit.mark(request, response, auth.address)

@@ -1,21 +1,29 @@
 """What the handlers are given, by hand, from app.py."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
-from aiohttp import web
+from aiohttp import hdrs, web
 
 from collector.channels.transport import Transport
+from collector.core.bucket import PLANS, Plan
+from collector.core.client_address import Network
 from collector.core.seal import Keyring
 from collector.services.following import Following
+from collector.services.heartbeats import Arrived, nobodys
+from collector.services.series import Nobody, Receiver
 from collector.services.signals import Signals
 from collector.storage.db import Db
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deps:
-    """*public_url* has no slash at its end; *min_interval* is in seconds."""
+    """*public_url* has no slash at its end; *min_interval* is in seconds.
+
+    *trusted_proxies*: whose X-Forwarded-For is believed. *take*: what becomes of a ping, False where nobody
+    has its key. *series*: what takes metrics in; *otlp_url*: where they come in over gRPC.
+    """
 
     db: Db
     keyring: Keyring
@@ -25,11 +33,20 @@ class Deps:
     public_url: str
     min_interval: int
     now: Callable[[], datetime]
+    trusted_proxies: tuple[Network, ...] = ()
+    plans: Mapping[str, Plan] = field(default_factory=lambda: PLANS)
+    take: Callable[[Arrived], Awaitable[bool]] = nobodys
+    series: Receiver = field(default_factory=Nobody)
+    otlp_url: str = "http://localhost:4317"
 
 
 DEPS: web.AppKey[Deps] = web.AppKey("deps", Deps)
+# The same for a POST whose every transaction is a part of one: see idempotency.py.
+WITHIN: web.RequestKey[Deps] = web.RequestKey("within", Deps)
 
 
 def deps(request: web.Request) -> Deps:
     """What this application was made with."""
+    if request.method == hdrs.METH_POST and WITHIN in request:
+        return request[WITHIN]
     return request.app[DEPS]

@@ -4,12 +4,12 @@ from aiohttp import web
 
 from collector.api import conditions, paging
 from collector.api import monitor_views as views
-from collector.api.auth import caller
+from collector.api.auth import actor, caller
 from collector.api.deps import deps
 from collector.api.reading import Query, body, no_content, ok, path_id, warned
 from collector.core.access import Permission
 from collector.core.monitor import Silence
-from collector.services import monitor_ends, monitor_fields, monitor_reads, monitors, runs
+from collector.services import monitor_ends, monitor_fields, monitor_reads, monitors, receiving, runs, series
 from collector.services.monitor_columns import kind_name
 from collector.services.monitor_reads import WHAT
 from collector.services.validation import check, ignored
@@ -57,7 +57,11 @@ async def get(request: web.Request) -> web.Response:
     now = at_hand.now()
     full = who.permission is not Permission.READ_ONLY
     found = await monitor_reads.one(at_hand.db, at_hand.keyring, who.team_id, id_, secrets=full, now=now)
-    return ok(views.whole(found, now), headers=conditions.shown(found.monitor.revision))
+    shown = views.whole(found, now)
+    base_url = f"{at_hand.public_url}/v1"
+    config = receiving.shown(found.monitor.type, shown["config"], base_url)
+    config = series.shown(found.monitor, config, base_url, at_hand.otlp_url)
+    return ok({**shown, "config": config}, headers=conditions.shown(found.monitor.revision))
 
 
 async def update(request: web.Request) -> web.Response:
@@ -75,7 +79,13 @@ async def delete(request: web.Request) -> web.Response:
     id_ = (await _found(request)).id
     only = conditions.only(request)
     await monitor_ends.delete(
-        at_hand.db, at_hand.signals, caller(request).team_id, id_, at_hand.now(), only=only
+        at_hand.db,
+        at_hand.signals,
+        caller(request).team_id,
+        id_,
+        at_hand.now(),
+        only=only,
+        who=actor(request),
     )
     return no_content()
 
@@ -140,4 +150,4 @@ async def _found(request: web.Request) -> Monitor:
 def means(request: web.Request) -> monitors.Means:
     """What the deeds of monitors need."""
     at_hand = deps(request)
-    return monitors.Means(at_hand.db, at_hand.keyring, at_hand.signals, at_hand.min_interval)
+    return monitors.Means(at_hand.db, at_hand.keyring, at_hand.signals, at_hand.min_interval, actor(request))

@@ -7,7 +7,7 @@ from uuid import UUID
 from aiohttp import web
 
 from collector.api import paging
-from collector.api.auth import caller
+from collector.api.auth import actor, caller
 from collector.api.deps import deps
 from collector.api.reading import Query, body, no_content, ok, path_id
 from collector.services import probes
@@ -33,18 +33,18 @@ async def get(request: web.Request) -> web.Response:
 async def rename(request: web.Request) -> web.Response:
     at_hand = deps(request)
     await probes.own(at_hand.db, caller(request).team_id, _id(request))
-    await probes.rename(at_hand.db, caller(request).team_id, _id(request), await body(request))
+    await probes.rename(at_hand.db, actor(request), _id(request), await body(request))
     return await _answer(request)
 
 
 async def drain(request: web.Request) -> web.Response:
     at_hand = deps(request)
-    await probes.drain(at_hand.db, caller(request).team_id, _id(request), at_hand.now())
+    await probes.drain(at_hand.db, actor(request), _id(request), at_hand.now())
     return await _answer(request)
 
 
 async def undrain(request: web.Request) -> web.Response:
-    await probes.drain(deps(request).db, caller(request).team_id, _id(request), None)
+    await probes.drain(deps(request).db, actor(request), _id(request), None)
     return no_content()
 
 
@@ -60,7 +60,7 @@ async def delete(request: web.Request) -> web.Response:
 
 async def _revoke(request: web.Request) -> None:
     at_hand = deps(request)
-    await probes.revoke(at_hand.db, caller(request).team_id, _id(request), at_hand.now())
+    await probes.revoke(at_hand.db, actor(request), _id(request), at_hand.now())
     at_hand.signals.ring()
 
 
@@ -85,6 +85,7 @@ def _shown(one: Probe, now: datetime) -> dict[str, Any]:
         "status": one.status(now),
         "version": one.version or None,
         "lastSeenAt": one.seen_at,
+        "blindSince": one.blind_since,
         "clockSkewMs": said.get("skewMs"),
         "load": {
             "monitors": one.assigned,

@@ -11,7 +11,7 @@ from collector.api import paging
 from collector.api.auth import caller
 from collector.api.deps import deps
 from collector.api.reading import Query, ok, path_id
-from collector.services import monitor_reads, results
+from collector.services import heartbeats, monitor_reads, results
 from collector.storage.result_reads import Cursor, Wanted
 from shared.clock import EPOCH, iso
 from shared.results import Status
@@ -34,9 +34,10 @@ async def list_(request: web.Request) -> web.Response:
     query.done()
     shown, total = await results.page(at_hand.db, monitor, wanted, limit, now)
     following = _show_cursor(shown[-1].cursor) if len(shown) == limit else None
+    brought = await heartbeats.bodies(at_hand.db, monitor, shown)
     meta = {"total": total, "from": wanted.since, "to": wanted.until, "limit": limit, "next": following}
     return ok(
-        {"data": [views.result(one) for one in shown], "meta": meta},
+        {"data": [{**views.result(one), **brought.get(one.cursor, {})} for one in shown], "meta": meta},
         headers=_link(request, wanted, following),
     )
 

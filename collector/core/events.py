@@ -1,6 +1,6 @@
 """The payloads of events: as interface.md shows them, and what is added when they are sent."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -17,6 +17,20 @@ UPDATED = "monitor.updated"
 PAUSED = "monitor.paused"
 RESUMED = "monitor.resumed"
 DELETED = "monitor.deleted"
+DEGRADED = "monitor.degraded"
+FLAPPING = "monitor.flapping"
+# The first part of the kinds that tell of an incident itself: incident.created, ...
+INCIDENT = "incident"
+INCIDENTS = frozenset(
+    f"{INCIDENT}.{deed}" for deed in ("created", "acknowledged", "resolved", "reopened", "note_added")
+)
+PROBE_OFFLINE = "probe.offline"
+PROBE_ONLINE = "probe.online"
+CHANNEL_FAILING = "channel.failing"
+CHANNEL_RECOVERED = "channel.recovered"
+ALERT_FIRED = "alert.fired"
+ALERT_RECOVERED = "alert.recovered"
+ALERT_ESCALATED = "alert.escalated"
 # For those who follow the stream of events; no channel is told, whatever it asked for.
 CHANGES = frozenset({CREATED, UPDATED, PAUSED, RESUMED, DELETED})
 
@@ -96,8 +110,109 @@ def up(
     }
 
 
+def probe_part(
+    *, id_: Any, name: str, locations: Sequence[str], version: str, seen_at: datetime, reason: str
+) -> dict[str, Any]:
+    """*reason*: why it is, or was, called offline: ``stopped``, ``lost`` or ``blind``."""
+    return {
+        "id": ids.show("prb", id_),
+        "name": name,
+        "locations": list(locations),
+        "version": version,
+        "lastSeenAt": iso(seen_at),
+        "reason": reason,
+    }
+
+
+def probe_offline(probe: dict[str, Any], *, affected: int, now: datetime) -> dict[str, Any]:
+    """*affected*: how many of the team's monitors nobody else checks in its place."""
+    return {"event": PROBE_OFFLINE, "timestamp": iso(now), "probe": probe, "affectedMonitors": affected}
+
+
+def probe_online(probe: dict[str, Any], *, offline_since: datetime, now: datetime) -> dict[str, Any]:
+    """*offline_since*: when it was called offline."""
+    return {
+        "event": PROBE_ONLINE,
+        "timestamp": iso(now),
+        "probe": probe,
+        "offlineSince": iso(offline_since),
+    }
+
+
+def incident(
+    kind: str,
+    shown: Mapping[str, Any],
+    actor: Mapping[str, Any],
+    *,
+    monitor: Mapping[str, Any] | None,
+    note: Mapping[str, Any] | None,
+    now: datetime,
+) -> dict[str, Any]:
+    """What became of an incident, by whom; *shown* as GET shows it, *monitor* None where it is of none."""
+    payload = {
+        "event": kind,
+        "timestamp": iso(now),
+        "monitor": monitor,
+        "incident": _in_json(shown),
+        "actor": dict(actor),
+    }
+    return payload if note is None else {**payload, "note": _in_json(note)}
+
+
+def notice(
+    kind: str, monitor: Mapping[str, Any], states: Sequence[Mapping[str, Any]], *, begins: bool, now: datetime
+) -> dict[str, Any]:
+    """monitor.degraded or monitor.flapping: that it begins, or is over; *states* of its locations."""
+    return {
+        "event": kind,
+        "timestamp": iso(now),
+        "monitor": monitor,
+        kind.rpartition(".")[2]: begins,
+        "locationStates": [_in_json(state) for state in states],
+    }
+
+
+def alert(
+    kind: str,
+    monitor: Mapping[str, Any],
+    fired: Mapping[str, Any],
+    *,
+    incident: Mapping[str, Any] | None,
+    states: Sequence[Mapping[str, Any]],
+    now: datetime,
+) -> dict[str, Any]:
+    """What became of an alert; *fired* is what is shown of it, *states* of its monitor's locations."""
+    return {
+        "event": kind,
+        "timestamp": iso(now),
+        "monitor": dict(monitor),
+        "alert": _in_json(fired),
+        "incident": None if incident is None else _in_json(incident),
+        "locationStates": [_in_json(state) for state in states],
+    }
+
+
+def channel(
+    kind: str, *, id_: Any, name: str, type_: str, since: datetime, error: str, now: datetime
+) -> dict[str, Any]:
+    """That an alert channel has failed *since*, or works again; *error* is what its last bad try said."""
+    part = {"id": ids.show("chan", id_), "name": name, "type": type_, "failingSince": iso(since)}
+    return {"event": kind, "timestamp": iso(now), "channel": {**part, "lastError": error}}
+
+
+def _in_json(shown: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: iso(value) if isinstance(value, datetime) else value for name, value in shown.items()}
+
+
 def _links(fact: Fact, public_url: str) -> dict[str, str]:
-    links = {"monitor": f"{public_url}/monitors/{ids.show('mon', fact.stream_id)}"}
+    if fact.kind in {PROBE_OFFLINE, PROBE_ONLINE}:
+        return {"probe": f"{public_url}/probes/{ids.show('prb', fact.stream_id)}"}
+    if fact.kind in {CHANNEL_FAILING, CHANNEL_RECOVERED}:
+        return {"channel": f"{public_url}/alert-channels/{ids.show('chan', fact.stream_id)}"}
+    links = {}
+    # An incident that is no monitor's has a stream of its own.
+    if fact.stream_id != fact.incident_id:
+        links["monitor"] = f"{public_url}/monitors/{ids.show('mon', fact.stream_id)}"
     if fact.incident_id is not None:
         links["incident"] = f"{public_url}/incidents/{ids.show('inc', fact.incident_id)}"
     return links

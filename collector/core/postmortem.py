@@ -1,12 +1,14 @@
 """A post-mortem to start from: what the log, the checks and the notes know of an incident, as Markdown."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from collector.core.downtime import formatted
 from shared.clock import iso
 
+_MOST_SEEN = 20
+_MOST_OF_A_BODY = 200
 _SPECIAL = str.maketrans({char: f"\\{char}" for char in "\\`*_{}[]<>#|!"})
 
 
@@ -31,6 +33,19 @@ class Checks:
 
 
 @dataclass(frozen=True, slots=True)
+class Saw:
+    """What one of the failed checks saw that confirmed the outage; *phases* in ms."""
+
+    at: datetime
+    location: str
+    address: str | None
+    status_code: int | None
+    error: str | None
+    phases: Mapping[str, float]
+    body: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """*downtime_s* are the seconds of its open spans; *resolved_at* None: it goes on."""
 
@@ -46,6 +61,7 @@ class Facts:
     log: Sequence[Line]
     checks: Sequence[Checks]
     notes: Sequence[Line]
+    evidence: Sequence[Saw] = ()
 
 
 def markdown(facts: Facts) -> str:
@@ -66,6 +82,8 @@ def _lines(facts: Facts) -> Iterator[str]:
     yield from _section("Timeline", [_line(one) for one in facts.log])
     if facts.checks:
         yield from _section("Checks", _table(facts.checks))
+    if facts.evidence:
+        yield from _section("Evidence", [_seen(one) for one in facts.evidence[:_MOST_SEEN]])
     if facts.notes:
         yield from _section("Notes", [_line(one) for one in facts.notes])
     yield from _section("Resolution", [_plain(facts.resolution or "How it ended.")])
@@ -80,6 +98,16 @@ def _section(title: str, lines: Sequence[str]) -> Iterator[str]:
 def _line(one: Line) -> str:
     text = f": {_plain(one.text)}" if one.text else ""
     return f"- {iso(one.at)} **{_plain(one.what)}** by {_plain(one.who)}{text}"
+
+
+def _seen(one: Saw) -> str:
+    said = [f"status {one.status_code}"] if one.status_code else []
+    said += [_plain(one.error)] if one.error else []
+    said += [f"{name} {ms:g} ms" for name, ms in one.phases.items()]
+    to = f" to {_plain(one.address)}" if one.address else ""
+    body = one.body[:_MOST_OF_A_BODY] if one.body else ""
+    answer = f"; it answered: {_plain(body)}" if body.strip() else ""
+    return f"- {iso(one.at)} **{_plain(one.location)}**{to}: {', '.join(said)}{answer}"
 
 
 def _table(checks: Sequence[Checks]) -> list[str]:

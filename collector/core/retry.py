@@ -8,7 +8,7 @@ MAX_EXPIRIES = 2
 
 _SCHEDULE = (timedelta(seconds=1), timedelta(seconds=5), timedelta(seconds=30))
 _DOUBLED = timedelta(seconds=30)
-_LONGEST = timedelta(hours=1)
+LONGEST = timedelta(hours=1)
 
 # Through these tries, the first and three retries, newer events of its monitor wait behind a delivery.
 TRIES_IN_ORDER = 1 + len(_SCHEDULE)
@@ -16,20 +16,22 @@ TRIES_IN_ORDER = 1 + len(_SCHEDULE)
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How often a channel wants to be tried again."""
+    """How often a channel wants to be tried again; *obliging*: no sooner than it asks, from the first."""
 
     retry: bool = True
     max_retries: int = 3
+    obliging: bool = False
 
 
 def next_try(policy: Policy, tries: int, retry_after: timedelta | None = None) -> timedelta | None:
     """How long to wait after *tries* failed ones, the first included; None: there is no other.
 
-    *retry_after*, what the receiver asked for, counts only where the schedule is not the contract's.
+    *retry_after* is what the receiver asked for. A webhook's first retries keep to the contract all the same.
     """
     if not policy.retry or tries > policy.max_retries:
         return None
-    if tries <= len(_SCHEDULE):
-        return _SCHEDULE[tries - 1]
-    wait: timedelta = _DOUBLED * (1 << tries - len(_SCHEDULE))
-    return min(max(wait, retry_after or wait), _LONGEST)
+    exact = tries <= len(_SCHEDULE)
+    wait: timedelta = _SCHEDULE[tries - 1] if exact else _DOUBLED * (1 << tries - len(_SCHEDULE))
+    if exact and not policy.obliging:
+        return wait
+    return min(max(wait, retry_after or wait), LONGEST)

@@ -105,4 +105,5 @@ def only(batch: Batch, positions: Sequence[int]) -> Batch:
         phases=[batch.phases[i] for i in positions],
         error=[batch.error[i] for i in positions],
         state={at: batch.state[i] for at, i in enumerate(positions) if i in batch.state},
+        evidence={at: batch.evidence[i] for at, i in enumerate(positions) if i in batch.evidence},
     )

@@ -14,6 +14,8 @@ from collector import metrics
 from collector.ingest.deciding import Committed, Submission, commit
 from collector.ingest.interning import Interner
 from collector.ingest.isolating import DATA_ERRORS, guilty, without
+from collector.ingest.judging import Ask, unasked
+from collector.services.rule_watch import Watch
 from collector.storage import cursors
 from collector.storage.db import Db
 from shared.errors import TocsinError
@@ -55,12 +57,20 @@ class Writer:
         since: Callable[[], datetime | None],
         now: Callable[[], datetime],
         tell: Callable[[], None],
+        ask: Ask = unasked,
+        watch: Watch | None = None,
     ) -> None:
-        """*since*: see `Steady`; *tell* is called after each commit that wrote events."""
+        """*since*: see `Steady`; *tell* is called after each commit that wrote events.
+
+        *ask* is called after each that decided something, to ask for checks at once where it leaves doubt.
+        *watch* knows what alert rules wait for; without it none does.
+        """
         self._db = db
         self._since = since
         self._now = now
         self._tell = tell
+        self._ask = ask
+        self._watch = watch
         self._interner = Interner(db)
         self._queue: deque[_Waiting] = deque()
         self._filled = asyncio.Event()
@@ -144,7 +154,8 @@ class Writer:
         return await self._try(submissions)
 
     async def _try(self, submissions: Sequence[Submission]) -> Committed:
-        return await commit(self._db, submissions, self._interner, self._since(), self._now())
+        watched = self._watch.monitors if self._watch is not None else {}
+        return await commit(self._db, submissions, self._interner, self._since(), self._now(), watched)
 
     async def _one_by_one(self, group: list[_Waiting]) -> None:
         """Some content is bad: each batch goes by itself, so that only the guilty one is set aside."""
@@ -212,9 +223,10 @@ class Writer:
         metrics.results_dropped.inc(done.dropped)
         metrics.results_refused.inc(sum(len(one.refusals) for one in done.taken))
         metrics.result_gaps.inc(sum(one.batch.gap is not None for one in done.taken))
-        for kind in done.events:
+        for kind in done.judgement.events:
             metrics.events.labels(kind).inc()
-        if done.events:
+        self._ask(done.judgement.doubted, done.judgement.risen)
+        if done.judgement.events:
             self._tell()
 
 

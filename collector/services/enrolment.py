@@ -8,13 +8,15 @@ from uuid import UUID
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from collector.core import authority as rules
+from collector.core.access import DEPLOYMENT, Actor
 from collector.core.authority import Trust
+from collector.services import audit
 from collector.services.join_tokens import hash_of
 from collector.storage import enrolments, join_tokens
 from collector.storage.db import Db, Tx
 from collector.storage.enrolments import Certificate, Enrolled
 from collector.storage.join_tokens import JoinToken
-from shared import pki
+from shared import ids, pki
 from shared.clock import iso
 from shared.errors import Forbidden, Unauthorized
 from shared.ids import uuid7
@@ -54,9 +56,11 @@ async def enrol(
             raise Unauthorized(f"this join token expired at {iso(token.expires_at)}")
         _demand_same(token.locations, locations)
         key = rules.requested_key(csr)
-        await _use(tx, token, pki.key_hash(key), now)
+        first = await _use(tx, token, pki.key_hash(key), now)
         probe = await _probe(tx, token, pki.key_hash(key))
         await enrolments.put(tx, probe, name=_clean(name), may_stand_in=token.may_stand_in, now=now)
+        if first:
+            await _record(tx, token, probe, _clean(name))
         return await _issue(tx, trust, probe, key, now)
 
 
@@ -73,12 +77,20 @@ async def renew(db: Db, trust: Trust, *, probe_id: UUID, csr: bytes, now: dateti
         return await _issue(tx, trust, probe, key, now)
 
 
-async def _use(tx: Tx, token: JoinToken, key_hash: bytes, now: datetime) -> None:
+async def _use(tx: Tx, token: JoinToken, key_hash: bytes, now: datetime) -> bool:
+    """False when the same key used it before: its answer was lost, or came late."""
     if await join_tokens.used_by(tx, token.id, key_hash):
-        return
+        return False
     if token.used >= token.uses:
         raise Forbidden("this join token was used already, by a probe with another key")
     await join_tokens.use(tx, token.id, key_hash, now)
+    return True
+
+
+async def _record(tx: Tx, token: JoinToken, probe: Enrolled, name: str) -> None:
+    team_id = DEPLOYMENT if token.team_id is None else token.team_id
+    by = Actor(team_id, ids.show("tok", token.id), "Join token", "system")
+    await audit.record(tx, by, "enrol", "probe", ids.show("prb", probe.probe_id), name=name)
 
 
 async def _probe(tx: Tx, token: JoinToken, key_hash: bytes) -> Enrolled:

@@ -107,7 +107,7 @@ async def _tag(means: Means, by: By, wish: Wish, item: Item, now: datetime) -> b
 
 
 async def _delete(means: Means, by: By, _: Wish, item: Item, now: datetime) -> bool:
-    await monitor_ends.delete(means.db, means.signals, by.team_id, item.id, now)
+    await monitor_ends.delete(means.db, means.signals, by.team_id, item.id, now, who=means.who)
     return True
 
 

@@ -1,6 +1,6 @@
 """A monitor's row as the fields that a caller sets, and back."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
@@ -8,7 +8,7 @@ from uuid import UUID
 
 from collector.core.monitor import DEFAULT_LOCATION, Settings
 from collector.core.seal import Keyring, Place, split, whole
-from collector.services import monitor_fields
+from collector.services import audit, monitor_fields, receiving
 from collector.services.masking import hides
 from collector.storage import probes
 from collector.storage.db import Tx
@@ -16,6 +16,8 @@ from collector.storage.monitors import Monitor
 from shared import ids
 from shared.kinds import KINDS, Kind, secret_fields
 from shared.kinds.fields import camel
+
+_CALLED = {"interval_s": "interval", "timeout_s": "timeout", "group_name": "group"}
 
 
 def whole_config(keyring: Keyring, monitor: Monitor) -> dict[str, Any]:
@@ -79,6 +81,7 @@ async def columns(
         "group_name": settings.group,
         "depends_on": list(dict.fromkeys(parent for parent in parents if parent)),
         "runbook_url": settings.runbook_url,
+        **receiving.settled(kind),
     }
 
 
@@ -87,6 +90,12 @@ def changed(before: Monitor, written: Mapping[str, Any], *, same_config: bool) -
     plain = {name for name in written if name not in {"config", "secrets"}}
     names = {name for name in plain if getattr(before, name) != written[name]}
     return names if same_config else names | {"config"}
+
+
+def named_fields(named: Collection[str], before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Changed columns as callers call them, and the fields of the configuration that are not as they were."""
+    plain = [_CALLED.get(name) or camel(name) for name in named if name != "config"]
+    return plain + audit.differing(before, after, "config.")
 
 
 def sealed_at(team_id: int, id_: UUID) -> Place:

@@ -5,15 +5,27 @@ from uuid import UUID
 
 from collector.channels.webhook import hears
 from collector.core import events as payloads
+from collector.core.access import Actor
 from collector.core.revision import require
-from collector.services import announcing, assignments
+from collector.services import alerts, announcing, assignments
+from collector.services.monitors import record
 from collector.services.signals import Signals
-from collector.storage import channels, deliveries, events, incidents, monitor_incidents, retention, timeline
+from collector.storage import (
+    channels,
+    deliveries,
+    events,
+    incidents,
+    monitor_incidents,
+    retention,
+    rules,
+    timeline,
+)
 from collector.storage import monitor_deliveries as news
 from collector.storage import monitors as table
 from collector.storage.contention import giving_way
 from collector.storage.db import Db, Tx
 from collector.storage.deliveries import New
+from collector.storage.events import Event
 from collector.storage.judged import Incident
 from collector.storage.monitors import Monitor
 from shared import ids
@@ -23,11 +35,19 @@ _DELETED = "deleted"
 
 
 async def delete(
-    db: Db, signals: Signals, team_id: int, id_: UUID, now: datetime, *, only: frozenset[str] | None = None
+    db: Db,
+    signals: Signals,
+    team_id: int,
+    id_: UUID,
+    now: datetime,
+    *,
+    only: frozenset[str] | None = None,
+    who: Actor | None = None,
 ) -> None:
     """Its results go after the commit: nothing leads to them then, and they may be many.
 
-    *only*: the revisions that may be deleted. Raises NotFound, PreconditionFailed.
+    *only*: the revisions that may be deleted; *who* None is the service itself.
+    Raises NotFound, PreconditionFailed.
     """
 
     async def deed(tx: Tx) -> int:
@@ -37,10 +57,13 @@ async def delete(
         require(monitor.revision, only)
         incident = await _end_incident(tx, monitor, now)
         await table.delete(tx, team_id, id_)
+        await rules.drop_monitor(tx, team_id, id_)
         await assignments.place(tx, monitor.monitor, monitor.revision + 1, [], now=now)
+        await record(tx, who, "delete", monitor)
         # Last, as the writer does: for the team's next position all others wait.
         await _tell(tx, monitor, incident, now)
-        await events.append_all(tx, [announcing.change(payloads.DELETED, monitor, now)], now)
+        over = [*await alerts.end_with(tx, monitor, now), *await _resolved(tx, monitor, incident, now)]
+        await events.append_all(tx, [*over, announcing.change(payloads.DELETED, monitor, now)], now)
         return monitor.monitor
 
     number = await giving_way(db, deed)
@@ -75,6 +98,16 @@ async def _tell(tx: Tx, monitor: Monitor, incident: Incident | None, now: dateti
         )
 
 
+async def _resolved(tx: Tx, monitor: Monitor, incident: Incident | None, now: datetime) -> list[Event]:
+    """That its open incident, if it had one, is over."""
+    if incident is None or incident.resolved_at is not None:
+        return []
+    about = announcing.of_row(monitor, _DELETED)
+    kind = f"{payloads.INCIDENT}.resolved"
+    done = announcing.Deed(monitor.team_id, incident.id, kind, monitor.id, about)
+    return await announcing.deeds(tx, [done], now)
+
+
 async def _end_incident(tx: Tx, monitor: Monitor, now: datetime) -> Incident | None:
     """The monitor's newest incident; if it was open, as it was, and now resolved by System."""
     if monitor.paused_at is not None:
@@ -90,13 +123,7 @@ async def _end_incident(tx: Tx, monitor: Monitor, now: datetime) -> Incident | N
 
 
 def _over(monitor: Monitor, incident: Incident, now: datetime) -> dict[str, object]:
-    about = payloads.monitor_part(
-        id_=monitor.id,
-        name=monitor.name,
-        type_=monitor.type,
-        url=monitor.config.get("url") if monitor.type == "http" else None,
-        status=_DELETED,
-    )
+    about = announcing.of_row(monitor, _DELETED)
     return payloads.up(
         about,
         incident_id=incident.id,

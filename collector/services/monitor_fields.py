@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from collector.core.monitor import DEFAULT_INTERVAL, Settings, Trial, merge
+from collector.services import receiving
 from collector.services._shapes import members
 from collector.services.masking import kept
 from collector.services.validation import read, to_json
 from shared.errors import Invalid
-from shared.kinds import KINDS, NOT_YET, Kind
+from shared.kinds import KINDS, NOT_YET, RECEIVING, Kind
 
 S = TypeVar("S", Settings, Trial)
 
@@ -33,8 +34,7 @@ _SHOWN = frozenset(
 )
 # Fields of a configuration that do not run yet, each with the values that ask nothing of it.
 _NOT_YET: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
-    "http": {"assertions": (None, []), "httpVersion": (None, "1.1", 1.1), "proxy": (None, "")},
-    "tcp": {"send": (None, ""), "expect": (None, ""), "tls": (None, False)},
+    "http": {"httpVersion": (None, "1.1", 1.1), "proxy": (None, "")},
 }
 _PLATFORM_ONLY = "agent_metrics"
 
@@ -76,6 +76,8 @@ def for_create(body: Mapping[str, Any], min_interval: int) -> Wish[Settings]:
 def for_test(body: Mapping[str, Any]) -> Wish[Trial]:
     """What is to be checked once; a monitor's other fields are welcome and ignored."""
     parts = _take_apart(body.get("type"), body, Trial)
+    if body.get("type") in RECEIVING:
+        parts.faults["type"] = "only receives: there is nothing to test"
     parts.unknown = [name for name in parts.unknown if name not in members(Settings)]
     return _read(Trial, body.get("type"), parts)
 
@@ -114,7 +116,7 @@ def _take_apart(type_: Any, body: Mapping[str, Any], of: type[Settings] | type[T
         return parts
     parts.config = _configuration(type_, body, config if isinstance(config, dict) else {}, parts)
     kind = members(cls)
-    known = {*own, *kind, *_NOT_YET[type_], *_SHOWN, "type", "config"}
+    known = {*own, *kind, *_NOT_YET.get(type_, {}), *_SHOWN, "type", "config"}
     parts.unknown = [name for name in body if name not in known]
     return parts
 
@@ -123,9 +125,11 @@ def _configuration(
     type_: str, body: Mapping[str, Any], config: Mapping[str, Any], parts: _Parts
 ) -> dict[str, Any]:
     """The type's fields: those in *config*, else those beside it; the timeout goes to the settings."""
-    kind, later = members(KINDS[type_]), _NOT_YET[type_]
+    kind, later = members(KINDS[type_]), _NOT_YET.get(type_, {})
     beside = {name: body[name] for name in (*kind, *later) if name in body and name != "timeout"}
     whole = {**beside, **config}
+    for name in receiving.MADE.get(type_, ()):
+        whole.pop(name, None)
     if "timeout" in kind and "timeout" in whole:
         parts.settings["timeout"] = whole.pop("timeout")
     for name, harmless in later.items():
@@ -150,7 +154,8 @@ def _read(of: type[S], type_: Any, parts: _Parts) -> Wish[S]:
         return Wish(settings.value, None, faults, parts.unknown)
     kind = read(KINDS[type_], parts.config)
     unknown = parts.unknown + [f"config.{name}" for name in kind.unknown]
-    return Wish(settings.value, kind.value, {**kind.faults, **faults}, unknown)
+    beyond = receiving.faults(kind.value) if kind.value is not None else {}
+    return Wish(settings.value, kind.value, {**kind.faults, **beyond, **faults}, unknown)
 
 
 def _why_not(type_: Any) -> str:
@@ -159,5 +164,5 @@ def _why_not(type_: Any) -> str:
     if type_ == _PLATFORM_ONLY:
         return "is made by the platform only"
     if type_ in NOT_YET:
-        return f"{type_} does not run yet; {' and '.join(KINDS)} do"
+        return f"{type_} does not run yet; {', '.join(KINDS)} do"
     return f"must be one of {', '.join(KINDS)}"

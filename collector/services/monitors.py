@@ -7,11 +7,19 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from collector.core import events as payloads
+from collector.core.access import Actor, system
 from collector.core.monitor import Settings, Silence, merge
 from collector.core.revision import require
 from collector.core.seal import Keyring
-from collector.services import announcing, assignments, monitor_fields
-from collector.services.monitor_columns import changed, columns, kind_name, settings_of, whole_config
+from collector.services import announcing, assignments, audit, monitor_fields, receiving
+from collector.services.monitor_columns import (
+    changed,
+    columns,
+    kind_name,
+    named_fields,
+    settings_of,
+    whole_config,
+)
 from collector.services.signals import Signals
 from collector.services.validation import ignored
 from collector.storage import events, monitor_incidents, monitor_stats, parents, timeline
@@ -22,6 +30,7 @@ from collector.storage.monitors import Monitor
 from shared import ids
 from shared.clock import iso
 from shared.errors import NotFound
+from shared.kinds import RECEIVING
 
 T = TypeVar("T")
 
@@ -33,12 +42,13 @@ _RUN_BY = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What every deed here needs; *min_interval* is in seconds."""
+    """What every deed here needs; *min_interval* is in seconds; *who* None is the service itself."""
 
     db: Db
     keyring: Keyring
     signals: Signals
     min_interval: int
+    who: Actor | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +66,12 @@ async def create(means: Means, team_id: int, body: Mapping[str, Any], now: datet
 
     async def deed(tx: Tx) -> Told:
         settings, kind = wish.checked(await _bad_parents(tx, team_id, id_, body))
+        kind = receiving.completed(kind)
         written = await columns(tx, means.keyring, (team_id, id_), settings, kind, now)
         made = await table.insert(tx, team_id, id_, kind_name(kind), written, now)
-        placed = await _place(tx, made.monitor, made.revision, made.locations, now)
+        placed = await _place(tx, made, made.revision, made.locations, now)
+        await receiving.keep(tx, made, kind, now)
+        await record(tx, means.who, "create", made)
         await _tell(tx, payloads.CREATED, made, now)
         return Told(made, _warnings(settings, wish.unknown) + placed)
 
@@ -106,8 +119,10 @@ async def pause(means: Means, team_id: int, id_: UUID, now: datetime) -> Monitor
             revision = before.revision + 1
             await table.pause(tx, team_id, id_, revision, now)
             await assignments.place(tx, before.monitor, revision, [], now=now)
+            await receiving.paused_or_resumed(tx, before)
         after = _found(await table.get(tx, team_id, id_))
         if before.paused_at is None:
+            await record(tx, means.who, "pause", after)
             await _tell(tx, payloads.PAUSED, after, now)
         return after
 
@@ -125,8 +140,10 @@ async def resume(means: Means, team_id: int, id_: UUID, now: datetime) -> Monito
             await assignments.place(tx, before.monitor, revision, before.locations, now=now)
             await table.forget_checks(tx, before.monitor)
             await monitor_incidents.leave_out(tx, team_id, id_, before.paused_at, now)
+            await receiving.paused_or_resumed(tx, before)
         after = _found(await table.get(tx, team_id, id_))
         if before.paused_at is not None:
+            await record(tx, means.who, "resume", after)
             await _tell(tx, payloads.RESUMED, after, now)
         return after
 
@@ -147,6 +164,7 @@ async def silence(
         if incident and incident.resolved_at is None:
             entry = timeline.Entry(team_id, incident.id, "silenced", said, actor)
             await timeline.add(tx, [entry], now)
+        await record(tx, means.who, "silence", _found(await table.get(tx, team_id, id_)))
 
     await giving_way(means.db, deed)
     return until
@@ -156,8 +174,10 @@ async def unsilence(means: Means, team_id: int, id_: UUID) -> None:
     """End a silence, if there is one. Raises NotFound."""
 
     async def deed(tx: Tx) -> None:
-        if not await table.silence(tx, team_id, id_, None, None):
-            raise NotFound("Monitor not found")
+        before = _found(await table.lock(tx, team_id, id_))
+        await table.silence(tx, team_id, id_, None, None)
+        if before.silenced_until is not None:
+            await record(tx, means.who, "unsilence", before)
 
     await giving_way(means.db, deed)
 
@@ -175,11 +195,23 @@ async def _revised(tx: Tx, means: Means, before: Monitor, body: Mapping[str, Any
         revision = before.revision + 1
         await table.save(tx, team_id, id_, written, revision, now)
         if named & _RUN_BY and before.paused_at is None:
-            placed = await _place(tx, before.monitor, revision, written["locations"], now)
+            placed = await _place(tx, before, revision, written["locations"], now)
+        await receiving.keep(tx, before, kind, now)
     after = _found(await table.get(tx, team_id, id_))
     if named:
+        fields = named_fields(named, config, monitor_fields.stored(kind))
+        await record(tx, means.who, "update", after, fields)
         await _tell(tx, payloads.UPDATED, after, now)
     return Told(after, _warnings(settings, wish.unknown) + placed)
+
+
+async def record(
+    tx: Tx, who: Actor | None, action: str, monitor: Monitor, fields: Sequence[str] = ()
+) -> None:
+    """Note a deed in the audit log."""
+    by = who or system(monitor.team_id)
+    shown = ids.show("mon", monitor.id)
+    await audit.record(tx, by, action, "monitor", shown, name=monitor.name, fields=fields)
 
 
 async def _tell(tx: Tx, kind: str, monitor: Monitor, now: datetime) -> None:
@@ -212,10 +244,14 @@ async def _carried_out(means: Means, deed: Callable[[Tx], Awaitable[T]]) -> T:
     return done
 
 
-async def _place(tx: Tx, monitor: int, revision: int, locations: Sequence[str], now: datetime) -> list[str]:
+async def _place(
+    tx: Tx, monitor: Monitor, revision: int, locations: Sequence[str], now: datetime
+) -> list[str]:
     """Have it checked at *locations*; a warning for each that no probe serves by itself."""
-    unserved = await assignments.place(tx, monitor, revision, locations, now=now)
-    attended = await monitor_stats.attended(tx, monitor) if unserved else set()
+    unserved = await assignments.place(tx, monitor.monitor, revision, locations, now=now)
+    if monitor.type in RECEIVING:
+        return []
+    attended = await monitor_stats.attended(tx, monitor.monitor) if unserved else set()
     instead = {True: "the built-in probe stands in", False: "nothing checks from there yet"}
     return [f"location {name} has no probe: {instead[name in attended]}" for name in unserved]
 

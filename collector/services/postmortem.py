@@ -1,17 +1,21 @@
 """The post-mortem of an incident, from what is stored of it."""
 
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from collector.core.postmortem import Checks, Facts, Line, markdown
+from collector.core.postmortem import Checks, Facts, Line, Saw, markdown
+from collector.core.seal import Keyring
+from collector.services import evidence
 from collector.services.incidents import WHAT, lasted_s
 from collector.storage import incident_reads as reads
 from collector.storage.db import Db
+from collector.storage.evidence import Kept
 from collector.storage.incident_reads import Entry, Incident, Note
 from shared.errors import NotFound
 
 
-async def write(db: Db, team_id: int, id_: UUID, now: datetime) -> str:
+async def write(db: Db, keyring: Keyring, team_id: int, id_: UUID, now: datetime) -> str:
     """As Markdown. Raises NotFound."""
     async with db.connection() as tx:
         incident = await reads.one(tx, team_id, id_)
@@ -20,7 +24,22 @@ async def write(db: Db, team_id: int, id_: UUID, now: datetime) -> str:
         log = await reads.timeline(tx, team_id, id_)
         notes = await reads.notes(tx, team_id, id_)
         checks = await reads.checks(tx, team_id, id_, incident.resolved_at or now)
-    return markdown(_facts(incident, log, notes, [Checks(*row) for row in checks], now))
+        kept = await evidence.shown(tx, keyring, team_id, id_, incident.monitor_id)
+    facts = _facts(incident, log, notes, [Checks(*row) for row in checks], now)
+    return markdown(replace(facts, evidence=[_saw(one) for one in kept]))
+
+
+def _saw(one: Kept) -> Saw:
+    saw = one.saw
+    return Saw(
+        at=one.at,
+        location=one.location,
+        address=saw["address"],
+        status_code=saw["statusCode"],
+        error=saw["error"],
+        phases={name: ms for name, ms in saw["phases"].items() if ms is not None},
+        body=saw["body"],
+    )
 
 
 def _facts(

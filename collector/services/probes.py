@@ -1,19 +1,21 @@
 """Probes: listed, renamed, drained and revoked, by a team its own, by the operator all."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 from uuid import UUID
 
 from annotated_types import MaxLen, MinLen, Predicate
 
+from collector.core.access import DEPLOYMENT, Actor
 from collector.core.monitor import has_ink
-from collector.services import signals
+from collector.services import audit, signals
 from collector.services.validation import check
 from collector.storage import probe_reads as table
 from collector.storage.db import Db, Tx
 from collector.storage.probe_reads import Probe
+from shared import ids
 from shared.errors import Forbidden, NotFound
 from shared.kinds.fields import Says
 
@@ -52,29 +54,36 @@ async def own(db: Db, team_id: int, probe_id: UUID) -> None:
         await _own(tx, team_id, probe_id)
 
 
-async def rename(db: Db, team_id: int, probe_id: UUID, body: Mapping[str, Any]) -> None:
+async def rename(db: Db, who: Actor, probe_id: UUID, body: Mapping[str, Any]) -> None:
     """Raises NotFound, Forbidden for the operator's, and Invalid."""
     async with db.transaction() as tx:
-        await _own(tx, team_id, probe_id)
+        before = await _own(tx, who.team_id, probe_id)
         wish, _ = check(Settings, {"name": body["name"]} if "name" in body else {})
         await table.rename(tx, probe_id, wish.name)
+        if wish.name != before.name:
+            shown = ids.show("prb", probe_id)
+            await audit.record(tx, who, "update", "probe", shown, name=wish.name, fields=["name"])
 
 
-async def drain(db: Db, team_id: int | None, probe_id: UUID, at: datetime | None) -> None:
+async def drain(db: Db, who: Actor, probe_id: UUID, at: datetime | None) -> None:
     """Have its monitors go to others, or let them come back when *at* is None.
 
-    *team_id* None: the operator's own hand, on any probe. Raises NotFound and Forbidden.
+    The operator's hand is on any probe. Raises NotFound and Forbidden.
     """
     async with db.transaction() as tx:
-        await _own(tx, team_id, probe_id)
+        before = await _reached(tx, who, probe_id)
         await table.drain(tx, probe_id, at)
+        if (before.draining_at is None) != (at is None):
+            await _record(tx, who, "undrain" if at is None else "drain", before)
 
 
-async def revoke(db: Db, team_id: int | None, probe_id: UUID, now: datetime) -> None:
+async def revoke(db: Db, who: Actor, probe_id: UUID, now: datetime) -> None:
     """End the probe for ever; ring the signals after it. Raises NotFound and Forbidden."""
     async with db.transaction() as tx:
-        await _own(tx, team_id, probe_id)
+        before = await _reached(tx, who, probe_id)
         await table.revoke(tx, probe_id, now)
+        if before.revoked_at is None:
+            await _record(tx, who, "revoke", before)
         await signals.send(tx, "revoked", {"probe": str(probe_id)}, now + _HEARD_WITHIN)
 
 
@@ -85,9 +94,24 @@ async def _found(tx: Tx, team_id: int, probe_id: UUID) -> Probe:
     return probe
 
 
-async def _own(tx: Tx, team_id: int | None, probe_id: UUID) -> None:
-    if team_id is None:
-        return
+async def _own(tx: Tx, team_id: int, probe_id: UUID) -> Probe:
     probe = await _found(tx, team_id, probe_id)
     if probe.team_id != team_id:
         raise Forbidden("This probe is the operator's and serves every team: tocsin probes changes it")
+    return probe
+
+
+async def _reached(tx: Tx, who: Actor, probe_id: UUID) -> Probe:
+    """The probe, if *who* may change it."""
+    if who.kind != "operator":
+        return await _own(tx, who.team_id, probe_id)
+    found = [probe for probe in await table.all_(tx) if probe.probe_id == probe_id]
+    if not found:
+        raise NotFound(f"{WHAT} not found")
+    return found[0]
+
+
+async def _record(tx: Tx, who: Actor, action: str, probe: Probe) -> None:
+    """In the log of whose probe it is."""
+    by = replace(who, team_id=DEPLOYMENT if probe.team_id is None else probe.team_id)
+    await audit.record(tx, by, action, "probe", ids.show("prb", probe.probe_id), name=probe.name)

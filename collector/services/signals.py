@@ -16,6 +16,7 @@ log = structlog.get_logger()
 
 KINDS = {
     "plan": 'what probes run has changed: {"probes": {probe id: [monitor, ...]}}',
+    "release": 'probes are to let go of monitors that others will take over: as "plan"',
     "run": 'a session is to check something now: {"session", "id", "run", ...}, see services/runs.py',
     "revoked": 'a probe is one no more, its stream ends: {"probe"}',
     "answer": 'what a test came to: {"id", "status", "code", "error", "phases", "durationUs"}',

@@ -118,9 +118,15 @@ def _own_faults(value: Any) -> Iterator[tuple[str, str]]:
     if hasattr(value, "faults"):
         yield from value.faults().items()
     for field in fields(value):
-        below = getattr(value, field.name)
-        if is_dataclass(below):
-            yield from ((f"{camel(field.name)}.{path}", text) for path, text in _own_faults(below))
+        for name, record in _records(camel(field.name), getattr(value, field.name)):
+            yield from ((f"{name}.{path}", text) for path, text in _own_faults(record))
+
+
+def _records(name: str, value: Any) -> list[tuple[str, Any]]:
+    """The dataclasses that a field holds, each with its path."""
+    if isinstance(value, list | tuple):
+        return [(f"{name}[{at}]", item) for at, item in enumerate(value) if is_dataclass(item)]
+    return [(name, value)] if is_dataclass(value) else []
 
 
 def _faults(cls: type[Any], error: ValidationError, prefix: str) -> dict[str, str]:

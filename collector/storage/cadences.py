@@ -18,7 +18,9 @@ async def note(tx: Tx, team_id: int, id_: UUID, now: datetime) -> None:
         SELECT m.monitor, greatest($3::timestamptz, last.since), now.cover_s
         FROM monitors m
         CROSS JOIN LATERAL (
-            SELECT CASE WHEN m.paused_at IS NULL THEN m.interval_s + m.timeout_s + $4::int END AS cover_s
+            SELECT CASE WHEN m.paused_at IS NULL
+                THEN coalesce(h.cover_s, m.interval_s + m.timeout_s + $4::int) END AS cover_s
+            FROM (SELECT) one LEFT JOIN heartbeats h ON h.team_id = m.team_id AND h.id = m.id
         ) now
         LEFT JOIN LATERAL (
             SELECT c.since, c.cover_s FROM cadences c

@@ -12,13 +12,17 @@ from shared.ids import uuid7
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """*payload* is the fact in JSON as receivers see it, less id, sequence and links."""
+    """*payload* is the fact in JSON as receivers see it, less id, sequence and links.
+
+    *channels*: for whom it is, beside those who hear of its kind by themselves.
+    """
 
     team_id: int
     stream_id: UUID
     kind: str
     payload: dict[str, Any]
     incident_id: UUID | None = None
+    channels: Sequence[UUID] = ()
 
 
 async def append(
@@ -35,7 +39,7 @@ async def append(
 
 
 async def append_all(tx: Tx, events: Sequence[Event], now: datetime) -> None:
-    """Add at most one event to each of several streams, which are locked in the order of their ids.
+    """Add events to their streams, which are locked in the order of their ids; those of one keep their order.
 
     Each gets the team's next position: whoever else adds to the team's events waits for this transaction.
     """
@@ -43,24 +47,33 @@ async def append_all(tx: Tx, events: Sequence[Event], now: datetime) -> None:
     await tx.execute(
         """
         WITH given AS (
-            SELECT * FROM unnest($1::int[], $2::uuid[], $3::uuid[], $4::text[], $5::jsonb[], $6::uuid[])
-                AS u (team_id, stream_id, id, kind, payload, incident_id)
+            SELECT * FROM unnest($1::int[], $2::uuid[], $3::uuid[], $4::text[], $5::jsonb[], $6::uuid[],
+                    $8::text[])
+                WITH ORDINALITY AS u (team_id, stream_id, id, kind, payload, incident_id, channels, place)
+        ), streamed AS (
+            SELECT team_id, stream_id, count(*) AS events FROM given
+            GROUP BY team_id, stream_id ORDER BY team_id, stream_id
         ), numbered AS (
-            INSERT INTO streams (team_id, stream_id, sequence) SELECT team_id, stream_id, 1 FROM given
-            ON CONFLICT (team_id, stream_id) DO UPDATE SET sequence = streams.sequence + 1
+            INSERT INTO streams (team_id, stream_id, sequence)
+            SELECT team_id, stream_id, events FROM streamed
+            ON CONFLICT (team_id, stream_id) DO UPDATE SET sequence = streams.sequence + excluded.sequence
             RETURNING team_id, stream_id, sequence
         ), wanted AS (
             -- Counted from the numbered streams: those are locked before the team's position is.
-            SELECT team_id, count(*) AS events FROM numbered GROUP BY team_id ORDER BY team_id
+            SELECT team_id, sum(events) AS events FROM numbered JOIN streamed USING (team_id, stream_id)
+            GROUP BY team_id ORDER BY team_id
         ), positioned AS (
             INSERT INTO event_positions AS p (team_id, last) SELECT team_id, events FROM wanted
             ON CONFLICT (team_id) DO UPDATE SET last = p.last + excluded.last
             RETURNING p.team_id, p.last
         )
         INSERT INTO events
-            (team_id, stream_id, sequence, id, kind, payload, incident_id, created_at, position)
-        SELECT team_id, stream_id, sequence, id, kind, payload, incident_id, $7,
-            last + 1 - row_number() OVER (PARTITION BY team_id ORDER BY id DESC)
+            (team_id, stream_id, sequence, id, kind, payload, incident_id, created_at, position, channels)
+        SELECT team_id, stream_id,
+            sequence + 1 - row_number() OVER (PARTITION BY team_id, stream_id ORDER BY place DESC),
+            id, kind, payload, incident_id, $7,
+            last + 1 - row_number() OVER (PARTITION BY team_id ORDER BY place DESC),
+            string_to_array(channels, ',')::uuid[]
         FROM given JOIN numbered USING (team_id, stream_id) JOIN positioned USING (team_id)
         """,
         [event.team_id for event in ordered],
@@ -70,4 +83,6 @@ async def append_all(tx: Tx, events: Sequence[Event], now: datetime) -> None:
         [event.payload for event in ordered],
         [event.incident_id for event in ordered],
         now,
+        # No array of PostgreSQL holds lists of different lengths.
+        [",".join(map(str, event.channels)) for event in ordered],
     )

@@ -1,5 +1,6 @@
 """Incidents, their notes and their log, as callers read them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,7 +15,7 @@ _FROM = """
 _COLUMNS = """
     i.id, i.title, i.description, i.monitor_id, i.monitor_name, i.status, i.severity, i.started_at,
     i.created_at, i.acknowledged_at, i.acknowledged_by, i.resolved_at, i.resolved_by, i.resolution_note,
-    i.reopened_at, i.failure_count, i.last_error, i.span_from, i.spans_s, m.paused_at
+    i.reopened_at, i.failure_count, i.last_error, i.span_from, i.spans_s, i.parent_incident_id, m.paused_at
 """
 
 
@@ -41,6 +42,7 @@ class Incident:
     last_error: str | None
     span_from: datetime
     spans_s: int
+    parent_incident_id: UUID | None
     paused_at: datetime | None
 
 
@@ -99,6 +101,24 @@ async def one(tx: Tx, team_id: int, id_: UUID) -> Incident | None:
         f"SELECT {_COLUMNS} FROM {_FROM} WHERE i.team_id = $1 AND i.id = $2", team_id, id_
     )
     return Incident(**row) if row else None
+
+
+async def several(tx: Tx, keys: Sequence[tuple[int, UUID]]) -> dict[tuple[int, UUID], Incident]:
+    """Those of *keys*, each a team and an incident's id, that there are."""
+    rows = await tx.fetch(
+        f"""
+        SELECT i.team_id, {_COLUMNS} FROM {_FROM}
+        JOIN unnest($1::int[], $2::uuid[]) AS u (team_id, id) ON i.team_id = u.team_id AND i.id = u.id
+        """,
+        [team_id for team_id, _ in keys],
+        [id_ for _, id_ in keys],
+    )
+    found = {}
+    for row in rows:
+        fields = dict(row)
+        team_id = fields.pop("team_id")
+        found[team_id, row["id"]] = Incident(**fields)
+    return found
 
 
 async def exists(tx: Tx, team_id: int, id_: UUID) -> bool:

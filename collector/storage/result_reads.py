@@ -29,7 +29,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A row, with its location's name and its error's text."""
+    """A row, with its location's name and its error's text; *run* as in shared.results."""
 
     ts: datetime
     location: int
@@ -40,6 +40,7 @@ class Result:
     code: int | None
     phases: bytes | None
     error: str | None
+    run: int
 
     @property
     def cursor(self) -> Cursor:
@@ -58,11 +59,11 @@ _PLACES = "FROM (SELECT location, name FROM locations WHERE $4::text IS NULL OR 
 
 def _newest(source: str, within: str) -> str:
     return f"""
-        SELECT f.ts, f.location, f.n, f.name, f.status, f.ms, f.code, f.phases, e.text AS error
+        SELECT f.ts, f.location, f.n, f.name, f.status, f.ms, f.code, f.phases, e.text AS error, f.run
         FROM (
             SELECT r.*, l.name {source}
             CROSS JOIN LATERAL (
-                SELECT r.ts, r.location, r.n, r.status, r.ms, r.code, r.phases, r.error
+                SELECT r.ts, r.location, r.n, r.status, r.ms, r.code, r.phases, r.error, r.run
                 FROM results r {_RANGE} {within}
                     AND ($6::timestamptz IS NULL
                         OR (r.ts, r.location, r.n) < ($6, $7::smallint, $8::smallint))

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from collector.storage.db import Tx
 
-_HISTORY = ("results", "outages", "cadences", "rollups_dirty", "rollups_hour", "rollups_day")
+_HISTORY = ("results", "failures", "outages", "cadences", "rollups_dirty", "rollups_hour", "rollups_day")
 
 
 async def forget(tx: Tx, monitors: Sequence[int]) -> None:
@@ -78,6 +78,11 @@ async def cadences(tx: Tx, before: datetime, limit: int) -> int:
         "EXISTS (SELECT FROM cadences c WHERE c.monitor = t.monitor AND c.since > t.since AND c.since <= $1)"
     )
     return await _delete(tx, "cadences", later, before, limit)
+
+
+async def failures(tx: Tx, before: datetime, limit: int) -> int:
+    """What failed checks saw, of streaks whose last of them was before *before*."""
+    return await _delete(tx, "failures", "at < $1", before, limit)
 
 
 async def refused(tx: Tx, before: datetime, limit: int) -> int:

@@ -26,6 +26,16 @@ async def add(tx: Tx, kind: str, payload: dict[str, Any], until: datetime) -> No
     await tx.execute("INSERT INTO signals (kind, payload, until) VALUES ($1, $2, $3)", kind, payload, until)
 
 
+async def add_all(tx: Tx, kind: str, payloads: Sequence[dict[str, Any]], until: datetime) -> None:
+    """Many of one kind."""
+    await tx.execute(
+        "INSERT INTO signals (kind, payload, until) SELECT $1, unnest($2::jsonb[]), $3",
+        kind,
+        list(payloads),
+        until,
+    )
+
+
 async def unread(tx: Tx, floor: int, seen: Sequence[int], limit: int) -> list[Signal]:
     """The oldest that still hold, above *floor* and not in *seen*: numbers may commit in any order."""
     rows = await tx.fetch(

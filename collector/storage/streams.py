@@ -19,13 +19,14 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """An event that nobody has been told of yet."""
+    """An event that nobody has been told of yet; *channels*: for whom it is, whatever they listen to."""
 
     team_id: int
     stream_id: UUID
     sequence: int
     id: UUID
     kind: str
+    channels: Sequence[UUID] = ()
 
 
 async def claim(tx: Tx, limit: int) -> list[Stream]:
@@ -44,10 +45,10 @@ async def waiting(tx: Tx, streams: Sequence[Stream], most: int) -> list[Waiting]
     """The next events of each of *streams*, at most *most* of one, in its order."""
     rows = await tx.fetch(
         """
-        SELECT event.team_id, event.stream_id, event.sequence, event.id, event.kind
+        SELECT event.team_id, event.stream_id, event.sequence, event.id, event.kind, event.channels
         FROM unnest($1::int[], $2::uuid[], $3::bigint[]) AS stream (team_id, stream_id, routed)
         CROSS JOIN LATERAL (
-            SELECT team_id, stream_id, sequence, id, kind FROM events
+            SELECT team_id, stream_id, sequence, id, kind, channels FROM events
             WHERE team_id = stream.team_id AND stream_id = stream.stream_id AND sequence > stream.routed
             ORDER BY sequence LIMIT $4
         ) AS event
@@ -73,3 +74,21 @@ async def advance(tx: Tx, reached: Sequence[Stream]) -> None:
         [stream.stream_id for stream in reached],
         [stream.routed for stream in reached],
     )
+
+
+async def pagers(tx: Tx, events: Sequence[Waiting]) -> dict[UUID, list[UUID]]:
+    """The paging services that were told of the trouble of which these events are, by the events' ids."""
+    rows = await tx.fetch(
+        """
+        SELECT e.id, array_agg(DISTINCT c.id) AS channels
+        FROM unnest($1::int[], $2::uuid[], $3::bigint[]) AS u (team_id, stream_id, sequence)
+        JOIN events e USING (team_id, stream_id, sequence)
+        JOIN alerts a ON a.team_id = e.team_id AND a.incident_id = e.incident_id
+        JOIN channels c ON c.team_id = a.team_id AND c.id = ANY (a.told)
+        WHERE c.type IN ('pagerduty', 'opsgenie') GROUP BY e.id
+        """,
+        [event.team_id for event in events],
+        [event.stream_id for event in events],
+        [event.sequence for event in events],
+    )
+    return {row["id"]: row["channels"] for row in rows}

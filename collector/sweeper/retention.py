@@ -72,6 +72,7 @@ class Retention:
             "cadences": await retention.cadences(tx, raw - rollups.LONGEST, _ROWS),
             "refused": await retention.refused(tx, raw, _ROWS),
             "gaps": await retention.gaps(tx, raw, _ROWS),
+            "failures": await retention.failures(tx, raw, _ROWS),
             "deliveries": await retention.deliveries(tx, raw, _ROWS),
             "events": await retention.events(tx, raw, _ROWS),
         }

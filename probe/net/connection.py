@@ -8,7 +8,7 @@ from contextlib import suppress
 from select import EPOLLET, EPOLLIN, EPOLLOUT, EPOLLRDHUP
 from typing import TYPE_CHECKING, Final, Protocol
 
-from probe.net import faults, tls
+from probe.net import expiry, faults, tls
 from probe.net.dial import dial, drop, fault
 from probe.net.endpoint import Endpoint, show
 from probe.net.errors import TargetError
@@ -82,7 +82,8 @@ class Connection:
 
     def open(self, address: str) -> None:
         """Start to connect to *address*."""
-        self.address = address
+        self.address = self._spent.address = address
+        self._spent.port = self._to.port
         self._net.deadlines.add(self, self._limit.deadline)
         try:
             self._sock = dial(address, self._to.port)
@@ -93,7 +94,8 @@ class Connection:
 
     def adopt(self, address: str, sock: socket.socket) -> None:
         """Go on with *sock*, which is connected to *address* and watched already."""
-        self.address = address
+        self.address = self._spent.address = address
+        self._spent.port = self._to.port
         self._sock = sock
         self._fd = sock.fileno()
         self._net.rewatch(self._fd, self)
@@ -164,6 +166,7 @@ class Connection:
         assert self._manner is not None  # noqa: S101 - only those with one get here
         self._sock.do_handshake()  # type: ignore[attr-defined]
         self._spent.tls = self._lap(self._spent.tls)
+        self._spent.ends = expiry.earliest(self._sock)  # type: ignore[arg-type]
         if self._manner.judge is not None:
             self._manner.judge(self._sock, self._to)  # type: ignore[arg-type]
         self._say()

@@ -4,12 +4,17 @@ import ipaddress
 from dataclasses import dataclass
 from typing import Literal
 
+from shared.client_certificate import ClientCertificate
+
 Version = Literal["4", "6", "any"]
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """*host* is ASCII: a name without a final dot, or an address without brackets, which is *literal*."""
+    """*host* is ASCII: a name without a final dot, or an address without brackets, which is *literal*.
+
+    *client* is shown to a server that asks for one over TLS.
+    """
 
     host: str
     port: int
@@ -17,10 +22,18 @@ class Endpoint:
     tls: bool
     verify: bool
     literal: bool
+    client: ClientCertificate | None = None
 
     @classmethod
     def of(
-        cls, host: str, port: int, *, version: Version = "any", tls: bool = False, verify: bool = True
+        cls,
+        host: str,
+        port: int,
+        *,
+        version: Version = "any",
+        tls: bool = False,
+        verify: bool = True,
+        client: ClientCertificate | None = None,
     ) -> "Endpoint":
         """Raises ValueError for a host that cannot be one."""
         bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
@@ -28,7 +41,7 @@ class Endpoint:
             ready, literal = str(ipaddress.ip_address(bare)), True
         except ValueError:
             ready, literal = ascii_host(bare).removesuffix("."), False
-        return cls(ready, port, version, tls, verify, literal)
+        return cls(ready, port, version, tls, verify, literal, client)
 
 
 def ascii_host(host: str) -> str:

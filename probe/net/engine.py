@@ -14,8 +14,10 @@ from probe.net import certificates
 from probe.net.certificates import Case, Certificate
 from probe.net.connection import WATCHED, Connection, Reply
 from probe.net.deadlines import Deadlines
+from probe.net.dns_client import Questions
 from probe.net.endpoint import Endpoint
 from probe.net.errors import ProbeError, TargetError
+from probe.net.icmp import Echoes
 from probe.net.race import Race
 from probe.net.resolve import Resolver
 from probe.net.spent import Limit, Spent
@@ -48,6 +50,8 @@ class Net:
         self.loop = asyncio.get_running_loop()
         self.deadlines = Deadlines()
         self.trust = Trust(ca_file)
+        self.echoes = Echoes(self)
+        self.questions = Questions(self)
         self._names = Resolver(self.deadlines, allow_private=allow_private, servers=nameservers)
         self._watched: dict[int, Watched] = {}
         self._again: list[Connection] = []
@@ -62,8 +66,8 @@ class Net:
         Raises TargetError for whatever the target does wrong, ProbeError for what goes wrong here.
         """
         try:
-            names = self._names
-            addresses = names.literal(to) if to.literal else await names.addresses(to, spent, limit)
+            addresses = await self.addresses(to, spent, limit)
+            spent.address, spent.port = addresses[0], to.port
             if to.tls:
                 talk = partial(Connection, self, to, spent, limit, words, reply)
                 await self._securely(talk, addresses, to, limit)
@@ -74,6 +78,15 @@ class Net:
             error.code = 0 if reply is None else reply.code
             raise
 
+    async def addresses(self, to: Endpoint, spent: Spent, limit: Limit) -> Sequence[str]:
+        """Where *to* is, in the order to try. Raises TargetError if it is nowhere that may be talked to."""
+        names = self._names
+        return names.literal(to) if to.literal else await names.addresses(to, spent, limit)
+
+    def nameservers(self) -> Sequence[str]:
+        """Those that this probe asks itself, ``192.0.2.1:53``."""
+        return self._names.servers()
+
     def close(self) -> None:
         """End all: whoever still waits is cancelled."""
         for watched in list(self._watched.values()):
@@ -83,10 +96,10 @@ class Net:
         self.loop.remove_reader(self._epoll.fileno())
         self._epoll.close()
 
-    def watch(self, fd: int, watched: Watched) -> None:
+    def watch(self, fd: int, watched: Watched, events: int = WATCHED) -> None:
         """Tell *watched* what happens to *fd*, until `forget`."""
         self._watched[fd] = watched
-        self._epoll.register(fd, WATCHED)
+        self._epoll.register(fd, events)
 
     def rewatch(self, fd: int, watched: Watched) -> None:
         """From now on tell *watched*, first of all what *fd* is ready for already."""

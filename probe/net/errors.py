@@ -1,6 +1,9 @@
 """How a check can fail: by its target, or by the probe itself."""
 
+from collections.abc import Callable
+
 from probe.net.spent import Spent
+from shared.evidence import Evidence
 from shared.results import Phases
 
 
@@ -11,6 +14,7 @@ class TargetError(Exception):
         super().__init__(text)
         self.code = code
         self.spent = spent
+        self.evidence: Callable[[], Evidence] | None = None
 
     @property
     def phases(self) -> Phases:

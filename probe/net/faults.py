@@ -23,7 +23,8 @@ _OURS: Final = {
     errno.EACCES: "not permitted to connect",
     errno.EPERM: "not permitted to connect",
 }
-_CUT: Final = frozenset({errno.ECONNRESET, errno.EPIPE, errno.ECONNABORTED})
+# The last is said of one that was reset before it could be wrapped in TLS.
+_CUT: Final = frozenset({errno.ECONNRESET, errno.EPIPE, errno.ECONNABORTED, errno.ENOTCONN})
 _LOOPBACK: Final = ("127.", "::1")
 _FIRST_EPHEMERAL: Final = 1024
 

@@ -8,6 +8,8 @@ from probe.net.bodies import Body
 from probe.net.errors import TargetError
 
 MOST_HEADER_BYTES: Final = 65_536
+# So much of the beginning is kept as it came, for those who want to know what a failed check saw.
+_KEPT_BYTES: Final = 8_192
 _SWITCHING: Final = 101
 _FINAL: Final = 200
 _BODILESS: Final = (204, 304)
@@ -19,18 +21,28 @@ _NOT_HTTP: Final = "http: not an HTTP response"
 class HttpReply:
     """Status, Location and size of a response; of the body no more than *most* bytes are read.
 
-    If there is a *body*, it keeps what is read, unpacked.
+    If there is a *body*, it keeps what is read, unpacked; if there are *headers*, they take in the answer's.
     """
 
     __slots__ = (
         "_bodiless", "_body", "_chunked", "_done", "_head", "_in_body", "_length", "_most", "_packed",
-        "_parser", "code", "location", "phase", "size",
+        "_parser", "_room", "code", "headers", "location", "phase", "size", "start",
     )  # fmt: skip
 
-    def __init__(self, *, head: bool, most: int, body: Body | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        head: bool,
+        most: int,
+        body: Body | None = None,
+        headers: list[tuple[bytes, bytes]] | None = None,
+    ) -> None:
         self.code = 0
+        self.headers = headers
         self.location: bytes | None = None
         self.size = 0
+        self.start: list[bytes] = []  # the first bytes of all, as they came
+        self._room = _KEPT_BYTES
         self.phase = "first byte"
         self._bodiless = head or most == 0
         self._most = most
@@ -50,8 +62,16 @@ class HttpReply:
             lenient_spaces_after_chunk_size=True,
         )
 
+    @property
+    def text(self) -> bytes:
+        """The body, as far as it was kept."""
+        return b"" if self._body is None else bytes(self._body.data)
+
     def feed(self, data: bytes) -> bool:
         before = self.size
+        if self._room > 0:
+            self.start.append(data)
+            self._room -= len(data)
         if before == 0 and self.phase == "first byte":
             self.phase = "headers"
             if data[0] not in _STARTS:
@@ -86,6 +106,8 @@ class HttpReply:
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._in_body:
             return  # a trailer, or the header of another response behind this one
+        if self.headers is not None:
+            self.headers.append((name, value))
         match name.lower():
             case b"location":
                 self.location = value
@@ -101,6 +123,8 @@ class HttpReply:
             return
         code = self._parser.get_status_code()
         if code < _FINAL and code != _SWITCHING:
+            if self.headers:
+                self.headers.clear()
             return
         self.code = code
         self._in_body = True
@@ -110,6 +134,8 @@ class HttpReply:
             self._body.begin(self._packed.decode("latin-1"))
 
     def on_body(self, body: bytes) -> None:
+        if self._done:
+            return
         self.size += len(body)
         enough = self._body is not None and self._body.feed(body)
         if enough or self.size >= self._most:

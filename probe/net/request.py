@@ -9,6 +9,7 @@ from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit
 from probe.net.endpoint import Endpoint, Version, ascii_host
 from probe.net.errors import TargetError
 from shared import __version__
+from shared.client_certificate import ClientCertificate
 from shared.kinds.http import Auth, Http
 
 _PORTS: Final = {"http": 80, "https": 443}
@@ -32,6 +33,7 @@ class Request:
     body: bytes | None
     version: Version
     verify: bool
+    client: ClientCertificate | None
     endpoint: Endpoint
     data: bytes
 
@@ -42,10 +44,14 @@ class Request:
         if (code == 303 and method != "HEAD") or (code in {301, 302} and method == "POST"):
             method, body = "GET", None
             headers = {name: value for name, value in headers.items() if name.lower() not in _OF_THE_BODY}
-        if _origin(old) != _origin(new):
+        same = _origin(old) == _origin(new)
+        if not same:
             headers = {name: value for name, value in headers.items() if name.lower() in _HARMLESS}
         try:
-            return _build(new.geturl(), method, headers, body, self.version, verify=self.verify)
+            client = self.client if same else None
+            return _build(
+                new.geturl(), method, headers, body, self.version, verify=self.verify, client=client
+            )
         except ValueError:
             raise TargetError("redirect: to an address that is none") from None
 
@@ -58,16 +64,27 @@ def request(kind: Http) -> Request:
     if credentials:
         headers = {name: value for name, value in headers.items() if name.lower() != "authorization"}
         headers["Authorization"] = credentials
-    return _build(kind.url, kind.method, headers, body, kind.ip_version, verify=kind.verify_tls)
+    client = None
+    if kind.client_cert is not None and kind.client_key is not None:
+        client = ClientCertificate(kind.client_cert, kind.client_key)
+    version, verify = kind.ip_version, kind.verify_tls
+    return _build(kind.url, kind.method, headers, body, version, verify=verify, client=client)
 
 
 def _build(
-    url: str, method: str, headers: Mapping[str, str], body: bytes | None, version: Version, *, verify: bool
+    url: str,
+    method: str,
+    headers: Mapping[str, str],
+    body: bytes | None,
+    version: Version,
+    *,
+    verify: bool,
+    client: ClientCertificate | None,
 ) -> Request:
     parts = urlsplit(url)
     port = parts.port or _PORTS[parts.scheme]
     tls = parts.scheme == "https"
-    endpoint = Endpoint.of(parts.hostname or "", port, version=version, tls=tls, verify=verify)
+    endpoint = Endpoint.of(parts.hostname or "", port, version=version, tls=tls, verify=verify, client=client)
     lines = {
         "Host": _host(parts),
         "User-Agent": f"Tocsin/{__version__}",
@@ -82,7 +99,7 @@ def _build(
         f"{name}: {value}\r\n" for name, value in lines.items()
     )
     data = head.encode("utf-8") + b"\r\n" + (body or b"")
-    return Request(url, method, headers, body, version, verify, endpoint, data)
+    return Request(url, method, headers, body, version, verify, client, endpoint, data)
 
 
 def _target(base: str, location: bytes) -> SplitResult:

@@ -102,6 +102,10 @@ class Resolver:
             raise TargetError(known.error)
         return known.addresses
 
+    def servers(self) -> Sequence[str]:
+        """The name servers that are asked, ``192.0.2.1:53``, ``[2001:db8::1]:53``."""
+        return self._servers or list(self._start().nameservers)
+
     def close(self) -> None:
         """Give up what is being asked; those who wait are cancelled."""
         if self._ares is not None:

@@ -24,11 +24,17 @@ class Limit:
 
 
 class Spent:
-    """Seconds by phase; those of several connections (redirects) add up."""
+    """Seconds by phase; those of several connections (redirects) add up. *address*: the last one's.
 
-    __slots__ = ("connect", "dns", "first_byte", "tls", "transfer")
+    *ends*: the Unix time at which the first of the last one's certificates ends.
+    """
+
+    __slots__ = ("address", "connect", "dns", "ends", "first_byte", "port", "tls", "transfer")
 
     def __init__(self) -> None:
+        self.address = ""
+        self.port = 0
+        self.ends: float | None = None
         self.dns: float | None = None
         self.connect: float | None = None
         self.tls: float | None = None

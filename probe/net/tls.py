@@ -6,12 +6,13 @@ import ssl
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final, cast
 
 from probe.net import certificates, tls_rustls
 from probe.net.certificates import Case
+from probe.net.client_context import Clients
 from probe.net.endpoint import Endpoint
 from probe.net.errors import TargetError
 from probe.net.tls_rustls import RustSocket
@@ -104,7 +105,7 @@ class Trust:
     one costs 20 ms, so it is done late.
     """
 
-    __slots__ = ("_authorities", "_blind", "_ca_file", "_peers", "_quick", "_rustls", "_strict")
+    __slots__ = ("_authorities", "_blind", "_ca_file", "_clients", "_peers", "_quick", "_rustls", "_strict")
 
     def __init__(self, ca_file: Path | None, *, rustls: bool = tls_rustls.INSTALLED) -> None:
         self._ca_file = ca_file
@@ -113,6 +114,7 @@ class Trust:
         self._blind: Manner | None = None
         self._quick: Manner | None = None
         self._peers: dict[tuple[str, int], _Peer] = {}
+        self._clients = Clients()
         self._authorities: dict[bytes, ssl.SSLContext] = {}  # contexts of rustls that trust one each
 
     @property
@@ -122,6 +124,9 @@ class Trust:
 
     def manner(self, to: Endpoint) -> Manner:
         """How to shake hands with *to*."""
+        if to.client is not None:
+            make = self._verifying if to.verify else _trusting_all
+            return Manner(partial(_wrap, self._clients.context(to.client, make)), None)
         if not to.verify:
             return self.blind()
         peer, now = self._peers.get((to.host, to.port)), time.monotonic()
@@ -135,18 +140,22 @@ class Trust:
 
     def strict(self) -> Manner:
         if self._strict is None:
-            context = ssl.create_default_context(cafile=self._ca_file)
-            context.hostname_checks_common_name = False  # as browsers and Go do
-            self._strict = Manner(partial(_wrap, context), self._remember)
+            self._strict = Manner(partial(_wrap, self._verifying()), self._remember)
         return self._strict
+
+    def _verifying(self) -> ssl.SSLContext:
+        context = ssl.create_default_context(cafile=self._ca_file)
+        context.hostname_checks_common_name = False  # as browsers and Go do
+        return context
+
+    def authorities(self) -> bytes:
+        """Those that are trusted, in PEM, for a library that brings others."""
+        return _authorities(self._ca_file)
 
     def blind(self, judge: Judge | None = None) -> Manner:
         """Takes any certificate; with no authority loaded OpenSSL builds no chain, which is the saving."""
         if self._blind is None:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-            context.check_hostname = False
-            context.verify_mode = ssl.CERT_NONE
-            self._blind = Manner(partial(_wrap, context), None)
+            self._blind = Manner(partial(_wrap, _trusting_all()), None)
         return self._blind if judge is None else Manner(self._blind.wrap, judge)
 
     def _remember(self, sock: ssl.SSLSocket, to: Endpoint) -> None:
@@ -159,7 +168,7 @@ class Trust:
         if self._rustls and peer.rust_after <= now:
             peer.rust = self._by_rust(peer, chain[-1].public_bytes(_DER))
         most_s = _TRUSTED_S if peer.rust is None else _TRUSTED_BY_BOTH_S
-        peer.chains[_print(_ders(sock))] = now + min(most_s, _left_s(chain))
+        peer.chains[_print(ders(sock))] = now + min(most_s, _left_s(chain))
         self._peers[to.host, to.port] = peer
 
     def _by_rust(self, peer: _Peer, authority: bytes) -> Manner | None:
@@ -175,7 +184,7 @@ class Trust:
         return Manner(partial(_wrap_rust, context, peer), partial(self._recognise_rust, peer))
 
     def _recognise(self, sock: ssl.SSLSocket, to: Endpoint) -> None:
-        self._demand(to, _print(_ders(sock)))
+        self._demand(to, _print(ders(sock)))
 
     def _recognise_rust(self, peer: _Peer, sock: ssl.SSLSocket, to: Endpoint) -> None:
         peer.rust_knows = True
@@ -185,6 +194,13 @@ class Trust:
         peer = self._peers.get((to.host, to.port))
         if peer is None or peer.chains.get(chain, 0.0) <= time.monotonic():
             raise Unproven("tls: certificate is not verified yet")
+
+
+def _trusting_all() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
 
 
 def _wrap(context: ssl.SSLContext, sock: socket.socket, host: str) -> ssl.SSLSocket:
@@ -205,6 +221,24 @@ def _refuse(peer: _Peer, error: OSError) -> TargetError:
     peer.rust, peer.rust_knows = None, False
     peer.chains.clear()
     return Unproven("tls: rustls would not")
+
+
+@lru_cache(1)
+def _authorities(ca_file: Path | None) -> bytes:
+    context = ssl.create_default_context(cafile=ca_file)
+    return "".join(map(ssl.DER_cert_to_PEM_cert, context.get_ca_certs(binary_form=True))).encode()
+
+
+def trusting(authorities: str) -> Manner:
+    """Trusts *authorities* (PEM) alone, be they roots or not. Raises ValueError if they can't be read."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.hostname_checks_common_name = False
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    try:
+        context.load_verify_locations(cadata=authorities)
+    except ssl.SSLError:
+        raise ValueError("trustedCa holds no certificates that can be read") from None
+    return Manner(partial(_wrap, context), None)
 
 
 def sent(sock: ssl.SSLSocket) -> list[Any]:
@@ -230,7 +264,8 @@ def fault(error: ssl.SSLError, peer: str, *, phase: str) -> TargetError:
     return TargetError(f"tls: {'connection' if late else 'handshake'} failed: {words}")
 
 
-def _ders(sock: ssl.SSLSocket) -> Iterable[bytes]:
+def ders(sock: ssl.SSLSocket) -> Iterable[bytes]:
+    """The chain as the server sent it."""
     return (one.public_bytes(_DER) for one in sent(sock))
 
 

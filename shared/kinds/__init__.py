@@ -11,24 +11,71 @@ from dataclasses import MISSING, is_dataclass
 from functools import cache
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
+from shared.kinds.dns import Dns
 from shared.kinds.fields import Secret, camel
+from shared.kinds.grpc import Grpc
+from shared.kinds.heartbeat import Heartbeat
 from shared.kinds.http import Http
+from shared.kinds.icmp import Icmp
+from shared.kinds.imap import Imap
+from shared.kinds.mysql import Mysql
+from shared.kinds.opentelemetry import OpenTelemetry
+from shared.kinds.pop3 import Pop3
+from shared.kinds.postgres import Postgres
+from shared.kinds.prometheus import Prometheus
+from shared.kinds.redis import Redis
+from shared.kinds.smtp import Smtp
 from shared.kinds.tcp import Tcp
+from shared.kinds.tls import Tls
+from shared.kinds.websocket import WebSocket
 
-Kind = Http | Tcp
+Kind = (
+    Dns
+    | Grpc
+    | Heartbeat
+    | Http
+    | Icmp
+    | Imap
+    | Mysql
+    | OpenTelemetry
+    | Pop3
+    | Postgres
+    | Prometheus
+    | Redis
+    | Smtp
+    | Tcp
+    | Tls
+    | WebSocket
+)
 
 KINDS: dict[str, type[Kind]] = {
+    "dns": Dns,
+    "grpc": Grpc,
+    "heartbeat": Heartbeat,
     "http": Http,
+    "icmp": Icmp,
+    "imap": Imap,
+    "mysql": Mysql,
+    "opentelemetry": OpenTelemetry,
+    "pop3": Pop3,
+    "postgres": Postgres,
+    "prometheus": Prometheus,
+    "redis": Redis,
+    "smtp": Smtp,
     "tcp": Tcp,
+    "tls": Tls,
+    "websocket": WebSocket,
+}
+
+# Of these no probe knows: what they have to say comes to the collectors by itself.
+RECEIVING: dict[str, type[Kind]] = {
+    "heartbeat": Heartbeat,
+    "opentelemetry": OpenTelemetry,
+    "prometheus": Prometheus,
 }
 
 # Types that interface.md names and that do not run yet: refused by name, not as a misspelling.
 NOT_YET = (
-    "icmp",
-    "tls",
-    "heartbeat",
-    "prometheus",
-    "opentelemetry",
     "web3",
     "web3_contract_event",
     "gas_price",
@@ -45,7 +92,7 @@ def load(type_: str, config: Mapping[str, Any]) -> Kind:
 
     Raises KeyError for a type that this version does not know, TypeError for a missing field.
     """
-    kind: Kind = _build(KINDS[type_], config)
+    kind: Kind = build(KINDS[type_], config)
     return kind
 
 
@@ -58,16 +105,23 @@ def secret_fields(kind: type[Any]) -> frozenset[str]:
     )
 
 
-def _build(cls: Any, values: Mapping[str, Any]) -> Any:
+def build(cls: Any, values: Mapping[str, Any]) -> Any:
+    """The *cls* that *values* (checked already, camelCase) describe. Raises TypeError for a missing field."""
     arguments: dict[str, Any] = {}
     for name, (alias, nested, required) in _shape(cls).items():
         if alias in values:
             value = values[alias]
-            arguments[name] = _build(nested, value) if nested and isinstance(value, Mapping) else value
+            arguments[name] = _built(nested, value) if nested else value
         elif required:
             msg = f"{cls.__name__} lacks {alias}"
             raise TypeError(msg)
     return cls(**arguments)
+
+
+def _built(nested: type[Any], value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return build(nested, value)
+    return [_built(nested, item) for item in value] if isinstance(value, list) else value
 
 
 @cache
@@ -86,6 +140,6 @@ def _shape(cls: Any) -> dict[str, tuple[str, type[Any] | None, bool]]:
 def _nested(hint: Any) -> type[Any] | None:
     if is_dataclass(hint) and isinstance(hint, type):
         return hint
-    if get_origin(hint) in (Union, types.UnionType):
+    if get_origin(hint) in (Union, types.UnionType, list):
         return next((part for part in get_args(hint) if isinstance(part, type) and is_dataclass(part)), None)
     return None

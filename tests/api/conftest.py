@@ -1,6 +1,8 @@
 """A real server over a real database, and a client that holds an admin's token."""
 
+import asyncio
 from collections.abc import AsyncIterator
+from datetime import timedelta
 
 import aiohttp
 import pytest
@@ -8,16 +10,22 @@ import pytest
 from collector.api.app import make, serve
 from collector.api.deps import Deps
 from collector.channels.transport import Transport
+from collector.core.bucket import PLANS, Plan
 from collector.core.seal import Keyring
+from collector.ingest.heartbeats import Heartbeats
+from collector.ingest.pushes import Pushes
 from collector.services.bootstrap import Made, bootstrap
 from collector.services.following import Following
 from collector.services.signals import Signals
 from collector.storage.db import Db
 from shared.clock import utc_now
+from shared.loop import forever
 from shared.tokens import new_key
 from tests.api.client import Api, Clock
 
 PUBLIC_URL = "https://tocsin.example.com"
+# More than any test asks for.
+UNLIMITED = Plan(per_minute=60_000_000, burst=1_000_000)
 
 
 @pytest.fixture
@@ -36,6 +44,8 @@ async def made(db: Db) -> Made:
 @pytest.fixture
 async def api(db: Db, keyring: Keyring, made: Made) -> AsyncIterator[Api]:
     clock, transport = Clock(), Transport(allow_private=True)
+    pushes = Pushes(db, since=clock, now=clock, tell=lambda: None)
+    heartbeats = Heartbeats(db, pushes, now=clock)
     deps = Deps(
         db=db,
         keyring=keyring,
@@ -45,7 +55,10 @@ async def api(db: Db, keyring: Keyring, made: Made) -> AsyncIterator[Api]:
         public_url=PUBLIC_URL,
         min_interval=1,
         now=clock,
+        plans=dict.fromkeys(PLANS, UNLIMITED),
+        take=heartbeats.take,
     )
+    pings = asyncio.create_task(forever("pings", heartbeats.turn, timedelta(milliseconds=10)))
     runner = await serve(make(deps), "127.0.0.1:0")
     try:
         async with aiohttp.ClientSession() as session:
@@ -53,4 +66,6 @@ async def api(db: Db, keyring: Keyring, made: Made) -> AsyncIterator[Api]:
             yield Api(url, session, deps, clock, made.team_id, made.user_id, made.token)
     finally:
         await runner.cleanup()
+        pings.cancel()
+        await asyncio.gather(pings, return_exceptions=True)
         await transport.close()

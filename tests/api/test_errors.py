@@ -125,6 +125,7 @@ async def test_each_error_has_its_status(
     answer = await rough.get(f"/v1/fail/{name}")
 
     told(answer, status, error, **more)
+    assert int(answer.headers["X-RateLimit-Remaining"]) > 0
     assert answer.headers.get("Retry-After") == (str(more["retryAfter"]) if more else None)
 
 
@@ -212,10 +213,16 @@ async def test_a_small_body_that_unpacks_to_a_large_one_is_413(rough: Api) -> No
     told(await rough.post("/v1/echo", packed, headers={"Content-Encoding": "gzip"}), 413, "Payload Too Large")
 
 
-async def test_a_body_that_is_not_packed_as_it_says_is_a_400(rough: Api) -> None:
-    answer = await rough.post("/v1/echo", b'{"a": 1}', headers={"Content-Encoding": "gzip"})
+async def test_a_body_that_is_not_packed_as_it_says_is_a_400_and_no_error_in_the_log(
+    rough: Api, caplog: pytest.LogCaptureFixture
+) -> None:
+    packed = {"headers": {"Content-Encoding": "gzip"}}
+    answer = await rough.post("/v1/echo", b'{"a": 1}', **packed)
 
-    assert answer.status == 400
+    assert (answer.status, answer.headers["Connection"]) == (400, "close")
+    assert (await rough.with_token(None).post("/v1/monitors", b'{"a": 1}', **packed)).status == 401
+    assert (await rough.post("/v1/echo", b'{"a": 1}')).status == 200
+    assert not caplog.records
 
 
 @pytest.mark.parametrize(
@@ -350,6 +357,7 @@ async def test_while_the_database_is_away_it_is_503_and_afterwards_it_works(
         answer = await api.get(path)
         told(answer, 503, "Service Unavailable", retryAfter=answer.json["retryAfter"])
         assert answer.headers["Retry-After"] == str(answer.json["retryAfter"])
+        assert ("X-RateLimit-Limit" in answer.headers) is path.startswith("/v1/")
     assert (await api.get("/healthz")).status == 200
 
     async with door(Path(directory, name), tmp_path / name):

@@ -215,3 +215,13 @@ async def test_certificates_that_are_over_are_forgotten(api: Api) -> None:
         later = enrolments.Certificate(b"s" * 20, probe_id, b"a", api.clock(), api.clock())
         await enrolments.note(tx, later)
         assert await tx.fetchval("SELECT array_agg(serial) FROM probe_certificates") == [b"s" * 20]
+
+
+async def test_a_blind_probe_is_shown_with_since_when(api: Api) -> None:
+    probe_id = await joined(api, api.team_id)
+    await connect(api, probe_id, {"blind": True})
+    shown = (await api.get(path(probe_id))).json
+    assert shown["status"] == "online"
+    assert shown["blindSince"] == shown["lastSeenAt"]
+    await connect(api, probe_id, {"blind": False})
+    assert (await api.get(path(probe_id))).json["blindSince"] is None

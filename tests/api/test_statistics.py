@@ -351,6 +351,7 @@ def _times(history: History, place: int, since: int, until: int) -> tuple[int, i
             uptime.known(
                 sorted((one.at * 1000, one.status != 3) for one in history.results if one.location + 1 == at),
                 [(start * 1000, cover) for start, cover in history.cadences],
+                [(start * 1000, end * 1000) for start, end in history.maintenance],
             )
             for at in ([1, 2] if place == 0 else [place])
         )

@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from pathlib import Path
 from typing import cast
@@ -59,7 +59,7 @@ class Served:
 
 
 async def _measure() -> list[Figure]:
-    async with _collector() as served:
+    async with collector() as served:
         template = await _made(served)
         await _history(served)
         few = {path: await _median_ms(served, path) for path in _LISTS}
@@ -85,6 +85,9 @@ async def _figures(served: Served, few: dict[str, float], many: dict[str, float]
     one = [f"/v1/monitors/{each}" for each in some]
     yield Figure("api, nothing but the server (healthz)", await _rate(served, ["/healthz"]), UNIT)
     yield Figure("api, a monitor", await _rate(served, one), UNIT, at_least=4_000)
+    for name, token in (("no token", ""), ("a token that is none", new_token())):
+        stranger = replace(served, token=token)
+        yield Figure(f"api, 401 or 429 for {name}", await _rate(stranger, one), UNIT, at_least=15_000)
     for path in _LISTS:
         bound = 1_500 if path == _LISTS[0] else None
         yield Figure(f"api, {_short(path)}", await _rate(served, [path]), UNIT, at_least=bound)
@@ -102,7 +105,7 @@ def _short(path: str) -> str:
 
 
 @asynccontextmanager
-async def _collector() -> AsyncIterator[Served]:
+async def collector() -> AsyncIterator[Served]:
     """Gone with its database at the end of the block."""
     with tempfile.TemporaryDirectory(prefix="tocsin-bench-") as directory:
         embedded = Embedded(Path(directory) / "db")
@@ -126,6 +129,7 @@ async def _serving(directory: Path, database: str) -> AsyncIterator[Served]:
         "TOCSIN_HTTP_LISTEN": f"127.0.0.1:{port}",
         "TOCSIN_GRPC_LISTEN": f"127.0.0.1:{free_port()}",
         "TOCSIN_PLAN": "enterprise",
+        "TOCSIN_RATE_PER_MINUTE": "60000000",
         "TOCSIN_LOG_LEVEL": "warning",
     }
     command = [sys.executable, "-m", "shared.command", "collector"]
@@ -272,7 +276,7 @@ class Asker(asyncio.Protocol):
         length = _LENGTH.search(head)
         if not blank or length is None or len(body) < int(length[1]):
             return
-        if not head.startswith(b"HTTP/1.1 200"):
+        if not head.startswith((b"HTTP/1.1 200", b"HTTP/1.1 401", b"HTTP/1.1 429")):
             self.done.set_exception(AssertionError(self._got.decode()))
             return
         self._took.append(time.monotonic() - self._asked_at)

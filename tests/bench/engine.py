@@ -18,8 +18,11 @@ from probe.checks import CHECKS, Check
 from probe.net.engine import Net
 from probe.net.tls import Trust
 from probe.runner import run as run_check
+from shared.kinds import Kind
+from shared.kinds.dns import Dns
 from shared.kinds.http import Http
 from shared.kinds.tcp import Tcp
+from shared.kinds.tls import Tls
 from shared.results import Status
 from tests.bench.figures import Figure
 
@@ -46,13 +49,16 @@ def run() -> Iterable[Figure]:
             for library, at_least in (("openssl", 1_000), ("rustls", 2_000)):
                 rate = _rate("http", https, 1_000, ca_file, rustls=library == "rustls")
                 yield Figure(f"engine https, {library}", rate, "checks per CPU-second", at_least)
+            certificate = Tls(domain=f"127.0.0.1:{secure}", expiry_days=0)
+            yield Figure("engine tls", _rate("tls", certificate, 600, ca_file), "checks per CPU-second", 800)
+            with _names() as port:
+                name = Dns(host="www.example.com", resolver=f"127.0.0.1:{port}", expected=["192.0.2.1"])
+                yield Figure("engine dns", _rate("dns", name, 6_000), "checks per CPU-second", 10_000)
         finally:
             os.sched_setaffinity(0, home)
 
 
-def _rate(
-    name: str, kind: Http | Tcp, count: int, ca_file: Path | None = None, *, rustls: bool = False
-) -> float:
+def _rate(name: str, kind: Kind, count: int, ca_file: Path | None = None, *, rustls: bool = False) -> float:
     return uvloop.run(_measure(CHECKS[name](kind), count, ca_file, rustls=rustls))
 
 
@@ -88,6 +94,17 @@ async def _many(check: Check, net: Net, count: int) -> None:
 def _cpu_s() -> float:
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return usage.ru_utime + usage.ru_stime
+
+
+@contextmanager
+def _names() -> Iterator[int]:
+    command = [sys.executable, "-m", "tests.bench.names"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield int(process.stdout.readline())
+        finally:
+            process.kill()
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from collector.api.app import make, serve
 from collector.api.deps import Deps
 from collector.channels.transport import Transport
 from collector.core.access import Permission
+from collector.core.bucket import PLANS, Plan
 from collector.core.seal import Keyring
 from collector.embedded import Embedded
 from collector.services import tokens
@@ -196,6 +197,7 @@ async def _calling(db: Db) -> AsyncIterator[Caller]:
         public_url="https://tocsin.example.com",
         min_interval=1,
         now=utc_now,
+        plans=dict.fromkeys(PLANS, Plan(per_minute=60_000_000, burst=1_000_000)),
     )
     runner = await serve(make(deps), "127.0.0.1:0")
     try:

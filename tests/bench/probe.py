@@ -28,6 +28,7 @@ from tests.bench.figures import Figure
 SETTLE_S = 3.0
 WATCHED_S = 10.0
 WINDOWS = 5
+PINGS = 3
 ROOT = Path(__file__).parents[2]
 
 
@@ -44,6 +45,9 @@ def run() -> Iterator[Figure]:
         http = orjson.dumps({"url": f"http://127.0.0.1:{plain}/"})
         https = orjson.dumps({"url": f"https://127.0.0.1:{secure}/"})
         tcp = orjson.dumps({"host": "127.0.0.1", "port": plain})
+        ping = orjson.dumps({"host": "127.0.0.1", "count": PINGS})
+        pings = orders("icmp", ping, range(1, 8_001), interval_ms=1000)
+        yield from _rates(f"icmp, {PINGS} pings each", pings, ca_file, 40_000 // PINGS)
         yield from _rates("tcp", orders("tcp", tcp, range(1, 10_001), interval_ms=1000), ca_file, 14_000)
         yield from _rates("http", orders("http", http, range(1, 6_001), interval_ms=1000), ca_file, 8_000)
         # Each keeps the probe busy for a bit more than half of the time.

@@ -48,10 +48,10 @@ async def _rates(db: Db) -> list[float]:
     rates = []
     for number in range(RUNS + 1):
         batches = list(_batches(world, number))
-        before = _cpu_s(server)
+        before = cpu_s(server)
         slots = asyncio.Semaphore(IN_FLIGHT)
         await asyncio.gather(*[_submit(writer, slots, batch) for batch in batches])
-        spent = _cpu_s(server) - before
+        spent = cpu_s(server) - before
         rates.append(sum(len(one.batch.monitor) for one in batches) / spent)
     task.cancel()
     assert await world.value("SELECT count(*) FROM results") == (RUNS + 1) * ROUNDS * MONITORS * len(
@@ -76,7 +76,7 @@ def _batches(world: World, number: int) -> Iterator[Submission]:
             yield world.batch_of(part, statuses, now=now + timedelta(minutes=round_))
 
 
-def _cpu_s(server: psutil.Process) -> float:
+def cpu_s(server: psutil.Process) -> float:
     """CPU seconds so far of this process and of the server with all its children."""
     spent = time.process_time()
     for process in (server, *server.children(recursive=True)):

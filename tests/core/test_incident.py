@@ -1,10 +1,13 @@
 """What a verdict means for the incident, and who hears of it."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from collector.core.incident import Decision, Deed, Monitor, Seen, Tell, decide, goes_on
+from collector.core.dependencies import Parents
+from collector.core.holds import Standing
+from collector.core.incident import Decision, Deed, Monitor, Seen, Tell, after, decide, goes_on
 from collector.core.quorum import Vote
 from collector.core.state import Change, LocationState
 
@@ -12,6 +15,7 @@ NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 LONG_AGO = NOW - timedelta(days=1)
 EARLIER = NOW - timedelta(seconds=9)
 FIRST = NOW - timedelta(seconds=20)
+SECOND = timedelta(seconds=1)
 
 
 def monitor(*, down: bool = False, told: bool = False, silenced_s: int = 0) -> Monitor:
@@ -19,9 +23,16 @@ def monitor(*, down: bool = False, told: bool = False, silenced_s: int = 0) -> M
     return Monitor("api", "majority", down, told, until)
 
 
-def seen(*, failing: bool, since: datetime = FIRST, change: Change | None = None, error: str = "") -> Seen:
+def seen(
+    *,
+    failing: bool,
+    since: datetime = FIRST,
+    change: Change | None = None,
+    error: str = "",
+    at: datetime = NOW,
+) -> Seen:
     state = LocationState(failing, 3, 0, since) if failing else LocationState()
-    return Seen(Vote("eu", failing, NOW), state, change, EARLIER if change else None, int(failing), error)
+    return Seen(Vote("eu", failing, at), state, change, EARLIER if change else None, int(failing), error)
 
 
 def decided(before: Monitor, *places: Seen, started_at: datetime = LONG_AGO) -> Decision:
@@ -97,3 +108,118 @@ def test_which_incident_a_new_outage_belongs_to(
     ago: timedelta | None, by: dict[str, object] | None, *, same: bool
 ) -> None:
     assert goes_on(NOW - ago if ago else None, by, NOW) is same
+
+
+def test_under_maintenance_it_is_down_without_an_incident_until_the_window_ends() -> None:
+    until = NOW + timedelta(seconds=60)
+    before = replace(monitor(), around=Standing(maintenance_until=until))
+    within = decided(before, seen(failing=True))
+    assert (within.down, within.turned, within.deed, within.tell) == (True, True, Deed.NONE, Tell.NOTHING)
+
+    still = replace(after(before, within), around=Standing(maintenance_until=until))
+    assert decided(still, seen(failing=True)).deed is Deed.NONE
+
+    ended = decide(after(before, within), [seen(failing=True, at=until)], LONG_AGO, until + 9 * SECOND)
+    assert (ended.turned, ended.deed, ended.tell, ended.since) == (False, Deed.OPEN, Tell.DOWN, until)
+    assert after(before, ended).unrecorded_until is None
+
+
+def test_what_recovers_within_the_window_leaves_nothing_behind() -> None:
+    around = Standing(maintenance_until=NOW + timedelta(seconds=60))
+    down = after(monitor(), decided(replace(monitor(), around=around), seen(failing=True)))
+    ended = decided(replace(down, around=around), seen(failing=False, change=Change.RECOVERED))
+    assert (ended.deed, ended.tell, ended.unrecorded_until) == (Deed.RESOLVE, Tell.NOTHING, None)
+
+
+def test_an_incident_that_was_open_before_the_window_ends_and_is_told_within_it() -> None:
+    around = Standing(maintenance_until=NOW + timedelta(seconds=60))
+    ended = decided(replace(monitor(down=True, told=True), around=around), seen(failing=False))
+    assert (ended.deed, ended.tell) == (Deed.RESOLVE, Tell.UP)
+
+
+@pytest.mark.parametrize("parents", [Parents.DOWN, Parents.AWAITED])
+def test_while_a_parent_is_down_its_incident_is_recorded_and_nobody_is_told(parents: Parents) -> None:
+    before = replace(monitor(), around=Standing(parents=parents))
+    held = decided(before, seen(failing=True))
+    assert (held.deed, held.tell) == (Deed.OPEN, Tell.NOTHING)
+    assert decided(after(before, held), seen(failing=True)).tell is Tell.DOWN
+
+
+def test_some_failing_but_not_enough_is_degraded_until_they_recover() -> None:
+    some = decided(monitor(), seen(failing=True), seen(failing=False), seen(failing=False))
+    assert (some.deed, some.degraded_since) == (Deed.NONE, NOW)
+
+    later = NOW + timedelta(minutes=1)
+    places = [seen(failing=True, at=later), seen(failing=False, at=later), seen(failing=False, at=later)]
+    assert decide(after(monitor(), some), places, LONG_AGO, later).degraded_since == NOW
+    assert decided(after(monitor(), some), seen(failing=False)).degraded_since is None
+    assert decided(after(monitor(), some), seen(failing=True), seen(failing=True)).degraded_since is None
+
+
+def test_a_reopened_incident_is_told_again_and_its_end_once() -> None:
+    owed = replace(monitor(down=True, told=True), owed=True)
+    silenced = replace(owed, silenced_until=NOW + SECOND)
+    assert decided(silenced, seen(failing=True)).tell is Tell.NOTHING
+    told = decided(owed, seen(failing=True))
+    assert told.tell is Tell.DOWN
+    assert decided(after(owed, told), seen(failing=True)).tell is Tell.NOTHING
+    over = decided(silenced, seen(failing=False))
+    assert (over.tell, after(silenced, over).owed) == (Tell.UP, False)
+
+
+def test_nothing_changes_before_something_was_measured() -> None:
+    unmeasured = replace(seen(failing=True), vote=Vote("eu", failing=True, seen_at=NOW, known=False))
+    assert decided(monitor(), unmeasured).turned is False
+
+
+def turn(one: Monitor, minute: float, *, down: bool) -> Decision:
+    """What is decided so many minutes from now, when it turns."""
+    now = NOW + timedelta(minutes=minute)
+    return decide(one, [seen(failing=down, at=now, since=now)], LONG_AGO, now)
+
+
+def flapped() -> tuple[Monitor, list[Decision]]:
+    """A monitor that went down and up each minute, seven changes in all."""
+    one, said = monitor(), []
+    for minute in range(7):
+        said.append(turn(one, minute, down=minute % 2 == 0))
+        one = after(one, said[-1])
+    return one, said
+
+
+def test_more_than_six_changes_in_half_an_hour_are_flapping_and_told_no_more() -> None:
+    one, said = flapped()
+    assert [each.tell for each in said] == [Tell.DOWN, Tell.UP] * 3 + [Tell.NOTHING]
+    assert [each.deed for each in said] == [Deed.OPEN, Deed.RESOLVE] * 3 + [Deed.OPEN]
+    assert one.flapping_since == NOW + timedelta(minutes=6)
+    for minute in range(7, 12):
+        change = turn(one, minute, down=minute % 2 == 0)
+        assert (change.turned, change.tell) == (True, Tell.NOTHING)
+        assert change.deed is not Deed.RESOLVE
+        one = after(one, change)
+
+
+@pytest.mark.parametrize(
+    ("down", "deed", "tell"),
+    [
+        pytest.param(True, Deed.NONE, Tell.DOWN, id="still bad: told then"),
+        pytest.param(False, Deed.RESOLVE, Tell.NOTHING, id="well: the incident ends, and they heard of it"),
+    ],
+)
+def test_once_one_state_has_held_for_ten_minutes_it_is_told(deed: Deed, tell: Tell, *, down: bool) -> None:
+    one, _ = flapped()
+    minute = 6 if down else 7
+    if not down:
+        one = after(one, turn(one, minute, down=False))
+    assert turn(one, minute + 9.9, down=down).flapping_since is not None
+    calm = turn(one, minute + 10, down=down)
+    assert (calm.turned, calm.deed, calm.tell, calm.flapping_since) == (False, deed, tell, None)
+    assert calm.until == NOW + timedelta(minutes=minute)
+    assert turn(after(one, calm), minute + 11, down=down).deed is Deed.NONE
+
+
+def test_who_heard_that_it_is_down_before_it_flapped_hears_of_the_end_once_it_is_calm() -> None:
+    one = replace(monitor(down=True, told=True), turned_at=tuple(NOW for _ in range(6)))
+    held = turn(one, 1, down=False)
+    assert (held.deed, held.tell) == (Deed.NONE, Tell.NOTHING)
+    assert turn(after(one, held), 12, down=False).tell is Tell.UP

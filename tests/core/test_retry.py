@@ -8,6 +8,7 @@ from collector.core.retry import Policy, next_try
 
 USUAL = Policy()
 LONG = Policy(max_retries=10)
+OBLIGING = Policy(max_retries=10, obliging=True)
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,10 @@ LONG = Policy(max_retries=10)
         pytest.param(LONG, 4, 600, 600, id="but the fourth"),
         pytest.param(LONG, 4, 1, 60, id="a wish for haste changes nothing"),
         pytest.param(LONG, 4, 86_400, 3600, id="a wish for a day is an hour"),
+        pytest.param(OBLIGING, 1, 20, 20, id="where it counts at once, it bends the first retry"),
+        pytest.param(OBLIGING, 1, None, 1, id="without a wish it is the usual wait"),
+        pytest.param(OBLIGING, 2, 1, 5, id="and no shorter than that"),
+        pytest.param(OBLIGING, 1, 86_400, 3600, id="nor longer than an hour"),
     ],
 )
 def test_next_try(policy: Policy, tries: int, asked_s: float | None, wait_s: float | None) -> None:

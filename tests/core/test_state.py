@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from collector.core.state import Change, Check, LocationState, Thresholds, step
+from collector.core.state import Change, Check, LocationState, Thresholds, outdated, sooner, step, timed_out
+from probe.net.faults import late
 from shared.results import Status
 
 T0 = datetime(2026, 11, 21, tzinfo=UTC)
@@ -73,3 +74,36 @@ MENDING = LocationState(failing=True, goods=1, failed_since=T0)
 )
 def test_step(before: LocationState, check: Check, after: LocationState, change: Change | None) -> None:
     assert step(before, check, TWICE) == (after, change)
+
+
+@pytest.mark.parametrize(
+    ("error", "hung"),
+    [
+        *((late(phase, "10 s"), True) for phase in ("tls", "first byte", "transfer", "expected text")),
+        ("connect: timed out after 10 s to 192.0.2.1:443", True),
+        ("connect: timed out after 3 s to 192.0.2.1:443 and 2 more", True),
+        ("dns: no answer for example.com within 10 s", True),
+        ("connect: refused by 192.0.2.1:443", False),
+        ("status 504, expected 2xx", False),
+        ("body does not contain 'timed out'", False),
+        ("", False),
+    ],
+)
+def test_what_counts_as_a_check_that_hung(error: str, *, hung: bool) -> None:
+    assert timed_out(error) is hung
+
+
+@pytest.mark.parametrize(("needs", "then"), [(3, 2), (2, 1), (1, 1)])
+def test_after_another_location_one_that_hangs_needs_one_failure_less(needs: int, then: int) -> None:
+    assert sooner(Thresholds(needs, 4)) == Thresholds(then, 4)
+
+
+def test_failing_against_enough_good_checks_that_came_late_is_outdated() -> None:
+    failing = LocationState(failing=True, fails=2, failed_since=T0)
+    late_good = Check(Status.UP, T1, late=True)
+    once, _ = step(failing, late_good, Thresholds(2, 2))
+    twice, _ = step(once, late_good, Thresholds(2, 2))
+    again, _ = step(twice, Check(Status.DOWN, T1), Thresholds(2, 2))
+    assert [outdated(state, Thresholds(2, 2)) for state in (failing, once, twice, again)] == [
+        False, False, True, False,
+    ]  # fmt: skip

@@ -56,6 +56,8 @@ class Product:
             "DATA_DIR": str(self.data_dir),
             "HTTP_LISTEN": f"127.0.0.1:{self.http}",
             "GRPC_LISTEN": f"127.0.0.1:{self.grpc}",
+            "PLAN": "enterprise",
+            "RATE_PER_MINUTE": "60000000",
             **self.settings,
         }
         environment = {name: value for name, value in os.environ.items() if not name.startswith("TOCSIN_")}

@@ -155,6 +155,7 @@ async def _sound(world: World) -> None:
         """
         SELECT m.down, count(i.id) AS open FROM monitors m
         LEFT JOIN incidents i ON i.team_id = m.team_id AND i.monitor_id = m.id AND i.status <> 'resolved'
+        WHERE m.flapping_since IS NULL  -- one that flaps has its incident held open
         GROUP BY m.id, m.down
         """
     )

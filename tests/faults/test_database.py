@@ -71,11 +71,16 @@ async def assert_once(world: World, count: int) -> None:
     assert await world.value("SELECT count(*) FROM results") == count * 5 * keys
     assert await world.value("SELECT count(*) FROM refused_results") == 0
     rows = await world.fetch("SELECT status, failure_count FROM incidents")
-    assert [(row["status"], row["failure_count"]) for row in rows] == [("resolved", 4 * count)] * keys
+    # The seventh change is one too many: from then on it flaps, and its incident is held open.
+    told, status = min(count, 3), "resolved" if count <= 3 else "open"
+    assert [(row["status"], row["failure_count"]) for row in rows] == [(status, 4 * count)] * keys
     streams = await world.fetch(
-        "SELECT array_agg(kind ORDER BY sequence) AS kinds FROM events GROUP BY stream_id"
+        """
+        SELECT array_agg(kind ORDER BY sequence) AS kinds FROM events
+        WHERE kind IN ('monitor.down', 'monitor.up') GROUP BY stream_id
+        """
     )
-    assert [row["kinds"] for row in streams] == [["monitor.down", "monitor.up"] * count] * keys
+    assert [row["kinds"] for row in streams] == [["monitor.down", "monitor.up"] * told] * keys
     assert await world.value("SELECT count(*) FROM states WHERE failing OR fails > 0") == 0
 
 
@@ -197,7 +202,7 @@ async def test_a_transaction_of_a_stopped_collector_does_not_hold_its_probe_for_
     async with db.transaction() as tx:
         await deciding.begin(tx)
         idle = await tx.fetchval("SHOW idle_in_transaction_session_timeout")
-    assert idle == "15s"
+    assert idle == "5s"
 
 
 async def test_a_hung_server_is_waited_for_and_everything_is_stored_once(db: Db) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -117,6 +117,7 @@ class Peer:
     plans: list[probe_pb2.Plan] = field(default_factory=list)
     runs: list[probe_pb2.Run] = field(default_factory=list)
     unnamed: set[int] = field(default_factory=set)
+    asked: set[int] = field(default_factory=set)  # what it is to let go of
 
     async def say(self, **body: Any) -> None:
         self.boot_us += 1
@@ -164,6 +165,7 @@ class Peer:
         self.plans.append(plan)
         if plan.starts_snapshot:
             self.unnamed = set(self.plan)
+        self.asked.update(plan.release)
         for number in plan.removed:
             del self.plan[number]
         for assignment in plan.upsert:
@@ -231,7 +233,8 @@ async def refusal(
 ) -> tuple[grpc.StatusCode, str]:
     """How the collector answers a hello that it does not welcome."""
     async with dialled(collector, mine or await enrolled(collector, said)) as (stream, _):
-        await stream.write(probe_pb2.FromProbe(sent_us=1, hello=said))
+        with suppress(grpc.aio.AioRpcError):  # refused before it was said
+            await stream.write(probe_pb2.FromProbe(sent_us=1, hello=said))
         return await refused(stream)
 
 

@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
 from collector.core import authority as rules
+from collector.core.access import operator, system
 from collector.services import authority, enrolment, join_tokens, probes
 from collector.storage.db import Db
 from probe import credentials as files
@@ -349,7 +350,7 @@ async def test_a_key_of_one_team_does_not_join_another(collector: Collector) -> 
 async def test_a_deleted_token_joins_nobody(collector: Collector, tmp_path: Path) -> None:
     token = await token_of(collector, team_id=collector.team_id)
     [known] = await join_tokens.list_(collector.db, collector.team_id)
-    await join_tokens.delete(collector.db, collector.team_id, known.id)
+    await join_tokens.delete(collector.db, system(collector.team_id), known.id)
 
     with pytest.raises(CannotStart, match="no such join token"):
         await keeper(collector, tmp_path, token).begin()
@@ -358,7 +359,7 @@ async def test_a_deleted_token_joins_nobody(collector: Collector, tmp_path: Path
 async def test_revoking_cuts_a_live_stream_at_another_collector(db: Db, collector: Collector) -> None:
     said = hello()
     async with connected(collector, said) as peer, collecting(db) as other:
-        await probes.revoke(db, None, identity(said), utc_now())
+        await probes.revoke(db, operator(), identity(said), utc_now())
         other.signals.ring()
         code, why = await peer.ended()
 

@@ -8,7 +8,9 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from collector.ingest.judging import Ask, unasked
 from collector.ingest.writer import Submission, Writer
+from collector.services.rule_watch import Watch
 from collector.storage import partitions
 from collector.storage.db import Db, Tx
 from shared.clock import EPOCH, utc_now
@@ -202,13 +204,15 @@ async def writing(
     world: World,
     now: Callable[[], datetime] = utc_now,
     since: Callable[[], datetime | None] = lambda: utc_now() - timedelta(hours=1),
+    ask: Ask = unasked,
+    watch: Watch | None = None,
 ) -> AsyncIterator[Writer]:
     """A writer at work, started long ago."""
 
     def tell() -> None:
         world.told += 1
 
-    writer = Writer(world.db, since=since, now=now, tell=tell)
+    writer = Writer(world.db, since=since, now=now, tell=tell, ask=ask, watch=watch)
     task = asyncio.create_task(forever("writer", writer.turn, timedelta(milliseconds=10)))
     try:
         yield writer

@@ -25,6 +25,7 @@ class Peer:
         self.hellos: list[probe_pb2.Hello] = []
         self.answers: list[probe_pb2.Answer] = []
         self.vitals: list[probe_pb2.Vitals] = []
+        self.released: list[tuple[int, int]] = []  # assignment, results that had come before
         self.half_closed = 0
         self.acking = asyncio.Event()
         self.acking.set()
@@ -106,6 +107,8 @@ class Peer:
         assert message.sent_us > 0
         if message.HasField("answer"):
             self.answers.append(message.answer)
+        elif message.HasField("released"):
+            self.released.extend((number, len(self.results)) for number in message.released.number)
         elif message.HasField("vitals"):
             self.vitals.append(message.vitals)
         elif message.HasField("batch"):

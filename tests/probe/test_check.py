@@ -125,7 +125,7 @@ async def test_credentials_in_a_url_are_used_and_not_repeated(target: Receiver) 
     ("argv", "fault"),
     [
         pytest.param([], "TYPE", id="no type"),
-        pytest.param(["icmp", "192.0.2.1"], "icmp", id="a type that there is not"),
+        pytest.param(["gopher", "192.0.2.1"], "gopher", id="a type that there is not"),
         pytest.param(["http"], "URL", id="no target"),
         pytest.param(["http", "ftp://example.com"], "http or https URL", id="not http"),
         pytest.param(["http", "http://example.com:0/"], "http or https URL", id="port 0"),
@@ -137,6 +137,8 @@ async def test_credentials_in_a_url_are_used_and_not_repeated(target: Receiver) 
         pytest.param(["tcp", "example.com"], "host:port", id="no port"),
         pytest.param(["tcp", "example.com:99999"], "65535", id="too large a port"),
         pytest.param(["tcp", "exa mple.com:1"], "host name", id="no host"),
+        pytest.param(["icmp", "exa mple.com"], "host name", id="no host to ping"),
+        pytest.param(["icmp", "192.0.2.1", "--count", "0"], "--count", id="no ping at all"),
     ],
 )
 async def test_misuse_is_told_with_status_2(argv: list[str], fault: str) -> None:

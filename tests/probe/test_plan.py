@@ -29,7 +29,8 @@ class Taken:
 
     def __init__(self) -> None:
         self.now: dict[int, Assigned] = {}
-        self.plan = Plan(self.take, self.leave)
+        self.released: list[int] = []
+        self.plan = Plan(self.take, self.leave, self.released.append)
 
     def take(self, assigned: Assigned) -> None:
         self.now[assigned.number] = assigned

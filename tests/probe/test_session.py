@@ -16,6 +16,7 @@ from probe.batches import Batcher
 from probe.credentials import Credentials
 from probe.link import KEEPALIVE, Keepalive
 from probe.plan import Assigned, Order, Plan, prepare
+from probe.releases import Releases
 from probe.runner import Ran
 from probe.scheduler import Scheduler
 from probe.session import Identity, Session
@@ -54,7 +55,8 @@ class Probe:
         self.bell = Bell()
         self.batcher = Batcher(self._keep)
         self.scheduler = Scheduler(self._check, self.batcher.add)
-        self.plan = Plan(self.scheduler.take, self.scheduler.leave)
+        self.releases = Releases(self.scheduler, self.batcher, self.bell.ring)
+        self.plan = Plan(self.scheduler.take, self.scheduler.leave, self.releases.ask)
         self.session = Session(
             ME,
             collectors,
@@ -63,6 +65,7 @@ class Probe:
             batcher=self.batcher,
             plan=self.plan,
             scheduler=self.scheduler,
+            releases=self.releases,
             bell=self.bell,
             keepalive=keepalive,
         )

@@ -8,11 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared.evidence import Evidence
 from shared.wire.convert import BadBatch, Batch, Gap, decode, encode, signed, unsigned
 from shared.wire.v1 import probe_pb2
 
 BOOT = "6f0c2a52-2f0b-4a6e-9c39-0a6c3c0f5b11"
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=40)
+
+EVIDENCE = st.builds(
+    Evidence, TEXT, st.lists(st.tuples(TEXT, TEXT), max_size=5).map(tuple), st.text("abc ä", max_size=500)
+)
 
 
 def some(count: int = 3, **changes: object) -> Batch:
@@ -62,6 +67,7 @@ def batches(draw: st.DrawFn) -> Batch:
         phases=column(st.binary(max_size=24)),
         error=column(st.integers(0, len(errors))),
         errors=errors,
+        evidence=draw(st.dictionaries(st.integers(0, count - 1), EVIDENCE, max_size=3)),
         state=draw(st.dictionaries(st.integers(0, count - 1), st.binary(max_size=50), max_size=3)),
     )
 
@@ -133,6 +139,10 @@ def test_a_batch_with_flipped_bits_is_whole_or_refused() -> None:
         pytest.param({"errors": list("abcd")}, id="more errors than results"),
         pytest.param({"state": {3: b""}}, id="state of no result"),
         pytest.param({"state": {0: b"x" * 65_537}}, id="state too large"),
+        pytest.param({"evidence": {3: Evidence()}}, id="evidence of no result"),
+        pytest.param({"evidence": {0: Evidence(body="x" * 4097)}}, id="evidence too large"),
+        pytest.param({"evidence": {0: Evidence(headers=(("a", "b"),) * 21)}}, id="too many headers"),
+        pytest.param({"evidence": {0: Evidence(headers=(("a", "\0"),))}}, id="evidence with NUL"),
         pytest.param({"gap": Gap(1, "lost")}, id="a gap with results"),
     ],
 )
@@ -167,6 +177,13 @@ def test_new_fields_of_a_newer_probe_are_passed_over() -> None:
     wire = probe_pb2.Batch.FromString(encode(some()))
     unknown = b"\xfa\x3e\x03new"  # field 1007
     assert decode(wire.SerializeToString() + unknown) == some()
+
+
+def test_a_header_without_its_value_is_refused() -> None:
+    wire = probe_pb2.Batch.FromString(encode(some()))
+    wire.evidence[0].names.append("Server")
+    with pytest.raises(BadBatch):
+        decode(wire.SerializeToString())
 
 
 def test_a_thousand_results_are_read_quickly() -> None:

@@ -36,8 +36,8 @@ def test_an_unknown_type_and_a_missing_field_are_errors() -> None:
 
 
 def test_what_may_hold_credentials_is_secret() -> None:
-    assert secret_fields(Http) == {"headers", "body", "auth"}
-    assert secret_fields(Tcp) == frozenset()
+    assert secret_fields(Http) == {"headers", "body", "auth", "clientCert", "clientKey"}
+    assert secret_fields(Tcp) == {"send"}
 
 
 @pytest.mark.parametrize(

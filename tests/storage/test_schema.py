@@ -13,6 +13,8 @@ WHOLE = {
     "errors",
     "probes",
     "probe_cursors",
+    "agent_metrics",
+    "agent_metrics_hour",
     "probe_certificates",
     "authorities",
     "join_tokens",
@@ -22,6 +24,8 @@ WHOLE = {
     "signals",
     "leases",
     "rollups_done",
+    "listening",
+    "status_page_addresses",
 }
 
 

@@ -1,0 +1,118 @@
+"""The loops of a collector: what takes turns in the background, and how often."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+from collector.core.seal import Keyring
+from collector.delivery.flags import Flags
+from collector.ingest.heartbeats import Heartbeats
+from collector.ingest.pushes import Pushes
+from collector.ingest.receiving import Receiving
+from collector.ingest.steady import Steady
+from collector.ingest.verdicts import Verdicts
+from collector.services.opinions import Opinions
+from collector.storage.db import Db
+from collector.sweeper import heartbeats as late
+from collector.sweeper.agent_metrics import AgentMetrics
+from collector.sweeper.days import Days
+from collector.sweeper.holds import Holds
+from collector.sweeper.idempotency import Idempotency
+from collector.sweeper.listening import Listening
+from collector.sweeper.maintenance import Maintenance
+from collector.sweeper.probe_watch import ProbeWatch
+from collector.sweeper.reopening import Reopening
+from collector.sweeper.resealing import Resealing
+from collector.sweeper.retention import Retention
+from collector.sweeper.rollups import Rollups
+from collector.sweeper.series import Series as SilentSeries
+from shared.clock import utc_now
+from shared.loop import Bell, forever
+from shared.settings import CollectorSettings
+
+Turn = Callable[[], Awaitable[bool]]
+# Its name, its turn, its rest in seconds, and what wakes it.
+Loop = tuple[str, Turn, float, Bell | None]
+
+
+def receiving(
+    db: Db,
+    keyring: Keyring,
+    settings: CollectorSettings,
+    steady: Steady,
+    happened: Callable[[], None],
+    opinions: Opinions,
+) -> tuple[Heartbeats, Receiving, Sequence[Loop]]:
+    """What comes without a probe: who takes it in, and who notices that it does not come."""
+    pushes = Pushes(db, since=steady.since, now=utc_now, tell=happened, ask=opinions.ask)
+    heartbeats = Heartbeats(db, pushes, now=utc_now)
+    series = Receiving(db, keyring, pushes, now=utc_now)
+    silent = SilentSeries(db, series.late, since=steady.since, now=utc_now)
+    keep = timedelta(days=settings.retention_days)
+    missing = late.Heartbeats(db, heartbeats.late, since=steady.since, now=utc_now, keep=keep)
+    loops = (
+        ("pushes", pushes.turn, 0.05, None),
+        ("pings", heartbeats.turn, 0.05, None),
+        ("late pings", missing.turn, 1.0, None),
+        ("metrics", series.counting, 0.05, None),
+        ("series", series.keeping, 5.0, None),
+        ("silent metrics", silent.turn, 1.0, None),
+    )
+    return heartbeats, series, loops
+
+
+def watches(db: Db, steady: Steady, happened: Callable[[], None], opinions: Opinions) -> Sequence[Loop]:
+    """What time alone brings about."""
+    probe_watch = ProbeWatch(db, since=steady.since, now=utc_now, tell=happened)
+    verdicts = Verdicts(db, since=steady.since, now=utc_now, tell=happened, ask=opinions.ask)
+    return (
+        ("verdicts", verdicts.turn, 5.0, None),
+        ("opinions", opinions.turn, 1.0, opinions.bell),
+        ("holds", Holds(db, now=utc_now, tell=happened).turn, 1.0, None),
+        ("listening", Listening(db, since=steady.since, now=utc_now).turn, 5.0, None),
+        ("probe watch", probe_watch.turn, 5.0, None),
+    )
+
+
+def upkeep(db: Db, keyring: Keyring, settings: CollectorSettings, days: Days) -> Sequence[Loop]:
+    """Work that no other part waits for."""
+    return (
+        ("days", days.turn, 300.0, None),
+        ("rollups", Rollups(db, now=utc_now).turn, 30.0, None),
+        ("retention", _retention(db, settings).turn, 900.0, None),
+        ("maintenance", Maintenance(db, now=utc_now).turn, 10.0, None),
+        ("idempotency keys", Idempotency(db, now=utc_now).turn, 60.0, None),
+        ("flags", Flags(db, now=utc_now).turn, 60.0, None),
+        ("reopening", Reopening(db, now=utc_now).turn, 10.0, None),
+        ("resealing", Resealing(db, keyring).turn, 600.0, None),
+        ("agent metrics", _agent_metrics(db, settings).turn, 10.0, None),
+    )
+
+
+def _agent_metrics(db: Db, settings: CollectorSettings) -> AgentMetrics:
+    return AgentMetrics(db, keep=timedelta(days=settings.rollup_retention_days), now=utc_now)
+
+
+def _retention(db: Db, settings: CollectorSettings) -> Retention:
+    return Retention(
+        db,
+        keep=timedelta(days=settings.retention_days),
+        keep_rollups=timedelta(days=settings.rollup_retention_days),
+        now=utc_now,
+    )
+
+
+@asynccontextmanager
+async def turning(*loops: Loop) -> AsyncIterator[None]:
+    """Background work."""
+    tasks = [
+        asyncio.create_task(forever(name, turn, timedelta(seconds=rest), bell), name=name)
+        for name, turn, rest, bell in loops
+    ]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
