@@ -73,8 +73,8 @@ def tally(facts: Facts, places: Sequence[Place], now: datetime) -> Tally:
     return Tally(
         len(voters),
         quorum.needed(facts.monitor.quorum, len(voters)) if voters else 0,
-        sum(vote.failing for vote in voters),
-        quorum.verdict(votes, facts.monitor.quorum, now),
+        sum(vote.fails(now) for vote in voters),
+        quorum.verdict(votes, facts.monitor.quorum, now, down=facts.monitor.down),
     )
 
 
@@ -82,6 +82,8 @@ def standing(vote: Vote, now: datetime) -> Standing:
     """What a location says of the monitor; one that votes no longer says nothing."""
     if not vote.counts(now):
         return "silent"
+    if vote.stale:
+        return "unknown"
     if vote.failing:
         return "failing"
     return "well" if vote.known else "unknown"

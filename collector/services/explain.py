@@ -17,6 +17,7 @@ from collector.storage import explain_reads, judged, result_reads, states
 from collector.storage.db import Db, Tx
 from collector.storage.explain_reads import At, Explained, Parent, Told
 from collector.storage.result_reads import Result, Wanted
+from collector.storage.states import Located
 from shared import ids
 from shared.errors import NotFound
 
@@ -62,7 +63,9 @@ async def explain(db: Db, team_id: int, id_: UUID, now: datetime) -> Explanation
         results = await result_reads.newest(tx, monitor.monitor, wanted, _RESULTS)
         oldest = results[-1].ts if results else now
         locations = await explain_reads.places(tx, monitor.monitor, oldest)
-        monitor = await _with_holds(tx, monitor, now)
+        located = await states.of_monitors(tx, [monitor.monitor])
+        locations = _with_votes(locations, located)
+        monitor = await _with_holds(tx, monitor, located, now)
         parents = await explain_reads.parents(tx, team_id, monitor.depends_on) if monitor.depends_on else []
         listening = await explain_reads.listening(tx, team_id)
         shown = ids.show("mon", id_)
@@ -76,10 +79,18 @@ async def explain(db: Db, team_id: int, id_: UUID, now: datetime) -> Explanation
         )
 
 
-async def _with_holds(tx: Tx, monitor: Explained, now: datetime) -> Explained:
+def _with_votes(locations: Sequence[At], located: Sequence[Located]) -> list[At]:
+    """Votes as decisions take them."""
+    votes = {one.name: one.vote for one in located}
+    return [
+        replace(at, place=replace(at.place, vote=votes.get(at.place.vote.location, at.place.vote)))
+        for at in locations
+    ]
+
+
+async def _with_holds(tx: Tx, monitor: Explained, located: Sequence[Located], now: datetime) -> Explained:
     """What is decided by, and what is around it."""
     [judged_by] = await judged.read(tx, [monitor.monitor])
-    located = await states.of_monitors(tx, [monitor.monitor])
     held = (await around(tx, [judged_by], {monitor.monitor: located}, now))[monitor.monitor]
     parent = held.parent.name if held.parent else None
     facts = replace(monitor.facts, monitor=as_decided(judged_by, held), parent=parent)
