@@ -97,7 +97,7 @@ async def _working(
     opinions = Opinions(db, signals, now=utc_now)
     watch = Watch(db)
     writer = Writer(db, since=steady.since, now=utc_now, tell=happened, ask=opinions.ask, watch=watch)
-    heartbeats, series, taking_in = receiving(db, keyring, settings, steady, happened, opinions)
+    heartbeats, series, taking_in = receiving(db, keyring, settings, steady, happened, opinions, watch)
     probes = Probes(db, signals, since=steady.since, now=utc_now)
     credentials = Credentials(db, keyring, names=_names(settings), now=utc_now)
     sessions = Sessions(db, writer, signals, keyring, credentials, changed=probes.bell.ring, now=utc_now)

@@ -13,6 +13,7 @@ from collector.ingest.receiving import Receiving
 from collector.ingest.steady import Steady
 from collector.ingest.verdicts import Verdicts
 from collector.services.opinions import Opinions
+from collector.services.rule_watch import Watch
 from collector.storage.db import Db
 from collector.sweeper import heartbeats as late
 from collector.sweeper.agent_metrics import AgentMetrics
@@ -43,9 +44,10 @@ def receiving(
     steady: Steady,
     happened: Callable[[], None],
     opinions: Opinions,
+    watch: Watch,
 ) -> tuple[Heartbeats, Receiving, Sequence[Loop]]:
     """What comes without a probe: who takes it in, and who notices that it does not come."""
-    pushes = Pushes(db, since=steady.since, now=utc_now, tell=happened, ask=opinions.ask)
+    pushes = Pushes(db, since=steady.since, now=utc_now, tell=happened, ask=opinions.ask, watch=watch)
     heartbeats = Heartbeats(db, pushes, now=utc_now)
     series = Receiving(db, keyring, pushes, now=utc_now)
     silent = SilentSeries(db, series.late, since=steady.since, now=utc_now)

@@ -9,11 +9,13 @@ from typing import Final
 from uuid import UUID
 
 from collector import metrics
+from collector.ingest import marking
 from collector.ingest.columns import Columns, Part, flatten
 from collector.ingest.gathering import Gathering
 from collector.ingest.hours import touched
 from collector.ingest.interning import Interner, clean
 from collector.ingest.judging import Ask, Judgement, Told, judge, unasked
+from collector.services.rule_watch import Watch
 from collector.storage import deciding, pushes, results, rollups
 from collector.storage.db import Db, Tx
 from collector.storage.pushes import Newest, Receiver
@@ -52,7 +54,7 @@ class Written:
 
 
 class Pushes:
-    """One per collector. *since*, *tell*, *ask*: see `Writer`."""
+    """One per collector. *since*, *tell*, *ask*, *watch*: see `Writer`."""
 
     def __init__(
         self,
@@ -62,12 +64,14 @@ class Pushes:
         now: Callable[[], datetime],
         tell: Callable[[], None],
         ask: Ask = unasked,
+        watch: Watch | None = None,
     ) -> None:
         self._db = db
         self._since = since
         self._now = now
         self._tell = tell
         self._ask = ask
+        self._watch = watch
         self._interner = Interner(db)
         self._waiting: Gathering[Sequence[Pushed], None] = Gathering(self._commit, most=_MOST)
 
@@ -96,6 +100,8 @@ class Pushes:
         counting = [i for i, one in enumerate(kept) if _counts(one, where[one.monitor])]
         wanting = await pushes.move(tx, _newest(kept, columns, counting))
         await results.copy(tx, columns.rows)
+        if self._watch is not None:
+            await marking.mark(tx, columns, self._watch.monitors, now)
         if late := touched(columns.key, columns.at_ms, now):
             await rollups.mark(tx, late)
         judgement = Judgement()

@@ -9,11 +9,14 @@ import aiohttp
 import pytest
 
 from collector.ingest.heartbeats import Heartbeats
-from collector.ingest.pushes import Pushes
+from collector.ingest.pushes import Pushed, Pushes
+from collector.services.rule_watch import Watch
 from collector.storage import listening, partitions
 from collector.sweeper.heartbeats import Heartbeats as Late
 from shared.ids import uuid7
+from shared.results import Status
 from tests.api.client import Answer, Api
+from tests.api.monitors import number, rows
 
 HOURLY = {"expectedInterval": "1h", "gracePeriod": 60}
 _KEEP = timedelta(days=30)
@@ -422,11 +425,11 @@ async def test_pings_and_changes_of_the_same_monitor_do_not_stand_in_each_others
         return statuses
 
     pinging = [asyncio.create_task(ping(sign)) for sign in ("", "/fail", "/start", "")]
-    for number in range(4):
+    for turn in range(4):
         answers = [
             await jobs.api.post(path + "/pause"),
             await jobs.api.post(path + "/resume"),
-            await jobs.api.put(path, {"config": {"gracePeriod": number}}),
+            await jobs.api.put(path, {"config": {"gracePeriod": turn}}),
         ]
         assert [answer.status for answer in answers] == [200, 200, 200]
         await jobs.late.turn()
@@ -436,3 +439,20 @@ async def test_pings_and_changes_of_the_same_monitor_do_not_stand_in_each_others
     assert deleted.status == 204
     assert set().union(*await asyncio.gather(*pinging)) <= {200, 404, 429}
     assert (await bare.get(f"/ping/{key}")).status in {404, 429}
+
+
+async def test_a_rule_that_waits_for_failures_hears_of_what_is_pushed(jobs: Jobs) -> None:
+    api, id_ = jobs.api, await jobs.make()
+    rule = {"name": "on call", "conditions": {"consecutiveFailures": 1}, "channels": []}
+    assert (await api.post("/v1/alert-rules", rule)).status == 201
+    watch = Watch(api.deps.db)
+    await watch.turn()
+    pushes = Pushes(api.deps.db, since=api.clock, now=api.clock, tell=lambda: None, watch=watch)
+
+    marked = []
+    for status in (Status.UP, Status.DOWN):
+        async with api.deps.db.transaction() as tx:
+            await pushes.write(tx, [Pushed(await number(api, id_), status, api.clock(), error="failed")])
+        marked.append(len(await rows(api, "SELECT FROM alert_marks")))
+
+    assert marked == [0, 1]
