@@ -64,6 +64,10 @@ async def _heartbeat(api: Api) -> str:
     return await posted(api, "/v1/monitors", body)
 
 
+async def _metrics(api: Api) -> str:
+    return await posted(api, "/v1/monitors", {"name": "node", "type": "prometheus"})
+
+
 async def _incident(api: Api) -> str:
     return await posted(api, "/v1/incidents", {"title": "It smells of smoke"})
 
@@ -161,6 +165,7 @@ MAKERS: dict[str, tuple[str, Callable[[Api], Awaitable[str]]]] = {
 OWN_MAKERS: dict[str, Callable[[Api], Awaitable[str]]] = {
     "/v1/monitors/{id}/ping": _heartbeat,
     "/v1/monitors/{id}/rotate-key": _heartbeat,
+    "/v1/monitors/{id}/series": _metrics,
 }
 
 # What stands on another thing: its collection there, and the prefix of its id, by its name in paths.

@@ -8,7 +8,7 @@ import pytest
 from collector.core.access import Permission
 from collector.services import tokens
 from tests.api.client import Answer, Api
-from tests.api.route_table import BODIES, CHANGES, MAKERS, UNDER_V1, collection, prepared
+from tests.api.route_table import BODIES, CHANGES, OWN_MAKERS, UNDER_V1, collection, made, prepared
 
 # In every secret, and too far from its end to be shown by a mask.
 MARK = "s33ded"
@@ -75,8 +75,9 @@ async def known(api: Api, seeded: dict[str, str], path: str) -> str:
     """*path* of the seeded thing, or of a new one where none was seeded."""
     if "{" not in path:
         return path
-    id_ = seeded.get(collection(path)) or await MAKERS[collection(path)][1](api)
-    return path.replace("{id}", id_)
+    if path in OWN_MAKERS or collection(path) not in seeded:
+        return await made(api, path)
+    return path.replace("{id}", seeded[collection(path)])
 
 
 def clean(api: Api, answer: Answer) -> None:

@@ -62,7 +62,7 @@ async def test_the_list_is_paged_when_asked(api: Api) -> None:
 async def test_the_least_that_is_needed_is_an_address(api: Api) -> None:
     made = (await api.post("/v1/users", {"email": "oncall@example.com", "nonsense": 1})).json
 
-    assert (made["name"], made["role"]) == ("jo", "viewer")
+    assert (made["name"], made["role"]) == ("oncall", "viewer")
     assert made["warnings"] == ["unknown field nonsense was ignored"]
 
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from probe import check
 from tests.probe.dialogues import plays
 from tests.probe.net.dns_server import dns_server, gives, record
 from tests.probe.net.zoo import issue, serving
 from tests.probe.targets import over_tls, shut_port, target
+from tests.probe.test_check import check
 
 
 @pytest.fixture
@@ -18,13 +18,13 @@ def shut() -> Iterator[int]:
         yield port
 
 
-def test_a_name_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_a_name_is_asked_for() -> None:
     with dns_server(gives(record("A", bytes([192, 0, 2, 1])))) as server:
         arguments = ["dns", "www.example.com", "--resolver", server.address, "--expected"]
-        codes = [check.main([*arguments, answer]) for answer in ("192.0.2.1", "192.0.2.2")]
+        told = [await check(*arguments, answer) for answer in ("192.0.2.1", "192.0.2.2")]
 
-    said = capsys.readouterr().out
-    assert codes == [0, 1]
+    said = "".join(out for _, out, _ in told)
+    assert [status for status, _, _ in told] == [0, 1]
     assert "www.example.com A" in said
     assert "dns: 192.0.2.2 is not among the answers: 192.0.2.1" in said
 
@@ -39,20 +39,22 @@ def test_a_name_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
         ("postgres", [], b"tocsin", b"R\0\0\0\x08\0\0\0\x03"),
     ],
 )
-def test_a_server_is_asked(type_: str, options: list[str], heard: bytes, said: bytes) -> None:
+async def test_a_server_is_asked(type_: str, options: list[str], heard: bytes, said: bytes) -> None:
     with target(plays((heard, said))) as server:
-        assert check.main([type_, server.peer, *options]) == 0
+        status, out, err = await check(type_, server.peer, *options)
+
+    assert status == 0, out + err
 
 
-def test_the_days_of_a_bad_certificate_are_told_too(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_the_days_of_a_bad_certificate_are_told_too() -> None:
     def shake(sock: socket.socket) -> None:
         sock.recv(1)
 
     with target(over_tls(serving(issue("x")), shake)) as server:
-        codes = [check.main(["tls", server.peer, *options]) for options in ([], ["--json"])]
+        told = [await check("tls", server.peer, *options) for options in ([], ["--json"])]
 
-    said = capsys.readouterr().out
-    assert codes == [1, 1]
+    said = "".join(out for _, out, _ in told)
+    assert [status for status, _, _ in told] == [1, 1]
     assert "days left" in said
     assert '"daysLeft": ' in said
 
@@ -66,11 +68,11 @@ def test_the_days_of_a_bad_certificate_are_told_too(capsys: pytest.CaptureFixtur
         (["websocket", "ws://127.0.0.1:{port}/"], "connect: refused"),
     ],
 )
-def test_a_shut_port_is_not_good(
-    arguments: list[str], text: str, capsys: pytest.CaptureFixture[str], shut: int
-) -> None:
-    assert check.main([part.format(port=shut) for part in arguments]) == 1
-    assert text in capsys.readouterr().out
+async def test_a_shut_port_is_not_good(arguments: list[str], text: str, shut: int) -> None:
+    status, out, _ = await check(*(part.format(port=shut) for part in arguments))
+
+    assert status == 1
+    assert text in out
 
 
 @pytest.mark.parametrize(
@@ -84,9 +86,8 @@ def test_a_shut_port_is_not_good(
         (["redis", "example.com/x"], "must be a host, perhaps with a port"),
     ],
 )
-def test_a_misuse_is_told(arguments: list[str], text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        check.main(arguments)
+async def test_a_misuse_is_told(arguments: list[str], text: str) -> None:
+    status, _, err = await check(*arguments)
 
-    assert ended.value.code == 2
-    assert text in capsys.readouterr().err
+    assert status == 2
+    assert text in err
