@@ -204,6 +204,7 @@ def _trusting_all() -> ssl.SSLContext:
 
 
 def _wrap(context: ssl.SSLContext, sock: socket.socket, host: str) -> ssl.SSLSocket:
+    sock.getpeername()  # fails for one that was reset already, which wrapping would leave open
     return context.wrap_socket(
         sock, server_hostname=host, do_handshake_on_connect=False, suppress_ragged_eofs=True
     )

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -188,9 +188,13 @@ async def test_of_two_processes_that_find_different_collectors_one_stays(
         collecting(db) as other,
         connected(other, clone) as second,
     ):
-        await first.say(vitals=probe_pb2.Vitals(started=1))
-        await collector.sessions.turn()
-        assert (await first.ended())[0] is grpc.StatusCode.ABORTED
+        ended = asyncio.create_task(first.ended())
+        while not ended.done():  # what it says has to arrive first
+            with suppress(grpc.aio.AioRpcError):  # it ended just now
+                await first.say(vitals=probe_pb2.Vitals(started=1))
+            await collector.sessions.turn()
+            await asyncio.wait([ended], timeout=0.1)
+        assert (await ended)[0] is grpc.StatusCode.ABORTED
         for _ in range(2):
             assert (await refusal(collector, said))[0] is grpc.StatusCode.ALREADY_EXISTS
         await second.say(batch=sealed(1, incarnation=8))
