@@ -25,6 +25,11 @@ def pack(phases: Phases) -> bytes:
 
 def unpack(packed: bytes) -> Phases:
     """The opposite; bytes that are no such thing give what could be read, never an error."""
+    return Phases(*microseconds(packed))
+
+
+def microseconds(packed: bytes) -> list[int | None]:
+    """The same as its five values."""
     values: list[int | None] = []
     value = shift = 0
     for byte in packed[:MAX_BYTES]:
@@ -33,5 +38,4 @@ def unpack(packed: bytes) -> Phases:
         if byte < 128:
             values.append(None if value == 0 else (value - 1) * 100)
             value = shift = 0
-    values = [*values, None, None, None, None, None][:5]
-    return Phases(*values)
+    return [*values, None, None, None, None, None][:5]

@@ -18,12 +18,13 @@ from collector.storage.monitors import Monitor
 from collector.storage.result_reads import Result
 from shared import ids
 from shared.clock import iso
-from shared.phases import unpack
-from shared.results import Phases, Status
+from shared.phases import microseconds
+from shared.results import Status
 
 # So many are remembered as they were shown: nothing in them may be changed.
 _MOST = 2_000
-_STATUS = {Status.UP: "up", Status.DOWN: "down", Status.UNKNOWN: "unknown"}
+_PHASES = ("dns", "connect", "tls", "firstByte", "transfer")
+_STATUS: dict[int, str] = {Status.UP: "up", Status.DOWN: "down", Status.UNKNOWN: "unknown"}
 
 
 def item(found: Item, now: datetime) -> orjson.Fragment:
@@ -106,12 +107,12 @@ def result(found: Result) -> dict[str, Any]:
     """*statusCode* and *error* are null where there is none; so is each phase."""
     return {
         "timestamp": found.ts,
-        "status": _STATUS[Status(found.status)],
+        "status": _STATUS[found.status],
         "responseTime": found.ms,
         "location": found.name,
         "statusCode": found.code or None,
         "error": found.error,
-        "phases": _phases(unpack(found.phases or b"")),
+        "phases": _phases(found.phases or b""),
     }
 
 
@@ -164,18 +165,12 @@ def _shown(moment: datetime | None) -> str | None:
     return None if moment is None else iso(moment)
 
 
-def _phases(phases: Phases) -> dict[str, float | None]:
+def _phases(packed: bytes) -> dict[str, float | None]:
+    """In milliseconds."""
     return {
-        "dns": _ms(phases.dns_us),
-        "connect": _ms(phases.connect_us),
-        "tls": _ms(phases.tls_us),
-        "firstByte": _ms(phases.first_byte_us),
-        "transfer": _ms(phases.transfer_us),
+        name: None if us is None else us / 1000
+        for name, us in zip(_PHASES, microseconds(packed), strict=True)
     }
-
-
-def _ms(us: int | None) -> float | None:
-    return None if us is None else us / 1000
 
 
 def _ahead(until: datetime | None, now: datetime) -> datetime | None:
