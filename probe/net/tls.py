@@ -203,8 +203,15 @@ def _trusting_all() -> ssl.SSLContext:
     return context
 
 
+class _Connected(ssl.SSLSocket):
+    """Asked for its peer, the standard library's leaves itself open if that has reset it just before."""
+
+    def getpeername(self) -> None:
+        """It was connected; whether it still is the handshake tells."""
+
+
 def _wrap(context: ssl.SSLContext, sock: socket.socket, host: str) -> ssl.SSLSocket:
-    sock.getpeername()  # fails for one that was reset already, which wrapping would leave open
+    context.sslsocket_class = _Connected
     return context.wrap_socket(
         sock, server_hostname=host, do_handshake_on_connect=False, suppress_ragged_eofs=True
     )

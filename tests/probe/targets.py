@@ -184,10 +184,22 @@ def repeats(start: bytes, part: bytes) -> Behaviour:
     return behave
 
 
+class _Connected(ssl.SSLSocket):
+    """Asked for its peer, the standard library's leaves itself open if that has reset it just before."""
+
+    def getpeername(self) -> None:
+        """It was connected; whether it still is the handshake tells."""
+
+
+def secure(context: ssl.SSLContext, sock: socket.socket) -> ssl.SSLSocket:
+    """*sock* as a server's, its handshake done."""
+    context.sslsocket_class = _Connected
+    return context.wrap_socket(sock, server_side=True)
+
+
 def over_tls(context: ssl.SSLContext, behave: Behaviour) -> Behaviour:
     def secured(sock: socket.socket) -> None:
-        sock.recv(1, socket.MSG_PEEK)  # wrapping one whose peer has gone again would leave it open
-        with context.wrap_socket(sock, server_side=True) as wrapped:
+        with secure(context, sock) as wrapped:
             behave(wrapped)
 
     return secured

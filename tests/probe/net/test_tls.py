@@ -57,7 +57,7 @@ class Server:
         self.shaken = 0
 
     def __call__(self, sock: socket.socket) -> None:
-        with self.context.wrap_socket(sock, server_side=True) as wrapped:
+        with targets.secure(self.context, sock) as wrapped:
             self.shaken += 1
             targets.read_request(wrapped)
             wrapped.sendall(OK)
@@ -259,7 +259,7 @@ async def test_an_unreadable_certificate_is_told_by_its_verdict_alone(net: Net) 
     def once(sock: socket.socket) -> None:
         context = next(contexts, None)
         if context is not None:
-            context.wrap_socket(sock, server_side=True).close()
+            targets.secure(context, sock).close()
 
     with target(once) as server:
         outcome = await check(net, server.port)
@@ -275,7 +275,7 @@ async def test_reading_a_bad_certificate_keeps_to_the_deadline(net: Net) -> None
         if context is None:
             targets.stall(sock)
         else:
-            context.wrap_socket(sock, server_side=True).close()
+            targets.secure(context, sock).close()
 
     with target(once) as server:
         outcome = await asyncio.wait_for(check(net, server.port, timeout_s=0.4), 2)

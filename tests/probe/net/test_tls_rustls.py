@@ -299,7 +299,7 @@ def answers_then_garbles(sock: socket.socket) -> None:
 
 async def test_an_end_of_tls_ends_the_answer_though_the_connection_stays(net: Net) -> None:
     def behave(sock: socket.socket) -> None:
-        with context.wrap_socket(sock, server_side=True, suppress_ragged_eofs=True) as wrapped:
+        with targets.secure(context, sock) as wrapped:
             targets.read_request(wrapped)
             wrapped.sendall(b"HTTP/1.1 200 OK\r\n\r\nall of it")
             wrapped.setblocking(False)
