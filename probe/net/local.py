@@ -20,16 +20,21 @@ def is_own(address: str) -> bool:
     family = socket.AF_INET6 if to.version == 6 else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as sock:
         try:
-            sock.connect((str(to), _ANY_PORT))
+            sock.connect(_socket_address(address if to.is_link_local else str(to)))
         except OSError:
             return False
         return _plain(sock.getsockname()[0]) == to
 
 
+def _socket_address(address: str) -> tuple[object, ...]:
+    """With the card's number: without it there is no way to a link-local address."""
+    return socket.getaddrinfo(address, _ANY_PORT, type=socket.SOCK_DGRAM, flags=socket.AI_NUMERICHOST)[0][4]
+
+
 def _plain(address: str) -> IPv4Address | IPv6Address | None:
-    """An IPv4 address that is written as one of IPv6 is what it is."""
+    """An IPv4 address written as one of IPv6 is what it is; which card it is reached by is left out."""
     try:
-        read = ip_address(address)
+        read = ip_address(address.partition("%")[0])
     except ValueError:
         return None
     return (read.ipv4_mapped or read) if isinstance(read, IPv6Address) else read
