@@ -230,12 +230,14 @@ def _began(monitor: Monitor, seen: Sequence[Seen], now: datetime) -> datetime:
 
     That is of the locations that make the quorum; a streak that is much older was one location's own trouble.
     """
-    streaks = sorted(one.state.failed_since or now for one in seen if one.state.failing)
-    if not streaks:
+    failing = sorted(one.state.failed_since or now for one in seen if one.state.failing)
+    if not failing:
         return now
     voters = sum(one.vote.counts(now) for one in seen)
-    enough = streaks[min(quorum.needed(monitor.quorum, voters), len(streaks)) - 1]
-    return next(streak for streak in streaks if enough - streak <= REOPEN_WITHIN)
+    enough = failing[min(quorum.needed(monitor.quorum, voters), len(failing)) - 1]
+    # One that is not confirmed yet may have seen it first.
+    unconfirmed = [one.state.failed_since or now for one in seen if one.state.fails and not one.vote.stale]
+    return min(streak for streak in (*failing, *unconfirmed) if enough - streak <= REOPEN_WITHIN)
 
 
 def _errors(seen: Sequence[Seen]) -> list[str]:
