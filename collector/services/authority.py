@@ -27,13 +27,6 @@ async def trust(db: Db, keyring: Keyring, now: datetime) -> Trust:
         return await _settle(tx, keyring, now)
 
 
-async def succeed(db: Db, keyring: Keyring, now: datetime) -> None:
-    """Make a successor at once, whatever the age of the present one."""
-    async with db.transaction() as tx:
-        await authorities.lock(tx)
-        await _add(tx, keyring, now)
-
-
 async def _settle(tx: Tx, keyring: Keyring, now: datetime) -> Trust:
     """Of several collectors that find none, or find it old, one makes another."""
     await authorities.lock(tx)
@@ -41,11 +34,12 @@ async def _settle(tx: Tx, keyring: Keyring, now: datetime) -> Trust:
     await authorities.drop_unused(tx, now - rules.SETTLED - rules.PROBE_LIFE, now)
     rows = await authorities.all_(tx)
     if not rows or rules.outlived(_opened(rows[-1], keyring), now):
-        rows.append(await _add(tx, keyring, now))
+        rows.append(await add(tx, keyring, now))
     return _trust(rows, keyring)
 
 
-async def _add(tx: Tx, keyring: Keyring, now: datetime) -> Row:
+async def add(tx: Tx, keyring: Keyring, now: datetime) -> Row:
+    """One more, from *now* on; whoever adds holds the lock."""
     made = rules.new(now)
     print_ = made.fingerprint
     row = Row(

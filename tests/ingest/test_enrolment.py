@@ -407,7 +407,8 @@ async def test_an_authority_is_followed_by_another_without_a_gap(
     """Of two probes one renews after the change and one does not: both can connect at every moment."""
     old, new = await joined(collector, tmp_path / "old"), await joined(collector, tmp_path / "new")
     await collector.fetch("UPDATE authorities SET created_at = created_at - interval '1 hour'")
-    await authority.succeed(collector.db, collector.keyring, utc_now() - rules.SETTLED)
+    async with collector.db.transaction() as tx:
+        await authority.add(tx, collector.keyring, utc_now() - rules.SETTLED)
     await collector.credentials.turn()
     both = collector.credentials.trust
     late = keeper(collector, tmp_path / "new", None, later=timedelta(hours=17))

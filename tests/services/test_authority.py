@@ -81,7 +81,8 @@ async def test_before_its_end_an_authority_is_followed_by_another_and_both_are_t
 async def test_the_older_one_goes_when_no_certificate_of_it_can_be_alive(db: Db) -> None:
     keyring = Keyring.parse(new_key())
     await authority.trust(db, keyring, NOW)
-    await authority.succeed(db, keyring, NOW + timedelta(seconds=1))
+    async with db.transaction() as tx:
+        await authority.add(tx, keyring, NOW + timedelta(seconds=1))
 
     both = await authority.trust(db, keyring, NOW + rules.PROBE_LIFE)
     one = await authority.trust(db, keyring, NOW + rules.PROBE_LIFE + 2 * rules.SETTLED)
