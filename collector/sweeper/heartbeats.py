@@ -1,20 +1,17 @@
 """Finds the jobs whose ping is late, and says so as a failed result."""
 
-from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
 from collector.core import heartbeat
-from collector.core.deadlines import Between, unheard
 from collector.core.heartbeat import Finding
-from collector.storage import heartbeats, listening
+from collector.storage import heartbeats
 from collector.storage.db import Db, Tx
 from collector.storage.heartbeats import Heartbeat, Moved
+from collector.sweeper.deafness import deafness
 
 _AT_ONCE: Final = 500
-# A collector says less often than we look that it listens.
-_BETWEEN: Final = timedelta(seconds=15)
 _BODIES_EVERY: Final = timedelta(minutes=10)
 
 
@@ -59,7 +56,8 @@ class Heartbeats:
     async def _look(
         self, tx: Tx, found: Sequence[Heartbeat], since: datetime, now: datetime
     ) -> Callable[[], None] | None:
-        deaf = await _deaf(tx, found, since, now)
+        oldest = min([now, *(at for one in found for at in (*one.beat.runs.values(), one.beat.base) if at)])
+        deaf = await deafness(tx, [one.monitor for one in found], oldest, since, now)
         moved, late = [], []
         for one in found:
             beat, said, due_at = heartbeat.look(one.beat, one.plan, deaf[one.monitor], now)
@@ -75,19 +73,3 @@ class Heartbeats:
         async with self._db.transaction() as tx:
             await heartbeats.forget_bodies(tx, now - self._keep)
         self._swept_at = now
-
-
-async def _deaf(
-    tx: Tx, found: Sequence[Heartbeat], since: datetime, now: datetime
-) -> dict[int, list[Between]]:
-    """The times that count against none of them: nobody listened, or it was paused."""
-    oldest = min([now, *(at for one in found for at in (*one.beat.runs.values(), one.beat.base) if at)])
-    spans = await listening.between(tx, oldest, now)
-    heard = max((until for _, until in spans), default=None)
-    if heard is not None and heard >= since and now - heard <= _BETWEEN:
-        spans.append((heard, now))
-    gaps = unheard(spans, oldest, now)
-    deaf: defaultdict[int, list[Between]] = defaultdict(lambda: list(gaps))
-    for monitor, start, end in await heartbeats.pauses(tx, [one.monitor for one in found]):
-        deaf[monitor].append((start, end))
-    return deaf

@@ -1,20 +1,17 @@
 """Finds the monitors for which no metrics come any more, and says so as a failed result."""
 
-from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
-from collector.core.deadlines import Between, deadline, unheard
+from collector.core.deadlines import Between, deadline
 from collector.core.receptions import Found, silent
-from collector.storage import heartbeats, listening
 from collector.storage import series as table
 from collector.storage.db import Db, Tx
 from collector.storage.series import Looked, Next
+from collector.sweeper.deafness import deafness
 
 _AT_ONCE: Final = 500
-# A collector says less often than we look that it listens.
-_BETWEEN: Final = timedelta(seconds=15)
 _PAUSED_FOR: Final = timedelta(minutes=1)
 
 # Stores what was found in the transaction that found it; what it answers is to be called after the commit.
@@ -46,7 +43,9 @@ class Series:
         async with self._db.transaction() as tx:
             looked = await table.due(tx, now, _AT_ONCE)
             if looked:
-                deaf = await _deaf(tx, looked, since, now)
+                monitors = [one.reception.monitor for one in looked]
+                oldest = min(one.reception.last_at for one in looked)
+                deaf = await deafness(tx, monitors, oldest, since, now)
                 seen = [_look(one, deaf[one.reception.monitor], now) for one in looked]
                 await table.settle(tx, [next_ for next_, _ in seen])
                 found = sorted((one for _, one in seen if one is not None), key=lambda one: one.monitor)
@@ -75,17 +74,3 @@ def _look(one: Looked, deaf: Sequence[Between], now: datetime) -> tuple[Next, Fo
     if not late:
         return next_, None
     return next_, Found(stood.monitor, now if stood.bad else late_at, silent(one.stale_after_s), 0)
-
-
-async def _deaf(tx: Tx, looked: Sequence[Looked], since: datetime, now: datetime) -> dict[int, list[Between]]:
-    """The times that count against none of them: nobody listened, or it was paused."""
-    oldest = min(one.reception.last_at for one in looked)
-    spans = await listening.between(tx, oldest, now)
-    heard = max((until for _, until in spans), default=None)
-    if heard is not None and heard >= since and now - heard <= _BETWEEN:
-        spans.append((heard, now))
-    gaps = unheard(spans, oldest, now)
-    deaf: defaultdict[int, list[Between]] = defaultdict(lambda: list(gaps))
-    for monitor, start, end in await heartbeats.pauses(tx, [one.reception.monitor for one in looked]):
-        deaf[monitor].append((start, end))
-    return deaf
