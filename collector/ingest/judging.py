@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from collector import metrics
 from collector.core.hanging import joined
 from collector.core.incident import Deed, Seen, Tell, decide
 from collector.core.state import LATE, Change, Check, Thresholds, outdated, sooner, step, timed_out
@@ -47,6 +48,15 @@ Ask = Callable[[Sequence[int], Sequence[int]], None]
 
 def unasked(_: Sequence[int], __: Sequence[int]) -> None:
     """For where nobody asks for checks at once."""
+
+
+def pass_on(judgement: Judgement, ask: Ask, tell: Callable[[], None]) -> None:
+    """After its commit: count the events, and have those know who go by what was decided."""
+    for kind in judgement.events:
+        metrics.events.labels(kind).inc()
+    ask(judgement.doubted, judgement.risen)
+    if judgement.events:
+        tell()
 
 
 Pending = Mapping[tuple[int, int], deque[Told]]

@@ -14,7 +14,7 @@ from collector.ingest.columns import Columns, Part, flatten
 from collector.ingest.gathering import Gathering
 from collector.ingest.hours import touched
 from collector.ingest.interning import Interner, clean
-from collector.ingest.judging import Ask, Judgement, Told, judge, unasked
+from collector.ingest.judging import Ask, Judgement, Told, judge, pass_on, unasked
 from collector.services.rule_watch import Watch
 from collector.storage import deciding, pushes, results, rollups
 from collector.storage.db import Db, Tx
@@ -117,11 +117,7 @@ class Pushes:
         """After the commit: count it, and have those told who go by it."""
         metrics.transactions.inc()
         metrics.results_committed.inc(written.results)
-        for kind in written.judgement.events:
-            metrics.events.labels(kind).inc()
-        self._ask(written.judgement.doubted, written.judgement.risen)
-        if written.judgement.events:
-            self._tell()
+        pass_on(written.judgement, self._ask, self._tell)
 
     def forget(self) -> None:
         """After a transaction that failed: what it knew of the database may not be there."""

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from collector import metrics
-from collector.ingest.judging import Ask, differs, judge_anew, unasked
+from collector.ingest.judging import Ask, differs, judge_anew, pass_on, unasked
 from collector.storage import judged, states
 from collector.storage.db import Db
 
@@ -42,9 +41,5 @@ class Verdicts:
             return False
         async with self._db.transaction() as tx:
             judgement = await judge_anew(tx, wrong, since, now)
-        self._ask(judgement.doubted, judgement.risen)
-        for kind in judgement.events:
-            metrics.events.labels(kind).inc()
-        if judgement.events:
-            self._tell()
+        pass_on(judgement, self._ask, self._tell)
         return False

@@ -14,7 +14,7 @@ from collector import metrics
 from collector.ingest.deciding import Committed, Submission, commit
 from collector.ingest.interning import Interner
 from collector.ingest.isolating import DATA_ERRORS, guilty, without
-from collector.ingest.judging import Ask, unasked
+from collector.ingest.judging import Ask, pass_on, unasked
 from collector.services.rule_watch import Watch
 from collector.storage import cursors
 from collector.storage.db import Db
@@ -223,11 +223,7 @@ class Writer:
         metrics.results_dropped.inc(done.dropped)
         metrics.results_refused.inc(sum(len(one.refusals) for one in done.taken))
         metrics.result_gaps.inc(sum(one.batch.gap is not None for one in done.taken))
-        for kind in done.judgement.events:
-            metrics.events.labels(kind).inc()
-        self._ask(done.judgement.doubted, done.judgement.risen)
-        if done.judgement.events:
-            self._tell()
+        pass_on(done.judgement, self._ask, self._tell)
 
 
 def _stopped() -> TocsinError:
