@@ -62,9 +62,8 @@ async def explain(db: Db, team_id: int, id_: UUID, now: datetime) -> Explanation
         wanted = Wanted(since=now - _RANGE, until=now + _AHEAD)
         results = await result_reads.newest(tx, monitor.monitor, wanted, _RESULTS)
         oldest = results[-1].ts if results else now
-        locations = await explain_reads.places(tx, monitor.monitor, oldest)
         located = await states.of_monitors(tx, [monitor.monitor])
-        locations = _with_votes(locations, located)
+        locations = await explain_reads.places(tx, located, oldest)
         monitor = await _with_holds(tx, monitor, located, now)
         parents = await explain_reads.parents(tx, team_id, monitor.depends_on) if monitor.depends_on else []
         listening = await explain_reads.listening(tx, team_id)
@@ -77,15 +76,6 @@ async def explain(db: Db, team_id: int, id_: UUID, now: datetime) -> Explanation
             await explain_reads.told(tx, team_id, id_, _NO_NEWS, _EVENTS, _CHANNELS),
             any(hears(one.events, one.monitors, events.DOWN, shown) for one in listening),
         )
-
-
-def _with_votes(locations: Sequence[At], located: Sequence[Located]) -> list[At]:
-    """Votes as decisions take them."""
-    votes = {one.name: one.vote for one in located}
-    return [
-        replace(at, place=replace(at.place, vote=votes.get(at.place.vote.location, at.place.vote)))
-        for at in locations
-    ]
 
 
 async def _with_holds(tx: Tx, monitor: Explained, located: Sequence[Located], now: datetime) -> Explained:

@@ -8,10 +8,8 @@ from uuid import UUID
 
 from collector.core.explain import Facts, Place, Trace
 from collector.core.incident import Monitor
-from collector.core.quorum import Vote
-from collector.core.state import LocationState
 from collector.storage.db import Tx
-from shared.kinds import RECEIVING
+from collector.storage.states import Located
 
 # A streak with more results than this in its time is not looked at.
 _LOOKED_AT = 200
@@ -116,18 +114,15 @@ async def monitor(tx: Tx, team_id: int, id_: UUID) -> Explained | None:
     return _explained(row) if row else None
 
 
-async def places(tx: Tx, monitor: int, since: datetime) -> list[At]:
-    """Its locations by turn, with the outages and streaks that are near what was measured *since*."""
+async def places(tx: Tx, located: Sequence[Located], since: datetime) -> list[At]:
+    """A monitor's locations, with the outages and streaks that are near what was measured *since*."""
     rows = await tx.fetch(
         """
-        SELECT l.name AS location, s.failing, s.fails, s.goods, s.failed_since, s.last_at,
-            coalesce(e.text, '') AS last_error, p.name AS probe, p.seen_at, p.blind_since,
-            least(p.seen_at, p.blind_since) AS saw_out_at,
+        SELECT s.location, p.name AS probe, p.seen_at, p.blind_since,
             p.session IS NOT NULL AND p.ended_at IS NULL AND p.revoked_at IS NULL AS session,
-            o.began, o.ended, c.counted, c.looked_at, m.type = ANY($4) AS receives
-        FROM states s JOIN monitors m USING (monitor) JOIN locations l USING (location)
+            o.began, o.ended, c.counted, c.looked_at
+        FROM states s
         LEFT JOIN probes p USING (probe_id)
-        LEFT JOIN errors e ON e.error = s.last_error
         CROSS JOIN LATERAL (
             SELECT coalesce(array_agg(o.started_at), '{}') AS began,
                 coalesce(array_agg(o.ended_at) FILTER (WHERE o.ended_at IS NOT NULL), '{}') AS ended
@@ -147,14 +142,14 @@ async def places(tx: Tx, monitor: int, since: datetime) -> list[At]:
                 ORDER BY r.ts, r.n LIMIT $3
             ) r
         ) c
-        WHERE s.monitor = $1 ORDER BY s.turn
+        WHERE s.monitor = ANY($1)
         """,
-        monitor,
+        list({one.monitor for one in located}),
         since,
         _LOOKED_AT,
-        list(RECEIVING),
     )
-    return [_at(row) for row in rows]
+    beside = {row["location"]: row for row in rows}
+    return [_at(one, beside[one.location]) for one in located]
 
 
 async def parents(tx: Tx, team_id: int, wanted: Sequence[UUID]) -> list[Parent]:
@@ -240,14 +235,10 @@ def _explained(row: Any) -> Explained:
     )
 
 
-def _at(row: Any) -> At:
-    state = LocationState(row["failing"], row["fails"], row["goods"], row["failed_since"])
-    vote = Vote(
-        row["location"], row["failing"], row["saw_out_at"], row["last_at"] is not None, row["receives"]
-    )
+def _at(one: Located, row: Any) -> At:
     # Other failed checks lie in the streak's time when their number differs: which ones, nobody can say.
-    whole = row["looked_at"] < _LOOKED_AT and len(row["counted"]) == row["fails"]
+    whole = row["looked_at"] < _LOOKED_AT and len(row["counted"]) == one.state.fails
     counted = row["counted"] if whole else []
     trace = Trace(frozenset(row["began"]), frozenset(row["ended"]), counted)
-    place = Place(vote, state, row["last_at"], row["last_error"])
+    place = Place(one.vote, one.state, one.last_at, one.error)
     return At(place, trace, row["probe"], row["session"], row["seen_at"], row["blind_since"])

@@ -9,16 +9,15 @@ from uuid import UUID
 
 from collector.alerting.router import Router
 from collector.core.access import Permission
-from collector.core.quorum import Vote
 from collector.ingest.writer import Submission
-from collector.storage import explain_reads, states, teams
+from collector.storage import teams
 from collector.storage.db import Db
 from shared import ids
 from shared.clock import utc_now
 from shared.ids import uuid7
 from shared.results import Status
 from tests.api.client import Api
-from tests.api.monitors import make, shown
+from tests.api.monitors import change, make, shown
 from tests.api.rows import insert
 from tests.ingest.world import World, make_world, writing
 
@@ -337,21 +336,19 @@ async def test_a_verdict_that_is_held_back_says_so(api: Api) -> None:
     assert "held up for now" in said["sentence"]
 
 
-async def test_the_votes_are_those_that_are_decided_by(api: Api) -> None:
-    here = await ground(api, ("eu", "us", "asia"))
-    await here.fail("us", times=4)
-    await here.submit(here.world.batch(Status.UNKNOWN, location="asia"))
-    await here.silent(90)
+async def test_what_was_known_before_a_silence_is_no_vote(api: Api) -> None:
+    here = await ground(api)
+    await here.fail("local", times=1)
+    long_ago = utc_now() - timedelta(minutes=10)
     monitor = here.world.monitors[0]
+    await change(
+        api, "states", "monitor", monitor, failing=True, fails=3, failed_since=long_ago, last_at=long_ago
+    )
 
-    async with here.world.db.connection() as tx:
-        decided_by = await states.of_monitors(tx, [monitor])
-        told_of = await explain_reads.places(tx, monitor, utc_now())
+    said = await here.explained()
 
-    assert [at.place.state for at in told_of] == [one.state for one in decided_by]
-    assert [at.place.vote for at in told_of] == [
-        Vote(one.name, one.state.failing, one.seen_at, one.last_at is not None) for one in decided_by
-    ]
+    assert [one["vote"] for one in said["locations"]] == ["unknown"]
+    assert (said["quorum"]["failing"], said["status"]) == (0, "up")
 
 
 async def test_a_streak_too_long_to_be_looked_at_is_left_out(api: Api) -> None:
