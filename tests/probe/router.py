@@ -7,6 +7,7 @@ import os
 import socket
 import struct
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from tests.probe.wire import _tun
 ROUTER = {4: "10.77.0.254", 6: "fd00:77::fe"}
 OWN = {4: "10.77.0.253", 6: "fd00:77::fd"}
 _CLONE_NEWNET = 0x40000000
+_TENTATIVE = 0x40
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _HEADER = {4: 20, 6: 40}
 _ICMP = {4: 1, 6: 58}
@@ -123,12 +125,20 @@ def within(*, datagrams: bool) -> Iterator[int]:
                 ["link", "set", "lo", "up"],
             ):
                 subprocess.run(["ip", *words], check=True)
+            while _tentative():
+                time.sleep(0.005)
             yield end
         finally:
             os.close(end)
     finally:
         assert _LIBC.setns(own, _CLONE_NEWNET) == 0
         os.close(own)
+
+
+def _tentative() -> bool:
+    """Is an address of IPv6 not taken into use yet? What comes for it is dropped."""
+    lines = Path("/proc/thread-self/net/if_inet6").read_text().splitlines()
+    return any(int(flags, 16) & _TENTATIVE for *_, flags, _ in map(str.split, lines))
 
 
 def address(host: int, version: int) -> str:

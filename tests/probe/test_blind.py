@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -53,7 +53,7 @@ async def peer() -> AsyncIterator[Peer]:
 
 
 @pytest.fixture
-def side(wire: Wire) -> None:
+def side(wire: Wire) -> Iterator[None]:
     """A second way out of the namespace, which the wire's cut leaves whole."""
     names = f"{wire.namespace[6:]}a", f"{wire.namespace[6:]}b"
     ip("link", "add", names[0], "type", "veth", "peer", "name", names[1], "netns", wire.namespace)
@@ -61,6 +61,8 @@ def side(wire: Wire) -> None:
     ip("link", "set", names[0], "up")
     ip("-n", wire.namespace, "addr", "add", f"{beside(wire.there)}/30", "dev", names[1])
     ip("-n", wire.namespace, "link", "set", names[1], "up")
+    yield
+    ip("link", "del", names[0])  # with the namespace it would go some time later
 
 
 @pytest.fixture
