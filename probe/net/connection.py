@@ -202,6 +202,8 @@ class Connection:
             if reply.phase == "first byte" and data:
                 self._spent.first_byte = self._lap(self._spent.first_byte)
             if not data:
+                if reply.phase == "first byte" and not self._to.tls:
+                    self._sock.getpeername()  # fails if it was reset before we saw that it was connected
                 reply.end(self.peer)
                 break
             if reply.feed(data):

@@ -151,6 +151,8 @@ class Stream:
         assert sock is not None  # noqa: S101 - opened before
         data = await self._when_ready(lambda: sock.recv(_READ_BYTES))
         if not data:
+            if not self._total and type(sock) is socket.socket:
+                await self._when_ready(sock.getpeername)  # fails if it was reset as soon as it was connected
             raise TargetError(f"{self.phase}: connection closed by {self.peer}")
         if self._spent.first_byte is None:
             self._spent.first_byte = self._lap(None)
