@@ -16,7 +16,7 @@ from probe.runner import Ran, run
 from shared import loop
 from shared.kinds import load
 from shared.kinds.fields import camel, is_host
-from shared.kinds.http import Method, are_headers, is_url, status_ranges
+from shared.kinds.http import PROXY_PORTS, HttpVersion, Method, are_headers, is_proxy, is_url, status_ranges
 from shared.log import set_up
 from shared.results import Status
 from shared.setting_table import address
@@ -137,6 +137,8 @@ def _add_http(parser: argparse.ArgumentParser) -> None:
         "--expected-status", metavar="SPEC", type=_statuses, help="200, 200-299, or several: 200-299,401"
     )
     parser.add_argument("--ip-version", choices=("4", "6", "any"), default="any")
+    parser.add_argument("--http-version", choices=get_args(HttpVersion), default="1.1")
+    parser.add_argument("--proxy", metavar="URL", type=_proxy, help="http, https, socks5 or socks5h")
     parser.add_argument("--no-redirects", action="store_true", help="do not follow them")
     parser.add_argument("--no-verify-tls", action="store_true", help="take any certificate")
     parser.set_defaults(read=_read_http)
@@ -169,6 +171,8 @@ def _read_http(options: argparse.Namespace) -> dict[str, Any]:
         "body": options.body,
         "expectedStatus": options.expected_status,
         "ipVersion": options.ip_version,
+        "httpVersion": options.http_version,
+        "proxy": options.proxy,
         "followRedirects": not options.no_redirects,
         "verifyTls": not options.no_verify_tls,
     }
@@ -195,6 +199,14 @@ def _read_icmp(options: argparse.Namespace) -> dict[str, Any]:
 def _url(text: str) -> str:
     if not is_url(text):
         raise argparse.ArgumentTypeError("must be an http or https URL")
+    return text
+
+
+def _proxy(text: str) -> str:
+    if not is_proxy(text):
+        raise argparse.ArgumentTypeError(
+            "must be SCHEME://HOST:PORT, its scheme one of " + ", ".join(PROXY_PORTS)
+        )
     return text
 
 

@@ -1,14 +1,15 @@
 """Does an HTTP or HTTPS endpoint answer as it should?"""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from probe import evidence
 from probe.checks._check import Check
 from probe.net.assertions import Answer, judge
 from probe.net.bodies import Body
+from probe.net.curl_way import Way, way
 from probe.net.engine import Net
 from probe.net.errors import TargetError
 from probe.net.http1 import HttpReply
@@ -26,11 +27,16 @@ _OF_BODY: Final = frozenset({"body", "json"})
 _DAY_S: Final = 86_400
 
 Verdict = Callable[[HttpReply, Spent, Limit], str]
+# Asks once, and has the reply hear the answer.
+Talk = Callable[[Net, Request, Spent, Limit, HttpReply], Awaitable[None]]
 
 
 def prepare(kind: Http) -> Check:
     """Raises ValueError for a configuration that cannot be run."""
     first = request(kind)
+    by = way(kind)
+    # Where a proxy is says nothing of where the target is.
+    talk, direct = _talk(by), by is None or by.proxy is None
     verdict = _verdict(kind)
     expected = status_ranges(kind.expected_status)
     # A monitor that can only be content with a redirect wants to see it, not where it leads.
@@ -41,18 +47,35 @@ def prepare(kind: Http) -> Check:
         spent, limit, replies = Spent(), Limit.until(deadline), list[HttpReply]()
         saw = partial(_saw, kind, spent, replies)
         try:
-            code = await _ask(net, first, spent, limit, replies, listen, follow=follow)
+            code = await _ask(net, talk, first, spent, limit, replies, listen, follow=follow)
         except TargetError as error:
             error.evidence = saw
-            raise
+            if direct:
+                raise
+            return Outcome(Status.DOWN, error.code, str(error), error.phases, evidence=saw)
         fault = verdict(replies[-1], spent, limit)
+        address = spent.address if direct else ""
         if not fault:
-            return Outcome(Status.UP, code, "", spent.phases(), address=spent.address, ends=spent.ends)
+            return Outcome(Status.UP, code, "", spent.phases(), address=address, ends=spent.ends)
         return Outcome(
-            Status.DOWN, code, fault, spent.phases(), evidence=saw, address=spent.address, ends=spent.ends
+            Status.DOWN, code, fault, spent.phases(), evidence=saw, address=address, ends=spent.ends
         )
 
     return check
+
+
+def _talk(by: Way | None) -> Talk:
+    if by is None:
+        return _plainly
+    from probe.net import curl_talk  # noqa: PLC0415 - 8 MB that few probes need
+
+    return partial(curl_talk.converse, by)
+
+
+def _plainly(
+    net: Net, asked: Request, spent: Spent, limit: Limit, reply: HttpReply
+) -> Coroutine[Any, Any, None]:
+    return net.converse(asked.endpoint, spent, limit, asked.data, reply)
 
 
 def _listener(kind: Http) -> Callable[[str], HttpReply]:
@@ -110,6 +133,7 @@ def _saw(kind: Http, spent: Spent, replies: Sequence[HttpReply]) -> Evidence:
 
 async def _ask(
     net: Net,
+    talk: Talk,
     asked: Request,
     spent: Spent,
     limit: Limit,
@@ -121,7 +145,7 @@ async def _ask(
     """The status at the end of all redirects; each answer is added to *replies*."""
     reply = listen(asked.method)
     replies.append(reply)
-    await net.converse(asked.endpoint, spent, limit, asked.data, reply)
+    await talk(net, asked, spent, limit, reply)
     hops = 0
     while follow and reply.code in _REDIRECTS and reply.location is not None:
         hops += 1
@@ -130,7 +154,7 @@ async def _ask(
         asked = _follow(asked, reply, spent)
         reply = listen(asked.method)
         replies.append(reply)
-        await net.converse(asked.endpoint, spent, limit, asked.data, reply)
+        await talk(net, asked, spent, limit, reply)
     return reply.code
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from probe.net import certificates
 from probe.net.certificates import Case, Certificate
@@ -22,6 +22,9 @@ from probe.net.race import Race
 from probe.net.resolve import Resolver
 from probe.net.spent import Limit, Spent
 from probe.net.tls import Distrusted, Manner, Trust, Unproven, sent
+
+if TYPE_CHECKING:
+    from probe.net.curl import Curl
 
 _MOST_EVENTS: Final = 256
 
@@ -52,6 +55,7 @@ class Net:
         self.trust = Trust(ca_file)
         self.echoes = Echoes(self)
         self.questions = Questions(self)
+        self.curl: Curl | None = None  # made by the first check that needs it
         self._names = Resolver(self.deadlines, allow_private=allow_private, servers=nameservers)
         self._watched: dict[int, Watched] = {}
         self._again: list[Connection] = []
@@ -109,6 +113,11 @@ class Net:
     def forget(self, fd: int) -> None:
         """No more events of *fd*, which is about to be closed: that takes it out of the epoll."""
         self._watched.pop(fd, None)
+
+    def release(self, fd: int) -> None:
+        """No more events of *fd*, which stays open in other hands."""
+        self.forget(fd)
+        self._epoll.unregister(fd)
 
     def again(self, connection: Connection) -> None:
         """Let *connection* go on reading once the others had their turn."""

@@ -2,8 +2,8 @@
 
 import re
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
-from urllib.parse import urlsplit
+from typing import Annotated, Final, Literal
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from annotated_types import Interval, MaxLen, MinLen, Predicate
 
@@ -12,16 +12,22 @@ from shared.client_certificate import chain_fault, key_fault
 from shared.kinds.fields import HidesPassword, Says, Secret, is_host
 
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+HttpVersion = Literal["1.1", "2", "3"]
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _RANGE = re.compile(r"([1-5][0-9]{2})(?:\s*-\s*([1-5][0-9]{2}))?")
 # Headers that frame the message or belong to the connection: the probe alone writes them.
 _OWN_HEADERS = frozenset({"connection", "content-length", "transfer-encoding", "te", "upgrade"})
 
+# Where a proxy listens whose URL does not say.
+PROXY_PORTS: Final = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
+# SOCKS writes the length of a name and of a password in one byte each.
+_MOST_CREDENTIAL: Final = 255
+
 
 def is_url(text: str) -> bool:
     """Is it http or https, with a host that can be looked up, a port that exists, no blanks or controls?"""
-    if any(ord(letter) <= ord(" ") or ord(letter) == 127 for letter in text):
+    if _has_blanks(text):
         return False
     try:
         parts = urlsplit(text)
@@ -29,6 +35,29 @@ def is_url(text: str) -> bool:
     except ValueError:
         return False
     return parts.scheme in {"http", "https"} and is_host(parts.hostname or "") and port != 0
+
+
+def is_proxy(text: str) -> bool:
+    """Is it the URL of a proxy: a scheme of `PROXY_PORTS`, a host, perhaps a user and a port, no more?"""
+    try:
+        parts = urlsplit(text)
+        known = parts.scheme in PROXY_PORTS and is_host(parts.hostname or "") and parts.port != 0
+    except ValueError:
+        return False
+    more = parts.path not in {"", "/"} or "?" in text or "#" in text
+    return known and not more and not _has_blanks(text) and all(map(_is_credential, _credentials(parts)))
+
+
+def _credentials(parts: SplitResult) -> tuple[str, str]:
+    return unquote(parts.username or ""), unquote(parts.password or "")
+
+
+def _is_credential(text: str) -> bool:
+    return text.isprintable() and len(text.encode()) <= _MOST_CREDENTIAL
+
+
+def _has_blanks(text: str) -> bool:
+    return any(ord(letter) <= ord(" ") or ord(letter) == 127 for letter in text)
 
 
 def are_headers(headers: dict[str, str]) -> bool:
@@ -121,9 +150,28 @@ class Http:
     client_key: Annotated[str | None, MaxLen(16_384), Secret()] = None
     assertions: Annotated[list[Assertion], MaxLen(50)] = field(default_factory=list)
     max_body_bytes: Annotated[int, Interval(ge=0, le=16_777_216)] = 1_048_576
+    http_version: HttpVersion = "1.1"
+    proxy: Annotated[
+        str | None,
+        MaxLen(2048),
+        Predicate(lambda text: not text or is_proxy(text)),
+        Says("must be the URL of a proxy: http, https, socks5 or socks5h, a host, a port"),
+        HidesPassword(),
+    ] = None
 
     def faults(self) -> dict[str, str]:
-        """Whether the client's certificate and its key are there and fit each other."""
+        """What does not fit: the client's certificate and its key, the version and the way there."""
+        return self._client_faults() | self.way_faults()
+
+    def way_faults(self) -> dict[str, str]:
+        """Whether the version, the proxy and the URL go together."""
+        if self.http_version == "3" and self.proxy:
+            return {"proxy": "cannot be used with HTTP/3"}
+        if self.http_version == "3" and urlsplit(self.url).scheme != "https":
+            return {"httpVersion": "3 needs an https URL"}
+        return {}
+
+    def _client_faults(self) -> dict[str, str]:
         if self.client_cert is None or self.client_key is None:
             if self.client_cert is None and self.client_key is None:
                 return {}

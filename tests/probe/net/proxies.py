@@ -39,6 +39,8 @@ def http(seen: list[str], *, login: tuple[str, str] | None = None) -> Behaviour:
 
     def behave(client: socket.socket) -> None:
         asked = targets.read_request(client)
+        if not asked:
+            return
         line = asked.split(b"\r\n")[0].decode()
         seen.append(line)
         if login is not None and _basic(login) not in asked:
