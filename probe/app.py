@@ -17,6 +17,7 @@ from probe.blackbox import MOST_MONITORS, Board
 from probe.canaries import ask, finder
 from probe.checks import CHECKS
 from probe.egress import Egress
+from probe.ends import Ends
 from probe.enrol import Keeper
 from probe.metrics import serving, write
 from probe.net.engine import Net
@@ -82,16 +83,17 @@ async def _work(settings: ProbeSettings, keeper: Keeper, spool: Spool, stop: asy
     own = Net()
     egress = Egress(finder(settings.canaries), partial(ask, net=own))
     bell = Bell()
-    board = Board(MOST_MONITORS if settings.metrics_listen else 0)
+    board, ends = Board(MOST_MONITORS if settings.metrics_listen else 0), Ends()
 
     def keep(incarnation: int, seq: int, results: int, data: bytes) -> None:
         spool.append(incarnation, seq, results, data)
         bell.ring()
 
     batcher = Batcher(keep)
-    scheduler = Scheduler(_checks(net, egress, board), batcher.add, max_concurrency=settings.max_concurrency)
+    checks = _checks(net, egress, board, ends)
+    scheduler = Scheduler(checks, batcher.add, max_concurrency=settings.max_concurrency)
     releases = Releases(scheduler, batcher, bell.ring)
-    plan = Plan(scheduler.take, board.leaving(scheduler.leave), releases.ask)
+    plan = Plan(scheduler.take, _all(scheduler.leave, board.forget, ends.forget), releases.ask)
     session = Session(
         me,
         settings.collector,
@@ -122,13 +124,23 @@ async def _work(settings: ProbeSettings, keeper: Keeper, spool: Spool, stop: asy
     own.close()
 
 
-def _checks(net: Net, egress: Egress, board: Board) -> Callable[[Assigned], Awaitable[Ran]]:
+def _all(*hear: Callable[[int], None]) -> Callable[[int], None]:
+    """What one is told, told to each of them."""
+
+    def tell(number: int) -> None:
+        for one in hear:
+            one(number)
+
+    return tell
+
+
+def _checks(net: Net, egress: Egress, board: Board, ends: Ends) -> Callable[[Assigned], Awaitable[Ran]]:
     async def check(assigned: Assigned) -> Ran:
         if assigned.check is None:
             return Ran(Outcome(Status.UNKNOWN, error=assigned.fault), boot_us(), 0)
         ran = await egress.judge(await run(assigned.check, net, assigned.timeout_s))
         board.note(assigned.number, assigned.monitor, assigned.type, ran.outcome, ran.duration_us)
-        return ran
+        return ends.told(assigned, ran)
 
     return check
 

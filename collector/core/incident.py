@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from enum import Enum
 
 from collector.core import flapping, quorum
+from collector.core.certificate import only_nears
 from collector.core.holds import Allowed, Standing, allowed, holding
 from collector.core.quorum import Vote
 from collector.core.state import Change, LocationState
@@ -78,7 +79,8 @@ class Decision:
     """*since*: first failed check of the streak; *until*: the good check that ended it.
 
     *failures*: failed checks in a row over all locations, *failed_now* of them new. *turned*: it went
-    down, or came up. The last four are as in `Monitor`, after the decision.
+    down, or came up. *nears*: a certificate that comes near its end is all that is wrong. The last four are
+    as in `Monitor`, after the decision.
     """
 
     down: bool
@@ -91,6 +93,7 @@ class Decision:
     error: str
     entries: tuple[tuple[str, str], ...] = ()
     turned: bool = False
+    nears: bool = False
     unrecorded_until: datetime | None = None
     degraded_since: datetime | None = None
     flapping_since: datetime | None = None
@@ -126,6 +129,9 @@ def decide(monitor: Monitor, seen: Sequence[Seen], since: datetime | None, now: 
         error=next((error for error in _errors(seen) if error), ""),
         entries=tuple(entry for one in seen for entry in _entries(one)),
         turned=turned,
+        nears=only_nears(
+            [text for one in seen if one.state.failing and (text := one.error or one.last_error)]
+        ),
         unrecorded_until=_unrecorded(monitor, free, down=down, turned=turned),
         degraded_since=_degraded(monitor, votes, now, down=down),
         flapping_since=after.flapping_since,
@@ -238,6 +244,11 @@ def _began(monitor: Monitor, seen: Sequence[Seen], now: datetime) -> datetime:
     # One that is not confirmed yet may have seen it first.
     unconfirmed = [one.state.failed_since or now for one in seen if one.state.fails and not one.vote.stale]
     return min(streak for streak in (*failing, *unconfirmed) if enough - streak <= REOPEN_WITHIN)
+
+
+def _complaint(one: Seen) -> str:
+    """What a location that is failing said last; empty for others."""
+    return (one.error or one.last_error) if one.state.failing else ""
 
 
 def _errors(seen: Sequence[Seen]) -> list[str]:

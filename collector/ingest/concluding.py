@@ -4,13 +4,15 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
+from collector.core import certificate
 from collector.core import events as payloads
 from collector.core.incident import Decision, Deed, Tell, after, goes_on
 from collector.core.state import LocationState
 from collector.ingest.hours import between
 from collector.services import announcing
 from collector.services.holding import Around, monitor
-from collector.storage import events, evidence, incidents, judged, outages, rollups, timeline
+from collector.storage import certificates, events, evidence, incidents, judged, outages, rollups, timeline
+from collector.storage.certificates import Graver
 from collector.storage.db import Tx
 from collector.storage.events import Event
 from collector.storage.judged import Incident, Judged
@@ -31,6 +33,7 @@ class Writes:
     resolved: list[tuple[int, UUID, datetime]] = field(default_factory=list)
     linked: list[tuple[int, UUID, UUID]] = field(default_factory=list)
     counted: list[tuple[int, UUID, int, str]] = field(default_factory=list)
+    graver: list[Graver] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     deeds: list[announcing.Deed] = field(default_factory=list)
@@ -85,9 +88,14 @@ def _incident(
         again = replace(newest, resolved_at=None, resolved_by=None, span_from=since, parent_incident_id=None)
         return again, "reopened"
     id_ = uuid7()
-    opening = incidents.Opened(team, id_, one.id, one.name, one.severity, since)
-    writes.opened.append(opening)
-    return Incident(id_, one.severity, since, since, 0, decision.error, None, None), "created"
+    severity = certificate.SEVERITY if _nears(one, decision) else one.severity
+    writes.opened.append(incidents.Opened(team, id_, one.id, one.name, severity, since))
+    return Incident(id_, severity, since, since, 0, decision.error, None, None), "created"
+
+
+def _nears(one: Judged, decision: Decision) -> bool:
+    """Is there nothing wrong but that a certificate comes near its end?"""
+    return one.type == "tls" and decision.nears
 
 
 def _record(
@@ -106,6 +114,8 @@ def _record(
     failures = decision.failures if fresh else decision.failed_now
     if failures and concerned:
         writes.counted.append((team, incident.id, failures, decision.error))
+        if _graver(one, incident, decision):
+            writes.graver.append(Graver(team, incident.id, one.monitor, one.severity))
     if decision.tell is not Tell.NOTHING:
         told = announcing.event(
             one,
@@ -120,6 +130,12 @@ def _record(
     if kind is not None:
         about = announcing.about(one, down=decision.down)
         writes.deeds.append(announcing.Deed(team, incident.id, f"{payloads.INCIDENT}.{kind}", one.id, about))
+
+
+def _graver(one: Judged, incident: Incident, decision: Decision) -> bool:
+    """May it have been opened for a certificate that nears its end, of which more is wrong by now?"""
+    eased = one.type == "tls" and incident.severity == certificate.SEVERITY != one.severity
+    return eased and not decision.nears
 
 
 def _link(one: Judged, incident: Incident, kind: str | None, around: Around, writes: Writes) -> None:
@@ -162,12 +178,21 @@ async def _keep_incidents(tx: Tx, writes: Writes, now: datetime) -> None:
         await incidents.reopen(tx, writes.reopened, now)
     if writes.counted:
         await incidents.count_failures(tx, writes.counted)
+    if writes.graver:
+        raised = await certificates.raise_severity(tx, writes.graver)
+        writes.entries.extend(_raised(one) for one in raised)
     if writes.resolved:
         await incidents.resolve(tx, writes.resolved)
     if writes.linked:
         await incidents.link(tx, writes.linked)
     if writes.entries:
         await timeline.add(tx, writes.entries, now)
+
+
+def _raised(one: Graver) -> Entry:
+    return Entry(
+        one.team_id, one.incident_id, "severity_changed", f"{certificate.SEVERITY} to {one.severity}"
+    )
 
 
 async def _keep_outages(tx: Tx, writes: Writes, now: datetime) -> None:

@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Any
 from uuid import UUID
 
-from collector.ingest import evidence, marking
+from collector.ingest import certificates, evidence, marking
 from collector.ingest.columns import Columns, Part, flatten, key_of, latest, mixed
 from collector.ingest.hours import touched
 from collector.ingest.interning import Interner, clean
@@ -125,6 +125,7 @@ async def _store(
         pending = _pending(columns, counting, {key_of(*key) for key in moved.wanting})
         await evidence.remember(tx, columns, counting, moved.wanting)
         judgement = await judge(tx, pending, since, now)
+        await certificates.note(tx, columns, counting, moved.wanting, now)
     return len(rows), judgement
 
 
@@ -195,11 +196,11 @@ def _told(batch: Batch, i: int, at_ms: int) -> Told:
 
 
 async def _keep_checkpoints(tx: Tx, columns: Columns) -> None:
-    checkpoints = [
-        (part.batch.monitor[i], part.batch.location[i], part.probe_id, part.batch.assignment[i], state)
+    checkpoints = {
+        (part.batch.monitor[i], part.batch.location[i], part.batch.assignment[i], part.probe_id): state
         for part in columns.parts
-        for i, state in part.batch.state.items()
-    ]
+        for i, state in sorted(part.batch.state.items())
+    }
     if checkpoints:
         await states.save_checkpoints(tx, checkpoints)
 

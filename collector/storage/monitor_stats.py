@@ -10,7 +10,7 @@ from collector.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class AtLocation:
-    """What is known at one location."""
+    """What is known at one location; *checkpoint* is what is kept of its certificate."""
 
     name: str
     failing: bool
@@ -20,6 +20,7 @@ class AtLocation:
     last_status: int | None
     last_ms: int | None
     last_error: str | None
+    checkpoint: bytes | None
 
 
 async def numbers(tx: Tx, team_id: int, ids: Sequence[UUID]) -> dict[UUID, int]:

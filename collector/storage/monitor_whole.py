@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 from uuid import UUID
 
+from collector.core.certificate import OF_TYPES
 from collector.storage.db import Tx
 from collector.storage.monitor_stats import AtLocation
 from collector.storage.monitors import Monitor
@@ -15,7 +16,8 @@ _WHOLE = f"""
     SELECT {", ".join(f"m.{name}" for name in _OF_MONITOR)},
         ARRAY(
             SELECT ROW(
-                l.name, s.failing, s.fails, s.failed_since, s.last_at, s.last_status, s.last_ms, e.text
+                l.name, s.failing, s.fails, s.failed_since, s.last_at, s.last_status, s.last_ms, e.text,
+                CASE WHEN m.type IN {OF_TYPES} THEN s.checkpoint END
             )
             FROM states s JOIN locations l USING (location) LEFT JOIN errors e ON e.error = s.last_error
             WHERE s.monitor = m.monitor ORDER BY s.turn

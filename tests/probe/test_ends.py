@@ -1,0 +1,59 @@
+"""The end of a certificate goes along with a result when it is news, and then now and then."""
+
+from dataclasses import replace
+
+from probe.ends import Ends
+from probe.plan import Order, prepare
+from probe.runner import Ran
+from shared.kinds.tls import Expiry
+from shared.results import Outcome, Status
+
+HTTPS = prepare(
+    Order(
+        number=1,
+        monitor=7,
+        location=1,
+        revision=1,
+        type="http",
+        config=b'{"url": "https://x.example.com/"}',
+        interval_ms=1000,
+        timeout_ms=1000,
+    )
+)
+SEEN = Ran(Outcome(Status.UP, 200, ends=1_900_000_000.7), 0, 1_000)
+STATE = Expiry(only_near=False, ends=1_900_000_000).pack()
+
+
+class Clock:
+    now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_it_is_told_once_and_again_when_it_changes() -> None:
+    ends = Ends()
+    other = replace(SEEN, outcome=replace(SEEN.outcome, ends=1_900_000_001.0))
+    states = [ends.told(HTTPS, ran).outcome.state for ran in (SEEN, SEEN, other, other, SEEN)]
+    assert states == [STATE, None, Expiry(only_near=False, ends=1_900_000_001).pack(), None, STATE]
+
+
+def test_it_is_told_again_after_a_while_and_under_another_revision_or_assignment() -> None:
+    clock = Clock()
+    ends = Ends(clock)
+    assert ends.told(HTTPS, SEEN).outcome.state == STATE
+    assert ends.told(replace(HTTPS, revision=2), SEEN).outcome.state == STATE
+    assert ends.told(replace(HTTPS, number=2), SEEN).outcome.state == STATE
+    clock.now += 599
+    assert ends.told(replace(HTTPS, number=2), SEEN) is SEEN
+    clock.now += 1
+    assert ends.told(replace(HTTPS, number=2), SEEN).outcome.state == STATE
+    ends.forget(2)
+    assert ends.told(replace(HTTPS, number=2), SEEN).outcome.state == STATE
+
+
+def test_what_has_none_or_a_state_of_its_own_stays_as_it_is() -> None:
+    ends = Ends()
+    for outcome in (Outcome(Status.UP), Outcome(Status.DOWN, state=b"own", ends=1.0)):
+        ran = Ran(outcome, 0, 1)
+        assert ends.told(HTTPS, ran) is ran
