@@ -1,10 +1,9 @@
-"""For orchestrators and Prometheus: is it alive, is it ready, what did it do?"""
+"""For orchestrators: is it alive, is it ready?"""
 
 import asyncio
 
 from aiohttp import web
 
-from collector import metrics as numbers
 from collector.api.deps import deps
 from collector.api.reading import ok
 from collector.storage import teams
@@ -37,9 +36,3 @@ async def readyz(request: web.Request) -> web.Response:
 async def _started(db: Db) -> bool:
     async with db.connection() as tx:
         return await teams.exist(tx)
-
-
-async def metrics(request: web.Request) -> web.Response:
-    """Numbers in Prometheus' text format."""
-    del request
-    return web.Response(body=numbers.exposition(), headers={"Content-Type": numbers.CONTENT_TYPE})

@@ -1,6 +1,7 @@
 """The API beside all that takes metrics and misses them; its clock is the API's."""
 
 import asyncio
+import io
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -42,7 +43,7 @@ class Metrics:
     async def get(self, id_: str) -> Any:
         return (await self.api.get(f"/v1/monitors/{id_}")).json
 
-    async def push(self, id_: str, body: bytes, headers: dict[str, str] = FIRST) -> Answer:
+    async def push(self, id_: str, body: bytes | io.BytesIO, headers: dict[str, str] = FIRST) -> Answer:
         sender = self.api.with_token(self.tokens[id_])
         return await sender.post(f"/v1/ingest/prometheus/{id_}", body, headers=headers)
 

@@ -1,0 +1,106 @@
+"""What the last checks came to, for Prometheus, under the names that blackbox_exporter gives it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from shared.results import Phases
+
+# So many monitors are written at once, between which others may have their turn.
+_AT_ONCE: Final = 500
+
+# Of each phase the name that blackbox_exporter has for it.
+_HTTP: Final = (
+    ("resolve", "dns_us"),
+    ("connect", "connect_us"),
+    ("tls", "tls_us"),
+    ("processing", "first_byte_us"),
+    ("transfer", "transfer_us"),
+)
+_ICMP: Final = (("resolve", "dns_us"), ("rtt", "first_byte_us"))
+
+
+@dataclass(frozen=True, slots=True)
+class Last:
+    """The last check of a monitor at a place; *labels* as they stand between the braces.
+
+    *code*: the status that an http target answered, 0 for none; *ends*: Unix time at which the first of the
+    certificates ends.
+    """
+
+    labels: str
+    type: str
+    good: bool
+    code: int
+    duration_us: int
+    phases: Phases
+    ends: float | None
+
+
+def text(lasts: Sequence[Last]) -> Iterator[str]:
+    """In Prometheus' format, piece by piece; a family of which there is nothing to say is left out."""
+    for name, told, values in _FAMILIES:
+        head = f"# HELP {name} {told}\n# TYPE {name} gauge\n"
+        for start in range(0, len(lasts), _AT_ONCE):
+            lines = [
+                f"{name}{{{labels}}} {value}\n"
+                for last in lasts[start : start + _AT_ONCE]
+                for labels, value in values(last)
+            ]
+            if lines:
+                yield head + "".join(lines)
+                head = ""
+
+
+def label(name: str, value: str) -> str:
+    """``name="value"``, whatever the value holds."""
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'{name}="{escaped}"'
+
+
+Samples = Iterator[tuple[str, float]]
+
+
+def _success(last: Last) -> Samples:
+    yield last.labels, int(last.good)
+
+
+def _duration(last: Last) -> Samples:
+    yield last.labels, last.duration_us / 1_000_000
+
+
+def _lookup(last: Last) -> Samples:
+    if last.phases.dns_us is not None:
+        yield last.labels, last.phases.dns_us / 1_000_000
+
+
+def _status(last: Last) -> Samples:
+    if last.type == "http":
+        yield last.labels, last.code
+
+
+def _expiry(last: Last) -> Samples:
+    if last.ends is not None:
+        yield last.labels, last.ends
+
+
+def _phases(type_: str, names: Sequence[tuple[str, str]]) -> Callable[[Last], Samples]:
+    def samples(last: Last) -> Samples:
+        if last.type != type_:
+            return
+        for name, field in names:
+            us = getattr(last.phases, field)
+            yield f'{last.labels},phase="{name}"', 0.0 if us is None else us / 1_000_000
+
+    return samples
+
+
+_FAMILIES: Final[tuple[tuple[str, str, Callable[[Last], Samples]], ...]] = (
+    ("probe_success", "1 if the last check was good.", _success),
+    ("probe_duration_seconds", "How long the last check took.", _duration),
+    ("probe_dns_lookup_time_seconds", "How long the name's look-up took.", _lookup),
+    ("probe_http_status_code", "The status that was answered; 0 if none was.", _status),
+    ("probe_http_duration_seconds", "How long each phase took, over all redirects.", _phases("http", _HTTP)),
+    ("probe_icmp_duration_seconds", "How long each phase took.", _phases("icmp", _ICMP)),
+    ("probe_ssl_earliest_cert_expiry", "When the first of the certificates ends, Unix time.", _expiry),
+)
