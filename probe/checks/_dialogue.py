@@ -1,30 +1,75 @@
 """What the checks that talk with a server turn by turn share: connect, talk, and the outcome."""
 
+import ssl
+import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TypeVar
 
 from probe.checks._check import Check
+from probe.net import certificates, expiry
+from probe.net.certificates import Case, Certificate
 from probe.net.endpoint import Endpoint
 from probe.net.engine import Net
+from probe.net.errors import ProbeError, TargetError
 from probe.net.spent import Limit, Spent
 from probe.net.stream import Stream, connected
+from probe.net.tls import Distrusted, sent
 from shared.results import Outcome, Status
+
+T = TypeVar("T")
+Talk = Callable[[Net, Stream], Awaitable[T]]
 
 
 async def secure(net: Net, stream: Stream) -> None:
     """Turn to TLS, verifying if that is wanted."""
-    await stream.secure(net.trust.strict() if stream.to.verify else net.trust.blind())
+    usual = net.trust.strict() if stream.to.verify else net.trust.blind()
+    stream.ends = expiry.earliest(await stream.secure(stream.manner or usual))
 
 
-def dialogue(to: Endpoint, talk: Callable[[Net, Stream], Awaitable[None]]) -> Check:
+async def conversation(net: Net, to: Endpoint, spent: Spent, limit: Limit, talk: Talk[T]) -> T:
+    """What comes of *talk* with *to*. Raises as `connected` does."""
+    try:
+        async with connected(net, to, spent, limit) as stream:
+            found = await talk(net, stream)
+            spent.ends = stream.ends
+            return found
+    except Distrusted as error:
+        if error.has_more:
+            await _explain(net, to, spent.address, limit, talk, error)
+        raise
+
+
+async def _explain(
+    net: Net, to: Endpoint, address: str, limit: Limit, talk: Talk[T], error: Distrusted
+) -> None:
+    """Begin once more, as far as the certificate: OpenSSL shows only those that it trusts."""
+    chain: list[Certificate] = []
+
+    def look(sock: ssl.SSLSocket, _to: Endpoint) -> None:
+        chain.extend(certificates.read(sent(sock)))
+        raise TargetError("seen")
+
+    # If that fails, what is known already is all there is to say.
+    with suppress(TargetError, ProbeError, ValueError):
+        async with connected(net, to, Spent(), limit, addresses=(address,)) as stream:
+            stream.manner = net.trust.blind(look)
+            await talk(net, stream)
+    error.explain(Case(chain, to.host, time.time(), error.reason))
+
+
+def dialogue(to: Endpoint, talk: Talk[None]) -> Check:
     """A check that is up if *talk* comes to its end; with *to.tls*, it begins after the handshake."""
+
+    async def whole(net: Net, stream: Stream) -> None:
+        if to.tls:
+            await secure(net, stream)
+            stream.phase = "greeting"
+        await talk(net, stream)
 
     async def check(net: Net, deadline: float) -> Outcome:
         spent = Spent()
-        async with connected(net, to, spent, Limit.until(deadline)) as stream:
-            if to.tls:
-                await secure(net, stream)
-                stream.phase = "greeting"
-            await talk(net, stream)
-        return Outcome(Status.UP, phases=spent.phases(), address=spent.address)
+        await conversation(net, to, spent, Limit.until(deadline), whole)
+        return Outcome(Status.UP, phases=spent.phases(), address=spent.address, ends=spent.ends)
 
     return check

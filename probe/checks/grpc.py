@@ -1,5 +1,6 @@
 """Does a gRPC server say that it serves (grpc.health.v1)?"""
 
+import re
 import time
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +20,8 @@ _METHOD: Final = "/grpc.health.v1.Health/Check"
 _SERVING: Final = 1
 _STATES: Final = {0: "UNKNOWN", 2: "NOT_SERVING", 3: "SERVICE_UNKNOWN"}
 _MOST_BYTES: Final = 65_536
+# What the library puts before the one reason that there is.
+_AROUND: Final = re.compile(r"^failed to connect to all addresses; last error: [A-Z_]+: ipv[46]:\S+: ")
 
 
 def prepare(kind: Grpc) -> Check:
@@ -36,9 +39,11 @@ def prepare(kind: Grpc) -> Check:
             error.spent = spent
             raise
         if state == _SERVING:
-            return Outcome(Status.UP, phases=spent.phases(), address=spent.address)
+            return Outcome(Status.UP, phases=spent.phases(), address=spent.address, ends=spent.ends)
         said = _STATES.get(state, str(state))
-        return Outcome(Status.DOWN, 0, f"grpc: {said}", spent.phases(), address=spent.address)
+        return Outcome(
+            Status.DOWN, 0, f"grpc: {said}", spent.phases(), address=spent.address, ends=spent.ends
+        )
 
     return check
 
@@ -86,7 +91,7 @@ def _words(error: "grpc.aio.AioRpcError", limit: Limit) -> str:
             return "grpc: the server has no health service"
         case "NOT_FOUND":
             return "grpc: the server does not know this service"
-    return f"grpc: {name} {shown((error.details() or '').encode())}"
+    return f"grpc: {name} {shown(_AROUND.sub('', error.details() or '').encode())}"
 
 
 def _varint(value: int) -> bytes:

@@ -25,7 +25,7 @@ def prepare(kind: Tcp) -> Check:
     async def check(net: Net, deadline: float) -> Outcome:
         spent = Spent()
         await net.converse(endpoint, spent, Limit.until(deadline))
-        return Outcome(Status.UP, phases=spent.phases(), address=spent.address)
+        return Outcome(Status.UP, phases=spent.phases(), address=spent.address, ends=spent.ends)
 
     return check
 
@@ -42,7 +42,7 @@ def _talking(kind: Tcp, endpoint: Endpoint) -> Check:
                 error.args = (banner.late(limit.words),)
             error.evidence = partial(_saw, kind, spent, banner)
             raise
-        return Outcome(Status.UP, phases=spent.phases(), address=spent.address)
+        return Outcome(Status.UP, phases=spent.phases(), address=spent.address, ends=spent.ends)
 
     return check
 

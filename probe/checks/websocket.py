@@ -4,13 +4,13 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from probe.checks._check import Check
-from probe.checks._dialogue import secure
+from probe.checks._dialogue import conversation, secure
 from probe.net import websocket
 from probe.net.endpoint import Endpoint
 from probe.net.engine import Net
 from probe.net.errors import TargetError
 from probe.net.spent import Limit, Spent
-from probe.net.stream import Stream, connected
+from probe.net.stream import Stream
 from shared.kinds.websocket import WebSocket
 from shared.results import Outcome, Status
 
@@ -25,16 +25,19 @@ def prepare(kind: WebSocket) -> Check:
     to = Endpoint.of(parts.hostname or "", port, tls=tls, verify=kind.verify_tls)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
+    async def talk(net: Net, stream: Stream) -> int:
+        if tls:
+            await secure(net, stream)
+        code = await websocket.upgrade(stream, path, parts.netloc, kind.headers)
+        if code != _SWITCHING:
+            raise TargetError(f"upgrade: status {code}, expected 101", code=code)
+        await _talk(stream, kind)
+        return code
+
     async def check(net: Net, deadline: float) -> Outcome:
         spent = Spent()
-        async with connected(net, to, spent, Limit.until(deadline)) as stream:
-            if tls:
-                await secure(net, stream)
-            code = await websocket.upgrade(stream, path, parts.netloc, kind.headers)
-            if code != _SWITCHING:
-                raise TargetError(f"upgrade: status {code}, expected 101", code=code)
-            await _talk(stream, kind)
-        return Outcome(Status.UP, code, phases=spent.phases(), address=spent.address)
+        code = await conversation(net, to, spent, Limit.until(deadline), talk)
+        return Outcome(Status.UP, code, phases=spent.phases(), address=spent.address, ends=spent.ends)
 
     return check
 

@@ -55,7 +55,7 @@ def _certificate(info: dict[str, Any]) -> Certificate:
     return Certificate(
         subject=_known_as(info["subject"]),
         issuer=_known_as(info["issuer"]),
-        names=tuple(_clean(name) for name in names),
+        names=tuple(clean(name) for name in names),
         starts=ssl.cert_time_to_seconds(info["notBefore"]),
         ends=ssl.cert_time_to_seconds(info["notAfter"]),
     )
@@ -65,11 +65,11 @@ def _known_as(name: Sequence[Sequence[tuple[str, str]]]) -> str:
     parts = {key: value for pairs in name for key, value in pairs}
     for key in ("commonName", "organizationName", "organizationalUnitName"):
         if parts.get(key):
-            return _clean(parts[key])
+            return clean(parts[key])
     return "without a name"
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """As it may be shown: whoever made the certificate could write anything at all."""
     shown = "".join(letter if letter.isprintable() else "?" for letter in text)
     return shown if len(shown) <= _MOST_LETTERS else shown[:_MOST_LETTERS] + "..."

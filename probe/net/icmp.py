@@ -75,8 +75,8 @@ class _Pinging:
     """The echoes of one check: each goes out when the one before is answered, or late."""
 
     __slots__ = (
-        "_count", "_dropped", "_failed", "_fault", "_limit", "_line", "_numbers", "_padding", "_rtts",
-        "_wake", "address", "due", "future",
+        "_apart_s", "_count", "_dropped", "_failed", "_fault", "_limit", "_line", "_numbers", "_padding",
+        "_rtts", "_wake", "address", "due", "future",
     )  # fmt: skip
 
     def __init__(self, line: Line, address: str, limit: Limit, count: int, padding: bytes) -> None:
@@ -86,6 +86,7 @@ class _Pinging:
         self._line = line
         self._limit = limit
         self._count = count
+        self._apart_s = min(_APART_S, (limit.deadline - limit.began) / count)
         self._padding = padding
         self._rtts: list[int] = []
         self._numbers: list[int] = []
@@ -158,8 +159,7 @@ class _Pinging:
         except OSError as error:
             raise _unsent(error.errno or 0, self.address) from None
         if len(self._numbers) < self._count:
-            apart_s = min(_APART_S, (self._limit.deadline - self._limit.began) / self._count)
-            self._wait_until(min(now + apart_s, self._limit.deadline))
+            self._wait_until(min(now + self._apart_s, self._limit.deadline))
         elif self._rtts:
             self._wait_until(min(now + self._patience_s(), self._limit.deadline))
         else:

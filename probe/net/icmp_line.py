@@ -5,15 +5,19 @@ import socket
 import time
 from asyncio import Future
 from collections.abc import Sequence
-from functools import partial
 from select import EPOLLIN
 from typing import TYPE_CHECKING, Final, Protocol
 
-from probe.net.icmp_wire import ANSWERS, HEADER, Fault, echo, fault, heard, open_socket
+from probe.net.icmp_wire import ANSWERS, HEADER, Fault, echoes, fault, heard, open_socket
 
 if TYPE_CHECKING:
     from probe.net.engine import Net
 
+Extras = Sequence[tuple[int, int, bytes]]
+
+# Where in an echo its identifier is, and its number.
+_IDENT: Final = 4
+_NUMBER: Final = 6
 # After so many answers others have their turn.
 _MOST_READS: Final = 128
 _READ_BYTES: Final = 128
@@ -41,7 +45,7 @@ class Line:
     """A socket, and the echoes that went out by it and have no answer yet."""
 
     __slots__ = (
-        "_answer", "_counter", "_family", "_fd", "_head", "_headers", "_ident", "_mark", "_sock", "closed",
+        "_answer", "_counter", "_echo", "_family", "_fd", "_headers", "_known_by", "_sock", "closed",
         "dropped", "net", "waiting",
     )  # fmt: skip
 
@@ -49,15 +53,16 @@ class Line:
         self.net = net
         self.closed = False
         self.dropped = 0
-        self.waiting: dict[int, tuple[Pinging, int, int, int]] = {}
+        # By number: who waits, what the echo is known by, when it went by the wall's clock and the other.
+        self.waiting: dict[int, tuple[Pinging, bytes, int, int]] = {}
         self._family = family
         self._sock, raw = open_socket(family)
         self._headers = raw and family == socket.AF_INET  # of IP, before what came
-        self._ident = secrets.randbits(16) | 1 if raw else 0
-        self._mark = secrets.token_bytes(4)
+        # From there on the answer has what the echo had; others than raw sockets have an identifier put in.
+        self._known_by = slice(_IDENT if raw else _NUMBER, HEADER.size)
         self._counter = secrets.randbits(16)
         self._answer = ANSWERS[family]
-        self._head = partial(echo, family, self._ident, self._mark)
+        self._echo = echoes(family, secrets.randbits(16) | 1 if raw else 0, secrets.token_bytes(4))
         self._fd = self._sock.fileno()
         net.watch(self._fd, self, EPOLLIN)
 
@@ -68,10 +73,11 @@ class Line:
         counter = self._counter = (self._counter + 1) & 0xFFFFFFFF
         while counter & 0xFFFF in self.waiting:
             counter = self._counter = (counter + 1) & 0xFFFFFFFF
-        packet = self._head(counter) + padding
-        number = counter & 0xFFFF
+        packet = self._echo(counter)
+        number, known_by = counter & 0xFFFF, packet[self._known_by]
+        packet += padding
         began_ns, sent_ns = _clocks()
-        self.waiting[number] = (pinging, counter, sent_ns, began_ns)
+        self.waiting[number] = (pinging, known_by, sent_ns, began_ns)
         try:
             self._sock.sendto(packet, (pinging.address, 0))
         except OSError as error:
@@ -80,19 +86,29 @@ class Line:
 
     def heed(self, _events: int = 0) -> None:
         """Take in what has come."""
-        sock, offset = self._sock, 0
+        came = self._read()
+        if came:
+            now_ns, wall_ns = _clocks()
+            for data, extras in came:
+                self._match(data, extras, now_ns, wall_ns)
+
+    def _read(self) -> list[tuple[bytes, Extras]]:
+        """Answers, without the headers before them."""
+        receive = self._sock.recvmsg
+        came: list[tuple[bytes, Extras]] = []
         for _ in range(_MOST_READS):
             try:
-                data, extras, _, _ = sock.recvmsg(_READ_BYTES, _EXTRA_BYTES)
+                data, extras, _, _ = receive(_READ_BYTES, _EXTRA_BYTES)
             except BlockingIOError:
-                return
+                break
             except OSError:  # an error of the network, about any of them
                 self._read_faults()
                 continue
-            if self._headers:
-                offset = (data[0] & 15) * 4
-            if len(data) >= offset + HEADER.size:
-                self._match(data, offset, extras)
+            if self._headers and data:
+                data = data[(data[0] & 15) * 4 :]
+            if len(data) >= HEADER.size:
+                came.append((data, extras))
+        return came
 
     def close(self) -> None:
         if not self.closed:
@@ -103,19 +119,16 @@ class Line:
                 pinging.future.cancel()
             self.waiting.clear()
 
-    def _match(self, data: bytes, offset: int, extras: Sequence[tuple[int, int, bytes]]) -> None:
-        kind, _, _, ident, number, mark, counter = HEADER.unpack_from(data, offset)
+    def _match(self, data: bytes, extras: Extras, now_ns: int, wall_ns: int) -> None:
+        number = data[_NUMBER] << 8 | data[_NUMBER + 1]
         known = self.waiting.get(number)
-        if known is None or kind != self._answer or mark != self._mark or known[1] != counter:
-            return
-        if self._ident and ident != self._ident:
+        if known is None or data[0] != self._answer or data[self._known_by] != known[1]:
             return
         del self.waiting[number]
         at_ns, dropped = heard(extras)
         if dropped:
             self.dropped = dropped
         pinging, _, sent_ns, began_ns = known
-        now_ns, wall_ns = _clocks()
         took_ns = now_ns - began_ns
         by_kernel_ns = at_ns - sent_ns
         stepped = abs(wall_ns - sent_ns - took_ns) > _STEP_NS
@@ -146,13 +159,9 @@ class Line:
         known = self.waiting.get(one.number)
         if known is None:
             return
-        pinging, counter, *_ = known
-        if len(one.quoted) >= HEADER.size:
-            _, _, _, ident, _, mark, quoted = HEADER.unpack_from(one.quoted)
-            mine = (mark, quoted) == (self._mark, counter) and ident == (self._ident or ident)
-        else:
-            mine = one.to == pinging.address
-        if mine:
+        pinging, known_by, *_ = known
+        whole = len(one.quoted) >= HEADER.size
+        if one.quoted[self._known_by] == known_by if whole else one.to == pinging.address:
             del self.waiting[one.number]
             pinging.failed(one.words)
 

@@ -4,7 +4,7 @@ import errno
 import os
 import socket
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
@@ -95,17 +95,29 @@ def open_socket(family: socket.AddressFamily) -> tuple[socket.socket, bool]:
     return sock, raw
 
 
-def echo(family: socket.AddressFamily, ident: int, mark: bytes, counter: int) -> bytes:
-    """A request, to be padded with zeros. Only raw sockets of IPv4 keep number and checksum as they are."""
-    seq, first = counter & 0xFFFF, _FIRST[family]
-    total = (first << 8) + ident + seq + sum(_WORDS.unpack(mark)) + (counter >> 16) + seq
-    total = (total & 0xFFFF) + (total >> 16)
-    return HEADER.pack(first, 0, ~(total + (total >> 16)) & 0xFFFF, ident, seq, mark, counter)
+def echoes(family: socket.AddressFamily, ident: int, mark: bytes) -> Callable[[int], bytes]:
+    """Makes requests by their counter, to be padded with zeros.
+
+    Only raw sockets of IPv4 keep number and checksum as they are.
+    """
+    first, pack = _FIRST[family], HEADER.pack
+    same = (first << 8) + ident + sum(_WORDS.unpack(mark))
+
+    def echo(counter: int) -> bytes:
+        seq = counter & 0xFFFF
+        total = same + seq + (counter >> 16) + seq
+        total = (total & 0xFFFF) + (total >> 16)
+        return pack(first, 0, ~(total + (total >> 16)) & 0xFFFF, ident, seq, mark, counter)
+
+    return echo
 
 
 def heard(extras: Sequence[tuple[int, int, bytes]]) -> tuple[int, int]:
     """When the kernel took a packet in, in ns of its wall clock, and how many it had to drop; 0: not told."""
     at_ns = dropped = 0
+    if len(extras) == 1 and extras[0][1] == _SO_TIMESTAMPNS:
+        seconds, ns = _SECONDS.unpack_from(extras[0][2])
+        return seconds * 1_000_000_000 + ns, 0
     for _, kind, data in extras:
         if kind == _SO_TIMESTAMPNS:
             seconds, ns = _SECONDS.unpack_from(data)

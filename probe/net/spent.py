@@ -42,10 +42,12 @@ class Spent:
         self.transfer: float | None = None
 
     def phases(self) -> Phases:
+        dns, connect, tls, first, last = self.dns, self.connect, self.tls, self.first_byte, self.transfer
+        # Each check does this once, and a call for each of them costs as much again.
         return Phases(
-            _us(self.dns), _us(self.connect), _us(self.tls), _us(self.first_byte), _us(self.transfer)
+            None if dns is None else int(dns * 1_000_000),
+            None if connect is None else int(connect * 1_000_000),
+            None if tls is None else int(tls * 1_000_000),
+            None if first is None else int(first * 1_000_000),
+            None if last is None else int(last * 1_000_000),
         )
-
-
-def _us(seconds: float | None) -> int | None:
-    return None if seconds is None else int(seconds * 1_000_000)

@@ -29,17 +29,23 @@ _LATER: Final = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
 class Stream:
-    """*phase* names what is under way in the errors; all of it ends at the check's deadline."""
+    """*phase* names what is under way in the errors; all of it ends at the check's deadline.
+
+    *manner*: how to shake hands, where that is not as usual; *ends*: Unix time at which the first of the
+    certificates ends that were sent.
+    """
 
     __slots__ = (
         "_came", "_fd", "_late", "_limit", "_mark", "_net", "_ready", "_sock", "_spent", "_total", "_waiter",
-        "address", "due", "phase", "to",
+        "address", "due", "ends", "manner", "phase", "to",
     )  # fmt: skip
 
     def __init__(self, net: "Net", to: Endpoint, spent: Spent, limit: Limit) -> None:
         self.to = to
         self.phase = "greeting"
         self.address = ""
+        self.manner: tls.Manner | None = None
+        self.ends: float | None = None
         self.due = 0.0
         self._net = net
         self._spent = spent

@@ -1,5 +1,7 @@
 """The TCP check: a port that lets one in is up, whatever it does then."""
 
+from pathlib import Path
+
 import pytest
 
 from probe.checks import CHECKS
@@ -8,6 +10,7 @@ from probe.runner import run
 from shared.kinds.tcp import Tcp
 from shared.results import Outcome, Status
 from tests.probe import targets
+from tests.probe.net.zoo import ROOT, issue, serving
 
 
 async def check(host: str, port: int, timeout_s: float = 5.0) -> Outcome:
@@ -57,3 +60,17 @@ async def test_one_mute_address_leaves_time_for_the_next() -> None:
 
     assert outcome.status is Status.UP
     assert 250_000 <= (outcome.phases.connect_us or 0) < 1_000_000
+
+
+@pytest.mark.parametrize("expect", [None, "hello"])
+async def test_the_end_of_the_certificate_is_told(tmp_path: Path, expect: str | None) -> None:
+    (tmp_path / "root.pem").write_bytes(ROOT.pem)
+    leaf = issue("", ROOT)
+    net = Net(ca_file=tmp_path / "root.pem")
+    try:
+        with targets.target(targets.over_tls(serving(leaf), targets.sends(b"hello\r\n"))) as server:
+            kind = Tcp(host="127.0.0.1", port=server.port, tls=True, expect=expect)
+            outcome = (await run(CHECKS["tcp"](kind), net, 5.0)).outcome
+    finally:
+        net.close()
+    assert (outcome.error, outcome.ends) == ("", leaf.certificate.not_valid_after_utc.timestamp())
