@@ -46,6 +46,7 @@ class Mailbox:
     answers: dict[str, list[str]] = field(default_factory=dict)
     data: str = "250 taken"
     mails: list[Mail] = field(default_factory=list)
+    refused: int = 0
     stalls: bool = False
 
     def url(self, *, user: str = "", query: str = "starttls=0", scheme: str = "smtp") -> str:
@@ -72,6 +73,8 @@ class Mailbox:
                     envelope.mail_from or "", list(envelope.rcpt_tos), content, session.ssl is not None, user
                 )
             )
+        else:
+            self.refused += 1
         return self.data
 
 

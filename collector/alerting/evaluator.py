@@ -27,7 +27,7 @@ from shared.loop import Bell
 
 log = structlog.get_logger()
 
-_AT_ONCE = 200
+_AT_ONCE = 500
 
 
 class Evaluator:

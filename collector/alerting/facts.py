@@ -25,7 +25,11 @@ _Ask = tuple[Ruled, Conditions]
 
 async def gather(tx: Tx, seen: Mapping[int, Seen], now: datetime) -> dict[int, dict[UUID, Applied]]:
     """By the monitors' numbers and the rules' ids."""
-    asked = [(one, conditions_of(one.rule.conditions)) for one in await alert_facts.rules(tx, sorted(seen))]
+    rules = await alert_facts.rules(tx, sorted(seen))
+    # One rule is for many monitors, and is read once.
+    written = {one.rule.id: one.rule.conditions for one in rules}
+    conditions_by = {id_: conditions_of(conditions) for id_, conditions in written.items()}
+    asked = [(one, conditions_by[one.rule.id]) for one in rules]
     checks = await _checks(tx, asked, seen, now)
     rates = await _rates(tx, asked, now)
     uptimes = await _uptimes(tx, asked, now)

@@ -116,21 +116,24 @@ def _linked(one: Judged, alert: Alert, now: datetime) -> Alert:
     taken, status = incident.status == "acknowledged", alert.status
     if taken and status == "firing":
         return replace(alert, status="acknowledged", acknowledged_at=now, incident_id=incident.id)
-    if status == "acknowledged" and alert.acknowledged_at and incident.span_from > alert.acknowledged_at:
+    if status == "acknowledged" and not taken and _opened_again(incident, alert.acknowledged_at):
         return replace(alert, status="firing", acknowledged_at=None, acknowledged_by=None)
     return alert if alert.incident_id == incident.id else replace(alert, incident_id=incident.id)
+
+
+def _opened_again(incident: Incident, after: datetime | None) -> bool:
+    return after is not None and incident.reopened_at is not None and incident.reopened_at > after
 
 
 def _told(seen: Seen, applied: Applied, alert: Alert, now: datetime, writes: Writes) -> Alert:
     """The alert after whatever is to be told of it now, and with the time of the next look."""
     incident = seen.one.open_incident
-    reopened = incident is not None and incident.span_from > incident.started_at
     step = escalation.step(
         _policy(applied.rule),
         Progress(alert.notified_at, alert.reminded_at, alert.escalations),
         seen.free,
         acknowledged=alert.status == "acknowledged",
-        opened_at=incident.span_from if incident is not None and reopened else None,
+        opened_at=incident.reopened_at if incident is not None else None,
         now=now,
     )
     progress = step.progress

@@ -14,8 +14,8 @@ from collector.storage.streams import Stream, Waiting
 from shared import ids
 from shared.loop import Bell
 
-_STREAMS = 200
-_EVENTS = 50
+_STREAMS = 1_000
+_EVENTS = 10
 _OF_MONITORS = ("monitor.", "incident.")
 _TAKEN = f"{INCIDENT}.acknowledged"
 

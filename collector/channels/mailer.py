@@ -1,6 +1,7 @@
 """How mails leave: handed in at the deployment's mail server, one connection for each."""
 
 import asyncio
+import socket
 import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -66,12 +67,13 @@ def server(url: str) -> Server:
 class Mailer:
     """*sender*: ``alerts@example.com`` or ``Tocsin <alerts@example.com>``; *trust*: None for the system's."""
 
-    __slots__ = ("_places", "_server", "_trust", "address", "sender")
+    __slots__ = ("_own_name", "_places", "_server", "_trust", "address", "sender")
 
     def __init__(self, url: str, sender: str, *, trust: ssl.SSLContext | None = None) -> None:
         self._server = server(url)
         self._trust = trust
         self._places = asyncio.Semaphore(_AT_A_TIME)
+        self._own_name = ""
         self.sender = sender
         self.address = parseaddr(sender)[1]
 
@@ -97,9 +99,12 @@ class Mailer:
 
     async def _exchange(self, mail: EmailMessage, recipients: Sequence[str]) -> dict[str, Refusal]:
         to = self._server
+        if not self._own_name:  # which may need an answer of the DNS: not for each mail
+            self._own_name = await asyncio.to_thread(socket.getfqdn)
         client = aiosmtplib.SMTP(
             hostname=to.host,
             port=to.port,
+            local_hostname=self._own_name,
             username=to.user,
             password=to.password,
             use_tls=to.tls,

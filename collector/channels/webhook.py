@@ -39,6 +39,8 @@ EVENTS = frozenset(
         "certificate.expiring",
         "probe.offline",
         "probe.online",
+        "maintenance.started",
+        "maintenance.ended",
         "status_page.incident.published",
         "status_page.incident.updated",
         "test",
@@ -46,7 +48,7 @@ EVENTS = frozenset(
 )
 
 # What is about no monitor is heard whatever monitors a channel is narrowed to.
-_OF_NO_MONITOR = ("probe.",)
+_OF_NO_MONITOR = ("probe.", "maintenance.", "status_page.")
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")
 # What frames the message or belongs to the connection is not the channel's to say.

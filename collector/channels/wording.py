@@ -32,6 +32,8 @@ TITLES: Final[Mapping[str, str]] = {
     "certificate.expiring": "Certificate nears its end: {{ source }}",
     "probe.offline": "Probe offline: {{ source }}",
     "probe.online": "Probe online: {{ source }}",
+    "maintenance.started": "Maintenance begins: {{ source }}",
+    "maintenance.ended": "Maintenance is over: {{ source }}",
     "channel.failing": "Alert channel fails: {{ source }}",
     "channel.recovered": "Alert channel works again: {{ source }}",
     "test": "Test: alert channel {{ source }}",

@@ -37,7 +37,7 @@ _PHASES = {
 }
 _SEVERITIES = ("critical", "high", "medium", "low")
 # What an event is about, the most particular first: trouble and its end have it in common.
-_ABOUT = ("incident", "alert", "probe", "channel", "monitor")
+_ABOUT = ("incident", "alert", "probe", "channel", "monitor", "maintenanceWindow")
 _REASONS = {
     "consecutiveFailures": "{value} failed checks in a row",
     "latencyThresholdMs": "responses take {value} ms, limit {threshold} ms",
@@ -149,8 +149,11 @@ def _key(event: Mapping[str, Any]) -> str:
     return _word(next((id_ for id_ in found if id_), "") or text(event, "id"))
 
 
+_SOURCES = ("monitor", "probe", "channel", "maintenanceWindow", "statusPage")
+
+
 def _source(event: Mapping[str, Any]) -> str:
-    names = (text(event, name, "name") for name in ("monitor", "probe", "channel"))
+    names = (text(event, name, "name") for name in _SOURCES)
     return next((name for name in names if name), "") or text(event, "incident", "monitorName") or "Tocsin"
 
 

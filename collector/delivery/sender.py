@@ -21,6 +21,7 @@ from collector.core.seal import Keyring, Place, whole
 from collector.delivery import faults
 from collector.delivery.faults import DISABLED
 from collector.delivery.message import compose
+from collector.delivery.places import Places, room
 from collector.storage import deliveries as table
 from collector.storage import senders, timeline
 from collector.storage.db import Db, Tx
@@ -31,8 +32,7 @@ from shared.loop import Bell
 
 log = structlog.get_logger()
 
-IN_FLIGHT: Final = 1000
-PER_CHANNEL: Final = 8
+_PLACES: Final = Places()
 _BEAT_S: Final = 2.0
 _ALIVE_FOR: Final = timedelta(seconds=6)
 # uvloop spins on timers shorter than that.
@@ -64,12 +64,14 @@ class Sender:
         *,
         public_url: str,
         now: Callable[[], datetime],
+        places: Places = _PLACES,
     ) -> None:
         self._db = db
         self._keyring = keyring
         self._transport = transport
         self._public_url = public_url
         self._now = now
+        self._places = places
         self.bell = Bell()
         self._id = uuid4()
         self._beat_due = 0.0
@@ -84,7 +86,7 @@ class Sender:
             async with self._db.transaction() as tx:
                 await self._beat(tx)
                 await self._record(tx, done)
-                claimed = await self._claim(tx)
+                claimed, all_ = await self._claim(tx)
                 wait_s = await table.next_due(tx)
         except BaseException:
             self._done[:0] = done
@@ -93,7 +95,7 @@ class Sender:
         for one in claimed:
             self._start(one)
         self._wake_in(wait_s)
-        return False
+        return not all_
 
     async def close(self, grace_s: float = 5.0) -> None:
         """Let what is under way end within *grace_s*, give the rest up for another sender, record it all."""
@@ -124,17 +126,17 @@ class Sender:
             await senders.adopt(tx, self._id, [one.id for one, _ in mine])
         self._beat_due = time.monotonic() + _BEAT_S
 
-    async def _claim(self, tx: Tx) -> list[Claimed]:
-        room = IN_FLIGHT - len(self._flying)
-        if room <= 0:
-            return []
-        # When many are slow, each gets by with one, so that there is room for whoever is not.
-        share = PER_CHANNEL if room > IN_FLIGHT // 2 else 1
-        busy = Counter(one.channel_id for one, _ in self._flying.values())
-        claimed = await table.claim(tx, room, share, busy)
+    async def _claim(self, tx: Tx) -> tuple[list[Claimed], bool]:
+        """What is due, as far as there is room for it, and whether that is all."""
+        flying = [one for one, _ in self._flying.values()]
+        free = room(self._places, Counter(one.team_id for one in flying))
+        if not free.most:
+            return [], True
+        busy = Counter(one.channel_id for one in flying)
+        claimed = await table.claim(tx, free.most, free.each, busy, free.crowded)
         over = [(one, table.LOST) for one in claimed if one.status == Status.FAILED]
         await _note(tx, over, self._now())
-        return [one for one in claimed if one.status == Status.PENDING]
+        return [one for one in claimed if one.status == Status.PENDING], len(claimed) < free.most
 
     async def _record(self, tx: Tx, done: Sequence[tuple[Claimed, Finish]]) -> None:
         if not done:

@@ -9,6 +9,7 @@ from collector.channels.webhook import hears
 from collector.core import events as payloads
 from collector.core.conditions import CONSECUTIVE, DOWN, plain
 from collector.core.rule_fields import Conditions
+from collector.services.announcing import located
 from collector.storage.alerts import Alert
 from collector.storage.channels import Addressee
 from collector.storage.events import Event
@@ -74,7 +75,7 @@ def event(
             "severity": incident.severity if incident else severity,
         },
         incident=_incident(incident, now),
-        states=[_state(place) for place in places],
+        states=[located(place, bad=place.state.failing or place.state.fails > 0) for place in places],
         now=now,
     )
     return Event(
@@ -91,16 +92,4 @@ def _incident(incident: Incident | None, now: datetime) -> dict[str, Any] | None
         "startedAt": incident.started_at,
         "lastError": incident.last_error,
         "downtime": incident.downtime_s(now),
-    }
-
-
-def _state(place: Located) -> dict[str, Any]:
-    known = "down" if place.state.failing or place.state.fails else "up"
-    return {
-        "location": place.name,
-        "status": "unknown" if place.last_at is None else known,
-        "failing": place.state.failing,
-        "consecutiveFailures": place.state.fails,
-        "lastCheckedAt": place.last_at,
-        "error": place.error or None,
     }

@@ -82,20 +82,24 @@ def event(
 
 def notice(judged: Judged, kind: str, places: Sequence[Located], *, begins: bool, now: datetime) -> Event:
     """monitor.degraded or monitor.flapping."""
-    states = [
-        {
-            "location": place.name,
-            "failing": place.state.failing,
-            "consecutiveFailures": place.state.fails,
-            "failingSince": place.state.failed_since if place.state.failing else None,
-            "lastCheckedAt": place.last_at,
-            "lastError": place.error or None,
-        }
-        for place in places
-    ]
+    states = [located(place, bad=place.state.failing) for place in places]
     monitor = about(judged, down=judged.down)
     payload = payloads.notice(kind, monitor, states, begins=begins, now=now)
     return Event(judged.team_id, judged.id, kind, payload)
+
+
+def located(place: Located, *, bad: bool) -> dict[str, Any]:
+    """A location as events show it, which is *bad* for what they tell."""
+    state = place.state
+    return {
+        "location": place.name,
+        "status": "down" if bad else "unknown" if place.last_at is None else "up",
+        "failing": state.failing,
+        "consecutiveFailures": state.fails,
+        "failingSince": state.failed_since if state.failing else None,
+        "lastCheckedAt": place.last_at,
+        "error": place.error or None,
+    }
 
 
 async def deeds(tx: Tx, done: Sequence[Deed], now: datetime) -> list[Event]:

@@ -25,10 +25,12 @@ from collector.storage.db import Db, Tx
 from collector.storage.delivery_reads import Delivery
 from shared import ids
 from shared.clock import iso
-from shared.errors import NotFound
+from shared.errors import Conflict, NotFound
 from shared.kinds import secret_fields
 
 WHAT = "Alert channel"
+# One event may become a delivery for each.
+MOST = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +56,11 @@ class Tested:
 
 
 async def create(db: Db, keyring: Keyring, who: Actor, body: Mapping[str, Any], now: datetime) -> Known:
-    """Raises Invalid."""
+    """Raises Invalid; Conflict when the team has very many."""
     wish, team_id = for_create(body), who.team_id
     async with db.transaction() as tx:
+        if await table.count(tx, team_id, None) >= MOST:
+            raise Conflict(f"A team has {MOST} alert channels at most")
         settings, channel = wish.checked(await _strangers(tx, team_id, wish.monitors, known=()))
         config, id_ = to_json(channel), ids.uuid7()
         rest, sealed = _split(keyring, team_id, id_, body["type"], config)

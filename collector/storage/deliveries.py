@@ -134,7 +134,8 @@ async def again(tx: Tx, team_id: int, delivery_id: UUID, new_id: UUID) -> bool:
 
 
 # Walks from channel to channel and not along what is due: the backlog of one costs the others nothing. The
-# OFFSET keeps the planner from making a join of the question, which without statistics would be quadratic.
+# OFFSET keeps the planner from making a join of the question, and the ORDER from reading a whole channel for
+# it: without statistics either would be quadratic.
 _DUE = """
     WITH RECURSIVE waiting AS (
         (SELECT team_id, channel_id FROM deliveries WHERE status = 0
@@ -159,12 +160,13 @@ _DUE = """
               AND older.stream_id = d.stream_id AND older.sequence < d.sequence AND older.status = 0
               AND older.cause NOT LIKE 'redelivery%'
               AND older.attempt - older.expiries - CASE WHEN older.leased THEN 1 ELSE 0 END < $6
-            OFFSET 0
+            ORDER BY older.sequence OFFSET 0
           )
-        ORDER BY d.due_at, d.sequence
+        ORDER BY d.due_at
         LIMIT greatest($2 - coalesce(busy.flying, 0), 0)
         FOR UPDATE OF d SKIP LOCKED
     ) AS one
+    WHERE waiting.team_id <> ALL ($7::int[])
     LIMIT $1
 """
 
@@ -198,10 +200,15 @@ _LEASE = """
 """
 
 
-async def claim(tx: Tx, limit: int, per_channel: int, flying: Mapping[UUID, int]) -> list[Claimed]:
-    """Take what is due and lease it, of each channel no more than it has room for beside what is *flying*."""
+async def claim(
+    tx: Tx, limit: int, per_channel: int, flying: Mapping[UUID, int], crowded: Sequence[int] = ()
+) -> list[Claimed]:
+    """Take what is due and lease it, of each channel no more than it has room for beside what is *flying*.
+
+    *crowded*: teams of which nothing is taken.
+    """
     busy, counts = list(flying.keys()), list(flying.values())
-    due = await tx.fetch(_DUE, limit, per_channel, busy, counts, MAX_EXPIRIES, TRIES_IN_ORDER)
+    due = await tx.fetch(_DUE, limit, per_channel, busy, counts, MAX_EXPIRIES, TRIES_IN_ORDER, list(crowded))
     if not due:
         return []
     columns = [[row[name] for row in due] for name in ("team_id", "id", "attempt", "expired", "over")]

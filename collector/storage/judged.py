@@ -23,6 +23,7 @@ class Incident:
     resolved_by: dict[str, Any] | None
     status: str = "open"
     parent_incident_id: UUID | None = None
+    reopened_at: datetime | None = None
 
     def downtime_s(self, until: datetime) -> int:
         """Seconds of all its open spans, the present one up to *until*."""
@@ -162,7 +163,7 @@ async def _with_incidents(tx: Tx, rows: Sequence[Any]) -> list[Judged]:
         LATERAL (
             SELECT i.monitor_id, i.id, i.severity, i.started_at, i.span_from, i.spans_s,
                 coalesce(i.last_error, '') AS last_error, i.resolved_at, i.resolved_by, i.status,
-                i.parent_incident_id
+                i.parent_incident_id, i.reopened_at
             FROM incidents i
             WHERE i.team_id = u.team_id AND i.monitor_id = u.monitor_id AND i.automatic
             ORDER BY i.resolved_at IS NOT NULL, i.created_at DESC LIMIT 1

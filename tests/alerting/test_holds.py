@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from collector.services import monitor_ends
 from collector.services.signals import Signals
+from collector.storage import monitor_incidents
 from collector.storage.db import Db
 from collector.sweeper.reopening import Reopening
 from tests.alerting.ground import DOWN, MINUTE, UP, Alerting, make_alerting
@@ -108,6 +109,43 @@ async def test_paused_holds_everything_and_resume_goes_on(db: Db) -> None:
     assert await ground.sent() == [FIRED, ESCALATED, FIRED]
     await go_up(ground)
     assert (await ground.sent())[-2:] == [("boss", "alert.recovered"), RECOVERED]
+
+
+async def mark(ground: Alerting) -> None:
+    """Have the rules look, as they do when something happened."""
+    await ground.world.run("INSERT INTO alert_marks (team_id, monitor_id) SELECT team_id, id FROM monitors")
+    await ground.settle()
+
+
+async def resume(ground: Alerting) -> None:
+    """As somebody's pause ends, whose time is no downtime of the incident."""
+    world = ground.world
+    async with world.db.transaction() as tx:
+        paused_at = ground.now() - MINUTE
+        await monitor_incidents.leave_out(tx, world.team_id, ground.monitor_id, paused_at, ground.now())
+    await mark(ground)
+
+
+async def test_a_resume_over_the_same_incident_is_no_reopening(db: Db) -> None:
+    ground = await ruled(db)
+    await go_down(ground)
+    await ground.wait(MINUTE)
+    await resume(ground)
+    assert await ground.sent() == [FIRED]
+    await ground.wait(4 * MINUTE)
+    assert await ground.sent() == [FIRED, FIRED]  # as it was due
+
+
+async def test_who_has_taken_it_on_is_not_told_again_after_a_pause(db: Db) -> None:
+    ground = await ruled(db)
+    await go_down(ground)
+    await ground.world.run("UPDATE incidents SET status = 'acknowledged', acknowledged_at = $1", ground.now())
+    await mark(ground)
+    await ground.wait(2 * MINUTE)
+    await resume(ground)
+    await ground.wait(20 * MINUTE)
+    assert await ground.sent() == [FIRED]
+    assert [alert["status"] for alert in await ground.alerts()] == ["acknowledged"]
 
 
 async def test_maintenance_holds_the_opening_and_its_end_tells_it(db: Db) -> None:

@@ -51,6 +51,16 @@ CHANNEL: Final = {
     "failingSince": "2026-11-21T06:20:00.000Z",
     "lastError": "answered 404: no_service",
 }
+WINDOW: Final = {
+    "id": "mw_01kqs3w8e7m0000000000000ii",
+    "name": "Database upgrade",
+    "description": "",
+    "all": False,
+    "monitors": ["mon_01kqs3w8e7m0000000000000aa"],
+    "tags": {},
+    "startsAt": "2026-11-21T07:00:00.000Z",
+    "endsAt": "2026-11-21T08:00:00.000Z",
+}
 ACTOR: Final = {"id": "usr_01kqs3w8e7m0000000000000gg", "name": "Person on call"}
 
 PARTS: Final[dict[str, dict[str, Any]]] = {
@@ -88,6 +98,8 @@ PARTS: Final[dict[str, dict[str, Any]]] = {
     },
     "channel.failing": {"monitor": None, "channel": CHANNEL, "links": {}},
     "channel.recovered": {"monitor": None, "channel": CHANNEL, "links": {}},
+    "maintenance.started": {"monitor": None, "maintenanceWindow": WINDOW, "links": {}},
+    "maintenance.ended": {"monitor": None, "maintenanceWindow": WINDOW, "links": {}},
     "web3.gas.alert": {"alert": {"type": "high_gas", "message": "Gas is at 142 gwei, over 100"}},
     "web3.event": {"log": {"name": "Transfer", "args": {"value": "1"}}},
     "status_page.incident.published": {"monitor": None, "links": {}},

@@ -19,8 +19,9 @@ from collector.channels.mailer import Mailer
 from collector.channels.message import Undelivered
 from collector.channels.transport import Transport
 from shared.clock import utc_now
-from tests.channels.payloads import message
-from tests.mailbox import Mailbox, mailbox
+from tests.channels.payloads import INCIDENT, MONITOR, message
+from tests.channels.sasl import logins
+from tests.mailbox import PASSWORD, USER, Mailbox, mailbox
 
 POSTFIX = shutil.which("postfix", path="/usr/sbin:/usr/bin")
 pytestmark = [
@@ -47,9 +48,13 @@ mynetworks = 127.0.0.0/8
 relayhost = [127.0.0.1]:{relay}
 smtpd_tls_security_level = encrypt
 smtpd_tls_chain_files = {folder}/chain.pem
+smtpd_tls_auth_only = yes
+smtpd_sasl_auth_enable = yes
+smtpd_sasl_type = dovecot
+smtpd_sasl_path = inet:127.0.0.1:{logins}
 smtpd_recipient_restrictions = check_recipient_access inline:{{{{gone@example.com=550 no such user}},\
- {{later@example.com=450 come back later}}}}, permit_mynetworks, reject
-smtpd_relay_restrictions = permit_mynetworks, reject
+ {{later@example.com=450 come back later}}}}, permit_sasl_authenticated, reject
+smtpd_relay_restrictions = permit_sasl_authenticated, reject
 """
 MASTER = """
 127.0.0.1:{port} inet n - n - - smtpd
@@ -74,10 +79,15 @@ postlog unix-dgram n - n - 1 postlogd
 
 @dataclass(frozen=True, slots=True)
 class Relay:
-    """A Postfix that takes mails over TLS, and the server behind it."""
+    """A Postfix that takes mails over TLS from whom it knows, and the server behind it."""
 
-    mailer: Mailer
+    port: int
+    trust: ssl.SSLContext
     box: Mailbox
+
+    def mailer(self, login: str = f"{USER}:{PASSWORD}@") -> Mailer:
+        url = f"smtp://{login}localhost:{self.port}?starttls=1"
+        return Mailer(url, "Tocsin <alerts@example.com>", trust=self.trust)
 
 
 @pytest.fixture
@@ -89,25 +99,24 @@ async def relay(free_port: Callable[[], int]) -> AsyncIterator[Relay]:
     authority.configure_trust(trust)
     authority.issue_cert("localhost").private_key_and_cert_chain_pem.write_to_path(str(folder / "chain.pem"))
     try:
-        async with mailbox() as box:
-            _configure(folder, port, box.port)
+        async with mailbox() as box, logins(USER, PASSWORD) as known:
+            _configure(folder, port, relay=box.port, logins=known)
             _postfix(folder, "start")
             try:
                 await _answers(port)
-                url = f"smtp://localhost:{port}?starttls=1"
-                yield Relay(Mailer(url, "Tocsin <alerts@example.com>", trust=trust), box)
+                yield Relay(port, trust, box)
             finally:
                 _postfix(folder, "stop")
     finally:
         shutil.rmtree(folder)
 
 
-def _configure(folder: Path, port: int, relay: int) -> None:
+def _configure(folder: Path, port: int, **ports: int) -> None:
     etc = folder / "etc"
     for name in ("etc", "queue", "data"):
         (folder / name).mkdir()
     shutil.chown(folder / "data", "postfix")
-    (etc / "main.cf").write_text(MAIN.format(folder=folder, relay=relay))
+    (etc / "main.cf").write_text(MAIN.format(folder=folder, **ports))
     (etc / "master.cf").write_text(MASTER.format(port=port))
 
 
@@ -140,8 +149,8 @@ async def _arrived(box: Mailbox, count: int) -> None:
     assert len(box.mails) == count
 
 
-async def test_a_mail_passes_over_tls_and_those_refused_are_told_apart(relay: Relay) -> None:
-    transport = Transport(allow_private=True, mailer=relay.mailer)
+async def test_a_mail_passes_with_a_login_and_those_refused_are_told_apart(relay: Relay) -> None:
+    transport = Transport(allow_private=True, mailer=relay.mailer())
     channel = Email(recipients=["ops@example.com", "gone@example.com", "later@example.com"])
     try:
         with pytest.raises(Undelivered) as caught:
@@ -165,4 +174,42 @@ async def test_a_mail_passes_over_tls_and_those_refused_are_told_apart(relay: Re
     down, up = (mail.message for mail in relay.box.mails)
     assert (down["Subject"], up["Subject"]) == ("Down: Shop checkout", "Up: Shop checkout, after 5m 32s")
     assert down["References"] == up["References"]
-    assert "ESMTPS" in down["Received"]
+    assert "ESMTPSA" in down["Received"], "over TLS, and with a login"
+
+
+@pytest.mark.parametrize(("login", "code"), [(f"{USER}:SEEDED-wrong@", "535"), ("", "554")])
+async def test_a_login_that_is_wrong_or_missing_is_told_without_the_password(
+    relay: Relay, login: str, code: str
+) -> None:
+    transport = Transport(allow_private=True, mailer=relay.mailer(login))
+    try:
+        with pytest.raises(Undelivered, match=code) as caught:
+            await Email(recipients=["ops@example.com"]).send(message("monitor.down"), transport, utc_now())
+    finally:
+        await transport.close()
+
+    assert "SEEDED" not in str(caught.value)
+    assert caught.value.lasting
+    assert relay.box.mails == []
+
+
+async def test_no_text_adds_a_header_or_an_addressee_on_the_way(relay: Relay) -> None:
+    broken = "a\r\nBcc: victim@example.com\r\n\r\n.\r\nRCPT TO:<victim@example.com>\r\n"
+    said = message(
+        "monitor.down",
+        monitor={**MONITOR, "name": broken, "url": broken},
+        incident={**INCIDENT, "id": broken, "title": broken, "lastError": broken, "severity": broken},
+        links={"incident": broken},
+    )
+    transport = Transport(allow_private=True, mailer=relay.mailer())
+    try:
+        for one in (message("monitor.down"), said):
+            await Email(recipients=["ops@example.com"]).send(one, transport, utc_now())
+        await _arrived(relay.box, 2)
+    finally:
+        await transport.close()
+
+    plain, odd = relay.box.mails
+    assert odd.recipients == ["ops@example.com"]
+    assert odd.message.keys() == plain.message.keys()
+    assert odd.message.get_payload(), "and all of it is one mail with its two parts"

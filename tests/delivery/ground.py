@@ -13,6 +13,7 @@ from collector.storage.db import Db
 from shared import ids
 from shared.clock import iso, utc_now
 from shared.kinds import secret_fields
+from tests.channels.every import config
 
 KEYRING = Keyring.parse("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -37,6 +38,18 @@ async def make_channel(db: Db, team_id: int, url: str, *, enabled: bool = True, 
     place = Place(team_id, "channels", id_, "secrets")
     rest, sealed = split(KEYRING, to_json(webhook), secret_fields(CHANNELS["webhook"]), place)
     row = Row(team_id, id_, "Hook", "webhook", enabled, rest, sealed, 1, utc_now(), utc_now())
+    async with db.connection() as tx:
+        await channels.insert(tx, row)
+    return id_
+
+
+async def make_any(db: Db, team_id: int, type_: str, base: str = "http://127.0.0.1:9", **more: Any) -> UUID:
+    """A channel of that type as the API would store it; *base*: scheme, host and port of its receiver."""
+    id_, cls = ids.uuid7(), CHANNELS[type_]
+    made, _ = check(cls, {**config(type_, base), **more})
+    place = Place(team_id, "channels", id_, "secrets")
+    rest, sealed = split(KEYRING, to_json(made), secret_fields(cls), place)
+    row = Row(team_id, id_, f"Ops {type_}", type_, True, rest, sealed, 1, utc_now(), utc_now())
     async with db.connection() as tx:
         await channels.insert(tx, row)
     return id_

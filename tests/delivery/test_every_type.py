@@ -12,19 +12,24 @@ from collector.alerting.router import Router
 from collector.channels import CHANNELS
 from collector.channels.mailer import Mailer
 from collector.channels.transport import Transport
-from collector.core.seal import Place, split
 from collector.delivery.flags import Flags
-from collector.delivery.sender import PER_CHANNEL, Sender
-from collector.services.validation import check, to_json
-from collector.storage import channels
+from collector.delivery.places import PER_CHANNEL
+from collector.delivery.sender import Sender
 from collector.storage import deliveries as table
-from collector.storage.channels import Row
 from collector.storage.db import Db
 from shared import ids
 from shared.clock import utc_now
-from shared.kinds import secret_fields
-from tests.channels.every import HTTP, config
-from tests.delivery.ground import KEYRING, PUBLIC_URL, attempts, deliveries, happen, make_due, make_team
+from tests.channels.every import HTTP
+from tests.delivery.ground import (
+    KEYRING,
+    PUBLIC_URL,
+    attempts,
+    deliveries,
+    happen,
+    make_any,
+    make_due,
+    make_team,
+)
 from tests.mailbox import mailbox
 from tests.receiver import Receiver, answer, receiving
 
@@ -34,18 +39,6 @@ async def transport() -> AsyncIterator[Transport]:
     transport = Transport(allow_private=True)
     yield transport
     await transport.close()
-
-
-async def make(db: Db, team: int, type_: str, base: str = "http://127.0.0.1:9", **more: Any) -> UUID:
-    """A channel of that type as the API would store it."""
-    id_, cls = ids.uuid7(), CHANNELS[type_]
-    made, _ = check(cls, {**config(type_, base), **more})
-    rest, sealed = split(KEYRING, to_json(made), secret_fields(cls), Place(team, "channels", id_, "secrets"))
-    async with db.connection() as tx:
-        await channels.insert(
-            tx, Row(team, id_, f"Ops {type_}", type_, True, rest, sealed, 1, utc_now(), utc_now())
-        )
-    return id_
 
 
 async def tell(db: Db, team: int, *channel_ids: UUID, kind: str = "alert.fired") -> None:
@@ -89,7 +82,7 @@ async def test_one_event_goes_to_channels_of_all_types(db: Db, transport: Transp
     team = await make_team(db)
     async with receiving(always=answer(200, body=b"ok")) as receiver, mailbox() as box:
         transport.mailer = Mailer(box.url(), "alerts@example.com")
-        made = [await make(db, team, type_, receiver.url("")) for type_ in CHANNELS]
+        made = [await make_any(db, team, type_, receiver.url("")) for type_ in CHANNELS]
         await tell(db, team, *made)
         await settle(db, transport)
 
@@ -101,7 +94,7 @@ async def test_one_event_goes_to_channels_of_all_types(db: Db, transport: Transp
 async def test_a_failure_that_lasts_is_not_tried_again(db: Db, transport: Transport) -> None:
     team = await make_team(db)
     async with receiving(always=answer(404, body=b"no_service")) as receiver:
-        await tell(db, team, await make(db, team, "slack", receiver.url("")))
+        await tell(db, team, await make_any(db, team, "slack", receiver.url("")))
         await settle(db, transport)
 
     [delivery] = await deliveries(db)
@@ -115,8 +108,8 @@ async def test_a_chat_s_wish_for_a_pause_is_granted_at_once_and_a_webhook_s_is_n
     team = await make_team(db)
     async with receiving(always=answer(429, {"Retry-After": "90"})) as receiver:
         chat, hook = (
-            await make(db, team, "slack", receiver.url("")),
-            await make(db, team, "webhook", receiver.url("")),
+            await make_any(db, team, "slack", receiver.url("")),
+            await make_any(db, team, "webhook", receiver.url("")),
         )
         await tell(db, team, chat, hook)
         await settle(db, transport)
@@ -134,8 +127,8 @@ async def test_a_chat_that_wants_a_pause_is_sent_nothing_and_what_waits_loses_no
     team = await make_team(db)
     async with receiving(always=answer(429, {"Retry-After": "90"})) as chat, receiving() as other:
         busy, quick = (
-            await make(db, team, "slack", chat.url("")),
-            await make(db, team, "slack", other.url("")),
+            await make_any(db, team, "slack", chat.url("")),
+            await make_any(db, team, "slack", other.url("")),
         )
         for _ in range(PER_CHANNEL + 4):
             await tell(db, team, busy, quick)
@@ -158,7 +151,7 @@ async def test_a_mail_goes_again_only_to_whom_it_did_not_reach(db: Db, transport
         box.answers["two@example.com"] = ["450 later", "450 later", "250 fine"]
         box.answers["three@example.com"] = ["451 later", "250 fine"]
         recipients = ["one@example.com", "two@example.com", "three@example.com"]
-        await tell(db, team, await make(db, team, "email", recipients=recipients))
+        await tell(db, team, await make_any(db, team, "email", recipients=recipients))
         await settle(db, transport)
         await again(db, transport)
         await again(db, transport)
@@ -174,7 +167,7 @@ async def test_a_template_that_breaks_is_noted_in_the_try(db: Db, transport: Tra
     team = await make_team(db)
     async with receiving() as receiver:
         templates = {"title": "{{ monitor.owner.name }}"}
-        await tell(db, team, await make(db, team, "discord", receiver.url(""), templates=templates))
+        await tell(db, team, await make_any(db, team, "discord", receiver.url(""), templates=templates))
         await settle(db, transport)
 
     [attempt] = await attempts(db)
@@ -185,7 +178,7 @@ async def test_a_template_that_breaks_is_noted_in_the_try(db: Db, transport: Tra
 async def test_what_is_sent_again_does_not_hold_up_what_is_new(db: Db, transport: Transport) -> None:
     team, stream = await make_team(db), ids.uuid7()
     async with receiving(answer(200), always=answer(500)) as receiver:
-        await make(db, team, "webhook", receiver.url(""))
+        await make_any(db, team, "webhook", receiver.url(""))
         await happen(db, team, stream, "monitor.down")
         await Router(db, lambda: None).turn()
         await settle(db, transport)
@@ -201,7 +194,7 @@ async def test_what_is_sent_again_does_not_hold_up_what_is_new(db: Db, transport
 
 async def failing(db: Db, transport: Transport, team: int, receiver: Receiver) -> UUID:
     """A channel whose first delivery has failed once."""
-    broken = await make(db, team, "slack", receiver.url(""))
+    broken = await make_any(db, team, "slack", receiver.url(""))
     await tell(db, team, broken)
     await settle(db, transport)
     return broken
@@ -213,8 +206,8 @@ async def test_a_channel_that_fails_for_an_hour_is_told_of_once_through_those_th
     team, other_team = await make_team(db), await make_team(db, "Other")
     async with receiving(always=answer(500)) as bad, receiving() as good:
         broken = await failing(db, transport, team, bad)
-        working = await make(db, team, "webhook", good.url("/mine"), events=["monitor.down"])
-        await make(db, other_team, "webhook", good.url("/theirs"))
+        working = await make_any(db, team, "webhook", good.url("/mine"), events=["monitor.down"])
+        await make_any(db, other_team, "webhook", good.url("/theirs"))
         await flag(db)
         await settle(db, transport)
         assert good.received == [], "not before the hour is over"
@@ -238,7 +231,7 @@ async def test_who_was_told_hears_that_it_works_again(db: Db, transport: Transpo
     team = await make_team(db)
     async with receiving(answer(500), always=answer(200)) as bad, receiving() as good:
         await failing(db, transport, team, bad)
-        await make(db, team, "discord", good.url(""))
+        await make_any(db, team, "discord", good.url(""))
         await an_hour_passes(db)
         await flag(db)
         await settle(db, transport)
@@ -260,7 +253,7 @@ async def test_one_that_works_again_within_the_hour_is_told_of_to_nobody(
     async with receiving(answer(500), always=answer(200)) as bad, receiving() as good:
         await failing(db, transport, team, bad)
         assert len(await faults(db)) == 1
-        await make(db, team, "discord", good.url(""))
+        await make_any(db, team, "discord", good.url(""))
         await again(db, transport)
         await flag(db)
         await settle(db, transport)
@@ -295,7 +288,7 @@ async def test_two_that_fail_do_not_tell_of_each_other(db: Db, transport: Transp
 
 async def test_a_disabled_channel_does_not_count_as_failing(db: Db, transport: Transport) -> None:
     team = await make_team(db)
-    disabled = await make(db, team, "slack")
+    disabled = await make_any(db, team, "slack")
     await tell(db, team, disabled)
     async with db.connection() as tx:
         await tx.execute("UPDATE channels SET enabled = false")
@@ -308,7 +301,7 @@ async def test_one_that_was_disabled_since_is_told_of_to_nobody(db: Db, transpor
     team = await make_team(db)
     async with receiving(always=answer(500)) as bad:
         broken = await failing(db, transport, team, bad)
-        await make(db, team, "discord")
+        await make_any(db, team, "discord")
         async with db.connection() as tx:
             await tx.execute("UPDATE channels SET enabled = false WHERE id = $1", broken)
         await an_hour_passes(db)
@@ -317,11 +310,26 @@ async def test_one_that_was_disabled_since_is_told_of_to_nobody(db: Db, transpor
     assert not [row for row in await deliveries(db) if row["event_kind"] == "channel.failing"]
 
 
+async def test_a_webhook_that_hears_everything_is_not_told_of_itself(db: Db, transport: Transport) -> None:
+    team = await make_team(db)
+    async with receiving(always=answer(500)) as bad:
+        broken = await make_any(db, team, "webhook", bad.url(""), events=["*"])
+        await tell(db, team, broken)
+        await settle(db, transport)
+    other = await make_any(db, team, "webhook", events=["*"])
+    await an_hour_passes(db)
+    await flag(db)
+    await Router(db, lambda: None).turn()
+
+    told = [row["channel_id"] for row in await deliveries(db) if row["event_kind"] == "channel.failing"]
+    assert told == [other]
+
+
 async def test_several_collectors_tell_of_it_once(db: Db, transport: Transport) -> None:
     team = await make_team(db)
     async with receiving(always=answer(500)) as bad:
         await failing(db, transport, team, bad)
-        await make(db, team, "discord")
+        await make_any(db, team, "discord")
         await an_hour_passes(db)
         await asyncio.gather(*(flag(db) for _ in range(4)))
 

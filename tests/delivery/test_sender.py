@@ -13,7 +13,8 @@ import structlog
 
 from collector.alerting.router import Router
 from collector.channels.transport import Transport
-from collector.delivery.sender import PER_CHANNEL, Sender
+from collector.delivery.places import PER_CHANNEL
+from collector.delivery.sender import Sender
 from collector.storage.db import Db
 from shared import ids
 from shared.clock import utc_now
