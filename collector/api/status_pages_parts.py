@@ -7,11 +7,13 @@ from aiohttp import web
 
 from collector.api.reading import path_id, warned
 from collector.core.statuspage import mode_of
-from collector.services import status_pages_components, status_pages_incidents, status_pages_subscribers
+from collector.core.statuspage_fields import Subscriber
+from collector.services import status_pages_components, status_pages_subscribers, status_pages_telling
+from collector.services.masking import masked
 from collector.services.status_pages_components import Seen
 from collector.services.status_pages_fields import WHAT
 from collector.services.status_pages_incidents import Told
-from collector.storage.status_pages_subscribers import Subscriber
+from collector.services.status_pages_subscribers import Known
 from shared import ids
 
 
@@ -39,13 +41,9 @@ def component(seen: Seen) -> dict[str, Any]:
 
 
 def incident(told: Told) -> dict[str, Any]:
+    last = told.updates[-1].message if told.updates else ""
     answer = {
-        "id": ids.show("spi", told.row.id),
-        **status_pages_incidents.settable(told.row),
-        "message": told.updates[-1].message if told.updates else "",
-        "publishedAt": told.row.published_at,
-        "updatedAt": told.row.updated_at,
-        "resolvedAt": told.row.resolved_at,
+        **status_pages_telling.shown(told.row, last),
         "updates": [
             {"timestamp": update.at, "status": update.status, "message": update.message}
             for update in told.updates
@@ -54,10 +52,12 @@ def incident(told: Told) -> dict[str, Any]:
     return warned(answer, list(told.warnings))
 
 
-def subscriber(row: Subscriber) -> dict[str, Any]:
+def subscriber(known: Known, *, whole: bool) -> dict[str, Any]:
+    """*whole*: the webhook's URL too, which is a secret."""
+    settable = status_pages_subscribers.settable(known)
     return {
-        "id": ids.show("sub", row.id),
-        **status_pages_subscribers.settable(row),
-        "verified": row.verified_at is not None,
-        "subscribedAt": row.subscribed_at,
+        "id": ids.show("sub", known.row.id),
+        **(settable if whole else masked(Subscriber, settable)),
+        "verified": known.row.verified_at is not None,
+        "subscribedAt": known.row.subscribed_at,
     }

@@ -1,5 +1,7 @@
 """The subscribers of a status page: list, add, read, change, delete."""
 
+from typing import Any
+
 from aiohttp import web
 
 from collector.api import paging
@@ -7,20 +9,20 @@ from collector.api.auth import actor, caller
 from collector.api.deps import deps
 from collector.api.reading import Query, body, no_content, ok, warned
 from collector.api.status_pages_parts import page_id, part_id, subscriber
+from collector.core.access import Permission
 from collector.services import status_pages, status_pages_subscribers
 from collector.services.status_pages_subscribers import WHAT, Known
-from collector.storage.status_pages_subscribers import Subscriber
 
 
 async def list_(request: web.Request) -> web.Response:
     query = Query(request)
     at = paging.asked(query)
     query.done()
-    limit, offset = (at.limit, at.offset) if at else (None, 0)
+    at_hand, (limit, offset) = deps(request), (at.limit, at.offset) if at else (None, 0)
     found, total = await status_pages_subscribers.page(
-        deps(request).db, caller(request).team_id, page_id(request), limit, offset
+        at_hand.db, at_hand.keyring, caller(request).team_id, page_id(request), limit, offset
     )
-    items = [subscriber(row) for row in found]
+    items = [_shown(request, known) for known in found]
     return paging.answer(request, at, items, total) if at else ok({"data": items, "meta": {"total": total}})
 
 
@@ -28,21 +30,27 @@ async def add(request: web.Request) -> web.Response:
     at_hand = deps(request)
     page = await status_pages.found(at_hand.db, caller(request).team_id, page_id(request))
     known = await status_pages_subscribers.add(
-        at_hand.db, actor(request), page.id, await body(request), at_hand.now()
+        at_hand.db,
+        at_hand.keyring,
+        actor(request),
+        page.id,
+        await body(request),
+        at_hand.now(),
+        mails=at_hand.transport.mailer is not None,
     )
-    return ok(_shown(known), 201)
+    return ok(_shown(request, known), 201)
 
 
 async def get(request: web.Request) -> web.Response:
-    return ok(subscriber(await _found(request)))
+    return ok(_shown(request, await _found(request)))
 
 
 async def update(request: web.Request) -> web.Response:
-    row = await _found(request)
+    at_hand, row = deps(request), (await _found(request)).row
     known = await status_pages_subscribers.update(
-        deps(request).db, actor(request), row.page_id, row.id, await body(request)
+        at_hand.db, at_hand.keyring, actor(request), row.page_id, row.id, await body(request)
     )
-    return ok(_shown(known))
+    return ok(_shown(request, known))
 
 
 async def delete(request: web.Request) -> web.Response:
@@ -51,11 +59,12 @@ async def delete(request: web.Request) -> web.Response:
     return no_content()
 
 
-async def _found(request: web.Request) -> Subscriber:
+async def _found(request: web.Request) -> Known:
     """The subscriber of the path, if there is one: 404 comes before whatever else is bad."""
-    page, id_ = part_id(request, "sub", "subscriberId", WHAT)
-    return await status_pages_subscribers.one(deps(request).db, caller(request).team_id, page, id_)
+    at_hand, (page, id_) = deps(request), part_id(request, "sub", "subscriberId", WHAT)
+    return await status_pages_subscribers.one(at_hand.db, at_hand.keyring, caller(request).team_id, page, id_)
 
 
-def _shown(known: Known) -> dict[str, object]:
-    return warned(subscriber(known.row), list(known.warnings))
+def _shown(request: web.Request, known: Known) -> dict[str, Any]:
+    whole = caller(request).permission is not Permission.READ_ONLY
+    return warned(subscriber(known, whole=whole), list(known.warnings))

@@ -27,6 +27,14 @@ def client_address(peer: str, forwarded: tuple[str, ...], trusted: tuple[Network
     return str(last)
 
 
+def network(address: str) -> str:
+    """What is one client: who has one IPv6 address has as many as he likes of its /64."""
+    found = _address(address)
+    if isinstance(found, IPv6Address):
+        return str(IPv6Network((found, 64), strict=False))
+    return address
+
+
 def _among(address: IPv4Address | IPv6Address, networks: tuple[Network, ...]) -> bool:
     return any(address.version == network.version and address in network for network in networks)
 

@@ -11,7 +11,7 @@ from collector.core.monitor import MonitorId, has_ink
 from collector.core.statuspage import Phase, Severity, Status, Visibility, is_slug
 from collector.core.statuspage_style import is_stylesheet
 from shared import ids
-from shared.kinds.fields import NumericText, Says
+from shared.kinds.fields import NumericText, Says, Secret
 from shared.kinds.http import is_url
 
 MAX_COMPONENTS: Final = 1_000
@@ -70,6 +70,7 @@ Slug = Annotated[
 ]
 Domain = Annotated[str, MaxLen(253), Predicate(is_domain), Says("must be a host name, as status.example.com")]
 Email = Annotated[str, MaxLen(254), Predicate(is_email), Says("must be like name@example.com")]
+WebhookUrl = Annotated[str, MaxLen(8_192), Predicate(is_url), Says("must be an http or https URL"), Secret()]
 ComponentId = Annotated[
     str, Predicate(is_component_id), Says("must be the id of a component, which starts with comp_")
 ]
@@ -163,8 +164,23 @@ class Preferences:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subscriber:
-    """What a caller sets of a subscriber; *components* empty: all of the page's."""
+    """What a caller sets of a subscriber, who has an address or a webhook; *components* empty: all.
 
-    email: Email
+    *signing_secret* is the webhook's, and write-only.
+    """
+
+    email: Email | None = None
+    webhook_url: WebhookUrl | None = None
+    signing_secret: Annotated[str, MinLen(1), MaxLen(4_096)] | None = None
     preferences: Preferences = field(default_factory=Preferences)
     components: Annotated[list[ComponentId], MaxLen(MAX_COMPONENTS)] = field(default_factory=list)
+
+    def faults(self) -> dict[str, str]:
+        """Either an address or a webhook."""
+        if self.email is None and self.webhook_url is None:
+            return {"email": "Email is required"}
+        if self.email is not None and self.webhook_url is not None:
+            return {"webhookUrl": "cannot be given beside email"}
+        if self.signing_secret is not None and self.webhook_url is None:
+            return {"signingSecret": "is only for a webhook"}
+        return {}

@@ -6,17 +6,19 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from collector.core.access import Actor
-from collector.core.statuspage import RESOLVED, Status
+from collector.core.access import Actor, system
+from collector.core.statuspage import MAINTENANCE, RESOLVED, Status
 from collector.core.statuspage_fields import Incident as Fields
+from collector.core.statuspage_news import by_itself
 from collector.services import audit
 from collector.services.status_pages_fields import named, record, there, when, wish
+from collector.services.status_pages_telling import settable, tell
 from collector.storage import status_pages, status_pages_components
 from collector.storage import status_pages_incidents as table
 from collector.storage.db import Db, Tx
+from collector.storage.status_pages import Page
 from collector.storage.status_pages_incidents import Incident, Update, Wanted
 from shared import ids
-from shared.clock import iso
 from shared.errors import Invalid
 
 WHAT = "Status page incident"
@@ -30,19 +32,6 @@ class Told:
     row: Incident
     updates: Sequence[Update]
     warnings: Sequence[str] = ()
-
-
-def settable(row: Incident) -> dict[str, Any]:
-    """What a caller may set of an incident beside its message, as it is shown."""
-    return {
-        "title": row.title,
-        "status": row.status,
-        "severity": row.severity,
-        "affectedComponents": [ids.show("comp", id_) for id_ in row.components],
-        "componentStatus": row.component_status,
-        "scheduledStart": row.scheduled_start and iso(row.scheduled_start),
-        "scheduledEnd": row.scheduled_end and iso(row.scheduled_end),
-    }
 
 
 async def page(
@@ -85,9 +74,10 @@ async def publish(db: Db, who: Actor, page_id: UUID, body: Mapping[str, Any], no
             resolved_at=now if asked.status == RESOLVED else None,
         )
         await table.insert(tx, row)
-        await _say(tx, row, asked.message, now)
+        said = await _say(tx, row, asked.message, now)
         await _hold(tx, row, _taken(None, row), now)
         await record(tx, who, "publish_incident", page)
+        await tell(tx, who, page, None, row, said)
         return await _told(tx, row, warnings)
 
 
@@ -106,12 +96,25 @@ async def update(
             updated_at=now,
             resolved_at=(before.resolved_at or now) if over else None,
         )
-        await table.save(tx, after)
-        await _say(tx, after, asked.message, now)
-        await _hold(tx, after, await _freed(tx, before, after) | _taken(before, after), now)
         changed = audit.differing(settable(before), settable(after))
         await record(tx, who, "update_incident", page, [*changed, "message"])
+        await _go_on(tx, who, page, before, after, asked.message, now)
         return await _told(tx, after, warnings)
+
+
+async def come_to(tx: Tx, page: Page, before: Incident, now: datetime) -> bool:
+    """What maintenance does by itself: it begins and ends when that was planned. Did it?"""
+    coming = by_itself(before.status, before.scheduled_start, before.scheduled_end, now)
+    if before.severity != MAINTENANCE or coming is None:
+        return False
+    status, message = coming
+    after = replace(
+        before, status=status, updated_at=now, resolved_at=now if status == RESOLVED else before.resolved_at
+    )
+    who = system(page.team_id)
+    await record(tx, who, "update_incident", page, ["status", "message"])
+    await _go_on(tx, who, page, before, after, message, now)
+    return True
 
 
 async def delete(db: Db, who: Actor, page_id: UUID, id_: UUID, now: datetime) -> None:
@@ -125,9 +128,7 @@ async def delete(db: Db, who: Actor, page_id: UUID, id_: UUID, now: datetime) ->
         await record(tx, who, "delete_incident", page)
 
 
-async def _columns(
-    tx: Tx, page: status_pages.Page, asked: Fields, before: Incident | None = None
-) -> dict[str, Any]:
+async def _columns(tx: Tx, page: Page, asked: Fields, before: Incident | None = None) -> dict[str, Any]:
     """Raises Invalid."""
     start, end = when(asked.scheduled_start), when(asked.scheduled_end)
     if start and end and end <= start:
@@ -183,11 +184,21 @@ async def _hold(tx: Tx, row: Incident, held: dict[UUID, Status | None], now: dat
         await status_pages_components.hold(tx, row.team_id, row.page_id, held, now)
 
 
-async def _say(tx: Tx, row: Incident, message: str, now: datetime) -> None:
+async def _go_on(
+    tx: Tx, who: Actor, page: Page, before: Incident, after: Incident, message: str, now: datetime
+) -> None:
+    await table.save(tx, after)
+    said = await _say(tx, after, message, now)
+    await _hold(tx, after, await _freed(tx, before, after) | _taken(before, after), now)
+    await tell(tx, who, page, before, after, said)
+
+
+async def _say(tx: Tx, row: Incident, message: str, now: datetime) -> Update:
     said = Update(
         team_id=row.team_id, id=ids.uuid7(), incident_id=row.id, status=row.status, message=message, at=now
     )
     await table.say(tx, said)
+    return said
 
 
 async def _told(tx: Tx, row: Incident, warnings: Sequence[str] = ()) -> Told:

@@ -1,99 +1,153 @@
-"""Who is told by mail of what a status page tells."""
+"""Who is told, by mail or through a webhook, of what a status page tells: as the page's team keeps them."""
 
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
+import orjson
+
 from collector.core.access import Actor
+from collector.core.seal import Keyring, Place
 from collector.core.statuspage_fields import Subscriber as Fields
+from collector.core.statuspage_links import ASK_AGAIN
 from collector.services import audit
 from collector.services.status_pages_fields import named, record, there, wish
 from collector.services.validation import to_json
-from collector.storage import status_pages, status_pages_components
+from collector.storage import status_pages, status_pages_components, status_pages_news
 from collector.storage import status_pages_subscribers as table
 from collector.storage.db import Db, Tx
+from collector.storage.status_pages import Page
 from collector.storage.status_pages_subscribers import Subscriber
 from shared import ids
 from shared.errors import Conflict
 
 WHAT = "Subscriber"
-_UNTOLD = "no mail was sent to confirm the address"
+MOST_WEBHOOKS: Final = 100
+_SECRET_BYTES: Final = 32
+_UNTOLD: Final = "no mail was sent to confirm the address: no mail server is set here (TOCSIN_SMTP_URL)"
+_ASKED: Final = "no other mail was sent: one an hour at most asks to confirm the address"
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A subscriber, and what a request said in vain."""
+    """A subscriber, with the URL of its webhook if it has one; and what a request said in vain."""
 
     row: Subscriber
+    url: str | None
     warnings: Sequence[str] = ()
 
 
-def settable(row: Subscriber) -> dict[str, Any]:
+def settable(known: Known) -> dict[str, Any]:
     """What a caller may set of a subscriber, as it is shown."""
     return {
-        "email": row.email,
-        "preferences": row.preferences,
-        "components": [ids.show("comp", id_) for id_ in row.components],
+        "email": known.row.email,
+        "webhookUrl": known.url,
+        "preferences": known.row.preferences,
+        "components": [ids.show("comp", id_) for id_ in known.row.components],
     }
 
 
 async def page(
-    db: Db, team_id: int, page_id: UUID, limit: int | None, offset: int
-) -> tuple[list[Subscriber], int]:
+    db: Db, keyring: Keyring, team_id: int, page_id: UUID, limit: int | None, offset: int
+) -> tuple[list[Known], int]:
     """Newest first, and how many there are. Raises NotFound."""
     async with db.connection() as tx:
         there(await status_pages.get(tx, team_id, page_id))
         total = await table.count(tx, team_id, page_id)
-        return await table.newest(tx, team_id, page_id, limit, offset), total
+        rows = await table.newest(tx, team_id, page_id, limit, offset)
+    return [known(keyring, row) for row in rows], total
 
 
-async def one(db: Db, team_id: int, page_id: UUID, id_: UUID) -> Subscriber:
+async def one(db: Db, keyring: Keyring, team_id: int, page_id: UUID, id_: UUID) -> Known:
     """Raises NotFound."""
     async with db.connection() as tx:
-        return there(await table.get(tx, team_id, page_id, id_), WHAT)
+        return known(keyring, there(await table.get(tx, team_id, page_id, id_), WHAT))
 
 
-async def add(db: Db, who: Actor, page_id: UUID, body: Mapping[str, Any], now: datetime) -> Known:
-    """The same address again is the same one, with its new wishes. Raises NotFound, Invalid, Conflict."""
+async def add(
+    db: Db,
+    keyring: Keyring,
+    who: Actor,
+    page_id: UUID,
+    body: Mapping[str, Any],
+    now: datetime,
+    *,
+    mails: bool,
+) -> Known:
+    """The same address again is the same one, with its new wishes. Raises NotFound, Invalid, Conflict.
+
+    *mails*: can one be sent that asks to confirm the address?
+    """
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
         asked, warnings = wish(Fields, body, {})
-        row = Subscriber(
-            team_id=who.team_id,
-            id=ids.uuid7(),
-            page_id=page_id,
-            email=asked.email.lower(),
-            **await _columns(tx, page, asked),
-            verified_at=None,
-            subscribed_at=now,
-        )
-        before = await table.with_email(tx, who.team_id, page_id, row.email)
+        row = replace(new(page, now), email=_small(asked.email), **await _columns(tx, page, asked))
+        if asked.webhook_url is not None:
+            return await _add_webhook(tx, keyring, who, page, row, asked, warnings)
+        before = await table.with_email(tx, who.team_id, page_id, row.email or "")
         if before is None:
             await table.insert(tx, row)
             await record(tx, who, "add_subscriber", page)
-            return Known(row, [*warnings, _UNTOLD])
-        if before.verified_at is not None:
+        elif before.verified_at is not None:
             raise Conflict("This address has subscribed already")
-        row = replace(row, id=before.id, subscribed_at=before.subscribed_at)
-        await _save(tx, who, page, before, row)
-        return Known(row, [*warnings, _UNTOLD])
+        else:
+            row = replace(before, preferences=row.preferences, components=row.components, by_form=False)
+            await _save(tx, who, page, Known(before, None), Known(row, None))
+        if not mails:
+            return Known(row, None, [*warnings, _UNTOLD])
+        row, told = await ask(tx, row, now)
+        return Known(row, None, warnings if told else [*warnings, _ASKED])
 
 
-async def update(db: Db, who: Actor, page_id: UUID, id_: UUID, body: Mapping[str, Any]) -> Known:
+async def ask(tx: Tx, row: Subscriber, now: datetime) -> tuple[Subscriber, bool]:
+    """Queue a mail about the subscription, unless there was one within the hour. Was it?"""
+    if row.asked_at is not None and row.asked_at > now - ASK_AGAIN:
+        return row, False
+    row = replace(row, asked_at=now)
+    await table.save(tx, row)
+    await status_pages_news.ask(tx, row.team_id, row.id)
+    return row, True
+
+
+def new(page: Page, now: datetime) -> Subscriber:
+    """One who has nothing yet, and hears of everything."""
+    return Subscriber(
+        team_id=page.team_id,
+        id=ids.uuid7(),
+        page_id=page.id,
+        email=None,
+        webhook=None,
+        secret=secrets.token_bytes(_SECRET_BYTES),
+        asked_at=None,
+        by_form=False,
+        language="en",
+        preferences={"incidents": True, "maintenance": True},
+        components=[],
+        verified_at=None,
+        subscribed_at=now,
+    )
+
+
+async def update(
+    db: Db, keyring: Keyring, who: Actor, page_id: UUID, id_: UUID, body: Mapping[str, Any]
+) -> Known:
     """The address stays as it is: another one is another subscriber. Raises NotFound, Invalid."""
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
-        before = there(await table.get(tx, who.team_id, page_id, id_), WHAT)
-        sent = {name: value for name, value in body.items() if name != "email"}
+        before = known(keyring, there(await table.get(tx, who.team_id, page_id, id_), WHAT))
+        sent = {name: value for name, value in body.items() if name not in {"email", "webhookUrl"}}
         preferences = sent.get("preferences")
         if isinstance(preferences, dict):
-            sent["preferences"] = {**before.preferences, **preferences}
+            sent["preferences"] = {**before.row.preferences, **preferences}
         asked, warnings = wish(Fields, sent, settable(before))
-        row = replace(before, **await _columns(tx, page, asked))
-        await _save(tx, who, page, before, row)
-        return Known(row, warnings)
+        row = replace(before.row, **await _columns(tx, page, asked))
+        if asked.signing_secret is not None:
+            row = replace(row, webhook=_sealed(keyring, row, asked))
+        await _save(tx, who, page, before, Known(row, before.url))
+        return Known(row, before.url, warnings)
 
 
 async def delete(db: Db, who: Actor, page_id: UUID, id_: UUID) -> None:
@@ -105,16 +159,63 @@ async def delete(db: Db, who: Actor, page_id: UUID, id_: UUID) -> None:
         await record(tx, who, "delete_subscriber", page)
 
 
-async def _columns(tx: Tx, page: status_pages.Page, asked: Fields) -> dict[str, Any]:
-    known = {row.id for row in await status_pages_components.of_page(tx, page.team_id, page.id)}
+def known(keyring: Keyring, row: Subscriber) -> Known:
+    """With its webhook's URL. Raises Unsealable."""
+    if row.webhook is None:
+        return Known(row, None)
+    return Known(row, opened(keyring, row.team_id, row.id, row.webhook)["url"])
+
+
+def opened(keyring: Keyring, team_id: int, id_: UUID, sealed: bytes) -> dict[str, Any]:
+    """What is sealed of a subscriber's webhook: ``url`` and, if there is one, ``signingSecret``."""
+    found: dict[str, Any] = orjson.loads(keyring.open(sealed, _place(team_id, id_)))
+    return found
+
+
+def _sealed(keyring: Keyring, row: Subscriber, asked: Fields) -> bytes:
+    plain = {"url": asked.webhook_url, "signingSecret": asked.signing_secret}
+    return keyring.seal(orjson.dumps(plain), _place(row.team_id, row.id))
+
+
+def _place(team_id: int, id_: UUID) -> Place:
+    return Place(team_id, "status_subscribers", id_, "webhook")
+
+
+async def _add_webhook(
+    tx: Tx,
+    keyring: Keyring,
+    who: Actor,
+    page: Page,
+    row: Subscriber,
+    asked: Fields,
+    warnings: list[str],
+) -> Known:
+    """It needs no confirmation: whose it is, the team has to know, as of a channel."""
+    if await table.webhooks(tx, page.team_id, page.id) >= MOST_WEBHOOKS:
+        raise Conflict(f"A status page has {MOST_WEBHOOKS} webhooks at most")
+    row = replace(row, webhook=_sealed(keyring, row, asked), verified_at=row.subscribed_at)
+    await table.insert(tx, row)
+    await record(tx, who, "add_subscriber", page)
+    return Known(row, asked.webhook_url, warnings)
+
+
+def _small(email: str | None) -> str | None:
+    return None if email is None else email.lower()
+
+
+async def _columns(tx: Tx, page: Page, asked: Fields) -> dict[str, Any]:
+    on_it = {row.id for row in await status_pages_components.of_page(tx, page.team_id, page.id)}
     return {
         "preferences": to_json(asked.preferences),
-        "components": named("components", asked.components, known),
+        "components": named("components", asked.components, on_it),
     }
 
 
-async def _save(tx: Tx, who: Actor, page: status_pages.Page, before: Subscriber, after: Subscriber) -> None:
+async def _save(tx: Tx, who: Actor, page: Page, before: Known, after: Known) -> None:
     changed = audit.differing(settable(before), settable(after))
+    if before.row.webhook != after.row.webhook:
+        changed = [*changed, "signingSecret"]
+    if changed or before.row != after.row:
+        await table.save(tx, after.row)
     if changed:
-        await table.save(tx, after)
         await record(tx, who, "update_subscriber", page, changed)

@@ -169,3 +169,18 @@ async def planned(tx: Tx, team_id: int, page_id: UUID, now: datetime) -> set[UUI
         now,
     )
     return {row["id"] for row in rows}
+
+
+async def due(tx: Tx, now: datetime, limit: int) -> list[tuple[int, UUID, UUID]]:
+    """Planned maintenance of any team that is to begin or end by now: team, page and its own id."""
+    rows = await tx.fetch(
+        """
+        SELECT team_id, page_id, id FROM status_incidents
+        WHERE severity = 'maintenance' AND resolved_at IS NULL AND status <> 'resolved'
+            AND (scheduled_end <= $1 OR (status = 'investigating' AND scheduled_start <= $1))
+        ORDER BY coalesce(scheduled_end, scheduled_start) LIMIT $2
+        """,
+        now,
+        limit,
+    )
+    return [(row["team_id"], row["page_id"], row["id"]) for row in rows]

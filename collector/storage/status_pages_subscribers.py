@@ -1,7 +1,7 @@
 """Who is told by mail of what a status page tells."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from uuid import UUID
 
@@ -10,19 +10,28 @@ from collector.storage.db import Tx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subscriber:
-    """*email* is in small letters; *components* empty: all of the page's."""
+    """*email* is in small letters, None where there is a *webhook* (its URL and signing secret, sealed).
+
+    *components* empty: all of the page's; *secret* signs the links in mails; *asked_at*: when the last mail
+    about the subscription was queued; *by_form*: subscribed on the page.
+    """
 
     team_id: int
     id: UUID
     page_id: UUID
-    email: str
+    email: str | None
+    webhook: bytes | None
+    secret: bytes = field(repr=False)
+    asked_at: datetime | None
+    by_form: bool
+    language: str
     preferences: dict[str, bool]
     components: Sequence[UUID]
     verified_at: datetime | None
     subscribed_at: datetime
 
 
-_COLUMNS = [field.name for field in fields(Subscriber)]
+_COLUMNS = [column.name for column in fields(Subscriber)]
 _NAMES = ", ".join(_COLUMNS)
 _OF_PAGE = "team_id = $1 AND page_id = $2"
 
@@ -36,13 +45,21 @@ async def insert(tx: Tx, subscriber: Subscriber) -> None:
 
 
 async def save(tx: Tx, subscriber: Subscriber) -> None:
-    """Write what a subscriber wants to hear of."""
+    """Write what may change of a subscriber."""
     await tx.execute(
-        "UPDATE status_subscribers SET preferences = $3, components = $4 WHERE team_id = $1 AND id = $2",
+        """
+        UPDATE status_subscribers
+        SET preferences = $3, components = $4, verified_at = $5, asked_at = $6, by_form = $7, webhook = $8
+        WHERE team_id = $1 AND id = $2
+        """,
         subscriber.team_id,
         subscriber.id,
         subscriber.preferences,
         list(subscriber.components),
+        subscriber.verified_at,
+        subscriber.asked_at,
+        subscriber.by_form,
+        subscriber.webhook,
     )
 
 
@@ -58,6 +75,12 @@ async def with_email(tx: Tx, team_id: int, page_id: UUID, email: str) -> Subscri
     row = await tx.fetchrow(
         f"SELECT {_NAMES} FROM status_subscribers WHERE {_OF_PAGE} AND email = $3", team_id, page_id, email
     )
+    return Subscriber(**row) if row else None
+
+
+async def with_link(tx: Tx, id_: UUID) -> Subscriber | None:
+    """Of any team: what is asked for is permitted by the link's signature alone. Locked."""
+    row = await tx.fetchrow(f"SELECT {_NAMES} FROM status_subscribers WHERE id = $1 FOR UPDATE", id_)
     return Subscriber(**row) if row else None
 
 
@@ -82,5 +105,32 @@ async def count(tx: Tx, team_id: int, page_id: UUID) -> int:
     return total
 
 
+async def webhooks(tx: Tx, team_id: int, page_id: UUID) -> int:
+    """How many of a page's are told through a webhook."""
+    total: int = await tx.fetchval(
+        f"SELECT count(*) FROM status_subscribers WHERE {_OF_PAGE} AND webhook IS NOT NULL", team_id, page_id
+    )
+    return total
+
+
 async def delete(tx: Tx, team_id: int, page_id: UUID, id_: UUID) -> None:
     await tx.execute(f"DELETE FROM status_subscribers WHERE {_OF_PAGE} AND id = $3", team_id, page_id, id_)
+
+
+async def asked_since(tx: Tx, team_id: int, page_id: UUID, since: datetime) -> int:
+    """How many who subscribed on the page have been asked to confirm since then, and have not."""
+    total: int = await tx.fetchval(
+        f"SELECT count(*) FROM status_subscribers WHERE {_OF_PAGE} AND by_form AND verified_at IS NULL"
+        " AND asked_at > $3",
+        team_id,
+        page_id,
+        since,
+    )
+    return total
+
+
+async def forget(tx: Tx, before: datetime) -> None:
+    """Whoever subscribed on a page and was last asked before then, and has not confirmed, goes."""
+    await tx.execute(
+        "DELETE FROM status_subscribers WHERE by_form AND verified_at IS NULL AND asked_at < $1", before
+    )

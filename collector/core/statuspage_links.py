@@ -1,0 +1,58 @@
+"""The links in mails to subscribers of a status page: who holds one may do what it says, and nobody else."""
+
+import hashlib
+import hmac
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from shared import ids
+
+CONFIRM_FOR: Final = timedelta(hours=48)
+# An address that has not confirmed is asked again no sooner than after this.
+ASK_AGAIN: Final = timedelta(hours=1)
+_FORM: Final = re.compile(r"(sub_[0-9a-z]{26})(?:\.([1-9][0-9]{0,10}))?\.([0-9a-f]{40})")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What a link says; *until* (Unix time) is there when it confirms, and 0 when it manages."""
+
+    subscriber_id: UUID
+    until: int
+    signature: str
+
+
+def confirming(secret: bytes, subscriber_id: UUID, asked_at: datetime) -> str:
+    """``sub_....1795000000.<hex>``: confirms the address, for a while."""
+    until = int((asked_at + CONFIRM_FOR).timestamp())
+    return f"{ids.show('sub', subscriber_id)}.{until}.{_sign(secret, subscriber_id, until)}"
+
+
+def managing(secret: bytes, subscriber_id: UUID) -> str:
+    """``sub_....<hex>``: shows and ends the subscription, for as long as there is one."""
+    return f"{ids.show('sub', subscriber_id)}.{_sign(secret, subscriber_id, 0)}"
+
+
+def read(text: str) -> Link | None:
+    """What *text* claims; `holds` says whether it is so."""
+    found = _FORM.fullmatch(text)
+    subscriber_id = ids.read("sub", found[1]) if found else None
+    if found is None or subscriber_id is None:
+        return None
+    return Link(subscriber_id, int(found[2] or 0), found[3])
+
+
+def holds(link: Link, secret: bytes) -> bool:
+    """Was it signed for this subscriber? It may be over all the same."""
+    return hmac.compare_digest(link.signature, _sign(secret, link.subscriber_id, link.until))
+
+
+def is_over(link: Link, now: datetime) -> bool:
+    return link.until != 0 and link.until <= now.timestamp()
+
+
+def _sign(secret: bytes, subscriber_id: UUID, until: int) -> str:
+    return hmac.new(secret, subscriber_id.bytes + str(until).encode(), hashlib.sha256).hexdigest()[:40]
