@@ -1,15 +1,19 @@
 """Metrics that come over HTTP, and the series that were made of them."""
 
+import asyncio
 from typing import Any, Final
 
 from aiohttp import hdrs, web
 
-from collector.api import paging, problems
+from collector.api import paging, problems, ratelimit
 from collector.api.auth import caller
 from collector.api.deps import deps
+from collector.api.ratelimit import PUSHES
 from collector.api.reading import Query, path_id
+from collector.core.bucket import Standing
 from collector.services import monitor_reads, otlp_answers, series
 from collector.services.monitor_reads import WHAT
+from collector.services.series import Room
 from collector.storage.series import Value
 from shared import ids
 from shared.errors import Invalid, Limited, TocsinError, Unauthorized, Unavailable
@@ -31,10 +35,11 @@ _WRITTEN: Final = "X-Prometheus-Remote-Write-{}-Written"
 
 async def remote_write(request: web.Request) -> web.Response:
     """204 if all was taken. Senders try again after 429 and 5xx, and drop what was answered 400."""
+    receiver = deps(request).series
     book = await _admitted(request, "prometheus")
     second = _is_second(request)
-    body = await bounded(request)
-    written = await deps(request).series.remote_write(book, body, second=second)
+    async with receiver.room(book) as room:
+        written = await receiver.remote_write(book, await bounded(request, room), second=second)
     headers = {
         _WRITTEN.format("Samples"): str(written.samples),
         _WRITTEN.format("Histograms"): str(written.histograms),
@@ -58,19 +63,28 @@ async def list_series(request: web.Request) -> web.Response:
     return paging.answer(request, at, [_shown(one) for one in found], total)
 
 
-async def bounded(request: web.Request) -> bytes:
-    """The body, which may be larger than those of the API. Raises Invalid."""
-    size, parts = 0, []
+async def bounded(request: web.Request, room: Room) -> bytes:
+    """The body, which may be larger than those of the API. Raises Invalid, HTTPRequestTimeout."""
     if (request.content_length or 0) > MAX_BODY:
         raise Invalid(_TOO_LARGE)
     try:
-        async for part in request.content.iter_any():
-            size += len(part)
-            if size > MAX_BODY:
-                raise Invalid(_TOO_LARGE)
-            parts.append(part)
+        async with asyncio.timeout(series.READ_S):
+            return await _read(request, room)
+    except TimeoutError:
+        raise web.HTTPRequestTimeout from None
     except web.RequestPayloadError:
         raise Invalid({"body": "cannot be read as it is encoded"}) from None
+
+
+async def _read(request: web.Request, room: Room) -> bytes:
+    size, parts = 0, []
+    async for part in request.content.iter_any():
+        size += len(part)
+        if size > MAX_BODY:
+            raise Invalid(_TOO_LARGE)
+        if size > series.LARGE:
+            await room.widen()
+        parts.append(part)
     return b"".join(parts)
 
 
@@ -80,7 +94,16 @@ async def _admitted(request: web.Request, type_: str) -> Any:
     if scheme.lower() != "bearer":
         raise Unauthorized("Send the monitor's token: Authorization: Bearer <config.authToken>")
     id_ = ids.read("mon", request.match_info["id"])
-    return await deps(request).series.admit(id_, token.strip(), type_)
+    try:
+        book = await deps(request).series.admit(id_, token.strip(), type_)
+    except Limited as error:
+        ratelimit.stands(
+            request, Standing(PUSHES, False, 0, PUSHES.burst / PUSHES.per_second, error.retry_after)
+        )
+        raise
+    if book.standing is not None:
+        ratelimit.stands(request, book.standing)
+    return book
 
 
 def _is_second(request: web.Request) -> bool:
@@ -114,9 +137,10 @@ async def otlp(request: web.Request) -> web.Response:
     try:
         if not json and request.content_type != _PROTOBUF:
             raise web.HTTPUnsupportedMediaType
+        receiver = deps(request).series
         book = await _admitted(request, "opentelemetry")
-        body = await bounded(request)
-        written = await deps(request).series.otlp(book, body, json=json)
+        async with receiver.room(book) as room:
+            written = await receiver.otlp(book, await bounded(request, room), json=json)
     except TocsinError as error:
         return _otlp_refused(error, json=json)
     said = otlp_answers.taken_json(written) if json else otlp_answers.taken(written)

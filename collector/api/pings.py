@@ -7,14 +7,17 @@ from typing import Final
 
 from aiohttp import hdrs, web
 
+from collector.api import ratelimit
 from collector.api.auth import caller
 from collector.api.deps import deps
 from collector.api.monitors import means
+from collector.api.ratelimit import PUSHES
 from collector.api.reading import Query, ok, path_id
+from collector.core.bucket import Standing
 from collector.core.heartbeat import Ping, Sign
 from collector.services import heartbeats
 from collector.services.heartbeats import WHAT, Arrived
-from shared.errors import Invalid, NotFound
+from shared.errors import Invalid, Limited, NotFound
 
 MAX_KEPT: Final = 10_000
 _BODY_S: Final = 10.0
@@ -30,6 +33,9 @@ _SIGNS: Final = {
 }
 _OK: Final = b'{"ok":true}'
 _JSON: Final = {hdrs.CONTENT_TYPE: "application/json; charset=utf-8", hdrs.CACHE_CONTROL: "no-store"}
+# So long an empty bucket takes to be full.
+_EMPTY_S: Final = PUSHES.burst / PUSHES.per_second
+_ROUNDING: Final = 1e-6
 _NOBODYS: Final = "No monitor has this key"
 
 
@@ -73,8 +79,15 @@ async def rotate(request: web.Request) -> web.Response:
 
 
 async def _taken(request: web.Request, hashed: bytes, ping: Ping, body: bytes) -> web.Response:
-    if not await deps(request).take(Arrived(hashed, ping, body)):
+    try:
+        ahead_s = await deps(request).take(Arrived(hashed, ping, body))
+    except Limited as error:
+        ratelimit.stands(request, Standing(PUSHES, False, 0, _EMPTY_S, error.retry_after))
+        raise
+    if ahead_s is None:
         raise NotFound(_NOBODYS)
+    left = max(0, int(PUSHES.burst - ahead_s * PUSHES.per_second + _ROUNDING))
+    ratelimit.stands(request, Standing(PUSHES, True, left, ahead_s, 0))
     return web.Response(body=_OK, headers=_JSON)
 
 

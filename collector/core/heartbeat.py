@@ -106,6 +106,12 @@ def look(
     return after, Finding(Status.DOWN, due, _missed(beat, plan)), _soonest(after, plan, deaf)
 
 
+def run_time(ping: Ping, took: timedelta | None = None) -> int:
+    """In milliseconds: as the ping tells it, else as long as its run *took*; 0 where nobody knows."""
+    ms = ping.ms if ping.ms is not None else 0 if took is None else took // timedelta(milliseconds=1)
+    return min(ms, _LONGEST_MS)
+
+
 def awaited(beat: Beat, plan: Plan) -> datetime | None:
     """When to look, as long as somebody listens all the time; None if nothing is awaited."""
     return _soonest(beat, plan, [])
@@ -122,8 +128,7 @@ def _started(beat: Beat, ping: Ping, plan: Plan, now: datetime) -> Beat:
 def _ended(beat: Beat, ping: Ping, plan: Plan, now: datetime) -> tuple[Beat, Finding]:
     started = beat.runs.get(ping.rid)
     took = None if started is None else max(timedelta(), now - started)
-    ms = ping.ms if ping.ms is not None else 0 if took is None else took // timedelta(milliseconds=1)
-    ms = min(ms, _LONGEST_MS)
+    ms = run_time(ping, took)
     error = _why_bad(beat, ping, plan, took, now)
     after = Beat(now, now, {rid: at for rid, at in beat.runs.items() if rid != ping.rid})
     return after, Finding(Status.DOWN if error else Status.UP, now, error, ms, ping.code)

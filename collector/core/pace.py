@@ -1,26 +1,53 @@
 """How often each of many may come: so many a second, and some at once after a rest."""
 
 from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import Final
 
 # Beyond so many those are forgotten that have rested for long enough.
 _REMEMBERED: Final = 50_000
 
 
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """*per_second*, and *burst* at once."""
+
+    per_second: float
+    burst: int
+
+    @property
+    def apart_s(self) -> float:
+        return 1 / self.per_second
+
+    @property
+    def most_s(self) -> float:
+        """Whoever comes may be so far ahead of the rate, and half of a step for the rounding."""
+        return (self.burst - 0.5) / self.per_second
+
+
+def step(ahead_s: float, rate: Rate) -> float | None:
+    """How far ahead of the rate one is who was *ahead_s* and comes now; None if he may not.
+
+    Further ahead than twice as much as may be nobody came: the clock was set back.
+    """
+    if rate.most_s < ahead_s <= 2 * rate.most_s:
+        return None
+    return rate.apart_s + (ahead_s if 0 < ahead_s <= rate.most_s else 0.0)
+
+
 class Pace:
     """*per_second* for each key, *burst* at once; all times are seconds on one monotonic clock."""
 
     def __init__(self, per_second: float, burst: int) -> None:
-        self._apart_s = 1 / per_second
-        self._ahead_s = burst / per_second
+        self._rate = Rate(per_second, burst)
         self._due: dict[Hashable, float] = {}
 
     def admit(self, key: Hashable, now_s: float) -> bool:
         """May it come now? If so, it has."""
-        due = max(self._due.get(key, now_s), now_s) + self._apart_s
-        if due - now_s > self._ahead_s + self._apart_s / 2:
+        due = max(self._due.get(key, now_s), now_s)
+        if due - now_s > self._rate.most_s:
             return False
         if key not in self._due and len(self._due) >= _REMEMBERED:
             self._due = {other: at for other, at in self._due.items() if at > now_s}
-        self._due[key] = due
+        self._due[key] = due + self._rate.apart_s
         return True

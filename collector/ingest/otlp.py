@@ -23,7 +23,7 @@ MAX_POINT_BYTES: Final = 256 << 10
 MAX_JSON: Final = 4 << 20
 # Resources, scopes and metrics in a request.
 MAX_PARTS: Final = 50_000
-_AT_ONCE: Final = 2_000
+_AT_ONCE: Final = 500
 _PARTS_AT_ONCE: Final = 500
 _NS_IN_MS: Final = 1_000_000
 _NO_VALUE: Final = 1  # a flag: the series ended

@@ -1,5 +1,6 @@
 """OTLP over gRPC: one method, whose caller is known before a byte of the request is read."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any, Final, TypeAlias
 
@@ -63,8 +64,11 @@ class OtlpServer:
     async def _export(self, requests: AsyncIterator[bytes], context: Context) -> bytes:
         try:
             book = await self._admitted(context)
-            body = await anext(aiter(requests), b"")
-            return otlp_answers.taken(await self._receiver.otlp(book, body, json=False))
+            async with self._receiver.room(book) as room:
+                body = await _read(requests)
+                if len(body) > series.LARGE:
+                    await room.widen()
+                return otlp_answers.taken(await self._receiver.otlp(book, body, json=False))
         except TocsinError as error:
             await _abort(context, error)
         except Exception:
@@ -78,6 +82,15 @@ class OtlpServer:
         if scheme.lower() != "bearer":
             raise Unauthorized("send the monitor's token: authorization: Bearer <config.authToken>")
         return await self._receiver.admit(series.named(token.strip()), token.strip(), "opentelemetry")
+
+
+async def _read(requests: AsyncIterator[bytes]) -> bytes:
+    """The one message of a call. Raises Unavailable when it does not come."""
+    try:
+        async with asyncio.timeout(series.READ_S):
+            return await anext(aiter(requests), b"")
+    except TimeoutError:
+        raise Unavailable(f"the request did not come within {series.READ_S:g} s", _AGAIN_S) from None
 
 
 async def _abort(context: Context, error: TocsinError) -> None:

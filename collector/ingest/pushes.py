@@ -9,6 +9,7 @@ from typing import Final
 from uuid import UUID
 
 from collector import metrics
+from collector.core import receptions
 from collector.ingest import marking
 from collector.ingest.columns import Columns, Part, flatten
 from collector.ingest.gathering import Gathering
@@ -16,7 +17,7 @@ from collector.ingest.hours import touched
 from collector.ingest.interning import Interner, clean
 from collector.ingest.judging import Ask, Judgement, Told, judge, pass_on, unasked
 from collector.services.rule_watch import Watch
-from collector.storage import deciding, pushes, results, rollups
+from collector.storage import alert_marks, deciding, pushes, results, rollups
 from collector.storage.db import Db, Tx
 from collector.storage.pushes import Newest, Receiver
 from shared.clock import EPOCH
@@ -32,6 +33,7 @@ _US: Final = timedelta(microseconds=1)
 class Pushed:
     """One result of a monitor that only receives; *ms* is its run time, *error* empty when it is up.
 
+    *samples*: how many came since the result before, if it is about metrics.
     *revision*: under which it was made, if that may be an old one by now: then it is history.
     """
 
@@ -42,6 +44,7 @@ class Pushed:
     code: int = 0
     error: str = ""
     revision: int | None = None
+    samples: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +118,22 @@ class Pushes:
 
     def settle(self, written: Written) -> None:
         """After the commit: count it, and have those told who go by it."""
-        metrics.transactions.inc()
-        metrics.results_committed.inc(written.results)
+        self.count(written.results)
         pass_on(written.judgement, self._ask, self._tell)
+
+    def count(self, results: int) -> None:
+        """After the commit of so many."""
+        metrics.transactions.inc()
+        metrics.results_committed.inc(results)
+
+    async def mark_good(self, tx: Tx, good: Sequence[tuple[int, int]]) -> None:
+        """Results, (monitor, ms) each, were stored that came in time and say that all is well."""
+        if self._watch is None or not self._watch.monitors:
+            return
+        found = [(self._watch.monitors.get(monitor), ms) for monitor, ms in good]
+        marked = {(rule.team_id, rule.id) for rule, ms in found if rule and rule.matters(Status.UP, ms, 0)}
+        if marked:
+            await alert_marks.add(tx, sorted(marked))
 
     def forget(self) -> None:
         """After a transaction that failed: what it knew of the database may not be there."""
@@ -160,7 +176,7 @@ def _part(kept: Sequence[Pushed], where: dict[int, Receiver]) -> Part:
         duration_us=[one.ms * 1000 for one in kept],
         outcome=[int(one.status) for one in kept],
         code=[one.code for one in kept],
-        phases=[b""] * count,
+        phases=[b"" if one.samples is None else receptions.packed(one.samples) for one in kept],
         error=[place[clean(one.error)] if one.error else 0 for one in kept],
         errors=texts,
     )

@@ -1,8 +1,8 @@
 """Metrics on their way in: admitted, taken into books, and counted by one transaction for many pushes."""
 
 import asyncio
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
@@ -10,81 +10,97 @@ from uuid import UUID
 
 from collector.core import metric_conditions
 from collector.core import series as core
+from collector.core.bucket import Plan
 from collector.core.receptions import Found
-from collector.core.seal import Keyring, whole
+from collector.core.seal import Keyring
 from collector.ingest import otlp, remote_write
+from collector.ingest.books import Books
 from collector.ingest.gathering import Gathering
 from collector.ingest.pushes import Pushed, Pushes
 from collector.ingest.pushes import Written as Stored
 from collector.ingest.series import Book, Taken, Taking
-from collector.services.monitor_columns import sealed_at
-from collector.services.series import NOT_ADMITTED, Written, bare
+from collector.services.limits import Limits
+from collector.services.series import LARGE, NOT_ADMITTED, PATIENCE_S, Room, Written, bare
 from collector.storage import series as table
 from collector.storage import series_conditions
 from collector.storage.db import Db, Tx
 from collector.storage.series import Brought, Next, Reception, Value
 from collector.storage.series_conditions import Of
 from shared.clock import EPOCH
-from shared.errors import Invalid, Unauthorized
-from shared.kinds import load
+from shared.errors import Invalid, Limited, Unauthorized
 from shared.kinds.opentelemetry import OpenTelemetry
 from shared.kinds.prometheus import Prometheus
 from shared.results import Status
 
 _MOST: Final = 500
-# A monitor that was changed is seen so by those who push after so many seconds.
-_FRESH_S: Final = 2.0
-_UNKNOWN_MOST: Final = 10_000
 _ROWS: Final = 2_000
-_HELD: Final = 128 << 20
+# What a monitor may be pushed, over all collectors.
+_PUSHES: Final = "pushes"
+_PLAN: Final = Plan(per_minute=600, burst=100)
+_LARGE_AT_ONCE: Final = 4
 _FORGETTING: Final = timedelta(minutes=10)
-_MOST_SHOWN: Final = 32_767
 
 
 class Receiving:
-    """One per collector. `counting` is the turn that commits pushes, `keeping` the one that writes values."""
+    """One per collector.
+
+    `counting` is the turn that commits pushes, `keeping` the one that writes values, `limiting` the one that
+    settles what all collectors together let through.
+    """
 
     def __init__(self, db: Db, keyring: Keyring, pushes: Pushes, *, now: Callable[[], datetime]) -> None:
         self._db = db
-        self._keyring = keyring
         self._pushes = pushes
         self._now = now
-        self._books: dict[UUID, Book] = {}
-        self._read_at: dict[UUID, float] = {}
-        self._unknown: dict[UUID, float] = {}
+        self._books = Books(db, keyring)
         self._waiting: Gathering[Book, None] = Gathering(self._commit, most=_MOST)
+        self._limits = Limits(db, {_PUSHES: _PLAN})
+        self._large = asyncio.Semaphore(_LARGE_AT_ONCE)
+        self._heavy = asyncio.Lock()
         self._forgot_at: datetime | None = None
 
     async def admit(self, id_: UUID | None, token: str, type_: str) -> Book:
         """The book of that monitor. Raises Unauthorized, Limited."""
-        book = await self._book(id_) if id_ is not None else None
+        book = await self._books.find(id_) if id_ is not None else None
         wanted = Prometheus if type_ == "prometheus" else OpenTelemetry
         if book is None or not isinstance(book.kind, wanted) or not book.admits(bare(token)):
             raise Unauthorized(NOT_ADMITTED)
-        book.spend()
+        if not book.easy():
+            await self._spend(book)
         return book
+
+    @asynccontextmanager
+    async def room(self, book: Book) -> AsyncIterator[Room]:
+        """Raises Limited when those before it take too long."""
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                await book.places.acquire()
+        except TimeoutError:
+            raise Limited("The pushes before this one are not done", retry_after=1) from None
+        room = Room(book.large, self._large)
+        try:
+            yield room
+        finally:
+            room.leave()
+            book.places.release()
 
     async def remote_write(self, book: Book, body: bytes, *, second: bool) -> Written:
         """Take a body of remote write, of version 2 if *second*. Raises Invalid, Unavailable."""
         taking = Taking(book, self._now())
-        raw = remote_write.unpack(body)
-        try:
-            await (remote_write.take_v2 if second else remote_write.take_v1)(raw, taking)
-        except Invalid:
-            await self._count(book, taking.taken)
-            raise
-        return await self._count(book, taking.taken)
+        take = remote_write.take_v2 if second else remote_write.take_v1
+        async with self._alone(remote_write.unpacked_size(body)):
+            return await self._taken(take(remote_write.unpack(body), taking), taking)
 
     async def otlp(self, book: Book, body: bytes, *, json: bool) -> Written:
         """Take a request of OTLP, in JSON or in protobuf. Raises Invalid, Unavailable."""
         taking = Taking(book, self._now())
-        raw = await asyncio.to_thread(otlp.from_json, body) if json else body
-        try:
-            await otlp.take(raw, taking)
-        except Invalid:
-            await self._count(book, taking.taken)
-            raise
-        return await self._count(book, taking.taken)
+        async with self._alone(len(body)):
+            raw = await asyncio.to_thread(otlp.from_json, body) if json else body
+            return await self._taken(otlp.take(raw, taking), taking)
+
+    async def limiting(self) -> bool:
+        """Tell the shared buckets what was spent, and give back what lies idle."""
+        return await self._limits.turn()
 
     async def counting(self) -> bool:
         return await self._waiting.turn()
@@ -92,7 +108,7 @@ class Receiving:
     async def keeping(self) -> bool:
         """Write what changed since the last turn, and let go of what is old."""
         now = self._now()
-        for book in list(self._books.values()):
+        for book in self._books:
             if dirty := book.dirty():
                 await self._keep(book, dirty)
         before = now - timedelta(seconds=core.FORGOTTEN_S)
@@ -100,9 +116,9 @@ class Receiving:
             async with self._db.transaction() as tx:
                 await table.forget(tx, before)
             self._forgot_at = now
-            for book in self._books.values():
+            for book in self._books:
                 book.forget(int(before.timestamp()))
-        self._make_room()
+        self._books.make_room()
         return False
 
     async def late(self, tx: Tx, found: Sequence[Found]) -> Callable[[], None]:
@@ -113,6 +129,30 @@ class Receiving:
             self._pushes.forget()
             raise
         return partial(self._pushes.settle, written)
+
+    @asynccontextmanager
+    async def _alone(self, size: int) -> AsyncIterator[None]:
+        """What is large is taken one by one: each is in memory several times while it is."""
+        if size <= LARGE:
+            yield
+            return
+        async with self._heavy:
+            yield
+
+    async def _taken(self, take: Awaitable[None], taking: Taking) -> Written:
+        """What stood before a fault counts."""
+        try:
+            await take
+        except Invalid:
+            await self._count(taking.book, taking.taken)
+            raise
+        return await self._count(taking.book, taking.taken)
+
+    async def _spend(self, book: Book) -> None:
+        standing = book.standing = await self._limits.token(book.team_id, book.id, _PUSHES)
+        if not standing.admitted:
+            said = f"This monitor takes {_PLAN.per_second:g} pushes a second, {_PLAN.burst} at once"
+            raise Limited(said, standing.retry_after_s)
 
     async def _count(self, book: Book, taken: Taken) -> Written:
         if book.fresh or book.observed:
@@ -158,35 +198,6 @@ class Receiving:
         )
         return stored
 
-    async def _book(self, id_: UUID) -> Book | None:
-        clock = time.monotonic()
-        if clock - max(self._read_at.get(id_, -_FRESH_S), self._unknown.get(id_, -_FRESH_S)) < _FRESH_S:
-            return self._books.get(id_)
-        async with self._db.connection() as tx:
-            row = await table.receiver(tx, id_)
-        if row is None or row.type not in {"prometheus", "opentelemetry"}:
-            self._note_unknown(id_, clock)
-            return None
-        held = self._books.pop(id_, None)
-        if held is None or held.revision != row.revision:
-            held = self._opened(row)
-        self._books[id_] = held
-        self._read_at[id_] = clock
-        return held
-
-    def _opened(self, row: table.Receiver) -> Book:
-        place = sealed_at(row.team_id, row.id)
-        kind = load(row.type, whole(self._keyring, row.config, row.secrets, place))
-        assert isinstance(kind, Prometheus | OpenTelemetry)  # noqa: S101 - what `_book` has asked for
-        return Book(row.team_id, row.id, row.monitor, row.interval_s, row.revision, kind)
-
-    def _note_unknown(self, id_: UUID, clock: float) -> None:
-        self._books.pop(id_, None)
-        self._read_at.pop(id_, None)
-        if len(self._unknown) >= _UNKNOWN_MOST:
-            self._unknown.clear()
-        self._unknown[id_] = clock
-
     async def _keep(self, book: Book, dirty: Sequence[core.Series]) -> None:
         for start in range(0, len(dirty), _ROWS):
             part = dirty[start : start + _ROWS]
@@ -195,16 +206,6 @@ class Receiving:
                 await table.keep(tx, book.team_id, book.id, values)
             for one, value in zip(part, values, strict=True):
                 one.dirty = _moment(one.at_ms) != value.at
-
-    def _make_room(self) -> None:
-        """The books that were not asked for the longest go first, once they are too many together."""
-        held = sum(book.weight for book in self._books.values())
-        for id_, book in list(self._books.items()):
-            if held <= _HELD:
-                break
-            if not book.fresh and not book.dirty():
-                del self._books[id_], self._read_at[id_]
-                held -= book.weight
 
 
 async def _errors(tx: Tx, books: Sequence[Book], now: datetime) -> dict[UUID, str]:
@@ -232,10 +233,8 @@ def _brought(book: Book) -> Brought:
 
 
 def _result(found: Found) -> Pushed:
-    """Its code says how many samples matched since the result before it."""
     status = Status.DOWN if found.error else Status.UP
-    code = min(found.samples, _MOST_SHOWN)
-    return Pushed(found.monitor, status, found.at, code=code, error=found.error)
+    return Pushed(found.monitor, status, found.at, error=found.error, samples=found.samples)
 
 
 def _next(stood: Reception, book: Book, now: datetime, *, bad: bool) -> Next:

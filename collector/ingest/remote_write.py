@@ -15,11 +15,12 @@ from shared.errors import Invalid
 from shared.wire.prometheus.remote_pb2 import TimeSeries, TimeSeriesV2
 
 MAX_BODY: Final = 16 << 20
+_NOT_PACKED: Final = {"body": "must be packed with snappy (block format)"}
 # Of one series: its labels and all its samples.
 MAX_SERIES_BYTES: Final = 1 << 20
 MAX_SAMPLES: Final = 100_000
 # So many series are taken before others have their turn.
-_AT_ONCE: Final = 2_000
+_AT_ONCE: Final = 500
 
 _STALE: Final = 0x7FF0000000000002
 _DOUBLE: Final = struct.Struct("<d")
@@ -30,18 +31,23 @@ _UNKNOWN: Final = object()
 _FULL: Final = b"\x12\x10"
 
 
-def unpack(body: bytes, most: int = MAX_BODY) -> bytes:
-    """The body out of snappy's block format. Raises Invalid; what it declares is checked beforehand."""
+def unpacked_size(body: bytes) -> int:
+    """As a body of snappy's block format declares it. Raises Invalid, also when it is too large."""
     try:
         declared, _ = varint(body, 0)
     except IndexError:
-        raise Invalid({"body": "must be packed with snappy (block format)"}) from None
-    if declared > most:
-        raise Invalid({"body": f"must not have more than {most >> 20} MiB when unpacked"})
+        raise Invalid(_NOT_PACKED) from None
+    if declared > MAX_BODY:
+        raise Invalid({"body": f"must not have more than {MAX_BODY >> 20} MiB when unpacked"})
+    return declared
+
+
+def unpack(body: bytes) -> bytes:
+    """What is in it, once its size was asked for. Raises Invalid."""
     try:
         return bytes(cramjam.snappy.decompress_raw(body))
     except cramjam.DecompressionError:
-        raise Invalid({"body": "must be packed with snappy (block format)"}) from None
+        raise Invalid(_NOT_PACKED) from None
 
 
 async def take_v1(raw: bytes, taking: Taking) -> None:

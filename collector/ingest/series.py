@@ -1,5 +1,6 @@
 """What one collector holds of a monitor that takes metrics: series, rules, and what is not written yet."""
 
+import asyncio
 import hmac
 import time
 from collections import deque
@@ -8,11 +9,13 @@ from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 from uuid import UUID
 
+from collector.core import pace
 from collector.core import series as core
+from collector.core.bucket import Standing
 from collector.core.metric_conditions import Observed
+from collector.core.pace import Rate
 from collector.core.series import BadSeries, Labels, Series
 from shared.clock import EPOCH
-from shared.errors import Limited
 from shared.kinds.opentelemetry import OpenTelemetry
 from shared.kinds.prometheus import Prometheus
 
@@ -23,8 +26,8 @@ MAX_KNOWN: Final = 8 << 20
 # What an entry costs beside its text.
 _EACH: Final = 64
 _MOST_OBSERVED: Final = 100_000
-PER_SECOND: Final = 10.0
-BURST: Final = 100.0
+# Pushes that a collector lets through by itself; what comes more often takes from a bucket that all share.
+_EASY: Final = Rate(0.2, 3)
 # A sample may be so far ahead of our clock.
 AHEAD_MS: Final = 600_000
 
@@ -72,8 +75,13 @@ class Book:
         self.observed: deque[Observed] = deque(maxlen=_MOST_OBSERVED)
         self._known_weight = 0
         self.weight = 0
-        self._tokens = BURST
-        self._at = time.monotonic()
+        # Of one monitor so many pushes are read and taken at a time, and so many large ones; the others wait.
+        self.places = asyncio.Semaphore(8)
+        self.large = asyncio.Semaphore(2)
+        # How the shared bucket stood after the last push that took from it.
+        self.standing: Standing | None = None
+        self._easy_ahead_s = 0.0
+        self._easy_at = time.monotonic()
 
     @property
     def stale_after_s(self) -> int:
@@ -83,14 +91,14 @@ class Book:
         """Is it this monitor's token?"""
         return hmac.compare_digest(token.encode(), self.kind.auth_token.encode())
 
-    def spend(self) -> None:
-        """Count a push. Raises Limited."""
+    def easy(self) -> bool:
+        """Is this push one of so few that nobody need count them? If so, it is counted."""
         now = time.monotonic()
-        self._tokens = min(BURST, self._tokens + (now - self._at) * PER_SECOND)
-        self._at = now
-        if self._tokens < 1:
-            raise Limited(f"This monitor takes {PER_SECOND:g} pushes a second", retry_after=1)
-        self._tokens -= 1
+        stepped = pace.step(self._easy_ahead_s - (now - self._easy_at), _EASY)
+        if stepped is None:
+            return False
+        self._easy_ahead_s, self._easy_at, self.standing = stepped, now, None
+        return True
 
     def find(self, labels: Labels, *, count: int) -> Series | None:
         """The series of these labels, None if the monitor is not about it. Raises BadSeries."""

@@ -10,7 +10,7 @@ from collector.core.heartbeat import Ping
 from collector.services import announcing, receiving
 from collector.services.monitor_columns import columns, settings_of, whole_config
 from collector.services.monitors import Means, record
-from collector.storage import events, heartbeats
+from collector.storage import events, heartbeats, ping_bodies
 from collector.storage import monitors as table
 from collector.storage.contention import giving_way
 from collector.storage.db import Db, Tx
@@ -32,9 +32,9 @@ class Arrived:
     body: bytes = b""
 
 
-async def nobodys(_: Arrived) -> bool:
+async def nobodys(_: Arrived) -> float | None:
     """For where no pings are taken."""
-    return False
+    return None
 
 
 async def key_of(db: Db, team_id: int, id_: UUID) -> bytes:
@@ -53,7 +53,7 @@ async def bodies(db: Db, monitor: Monitor, of: Sequence[Result]) -> dict[Cursor,
         return {}
     times = [one.ts for one in of]
     async with db.connection() as tx:
-        found = await heartbeats.bodies(tx, monitor.monitor, min(times), max(times))
+        found = await ping_bodies.between(tx, monitor.monitor, min(times), max(times))
     return {
         one.cursor: {"body": found[one.ts, one.cursor.n]} for one in of if (one.ts, one.cursor.n) in found
     }

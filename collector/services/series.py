@@ -1,7 +1,9 @@
 """Metrics as callers deal with them: where to push them, and what is known of each series."""
 
+import asyncio
 import math
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 from uuid import UUID
@@ -11,10 +13,15 @@ from collector.storage.db import Db
 from collector.storage.monitors import Monitor
 from collector.storage.series import Value
 from shared import ids
-from shared.errors import Invalid, Unauthorized, Unavailable
+from shared.errors import Invalid, Limited, Unauthorized, Unavailable
 
 NOT_ADMITTED: Final = "The token is not the one of this monitor, or there is no such monitor"
 TYPES: Final = ("prometheus", "opentelemetry")
+LARGE: Final = 1 << 20
+# A push that takes longer to arrive is let go.
+READ_S: Final = 30.0
+# And one that has to wait for others is told to come again.
+PATIENCE_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +34,36 @@ class Written:
     error: str
 
 
+class Room:
+    """Where a push is read and taken in; *large*: what it needs a place in to have more than LARGE bytes."""
+
+    def __init__(self, *large: asyncio.Semaphore) -> None:
+        self._large = large
+        self._held: list[asyncio.Semaphore] = []
+
+    async def widen(self) -> None:
+        """Raises Limited when there is no room in good time."""
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                for one in self._large[len(self._held) :]:
+                    await one.acquire()
+                    self._held.append(one)
+        except TimeoutError:
+            raise Limited("Too many large pushes come at once", retry_after=1) from None
+
+    def leave(self) -> None:
+        for one in self._held:
+            one.release()
+
+
 class Receiver(Protocol):
     """What takes metrics in; *book* is what `admit` answered."""
 
     async def admit(self, id_: UUID | None, token: str, type_: str) -> Any:
         """Raises Unauthorized, Limited."""
+
+    def room(self, book: Any) -> AbstractAsyncContextManager[Room]:
+        """To be entered before anything is read: a monitor's pushes wait for each other. Raises Limited."""
 
     async def remote_write(self, book: Any, body: bytes, *, second: bool) -> Written:
         """Raises Invalid, Unavailable; *second*: it is of version 2."""
@@ -46,6 +78,11 @@ class Nobody:
     async def admit(self, id_: UUID | None, token: str, type_: str) -> Any:
         del id_, token, type_
         raise Unauthorized(NOT_ADMITTED)
+
+    @asynccontextmanager
+    async def room(self, book: Any) -> AsyncIterator[Room]:
+        del book
+        yield Room(asyncio.Semaphore())
 
     async def remote_write(self, book: Any, body: bytes, *, second: bool) -> Written:
         del book, body, second

@@ -6,20 +6,26 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+import asyncpg
+
 from collector.core.heartbeat import Beat, Plan
+from collector.core.pace import Rate
 from collector.storage.db import Tx
 from shared.clock import EPOCH
 
 _MS = timedelta(milliseconds=1)
 _COLUMNS = """
     h.team_id, h.id, h.monitor, h.key_hash, h.wait_s, h.cron, h.zone, h.grace_s, h.max_run_s,
-    h.min_interval_s, h.base_at, h.last_at, h.runs
+    h.min_interval_s, h.base_at, h.last_at, h.runs, extract(epoch FROM h.paced_at - now())::float8 AS ahead_s
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """A row: what is awaited by its *plan*, and how it stands."""
+    """A row: what is awaited by its *plan*, and how it stands.
+
+    *ahead_s*: by so much its pings are ahead of their pace, by the database's clock.
+    """
 
     team_id: int
     id: UUID
@@ -27,6 +33,7 @@ class Heartbeat:
     key_hash: bytes
     plan: Plan
     beat: Beat
+    ahead_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +43,26 @@ class Moved:
     heartbeat: Heartbeat
     beat: Beat
     due_at: datetime | None
+    ahead_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Good:
+    """A good ping; *ms*: the run time that it tells, or 0."""
+
+    key_hash: bytes
+    ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A good ping that was taken; *n* of its result, *ahead_s* as in `Heartbeat`."""
+
+    key_hash: bytes
+    monitor: int
+    ms: int
+    n: int
+    ahead_s: float
 
 
 async def put(
@@ -93,11 +120,11 @@ async def key_of(tx: Tx, team_id: int, id_: UUID) -> bytes | None:
 
 
 async def lock(tx: Tx, keys: Sequence[bytes]) -> dict[bytes, Heartbeat]:
-    """Those that have these keys, locked in the order of their monitors."""
+    """Those that have these keys, locked in the order of their keys."""
     rows = await tx.fetch(
         f"""
         SELECT {_COLUMNS} FROM heartbeats h WHERE h.key_hash = ANY($1)
-        ORDER BY h.monitor FOR NO KEY UPDATE
+        ORDER BY h.key_hash FOR NO KEY UPDATE
         """,
         list(keys),
     )
@@ -117,14 +144,65 @@ async def due(tx: Tx, now: datetime, limit: int) -> list[Heartbeat]:
     return sorted((_read(row) for row in rows), key=lambda one: one.monitor)
 
 
+async def take_good(tx: Tx, pings: Sequence[Good], rate: Rate, salt: int, now: datetime) -> list[Taken]:
+    """Take good pings, at most one of each key, in the order of their keys; those that were taken.
+
+    Only where nothing is to be decided: the next one is awaited after a fixed time, no run is under way, the
+    monitor is neither paused nor failing, and it comes no more often than it may. Joins must go by index.
+    Raises SerializationError when one began to fail meanwhile: the next try leaves it out.
+    """
+    rows = await tx.fetch(
+        _TAKE_GOOD,
+        [one.key_hash for one in pings],
+        [one.ms for one in pings],
+        salt,
+        rate.apart_s,
+        rate.most_s,
+        now,
+    )
+    if rows and rows[0]["moved"] != len(rows):
+        raise asyncpg.SerializationError("a monitor began to fail while its ping was taken")
+    return [Taken(row["key_hash"], row["monitor"], row["ms"], row["n"], row["ahead_s"]) for row in rows]
+
+
+# The decisions of core/heartbeat.py and core/pace.py, where they are that simple.
+_TAKE_GOOD = """
+    WITH came AS (
+        UPDATE heartbeats h SET base_at = $6::timestamptz, last_at = $6,
+            due_at = $6 + (h.wait_s + h.grace_s) * interval '1 second',
+            paced_at = $4::float8 * interval '1 second' + CASE
+                WHEN h.paced_at BETWEEN now() AND now() + $5::float8 * interval '1 second' THEN h.paced_at
+                ELSE now() END
+        FROM unnest($1::bytea[], $2::int[]) WITH ORDINALITY AS u (key_hash, ms, place), monitors m, states s
+        WHERE h.key_hash = u.key_hash AND h.wait_s IS NOT NULL AND h.min_interval_s IS NULL AND h.runs = '{}'
+            AND (h.paced_at <= now() + $5::float8 * interval '1 second'
+                OR h.paced_at > now() + 2 * $5::float8 * interval '1 second')
+            AND m.team_id = h.team_id AND m.id = h.id AND m.paused_at IS NULL
+            AND s.monitor = h.monitor AND NOT s.failing AND s.fails = 0
+        RETURNING h.key_hash, h.monitor, s.location, u.ms, (($3::bigint + u.place) & 32767)::smallint AS n,
+            extract(epoch FROM h.paced_at - now())::float8 AS ahead_s
+    ), moved AS (
+        UPDATE states s SET last_at = $6, last_status = 1, last_ms = c.ms, last_error = NULL
+        FROM (SELECT * FROM came ORDER BY monitor) c
+        WHERE s.monitor = c.monitor AND s.location = c.location AND NOT s.failing AND s.fails = 0
+        RETURNING s.monitor
+    ), stored AS (
+        INSERT INTO results (ts, monitor, ms, location, n, run, status)
+        SELECT $6, monitor, ms, location, n, 1, 1 FROM came
+    )
+    SELECT key_hash, monitor, ms, n, ahead_s, (SELECT count(*) FROM moved) AS moved FROM came
+"""
+
+
 async def save(tx: Tx, moved: Sequence[Moved]) -> None:
     """Write how they stand; a paused one is not looked at."""
     await tx.execute(
         """
         UPDATE heartbeats h SET base_at = u.base_at, last_at = u.last_at, runs = u.runs,
-            due_at = CASE WHEN m.paused_at IS NULL THEN u.due_at END
+            due_at = CASE WHEN m.paused_at IS NULL THEN u.due_at END,
+            paced_at = now() + u.ahead_s * interval '1 second'
         FROM unnest($1::int[], $2::uuid[], $3::timestamptz[], $4::timestamptz[], $5::jsonb[],
-                $6::timestamptz[]) AS u (team_id, id, base_at, last_at, runs, due_at)
+                $6::timestamptz[], $7::float8[]) AS u (team_id, id, base_at, last_at, runs, due_at, ahead_s)
         JOIN monitors m ON m.team_id = u.team_id AND m.id = u.id
         WHERE h.team_id = u.team_id AND h.id = u.id
         """,
@@ -134,6 +212,7 @@ async def save(tx: Tx, moved: Sequence[Moved]) -> None:
         [one.beat.last for one in moved],
         [{rid: (at - EPOCH) // _MS for rid, at in one.beat.runs.items()} for one in moved],
         [one.due_at for one in moved],
+        [one.ahead_s for one in moved],
     )
 
 
@@ -154,42 +233,6 @@ async def pauses(tx: Tx, monitors: Sequence[int]) -> list[tuple[int, datetime, d
     return [(row["monitor"], row["since"], row["until"]) for row in rows]
 
 
-async def keep_bodies(tx: Tx, bodies: Sequence[tuple[int, datetime, int, str]]) -> None:
-    """(monitor, ts, n of the result, text)."""
-    await tx.execute(
-        """
-        INSERT INTO ping_bodies (monitor, ts, n, body)
-        SELECT * FROM unnest($1::int[], $2::timestamptz[], $3::smallint[], $4::text[])
-        ON CONFLICT DO NOTHING
-        """,
-        [monitor for monitor, _, _, _ in bodies],
-        [ts for _, ts, _, _ in bodies],
-        [n for _, _, n, _ in bodies],
-        [body for _, _, _, body in bodies],
-    )
-
-
-async def bodies(tx: Tx, monitor: int, since: datetime, until: datetime) -> dict[tuple[datetime, int], str]:
-    """What the pings of that time brought, by the time and the n of their results."""
-    rows = await tx.fetch(
-        "SELECT ts, n, body FROM ping_bodies WHERE monitor = $1 AND ts BETWEEN $2 AND $3",
-        monitor,
-        since,
-        until,
-    )
-    return {(row["ts"], row["n"]): row["body"] for row in rows}
-
-
-async def forget_bodies(tx: Tx, before: datetime) -> None:
-    await tx.execute(
-        """
-        DELETE FROM ping_bodies b
-        WHERE b.ts < $1 OR NOT EXISTS (SELECT FROM monitors m WHERE m.monitor = b.monitor)
-        """,
-        before,
-    )
-
-
 def _read(row: Any) -> Heartbeat:
     plan = Plan(
         _span(row["wait_s"]),
@@ -201,7 +244,7 @@ def _read(row: Any) -> Heartbeat:
     )
     runs = {rid: EPOCH + ms * _MS for rid, ms in row["runs"].items()}
     beat = Beat(row["base_at"], row["last_at"], runs)
-    return Heartbeat(row["team_id"], row["id"], row["monitor"], row["key_hash"], plan, beat)
+    return Heartbeat(row["team_id"], row["id"], row["monitor"], row["key_hash"], plan, beat, row["ahead_s"])
 
 
 def _span(seconds: int | None) -> timedelta | None:

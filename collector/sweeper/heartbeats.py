@@ -1,7 +1,7 @@
 """Finds the jobs whose ping is late, and says so as a failed result."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final, TypeAlias
 
 from collector.core import heartbeat
@@ -12,7 +12,6 @@ from collector.storage.heartbeats import Heartbeat, Moved
 from collector.sweeper.deafness import deafness
 
 _AT_ONCE: Final = 500
-_BODIES_EVERY: Final = timedelta(minutes=10)
 
 
 # Stores what is late in the transaction that found it; what it answers is to be called after the commit.
@@ -20,7 +19,7 @@ Late: TypeAlias = Callable[[Tx, Sequence[tuple[int, Finding]]], Awaitable[Callab
 
 
 class Heartbeats:
-    """Any number may run. *since*: see `Steady`; *keep*: for how long what pings brought is kept."""
+    """Any number may run. *since*: see `Steady`."""
 
     def __init__(
         self,
@@ -29,19 +28,15 @@ class Heartbeats:
         *,
         since: Callable[[], datetime | None],
         now: Callable[[], datetime],
-        keep: timedelta,
     ) -> None:
         self._db = db
         self._write = write
         self._since = since
         self._now = now
-        self._keep = keep
-        self._swept_at: datetime | None = None
 
     async def turn(self) -> bool:
         """Look at those that are due; a clock that was just set says of nobody that he is late."""
         now, since = self._now(), self._since()
-        await self._sweep(now)
         if since is None:
             return False
         after: Callable[[], None] | None = None
@@ -61,15 +56,8 @@ class Heartbeats:
         moved, late = [], []
         for one in found:
             beat, said, due_at = heartbeat.look(one.beat, one.plan, deaf[one.monitor], now)
-            moved.append(Moved(one, beat, due_at))
+            moved.append(Moved(one, beat, due_at, one.ahead_s))
             if said is not None:
                 late.append((one.monitor, said))
         await heartbeats.save(tx, moved)
         return await self._write(tx, late) if late else None
-
-    async def _sweep(self, now: datetime) -> None:
-        if self._swept_at is not None and timedelta() <= now - self._swept_at < _BODIES_EVERY:
-            return
-        async with self._db.transaction() as tx:
-            await heartbeats.forget_bodies(tx, now - self._keep)
-        self._swept_at = now

@@ -22,9 +22,11 @@ from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 from opentelemetry.sdk.resources import Resource
 
 from collector.ingest.otlp_grpc import OtlpServer
+from collector.services import series
 from shared.wire.otlp.metrics_pb2 import Status
 from tests.api.client import Answer, Api
 from tests.api.metrics import Metrics, running
+from tests.remote_write import part
 
 _METHOD = "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export"
 _PROTOBUF = {"Content-Type": "application/x-protobuf"}
@@ -77,6 +79,14 @@ def measure(exporter: Any) -> bool:
         return bool(provider.force_flush(10_000))
     finally:
         provider.shutdown()
+
+
+def nested(depth: int) -> bytes:
+    """A resource whose attribute is a value within a value within a value."""
+    value = b""
+    for _ in range(depth):
+        value = part(5, part(1, value))
+    return part(1, part(1, part(1, part(1, b"a") + part(2, value))))
 
 
 async def seen(metrics: Metrics, id_: str) -> dict[str, Any]:
@@ -179,6 +189,8 @@ async def test_silence_takes_it_down(metrics: Metrics) -> None:
         pytest.param(b"{", _JSON, 400, id="no json"),
         pytest.param(b'{"resourceMetrics": 3}', _JSON, 400, id="another json"),
         pytest.param(b"[" * 100_000, _JSON, 400, id="deep json"),
+        pytest.param(nested(20_000), _PROTOBUF, 400, id="deep protobuf"),
+        pytest.param(nested(120), _PROTOBUF, 400, id="deeper than any reader goes"),
         pytest.param(b"", {"Content-Type": "text/plain"}, 415, id="plain text"),
         pytest.param(b"not gzip", {**_PROTOBUF, "Content-Encoding": "gzip"}, 400, id="broken gzip"),
         pytest.param(
@@ -222,6 +234,18 @@ async def test_nobody_without_the_token_is_let_in_over_grpc(metrics: Metrics, po
 
     for token in (None, "", "x", metrics.tokens[id_].partition(".")[2], swapped):
         assert (await call(port, bytes(1_000_000), token)).code() is grpc.StatusCode.UNAUTHENTICATED
+
+
+async def test_a_call_that_sends_nothing_is_ended(
+    metrics: Metrics, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(series, "READ_S", 0.2)
+    id_ = await make(metrics, "grpc")
+    sent = (("authorization", f"Bearer {metrics.tokens[id_]}"),)
+
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+        waiting = channel.stream_unary(_METHOD)(metadata=sent, timeout=10)
+        assert await waiting.code() is grpc.StatusCode.UNAVAILABLE
 
 
 async def test_errors_over_grpc_say_whether_to_come_again(metrics: Metrics, port: int) -> None:

@@ -19,7 +19,6 @@ from tests.api.client import Answer, Api
 from tests.api.monitors import number, rows
 
 HOURLY = {"expectedInterval": "1h", "gracePeriod": 60}
-_KEEP = timedelta(days=30)
 
 
 @dataclass(slots=True)
@@ -72,7 +71,7 @@ async def jobs(api: Api) -> Jobs:
     started = clock() - timedelta(minutes=1)
     pushes = Pushes(db, since=lambda: started, now=clock, tell=lambda: None)
     heartbeats = Heartbeats(db, pushes, now=clock)
-    late = Late(db, heartbeats.late, since=lambda: started, now=clock, keep=_KEEP)
+    late = Late(db, heartbeats.late, since=lambda: started, now=clock)
     made = Jobs(api, heartbeats, late, started)
     await made.heard()
     return made
@@ -170,9 +169,7 @@ async def test_an_hour_without_any_collector_pages_nobody(jobs: Jobs) -> None:
     await jobs.ping(id_)
     jobs.api.clock.ahead += timedelta(hours=1)
     back = jobs.api.clock()
-    jobs.late = Late(
-        jobs.api.deps.db, jobs.heartbeats.late, since=lambda: back, now=jobs.api.clock, keep=_KEEP
-    )
+    jobs.late = Late(jobs.api.deps.db, jobs.heartbeats.late, since=lambda: back, now=jobs.api.clock)
 
     await jobs.late.turn()
     await jobs.heard(back)
@@ -410,6 +407,22 @@ async def test_a_run_of_a_year_is_taken(jobs: Jobs) -> None:
     await jobs.heard()
 
     assert (await jobs.ping(id_)).status == 200
+
+
+async def test_a_ping_shows_how_its_own_limit_stands(jobs: Jobs) -> None:
+    id_ = await jobs.make()
+    key, bare = await jobs.key(id_), jobs.api.with_token(None)
+
+    first, second, note = [await bare.get(f"/v1/ping/{key}{sign}") for sign in ("", "", "/log")]
+    answers = [await bare.get(f"/v1/ping/{key}") for _ in range(140)]
+
+    left = [int(one.headers["X-RateLimit-Remaining"]) for one in (first, second, note)]
+    assert left == sorted(left, reverse=True)
+    assert left[0] == 99
+    assert first.headers["X-RateLimit-Limit"] == "600"
+    refused = next(one for one in answers if one.status == 429)
+    assert refused.headers["X-RateLimit-Remaining"] == "0"
+    assert refused.headers["Retry-After"] == "1"
 
 
 async def test_pings_and_changes_of_the_same_monitor_do_not_stand_in_each_others_way(jobs: Jobs) -> None:

@@ -1,10 +1,20 @@
 """Prometheus remote write from outside: what a sender is answered, and what becomes of the monitor."""
 
+import asyncio
+import io
+import random
 from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
 from datetime import timedelta
 
 import pytest
 
+from collector.ingest import receiving
+from collector.ingest.pushes import Pushes
+from collector.ingest.receiving import Receiving
+from collector.services import series as services
+from shared import ids
+from shared.errors import Limited
 from shared.wire.prometheus.remote_pb2 import TimeSeries
 from tests.api.client import Api
 from tests.api.metrics import Metrics, running
@@ -61,7 +71,8 @@ async def test_the_first_sample_makes_it_up(
     assert answer.headers["X-Prometheus-Remote-Write-Samples-Written"] == "2"
     assert before["lastCheckedAt"] is None
     [result] = await metrics.results(id_)
-    assert (result["status"], result["location"], result["statusCode"]) == ("up", "push", 2)
+    assert (result["status"], result["location"], result["samples"]) == ("up", "push", 2)
+    assert result["statusCode"] is None
     values = {one["metric"]: one["value"] for one in await metrics.series(id_)}
     assert values == {"up": 1.0, "node_load1": 0.0}
 
@@ -241,9 +252,96 @@ async def test_nobody_without_the_token_is_let_in(metrics: Metrics) -> None:
 
 async def test_pushes_beyond_the_limit_are_told_when_to_come_again(metrics: Metrics) -> None:
     id_ = await metrics.make()
-    statuses = {(await metrics.push(id_, pack(b""))).status for _ in range(150)}
+    answers = [await metrics.push(id_, pack(b"")) for _ in range(150)]
 
-    assert statuses == {204, 429}
+    assert {one.status for one in answers} == {204, 429}
+    refused = next(one for one in answers if one.status == 429)
+    left = [int(one.headers["X-RateLimit-Remaining"]) for one in (answers[0], answers[20], refused)]
+    assert left == sorted(left, reverse=True)
+    assert left[-1] == 0
+
+
+async def test_the_limit_of_a_monitor_is_one_for_all_collectors(metrics: Metrics) -> None:
+    busy, quiet = await metrics.make(), await metrics.make()
+    db, keyring, clock = metrics.api.deps.db, metrics.api.deps.keyring, metrics.api.clock
+    pushes = Pushes(db, since=clock, now=clock, tell=lambda: None)
+    collectors = [Receiving(db, keyring, pushes, now=clock) for _ in range(3)]
+
+    async def admitted(one: Receiving, id_: str) -> bool:
+        try:
+            await one.admit(ids.read("mon", id_), metrics.tokens[id_], "prometheus")
+        except Limited:
+            return False
+        return True
+
+    let_in = sum([await admitted(one, busy) for _ in range(80) for one in collectors])
+
+    assert 95 <= let_in <= 125
+    assert await admitted(collectors[0], quiet)
+
+
+async def test_a_body_that_does_not_come_is_waited_for_no_longer_than_need_be(
+    metrics: Metrics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(services, "READ_S", 0.2)
+    id_ = await metrics.make()
+    port = int(metrics.api.url.rpartition(":")[2])
+    head = (
+        f"POST /v1/ingest/prometheus/{id_} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n"
+        f"Content-Encoding: snappy\r\nAuthorization: Bearer {metrics.tokens[id_]}\r\n\r\nabc"
+    )
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(head.encode())
+
+    answer = await reader.readuntil(b"\r\n\r\n")
+    writer.close()
+
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert (await metrics.push(id_, first((UP, metrics.ms(), 1.0)))).status == 204
+
+
+async def test_a_monitors_pushes_wait_for_each_other_and_for_nobody_elses(
+    metrics: Metrics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(receiving, "PATIENCE_S", 0.2)
+    id_, other = await metrics.make(), await metrics.make()
+    book = await metrics.receiving.admit(ids.read("mon", id_), metrics.tokens[id_], "prometheus")
+    async with AsyncExitStack() as stack:
+        for _ in range(8):
+            await stack.enter_async_context(metrics.receiving.room(book))
+
+        assert (await metrics.push(id_, pack(b""))).status == 429
+        assert (await metrics.push(other, pack(b""))).status == 204
+    assert (await metrics.push(id_, pack(b""))).status == 204
+
+
+async def test_large_pushes_leave_room_for_those_of_others(
+    metrics: Metrics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(services, "PATIENCE_S", 0.2)
+    large = pack(random.Random(1).randbytes(2 << 20))
+    id_, other = await metrics.make(), await metrics.make()
+    book = await metrics.receiving.admit(ids.read("mon", id_), metrics.tokens[id_], "prometheus")
+    async with AsyncExitStack() as stack:
+        for _ in range(2):
+            room = await stack.enter_async_context(metrics.receiving.room(book))
+            await room.widen()
+            await room.widen()
+
+        assert (await metrics.push(id_, io.BytesIO(large))).status == 429
+        assert (await metrics.push(id_, pack(b""))).status == 204
+        assert (await metrics.push(other, io.BytesIO(large))).status == 400
+    assert (await metrics.push(id_, io.BytesIO(large))).status == 400
+
+
+async def test_more_samples_than_fit_into_a_status_are_told(metrics: Metrics) -> None:
+    id_ = await metrics.make()
+    at = metrics.ms()
+    one: TimeSeries = series(UP, *((at - 50_000 + i, float(i)) for i in range(50_000)))
+
+    assert (await metrics.push(id_, pack(part(1, one.SerializeToString())))).status == 204
+
+    assert [one["samples"] for one in await metrics.results(id_)] == [50_000]
 
 
 async def test_a_new_token_works_and_the_old_one_no_longer(metrics: Metrics) -> None:

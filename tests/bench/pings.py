@@ -4,6 +4,7 @@ import asyncio
 import logging
 import statistics
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from itertools import count
@@ -15,7 +16,7 @@ import uvloop
 from collector.core.heartbeat import Plan
 from collector.services.receiving import key_hash
 from collector.storage import listening, plans
-from collector.storage.db import Tx
+from collector.storage.db import Db, Tx
 from collector.sweeper.heartbeats import Heartbeats as Late
 from shared.clock import utc_now
 from shared.ids import uuid7
@@ -23,12 +24,13 @@ from tests.bench.api import Served, collector
 from tests.bench.database import database
 from tests.bench.figures import Figure
 
-MONITORS = 2_000
+MONITORS = 5_000
 MANY = 100_000
 CONNECTIONS = 200
 SECONDS = 4.0
 RATE = 1_000
 TURNS = 60
+_COLLECTOR = uuid7()
 _ANSWER = b'{"ok":true}'
 _PLAN = Plan(timedelta(days=1), "", "UTC", timedelta(minutes=1))
 
@@ -36,7 +38,7 @@ _PLAN = Plan(timedelta(days=1), "", "UTC", timedelta(minutes=1))
 def run() -> Iterator[Figure]:
     """Of a collector of its own: how many by its CPU and PostgreSQL's, how soon, and what watching costs."""
     yield from uvloop.run(_pings())
-    yield uvloop.run(_watching())
+    yield from uvloop.run(_watching())
 
 
 async def _pings() -> list[Figure]:
@@ -62,27 +64,50 @@ async def _pings() -> list[Figure]:
     ]
 
 
-async def _watching() -> Figure:
+async def _watching() -> list[Figure]:
+    """While all are in time; and while as many are missed each second as if no hourly job ever came."""
     async with database() as db:
         async with db.transaction() as tx:
             await _make(tx, MANY)
-            await listening.keep(tx, uuid7(), utc_now() - timedelta(hours=1), utc_now())
-        began = utc_now() - timedelta(hours=1)
-        late = Late(db, _nobody, since=lambda: began, now=utc_now, keep=timedelta(days=30))
+            await listening.keep(tx, _COLLECTOR, utc_now() - timedelta(days=2), utc_now())
+        began, found = utc_now() - timedelta(hours=1), Counter[str]()
+
+        async def note(_: Tx, late: Sequence[object]) -> Callable[[], None]:
+            return lambda: found.update(late=len(late))
+
+        late = Late(db, note, since=lambda: began, now=utc_now)
         while await late.turn():
             pass
-        async with db.connection() as tx:
+        in_time = await _turns(db, late, 0)
+        assert not found
+        missed = await _turns(db, late, MANY // 3600)
+        assert found["late"] == TURNS * (MANY // 3600)
+    return [
+        Figure("watching 100,000 heartbeats", in_time, "% of a CPU", at_most=1),
+        Figure("and finding 27 missed each second", missed, "% of a CPU", at_most=1),
+    ]
+
+
+async def _turns(db: Db, late: Late, missed: int) -> float:
+    """Percent of a CPU that a turn takes each second, when so many are missed before each."""
+    spent = 0.0
+    for turn in range(TURNS):
+        async with db.transaction() as tx:
+            await listening.keep(tx, _COLLECTOR, utc_now() - timedelta(days=2), utc_now())
+            await tx.execute(_MISSED, turn * missed, (turn + 1) * missed)
             server = psutil.Process(await tx.fetchval("SELECT pg_backend_pid()"))
         before, start = server.cpu_times(), time.process_time()
-        for _ in range(TURNS):
-            await late.turn()
+        await late.turn()
         after = server.cpu_times()
-        spent = time.process_time() - start + after.user + after.system - before.user - before.system
-    return Figure("watching 100,000 heartbeats", 100 * spent / TURNS, "% of a CPU", at_most=1)
+        spent += time.process_time() - start + after.user + after.system - before.user - before.system
+    return 100 * spent / TURNS
 
 
-async def _nobody(_: Tx, late: Sequence[object]) -> Callable[[], None]:
-    raise AssertionError(late)
+# Two minutes after the end of their day and its grace.
+_MISSED = """
+    UPDATE heartbeats SET base_at = now() - interval '86580 s', due_at = now() - interval '120 s'
+    WHERE monitor > $1 AND monitor <= $2
+"""
 
 
 async def _make(tx: Tx, many: int) -> None:

@@ -2,9 +2,12 @@
 
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from dateutil import tz
+from dateutil.rrule import DAILY, rrule
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -102,6 +105,67 @@ def test_a_job_at_a_certain_time_runs_once_on_every_day(
         days.append(moment.astimezone(ZoneInfo(zone)).date())
 
     assert [(later - sooner).days for sooner, later in pairwise(days)] == [1, 1, 1]
+
+
+# Days on which clocks change: by an hour or half of one, at night, at midnight, and by a whole day.
+LEAPS = [
+    (BERLIN, "2026-03-29"), (BERLIN, "2026-10-25"), (NEW_YORK, "2026-03-08"), (NEW_YORK, "2026-11-01"),
+    (LORD_HOWE, "2026-04-05"), (LORD_HOWE, "2026-10-04"), ("America/Sao_Paulo", "2018-11-04"),
+    ("America/Sao_Paulo", "2018-02-18"), ("Asia/Beirut", "2022-03-27"), ("Africa/Casablanca", "2026-02-15"),
+    ("America/Havana", "2025-11-02"), ("Pacific/Apia", "2011-12-30"), ("Asia/Kolkata", "2026-03-29"),
+]  # fmt: skip
+WEEKDAYS = {"*": None, "MON-FRI": (0, 1, 2, 3, 4), "SUN": (6,), "SAT,SUN": (5, 6)}
+
+
+def by_calendar(
+    minutes: list[int], hours: list[int], days: str, zone: str, after: datetime
+) -> list[datetime]:
+    """The next four, by dateutil's calendar and its clocks."""
+    there = tz.gettz(zone)
+    wall = after.astimezone(there).replace(tzinfo=None)
+    rule = rrule(
+        DAILY, wall - timedelta(days=2), byminute=minutes, byhour=hours, bysecond=0, byweekday=WEEKDAYS[days]
+    )
+    found: set[datetime] = set()
+    for when in rule:
+        exists = tz.datetime_exists(when, there)
+        found.add(when.replace(tzinfo=there).astimezone(UTC) if exists else behind_the_gap(when, there))
+        if len(ahead := sorted(one for one in found if one > after)) > 4:
+            return ahead[:4]
+    raise AssertionError(rule)
+
+
+def behind_the_gap(when: datetime, there: Any) -> datetime:
+    """The first minute at which the clocks show a later time than one that they leave out."""
+    start = (when - timedelta(hours=30)).replace(tzinfo=there).astimezone(UTC)
+    low, high = 0, 4000
+    while low < high:
+        middle = (low + high) // 2
+        shown = (start + middle * MINUTE).astimezone(there).replace(tzinfo=None)
+        low, high = (low, middle) if shown >= when else (middle + 1, high)
+    return start + low * MINUTE
+
+
+@given(
+    st.sampled_from(LEAPS),
+    st.integers(min_value=-3000, max_value=3000),
+    st.lists(st.integers(0, 59), min_size=1, max_size=3, unique=True),
+    st.lists(st.integers(0, 23), min_size=1, max_size=3, unique=True),
+    st.sampled_from(sorted(WEEKDAYS)),
+)
+def test_jobs_at_certain_times_are_found_as_a_calendar_finds_them(
+    leap: tuple[str, str], minutes: int, minute: list[int], hour: list[int], days: str
+) -> None:
+    zone, day = leap
+    after = at(f"{day} 12:00") + minutes * MINUTE
+    expression = f"{','.join(map(str, minute))} {','.join(map(str, hour))} * * {days}"
+
+    found, moment = [], after
+    for _ in range(4):
+        moment = following(expression, zone, moment)
+        found.append(moment)
+
+    assert found == by_calendar(minute, hour, days, zone, after)
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ class Product:
     settings: dict[str, str]
     http: int = field(default_factory=free_port)
     grpc: int = field(default_factory=free_port)
+    otlp: int = field(default_factory=free_port)
     process: "subprocess.Popen[bytes] | None" = None
 
     @property
@@ -56,6 +57,7 @@ class Product:
             "DATA_DIR": str(self.data_dir),
             "HTTP_LISTEN": f"127.0.0.1:{self.http}",
             "GRPC_LISTEN": f"127.0.0.1:{self.grpc}",
+            "OTLP_LISTEN": f"127.0.0.1:{self.otlp}",
             "PLAN": "enterprise",
             "RATE_PER_MINUTE": "60000000",
             **self.settings,

@@ -1,12 +1,14 @@
-"""Heartbeats of the product as its user runs it: curl in a cron job's shape, and a night without it."""
+"""Heartbeats and metrics of the product as its user runs it: curl as cron runs it, and a night without it."""
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.e2e.product import Caller, Product, eventually, running
+from tests.remote_write import FIRST, first, named
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
@@ -16,6 +18,9 @@ _AN_HOUR_AGO = """
     UPDATE heartbeats SET base_at = base_at - interval '1 hour', last_at = last_at - interval '1 hour',
         due_at = due_at - interval '1 hour';
     UPDATE states SET last_at = last_at - interval '1 hour';
+    UPDATE receptions SET last_at = last_at - interval '1 hour', next_at = next_at - interval '1 hour',
+        due_at = due_at - interval '1 hour';
+    UPDATE series SET at = at - interval '1 hour', seen_at = seen_at - interval '1 hour';
     UPDATE cadences SET since = since - interval '1 hour';
 """
 
@@ -28,6 +33,7 @@ async def test_a_night_without_the_product_pages_nobody_and_a_job_that_is_late_t
         failed = await _made(caller, expectedInterval="30m", gracePeriod=60)
         await _curl(await _url(product, caller, patient))
         await _curl(await _url(product, caller, failed), "/7")
+        metrics = await _pushed(caller, staleAfter=60)
         await eventually(lambda: _incidents(caller, 1))
         await asyncio.sleep(6)  # so often a collector says that it listens
 
@@ -36,16 +42,24 @@ async def test_a_night_without_the_product_pages_nobody_and_a_job_that_is_late_t
         await connection.execute(_AN_HOUR_AGO)
         await eventually(lambda: _is_back(product))
         await asyncio.sleep(8)  # several looks, after the collector said that it listens
-        looked = await connection.fetchval("SELECT due_at > now() FROM heartbeats ORDER BY monitor LIMIT 1")
+        [looked] = await connection.fetch(
+            """
+            SELECT (SELECT due_at > now() FROM heartbeats ORDER BY monitor LIMIT 1) AS jobs,
+                (SELECT due_at > now() FROM receptions) AS metrics
+            """
+        )
         await connection.close()
 
-        assert looked
+        assert dict(looked) == {"jobs": True, "metrics": True}
         assert (await caller.got(f"/v1/monitors/{patient}"))["status"] == "up"
+        assert (await caller.got(f"/v1/monitors/{metrics}"))["status"] == "up"
         assert (await caller.got(f"/v1/monitors/{failed}"))["status"] == "down"
         assert len(await _open(caller)) == 1
 
         quick = await _made(caller, expectedInterval=1, gracePeriod=0)
+        brief = await _pushed(caller, staleAfter=1)
         await eventually(lambda: _is_down(caller, quick))
+        await eventually(lambda: _is_down(caller, brief))
 
 
 async def test_a_job_in_the_shape_of_cron_is_followed_from_start_to_end(tmp_path: Path) -> None:
@@ -65,6 +79,18 @@ async def test_a_job_in_the_shape_of_cron_is_followed_from_start_to_end(tmp_path
 async def _made(caller: Caller, **config: Any) -> str:
     body = {"type": "heartbeat", "name": "backup", "config": config}
     return str((await caller.made("/v1/monitors", body))["id"])
+
+
+async def _pushed(caller: Caller, **config: Any) -> str:
+    """A monitor of metrics that a sample came for."""
+    body = {"type": "prometheus", "name": "metrics", "config": config}
+    id_ = str((await caller.made("/v1/monitors", body))["id"])
+    shown = (await caller.got(f"/v1/monitors/{id_}"))["config"]
+    sent = first((named("up", job="node"), int(time.time() * 1000), 1.0))
+    headers = {**FIRST, "Authorization": f"Bearer {shown['authToken']}"}
+    async with caller.session.post(shown["ingestUrl"], data=sent, headers=headers) as answer:
+        assert answer.status == 204
+    return id_
 
 
 async def _url(product: Product, caller: Caller, id_: str) -> str:

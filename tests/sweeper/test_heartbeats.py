@@ -47,7 +47,7 @@ async def awaited(db: Db, many: int = 1, wait: timedelta = 10 * M) -> list[int]:
 
 
 def sweeper(db: Db, clock: Clock, found: Found) -> Heartbeats:
-    return Heartbeats(db, found, since=lambda: NOON, now=clock, keep=timedelta(days=30))
+    return Heartbeats(db, found, since=lambda: NOON, now=clock)
 
 
 async def pass_time(clock: Clock, listening: Listening, until: datetime) -> None:
@@ -101,20 +101,6 @@ async def test_with_a_clock_that_was_just_set_nobody_is_late(db: Db) -> None:
     await awaited(db)
     await pass_time(clock, listening, NOON + 20 * M)
 
-    await Heartbeats(db, found, since=lambda: None, now=clock, keep=timedelta(days=30)).turn()
+    await Heartbeats(db, found, since=lambda: None, now=clock).turn()
 
     assert found.late == []
-
-
-async def test_what_pings_brought_is_forgotten_with_time_and_with_the_monitor(db: Db) -> None:
-    clock = Clock()
-    [monitor] = await awaited(db)
-    kept = [(monitor, NOON - age * timedelta(days=1), 1, "text") for age in (1, 31)]
-    async with db.transaction() as tx:
-        await heartbeats.keep_bodies(tx, [*kept, (monitor + 1, NOON, 1, "of nobody")])
-
-    await sweeper(db, clock, Found()).turn()
-
-    async with db.connection() as tx:
-        left = await tx.fetch("SELECT monitor, ts FROM ping_bodies")
-    assert [(row["monitor"], row["ts"]) for row in left] == [(monitor, NOON - timedelta(days=1))]
