@@ -5,12 +5,16 @@ import gzip
 import hashlib
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from typing import Final
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from functools import partial
+from typing import Final, TypeVar
 
 import structlog
+from aiohttp import hdrs
+from multidict import CIMultiDict
 
 from collector.services import status_pages_view
 from collector.services.status_pages_view import View
@@ -20,16 +24,25 @@ from shared.errors import Unavailable
 log = structlog.get_logger()
 
 FRESH_S: Final = 1.0
-_MOST: Final = 1_000
+# So long what was drawn serves on while nothing but the time of it would be another.
+DRAWN_S: Final = 5.0
+# A visitor who can be shown what was known last waits no longer for a database that does not answer.
+PATIENCE_S: Final = 1.0
+_MOST: Final = 250
 _LEVEL: Final = 6
+
+Key = tuple[str, ...]
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A body, the same packed by gzip, and the entity tag that both have."""
+    """A body with the headers that it is sent with, and the same packed by gzip; both have one entity tag."""
 
     body: bytes
+    headers: CIMultiDict[str]
     packed: bytes
+    packed_headers: CIMultiDict[str]
     tag: str
 
 
@@ -39,55 +52,82 @@ class Site:
 
     view: View
     looked_at: float
-    texts: dict[str, Text] = field(default_factory=dict)
-
-    def text(self, name: str, draw: Callable[[View], str]) -> Text:
-        if (known := self.texts.get(name)) is None:
-            body = draw(self.view).encode()
-            known = self.texts[name] = Text(body, gzip.compress(body, _LEVEL, mtime=0), _tag(body))
-        return known
+    drawn_since: float
+    texts: dict[Key, Text] = field(default_factory=dict)
 
 
-def _tag(body: bytes) -> str:
-    return f'W/"{hashlib.sha256(body).hexdigest()[:24]}"'
+def text_of(body: str, headers: Mapping[str, str], at: datetime, fading: tuple[str, ...]) -> Text:
+    """*fading*: what says in the body when it was looked up; the tag stays the same without it."""
+    lasting = body
+    for part in fading:
+        lasting = lasting.replace(part, "")
+    tag = f'W/"{hashlib.sha256(lasting.encode()).hexdigest()[:24]}"'
+    plain = CIMultiDict(headers)
+    plain[hdrs.ETAG] = tag
+    plain[hdrs.LAST_MODIFIED] = format_datetime(at.astimezone(UTC), usegmt=True)
+    packed = CIMultiDict(plain)
+    packed[hdrs.CONTENT_ENCODING] = "gzip"
+    raw = body.encode()
+    return Text(raw, plain, gzip.compress(raw, _LEVEL, mtime=0), packed, tag)
 
 
 class Sites:
-    """The pages that were asked for last, by their slugs; the oldest give way.
+    """The pages that were asked for last, by what leads to them; the oldest give way.
 
-    While the database is away, what was known last is shown, with the time of it.
+    While the database is away or hangs, what was known last is shown, with the time of it.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._known: OrderedDict[str, Site] = OrderedDict()
-        self._asked: dict[str, asyncio.Task[Site | None]] = {}
+        self._known: OrderedDict[Key, Site] = OrderedDict()
+        self._none: OrderedDict[Key, float] = OrderedDict()
+        self._asked: dict[Key, asyncio.Task[Site | None]] = {}
 
-    async def find(self, db: Db, slug: str, now: datetime) -> Site | None:
+    async def find(self, db: Db, kind: str, address: str, now: datetime) -> Site | None:
         """The page, no older than a second. Raises Unavailable where nothing was known before."""
-        known = self._known.get(slug)
+        key = (kind, address)
+        known = self._known.get(key)
         if known is not None and self._clock() - known.looked_at < FRESH_S:
             return known
-        if (task := self._asked.get(slug)) is None:
-            task = self._asked[slug] = asyncio.create_task(self._look(db, slug, now), name="status-page")
-            task.add_done_callback(lambda _: self._asked.pop(slug, None))
-        try:
+        if key in self._none and self._clock() - self._none[key] < FRESH_S:
+            return None
+        if (task := self._asked.get(key)) is None:
+            task = self._asked[key] = asyncio.create_task(self._look(db, key, now), name="status-page")
+            task.add_done_callback(partial(self._ended, key))
+        if known is None:
             return await asyncio.shield(task)
-        except Unavailable:
-            if known is None:
-                raise
-            log.info("status page shown as it was known last", slug=slug)
-            known = self._known[slug] = replace(known, looked_at=self._clock())
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                return await asyncio.shield(task)
+        except (Unavailable, TimeoutError):
+            log.info("status page shown as it was known last", address=address)
+            known = self._known[key] = replace(known, looked_at=self._clock())
             return known
 
-    async def _look(self, db: Db, slug: str, now: datetime) -> Site | None:
-        looked_at = self._clock()
-        view = await status_pages_view.load(db, slug, now)
+    def _ended(self, key: Key, task: "asyncio.Task[Site | None]") -> None:
+        """Nobody may wait any more for what it found, or for why it found nothing."""
+        del self._asked[key]
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.info("status page not looked up", address=key[1], error=str(error) or type(error).__name__)
+
+    async def _look(self, db: Db, key: Key, now: datetime) -> Site | None:
+        looked_at, before = self._clock(), self._known.get(key)
+        kind, address = key
+        view = await status_pages_view.load(db, kind, address, now, before.view if before else None)
         if view is None:
-            self._known.pop(slug, None)
+            self._known.pop(key, None)
+            _put(self._none, key, looked_at)
             return None
-        site = self._known[slug] = Site(view, looked_at)
-        self._known.move_to_end(slug)
-        while len(self._known) > _MOST:
-            self._known.popitem(last=False)
+        if before and looked_at - before.drawn_since < DRAWN_S and view.tells_the_same_as(before.view):
+            site = replace(before, looked_at=looked_at)
+        else:
+            site = Site(view, looked_at, looked_at)
+        _put(self._known, key, site)
         return site
+
+
+def _put(known: OrderedDict[Key, _Value], key: Key, value: _Value) -> None:
+    known[key] = value
+    known.move_to_end(key)
+    while len(known) > _MOST:
+        known.popitem(last=False)

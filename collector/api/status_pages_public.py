@@ -1,32 +1,39 @@
 """The public side of status pages: for anyone, without a token, and at the cost of a look into memory."""
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache
 from typing import Final
 
 from aiohttp import hdrs, web
-from yarl import URL
+from multidict import CIMultiDict
 
-from collector.api.auth import address
 from collector.api.deps import deps
-from collector.api.status_pages_cache import Site, Sites, Text
-from collector.core import passwords
+from collector.api.status_pages_cache import Site, Sites, Text, text_of
 from collector.core.statuspage import is_slug
-from collector.core.statuspage_gate import OPEN_FOR, Tries, admits, ticket
+from collector.core.statuspage_gate import Tries, admits
 from collector.services.status_pages_view import View
-from collector.web import status, status_badges, status_data, status_feeds
+from collector.web import status, status_badges, status_data, status_feeds, status_places
+from collector.web.status_places import Place
+from collector.web.status_policy import policy
+from collector.web.status_words import ENGLISH, wanted
+from collector.web.status_words.words import Words
+from shared.clock import iso
 
-_COOKIE: Final = "tocsin_page"
+COOKIE: Final = "tocsin_page"
 _HTML: Final = "text/html"
 _CSS: Final = "text/css"
 _JSON: Final = "application/json"
 _SVG: Final = "image/svg+xml"
+_SCRIPT: Final = "text/javascript"
 _POLICY: Final = "Content-Security-Policy"
-# So many passwords are looked at at once: each takes a tenth of a second and 32 MiB.
-_AT_ONCE: Final = 2
-_LONGEST: Final = 1_024
+_BADGES: Final = {
+    "status": status_badges.status_badge,
+    "uptime": status_badges.uptime_badge,
+    "response": status_badges.response_badge,
+}
+
+Draw = Callable[[View, Place, Words], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,24 +42,33 @@ class Public:
 
     sites: Sites = field(default_factory=Sites)
     tries: Tries = field(default_factory=Tries)
-    hashing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_AT_ONCE))
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """A page that was found, and where the visitor met it."""
+
+    site: Site
+    place: Place
 
 
 PUBLIC: web.AppKey[Public] = web.AppKey("status_pages", Public)
+# Set where a page was found by its own domain.
+MET: web.RequestKey[Met] = web.RequestKey("status_page", Met)
 
 
 async def show(request: web.Request) -> web.Response:
     """GET: the page, or the form that asks for its password."""
-    return await _guarded(request, "page", status.page)
+    return await _for_people(request, "page", status.page)
 
 
 async def history(request: web.Request) -> web.Response:
-    return await _guarded(request, "history", status.history)
+    return await _for_people(request, "history", status.history)
 
 
 async def widget(request: web.Request) -> web.Response:
     """The one page that others may put into a frame; it has nothing to press but a link."""
-    answer = await _guarded(request, "widget", status.widget)
+    answer = await _for_people(request, "widget", status.widget)
     policy = answer.headers.get(_POLICY, "")
     answer.headers[_POLICY] = policy.replace("frame-ancestors 'none'", "frame-ancestors *")
     return answer
@@ -79,160 +95,145 @@ async def calendar(request: web.Request) -> web.Response:
 
 
 async def badge(request: web.Request) -> web.Response:
-    """``?kind=uptime``, or the status."""
-    if request.query.get("kind") == "uptime":
-        return await _guarded(request, "uptime.svg", status_badges.uptime_badge, _SVG)
-    return await _guarded(request, "status.svg", status_badges.status_badge, _SVG)
+    """``?kind=uptime``, ``?kind=response``, or the status."""
+    asked = request.query.get("kind", "")
+    name = asked if asked in _BADGES else "status"
+    return await _guarded(request, f"{name}.svg", lambda view, *_: _BADGES[name](view), _SVG, ENGLISH)
 
 
 async def style(request: web.Request) -> web.Response:
     """Open also of a private page: its form wants to be looked at too."""
-    site = await _site(request)
-    return _missing() if site is None else _answer(request, site, site.text("style", status.style), _CSS)
+    return await _open(request, "style", lambda view, *_: status.style(view), _CSS)
 
 
 async def custom_style(request: web.Request) -> web.Response:
-    site = await _site(request)
-    if site is None:
-        return _missing()
-    return _answer(request, site, site.text("custom", status.custom_style), _CSS)
+    return await _open(request, "custom", lambda view, *_: status.custom_style(view), _CSS)
 
 
-async def enter(request: web.Request) -> web.Response:
-    """POST: the password; whoever knows it gets a cookie."""
-    site, now = await _site(request), deps(request).now()
-    if site is None:
-        return _missing()
-    page = site.view.page
-    wait = request.app[PUBLIC].tries.wait_s(page.id, address(request), now)
-    if wait:
-        form = _form(request, site, 429, "There were too many tries. Please wait some minutes.")
-        form.headers[hdrs.RETRY_AFTER] = str(wait)
-        return form
-    sent = (await request.post()).get("password")
-    if page.password is None or not await _is(request, sent, page.password):
-        return _form(request, site, 403, "This is not the password.")
-    answer = web.Response(status=303, headers={hdrs.LOCATION: _base(site)})
-    answer.set_cookie(
-        _COOKIE,
-        ticket(page.id, page.password, now),
-        path=_base(site),
-        max_age=int(OPEN_FOR.total_seconds()),
-        httponly=True,
-        samesite="Lax",
-        secure=deps(request).public_url.startswith("https:"),
-    )
-    return answer
+async def icon(request: web.Request) -> web.Response:
+    return await _open(request, "icon", lambda view, *_: status_badges.icon(view), _SVG)
 
 
-async def _for_programs(
-    request: web.Request, name: str, draw: Callable[[View, str], str], kind: str
-) -> web.Response:
-    """What names its own address; scripts of other sites may read it where anyone may."""
-    drawn = partial(_with_url, draw, deps(request).public_url)
-    answer = await _guarded(request, name, drawn, kind)
-    if "public" in answer.headers.get(hdrs.CACHE_CONTROL, ""):
-        answer.headers[hdrs.ACCESS_CONTROL_ALLOW_ORIGIN] = "*"
-    return answer
+async def script(request: web.Request) -> web.Response:
+    return await _open(request, "script", lambda *_: status.script(), _SCRIPT)
 
 
-def _with_url(draw: Callable[[View, str], str], public_url: str, view: View) -> str:
-    return draw(view, public_url)
-
-
-async def _guarded(
-    request: web.Request, name: str, draw: Callable[[View], str], kind: str = _HTML
-) -> web.Response:
-    site = await _site(request)
-    if site is None:
-        return _missing()
-    if not _may_enter(request, site):
-        return _form(request, site, 401)
-    return _answer(request, site, site.text(name, draw), kind)
-
-
-async def _site(request: web.Request) -> Site | None:
+async def met(request: web.Request) -> Met | None:
+    """The page of the path or of the domain."""
+    if MET in request:
+        return request[MET]
     slug, at_hand = request.match_info["slug"], deps(request)
     if not is_slug(slug):
         return None
-    return await request.app[PUBLIC].sites.find(at_hand.db, slug, at_hand.now())
+    site = await request.app[PUBLIC].sites.find(at_hand.db, "slug", slug, at_hand.now())
+    mails = at_hand.transport.mailer is not None
+    return Met(site, status_places.under(at_hand.public_url, slug, mails=mails)) if site else None
 
 
-def _may_enter(request: web.Request, site: Site) -> bool:
+def may_enter(request: web.Request, site: Site) -> bool:
+    """Of a private page, only who has the cookie that its password brings."""
     page = site.view.page
     if page.visibility != "private":
         return True
-    shown = request.cookies.get(_COOKIE)
+    shown = request.cookies.get(COOKIE)
     if shown is None or page.password is None:
         return False
     return admits(shown, page.id, page.password, deps(request).now())
 
 
-async def _is(request: web.Request, sent: object, kept: str) -> bool:
-    if not isinstance(sent, str) or len(sent) > _LONGEST:
-        return False
-    async with request.app[PUBLIC].hashing:
-        return await asyncio.to_thread(passwords.matches, sent, kept)
-
-
-def _form(request: web.Request, site: Site, code: int, fault: str = "") -> web.Response:
-    text = site.text(f"login {fault}", lambda view: status.login(view, fault))
-    answer = _answer(request, site, text, _HTML, conditional=False)
+def form(request: web.Request, found: Met, code: int, fault: str = "") -> web.Response:
+    """What asks for the password; *fault* names the words that say why it asks again."""
+    words = words_for(request)
+    said = getattr(words, fault) if fault else ""
+    text = _text(
+        found, f"login {fault}", lambda view, place, _: status.login(view, place, words, said), _HTML, words
+    )
+    answer = _answer(request, text, conditional=False)
     answer.set_status(code)
     return answer
 
 
-def _answer(
-    request: web.Request, site: Site, text: Text, kind: str, *, conditional: bool = True
-) -> web.Response:
-    headers = {**_headers(site.view), hdrs.ETAG: text.tag, hdrs.VARY: hdrs.ACCEPT_ENCODING}
-    if conditional and text.tag in request.headers.get(hdrs.IF_NONE_MATCH, ""):
-        return web.Response(status=304, headers=headers)
-    body = text.body
-    if _takes_gzip(request):
-        body, headers[hdrs.CONTENT_ENCODING] = text.packed, "gzip"
-    return web.Response(body=body, content_type=kind, charset="utf-8", headers=headers)
-
-
-def _takes_gzip(request: web.Request) -> bool:
-    asked = request.headers.get(hdrs.ACCEPT_ENCODING, "").replace(" ", "").lower().split(",")
-    return "gzip" in asked
-
-
-def _headers(view: View) -> dict[str, str]:
-    page = view.page
+def missing(request: web.Request) -> web.Response:
+    """There is no such page, in the visitor's language."""
     headers = {
-        _POLICY: _policy(page.branding.get("logo")),
+        "X-Robots-Tag": "noindex",
+        _POLICY: "default-src 'none'",
+        hdrs.VARY: hdrs.ACCEPT_LANGUAGE,
+        hdrs.CACHE_CONTROL: "no-cache",
+        "X-Content-Type-Options": "nosniff",
+    }
+    text = status.missing(words_for(request))
+    return web.Response(status=404, text=text, content_type=_HTML, charset="utf-8", headers=headers)
+
+
+def words_for(request: web.Request) -> Words:
+    return wanted(request.headers.get(hdrs.ACCEPT_LANGUAGE, ""))
+
+
+async def _for_people(request: web.Request, name: str, draw: Draw) -> web.Response:
+    return await _guarded(request, name, draw, _HTML, words_for(request))
+
+
+async def _for_programs(
+    request: web.Request, name: str, draw: Callable[[View, Place], str], kind: str
+) -> web.Response:
+    """What names its own address; scripts of other sites may read it where anyone may."""
+    answer = await _guarded(request, name, lambda view, place, _: draw(view, place), kind, ENGLISH)
+    if "public" in answer.headers.get(hdrs.CACHE_CONTROL, ""):
+        answer.headers[hdrs.ACCESS_CONTROL_ALLOW_ORIGIN] = "*"
+    return answer
+
+
+async def _guarded(request: web.Request, name: str, draw: Draw, kind: str, words: Words) -> web.Response:
+    found = await met(request)
+    if found is None:
+        return missing(request)
+    if not may_enter(request, found.site):
+        return form(request, found, 401)
+    return _answer(request, _text(found, name, draw, kind, words))
+
+
+async def _open(request: web.Request, name: str, draw: Draw, kind: str) -> web.Response:
+    found = await met(request)
+    return missing(request) if found is None else _answer(request, _text(found, name, draw, kind, ENGLISH))
+
+
+def _text(found: Met, name: str, draw: Draw, kind: str, words: Words) -> Text:
+    site, place = found.site, found.place
+    key = (name, place.base, words.tag)
+    if (known := site.texts.get(key)) is None:
+        view = site.view
+        fading = (iso(view.at), words.moment(view.at))
+        body = draw(view, place, words)
+        known = site.texts[key] = text_of(body, _headers(view, kind), view.at, fading)
+    return known
+
+
+def _answer(request: web.Request, text: Text, *, conditional: bool = True) -> web.Response:
+    asked = request.headers
+    if conditional and text.tag in asked.get(hdrs.IF_NONE_MATCH, ""):
+        return web.Response(status=304, headers=CIMultiDict(text.headers))
+    if takes_gzip(asked.get(hdrs.ACCEPT_ENCODING, "")):
+        return web.Response(body=text.packed, headers=CIMultiDict(text.packed_headers))
+    return web.Response(body=text.body, headers=CIMultiDict(text.headers))
+
+
+@lru_cache(maxsize=256)
+def takes_gzip(accept: str) -> bool:
+    """Does an Accept-Encoding header take gzip? ``gzip;q=0`` does not."""
+    parts = [part.partition(";") for part in accept.replace(" ", "").lower().split(",")]
+    return any(name == "gzip" and weight.rstrip("0.") != "q=" for name, _, weight in parts)
+
+
+def _headers(view: View, kind: str) -> dict[str, str]:
+    page = view.page
+    varies = f"{hdrs.ACCEPT_ENCODING}, {hdrs.ACCEPT_LANGUAGE}" if kind == _HTML else hdrs.ACCEPT_ENCODING
+    headers = {
+        hdrs.CONTENT_TYPE: f"{kind}; charset=utf-8",
+        _POLICY: policy(page.branding.get("logo")),
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer",
         hdrs.CACHE_CONTROL: "private, no-cache" if page.visibility == "private" else "public, no-cache",
+        hdrs.VARY: varies,
     }
     return headers if page.visibility == "public" else {**headers, "X-Robots-Tag": "noindex"}
-
-
-def _policy(logo: str | None) -> str:
-    origin = _origin(logo) if logo else ""
-    return (
-        f"default-src 'none'; style-src 'self'; img-src 'self'{origin}; form-action 'self'; "
-        "base-uri 'none'; frame-ancestors 'none'"
-    )
-
-
-def _origin(logo: str) -> str:
-    """With a blank before it; nothing where it would say more than an origin."""
-    try:
-        text = str(URL(logo).origin())
-    except ValueError:
-        return ""
-    return f" {text}" if text.isascii() and not set(text) & set(" ;,'\"*\r\n") else ""
-
-
-def _base(site: Site) -> str:
-    return f"/status/{site.view.page.slug}"
-
-
-def _missing() -> web.Response:
-    headers = {"X-Robots-Tag": "noindex", _POLICY: "default-src 'none'"}
-    return web.Response(
-        status=404, text=status.missing(), content_type=_HTML, charset="utf-8", headers=headers
-    )

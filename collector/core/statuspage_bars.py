@@ -15,12 +15,17 @@ _BAD: Final = 99.0
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """Days alike from *left*, *width* wide; *level*: ``none``, ``good``, ``fair`` or ``bad``."""
+    """Days alike from *left*, *width* wide; *level*: ``none``, ``good``, ``fair`` or ``bad``.
+
+    *since* and *until*: the first and the last of them; *share*: the uptime of each.
+    """
 
     left: int
     width: int
     level: str
-    title: str
+    since: datetime
+    until: datetime
+    share: float | None
 
 
 def bars(days: Sequence[tuple[datetime, float | None]]) -> list[Bar]:
@@ -30,10 +35,8 @@ def bars(days: Sequence[tuple[datetime, float | None]]) -> list[Bar]:
     for _, run in groupby(enumerate(days, start=shift), key=lambda each: (_level(each[1][1]), each[1][1])):
         alike = list(run)
         first, (since, share) = alike[0]
-        until = alike[-1][1][0]
-        found.append(
-            Bar(first * _STEP, len(alike) * _STEP - 1, _level(share), f"{_span(since, until)}: {said(share)}")
-        )
+        width = len(alike) * _STEP - 1
+        found.append(Bar(first * _STEP, width, _level(share), since, alike[-1][1][0], share))
     return found
 
 
@@ -50,8 +53,3 @@ def _level(share: float | None) -> str:
     if share >= 100:
         return "good"
     return "fair" if share >= _BAD else "bad"
-
-
-def _span(since: datetime, until: datetime) -> str:
-    first, last = since.date().isoformat(), until.date().isoformat()
-    return first if first == last else f"{first} to {last}"

@@ -1,33 +1,43 @@
 """All that a status page shows to the public, read at one moment."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
+from collector.core import window
 from collector.core.statuspage import MAINTENANCE, Status, meant, overall
 from collector.core.statuspage_bars import DAYS
+from collector.core.window import DAY, HOUR
 from collector.services import statistics, status_pages_components, status_pages_incidents
 from collector.services.statistics import Daily
 from collector.services.status_pages_components import Seen
 from collector.services.status_pages_incidents import Told
-from collector.storage import monitor_stats, status_pages
+from collector.storage import monitor_stats, status_pages, status_pages_speed
 from collector.storage.db import Db, Tx
 from collector.storage.status_pages import Page
 from collector.storage.status_pages_incidents import Wanted
+from collector.storage.status_pages_speed import Hour
 
 # So many of the newest incidents are kept at hand for the page, its history and its feeds.
 _MOST: Final = 100
+# Days and response times change by the hour: they are not measured anew at each look.
+_MEASURED_FOR: Final = timedelta(seconds=20)
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """*daily*: the last days of the monitors that the page may tell of, by their ids."""
+    """*daily*: the last days of the monitors that the page may tell of, by their ids.
+
+    *hours*: how fast they answered in the last 24 hours, of which the present one is not known yet.
+    """
 
     page: Page
     components: Sequence[Seen]
     daily: Mapping[UUID, Daily]
+    hours: Mapping[UUID, Sequence[Hour]]
+    measured_at: datetime
     incidents: Sequence[Told]
     at: datetime
 
@@ -36,6 +46,11 @@ class View:
         """The worst of what the components show, and of what is told that goes on."""
         told = [meant(told.row.severity) for told in self.open]
         return overall([*(seen.shown.status for seen in self.components), *told])
+
+    def tells_the_same_as(self, other: "View") -> bool:
+        """Is nothing another but the time of it?"""
+        same = replace(other, at=self.at, measured_at=self.measured_at)
+        return self == same and (self.open, self.planned) == (other.open, other.planned)
 
     @property
     def open(self) -> list[Told]:
@@ -58,25 +73,49 @@ class View:
         return told.row.severity == MAINTENANCE and start is not None and start > self.at
 
 
-async def load(db: Db, slug: str, now: datetime) -> View | None:
-    """The page with this slug, of whatever team."""
+async def load(db: Db, kind: str, address: str, now: datetime, before: View | None = None) -> View | None:
+    """The page, of whatever team, that an *address* of this *kind* (slug, domain) leads to.
+
+    *before*: it as it was seen a moment ago, whose measurements may still do.
+    """
     async with db.connection() as tx:
-        page = await status_pages.at(tx, "slug", slug)
+        page = await status_pages.at(tx, kind, address)
         if page is None:
             return None
         components = await status_pages_components.seen(tx, page.team_id, page.id, now)
-        daily = await _daily(tx, page.team_id, components, now)
+        if before is not None and before.page.id == page.id and _still_does(before, components, now):
+            daily, hours, measured_at = before.daily, before.hours, before.measured_at
+        else:
+            daily, hours = await _measured(tx, page.team_id, components, now)
+            measured_at = now
         newest = await status_pages_incidents.told(tx, page.team_id, page.id, Wanted(), _MOST)
         # What is still open is shown however long ago it was told.
         still = await status_pages_incidents.told(tx, page.team_id, page.id, Wanted(open=True), _MOST)
     known = {told.row.id for told in newest}
-    return View(page, components, daily, [*newest, *(old for old in still if old.row.id not in known)], now)
+    incidents = [*newest, *(old for old in still if old.row.id not in known)]
+    return View(page, components, daily, hours, measured_at, incidents, now)
 
 
-async def _daily(tx: Tx, team_id: int, components: Sequence[Seen], now: datetime) -> dict[UUID, Daily]:
-    ids = list({seen.row.monitor_id for seen in components if seen.row.monitor_id})
+def _still_does(before: View, components: Sequence[Seen], now: datetime) -> bool:
+    fresh = timedelta() <= now - before.measured_at < _MEASURED_FOR
+    return fresh and _monitors(before.components) == _monitors(components)
+
+
+def _monitors(components: Sequence[Seen]) -> set[UUID]:
+    return {seen.row.monitor_id for seen in components if seen.row.monitor_id}
+
+
+async def _measured(
+    tx: Tx, team_id: int, components: Sequence[Seen], now: datetime
+) -> tuple[Mapping[UUID, Daily], Mapping[UUID, Sequence[Hour]]]:
+    ids = list(_monitors(components))
     if not ids:
-        return {}
+        return {}, {}
     numbers_of = await monitor_stats.numbers(tx, team_id, ids)
-    found = await statistics.daily(tx, list(numbers_of.values()), DAYS, now)
-    return {id_: found[number] for id_, number in numbers_of.items() if number in found}
+    daily = await statistics.daily(tx, list(numbers_of.values()), DAYS, now)
+    since = window.floor(now, HOUR) - DAY
+    hours = await status_pages_speed.hours(tx, list(numbers_of.values()), since)
+    return (
+        {id_: daily[number] for id_, number in numbers_of.items() if number in daily},
+        {id_: hours[number] for id_, number in numbers_of.items() if number in hours},
+    )

@@ -1,90 +1,69 @@
-"""Draws the public pages of a status page, which run no script and load nothing but its own stylesheets."""
+"""Draws the public pages of a status page, which load nothing but its own stylesheets and its one script."""
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
-from functools import partial
+from datetime import timedelta
+from functools import cache
 from importlib.resources import files
 from itertools import groupby
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 
-from collector.core.statuspage import MAINTENANCE, Phase, Status
-from collector.core.statuspage_bars import WIDTH, bars, said
+from collector.core.statuspage import MAINTENANCE, Phase, overall
+from collector.core.statuspage_bars import WIDTH, Bar, bars
 from collector.core.statuspage_colour import brand
 from collector.core.statuspage_style import cleaned
 from collector.services.status_pages_components import Seen
 from collector.services.status_pages_incidents import Told
 from collector.services.status_pages_view import View
+from collector.web import status_chart
+from collector.web.status_places import Place
+from collector.web.status_policy import in_page
+from collector.web.status_words.words import Words
 from shared import ids
 from shared.clock import iso
 
 _RECENT: Final = timedelta(days=14)
-_SAID: Final[dict[Status, str]] = {
-    "operational": "Operational",
-    "degraded_performance": "Degraded performance",
-    "partial_outage": "Partial outage",
-    "major_outage": "Major outage",
-    "maintenance": "Under maintenance",
-}
-_SUMMED: Final[dict[Status, str]] = {
-    "operational": "All systems operational",
-    "degraded_performance": "Some systems are slow",
-    "partial_outage": "Some systems have problems",
-    "major_outage": "There is a major outage",
-    "maintenance": "Maintenance is under way",
-}
-# What the phases of an incident are in maintenance.
-_PLANNED: Final[dict[Phase, str]] = {
-    "investigating": "Planned",
-    "identified": "Under way",
-    "monitoring": "Verifying",
-    "resolved": "Done",
-}
+_FOLDED_FROM: Final = 30
+_MOST_HEARD: Final = 5
 _LINES: Final = re.compile(r"\n{2,}")
-_STYLE: Final = files("collector.web").joinpath("static/status.css").read_text(encoding="utf-8")
 
 
-def page(view: View) -> str:
+def page(view: View, place: Place, words: Words) -> str:
     """The page itself."""
-    return _render(
-        "status.html.j2",
-        view,
-        summed=_SUMMED[view.status],
-        groups=_groups(view),
-        recent=[told for told in view.past if (told.row.resolved_at or view.at) > view.at - _RECENT],
+    recent = [told for told in view.past if (told.row.resolved_at or view.at) > view.at - _RECENT]
+    return render("status.html.j2", view, place, words, groups=_groups(view, words), recent=recent)
+
+
+def history(view: View, place: Place, words: Words) -> str:
+    """What was told, by month."""
+    by_month = groupby(view.incidents, key=lambda one: words.month(one.row.published_at))
+    return render(
+        "history.html.j2", view, place, words, months=[(month, list(told)) for month, told in by_month]
     )
 
 
-def history(view: View) -> str:
-    """What was told, by month."""
-    months = [
-        (month, list(told))
-        for month, told in groupby(view.incidents, key=lambda one: one.row.published_at.strftime("%B %Y"))
-    ]
-    return _render("history.html.j2", view, months=months)
-
-
-def widget(view: View) -> str:
+def widget(view: View, place: Place, words: Words) -> str:
     """How all is, to be embedded in another page."""
-    return _render("widget.html.j2", view, summed=_SUMMED[view.status])
+    return render("widget.html.j2", view, place, words)
 
 
-def login(view: View, fault: str = "") -> str:
+def login(view: View, place: Place, words: Words, fault: str = "") -> str:
     """The form that asks for the password of a private page."""
-    return _render("login.html.j2", view, fault=fault)
+    return render("login.html.j2", view, place, words, fault=fault)
 
 
-def missing() -> str:
+def missing(words: Words) -> str:
     """There is no such page."""
-    return _ENV.get_template("missing.html.j2").render()
+    return _ENV.get_template("missing.html.j2").render(w=words)
 
 
-def style(view: View | None) -> str:
+def style(view: View) -> str:
     """The stylesheet of all pages, in the colours of this one."""
-    colour, on = brand(view.page.branding.get("primaryColor") if view else None)
-    return f":root{{--brand:{colour};--on-brand:{on}}}\n{_STYLE}"
+    colour, on = brand(view.page.branding.get("primaryColor"))
+    return f":root{{--brand:{colour};--on-brand:{on}}}\n{_static('status.css')}"
 
 
 def custom_style(view: View) -> str:
@@ -92,56 +71,98 @@ def custom_style(view: View) -> str:
     return cleaned(view.page.branding.get("customCss") or "")
 
 
-def _render(name: str, view: View, **more: Any) -> str:
-    page_ = view.page
-    return _ENV.get_template(name).render(
+def script() -> str:
+    """The one script, which is the same for all pages."""
+    return _static("status.js")
+
+
+def render(template: str, view: View, place: Place, words: Words, **more: Any) -> str:
+    """A template that may extend base.html.j2, with what that one needs."""
+    branding = view.page.branding
+    return _ENV.get_template(template).render(
         view=view,
-        name=page_.name,
-        base=f"/status/{page_.slug}",
-        logo=page_.branding.get("logo"),
-        custom=bool(page_.branding.get("customCss")),
-        hidden=page_.visibility != "public",
+        w=words,
+        name=view.page.name,
+        base=place.base,
+        home=place.home,
+        json=place.json,
+        suffix=place.suffix,
+        fixed=place.fixed,
+        subscribe=place.subscribe,
+        policy=in_page(branding.get("logo")),
+        logo=branding.get("logo"),
+        colour=brand(branding.get("primaryColor"))[0],
+        custom=bool(branding.get("customCss")),
+        hidden=view.page.visibility != "public",
         names={seen.row.id: seen.row.name for seen in view.components},
         **more,
     )
 
 
-def _groups(view: View) -> list[tuple[str | None, list[dict[str, Any]]]]:
-    """The components by their groups, in the order of the first of each."""
-    found: dict[str | None, list[dict[str, Any]]] = {}
+@cache
+def _static(name: str) -> str:
+    return files("collector.web").joinpath("static", name).read_text(encoding="utf-8")
+
+
+def _groups(view: View, words: Words) -> list[dict[str, Any]]:
+    """The components by their groups, in the order of the first of each; of many, groups fold."""
+    found: dict[str | None, list[Seen]] = {}
     for seen in view.components:
-        found.setdefault(seen.row.group_name, []).append(_component(view, seen))
-    return list(found.items())
+        found.setdefault(seen.row.group_name, []).append(seen)
+    many = len(view.components) > _FOLDED_FROM
+    return [
+        {
+            "name": name,
+            "folds": many and bool(name),
+            "status": overall(seen.shown.status for seen in group),
+            "components": [_component(view, seen, words) for seen in group],
+        }
+        for name, group in found.items()
+    ]
 
 
-def _component(view: View, seen: Seen) -> dict[str, Any]:
-    daily = view.daily.get(seen.row.monitor_id) if seen.row.monitor_id else None
+def _component(view: View, seen: Seen, words: Words) -> dict[str, Any]:
+    monitor = seen.row.monitor_id
+    daily = view.daily.get(monitor) if monitor else None
+    hours = view.hours.get(monitor, ()) if monitor else ()
+    drawn = bars([(day.at, day.uptime) for day in daily.days]) if daily else []
     return {
         "name": seen.row.name,
         "description": seen.row.description,
         "message": seen.row.message,
         "status": seen.shown.status,
-        "said": _SAID[seen.shown.status],
         "since": seen.unmeasured_since,
-        "bars": bars([(day.at, day.uptime) for day in daily.days]) if daily else None,
-        "uptime": said(daily.uptime) if daily else "",
+        "bars": drawn,
+        "uptime": daily.uptime if daily else None,
+        "heard": _heard(daily.uptime, drawn, words) if daily else "",
+        "chart": status_chart.chart(hours, view.at),
     }
 
 
-def _when(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%d %b %Y, %H:%M UTC")
+def _heard(uptime: float | None, drawn: Sequence[Bar], words: Words) -> str:
+    """What the bars show, for who does not see them: all days together, the last outages by themselves."""
+    bad = [bar for bar in reversed(drawn) if bar.level in {"fair", "bad"}][:_MOST_HEARD]
+    told = [f"{words.days(bar.since, bar.until)}: {words.share(bar.share)}" for bar in bad]
+    return "; ".join([words.uptime.format(share=words.share(uptime)), *told])
 
 
 def _paragraphs(text: str) -> list[str]:
     return [part for part in _LINES.split(text.replace("\r\n", "\n")) if part.strip()]
 
 
-def _phase(status: Phase, severity: str) -> str:
-    return _PLANNED[status] if severity == MAINTENANCE else status.capitalize()
+def _phase(status: Phase, severity: str, words: Words) -> str:
+    return (words.planned_phases if severity == MAINTENANCE else words.phases)[status]
 
 
-def _affected(told: Told, names: dict[Any, str]) -> Sequence[str]:
-    return [names[id_] for id_ in told.row.components if id_ in names]
+def _affected(told: Told, names: dict[Any, str], words: Words) -> Markup:
+    """Each name by itself, whichever way it is written."""
+    known: Sequence[str] = [names[id_] for id_ in told.row.components if id_ in names]
+    return escape(words.comma).join(Markup("<bdi>{}</bdi>").format(name) for name in known)
+
+
+def _fill(text: str, **parts: Any) -> Markup:
+    """*text* with what its names in braces stand for; only markup of ours stays markup."""
+    return escape(text).format(**parts)
 
 
 _ENV: Final = Environment(
@@ -152,11 +173,15 @@ _ENV: Final = Environment(
     lstrip_blocks=True,
 )
 _ENV.filters |= {
-    "when": _when,
     "iso": iso,
     "paragraphs": _paragraphs,
     "affected": _affected,
     "phase": _phase,
-    "public": partial(ids.show, "spi"),
+    "fill": _fill,
+    "public": lambda id_: ids.show("spi", id_),
 }
-_ENV.globals["bars_width"] = WIDTH
+_ENV.globals |= {
+    "bars_width": WIDTH,
+    "chart_width": status_chart.WIDTH,
+    "chart_height": status_chart.HEIGHT,
+}

@@ -5,6 +5,7 @@ from xml.sax.saxutils import escape
 
 from collector.core.statuspage import Status
 from collector.core.statuspage_bars import said
+from collector.core.statuspage_colour import brand
 from collector.services.status_pages_view import View
 
 _SAID: Final[dict[Status, tuple[str, str]]] = {
@@ -31,6 +32,25 @@ def uptime_badge(view: View) -> str:
     share = sum(known) / len(known) if known else None
     colour = "#5a6472" if share is None else "#176b43" if share >= 99 else "#a8232f"
     return _drawn("uptime 90d", said(share), colour)
+
+
+def response_badge(view: View) -> str:
+    """The mean response time of the last 24 hours, over what is measured."""
+    means = [sum(hour.mean_ms for hour in hours) / len(hours) for hours in view.hours.values() if hours]
+    if not means:
+        return _drawn("response 24h", "no data", "#5a6472")
+    return _drawn("response 24h", f"{round(sum(means) / len(means))} ms", "#235a99")
+
+
+def icon(view: View) -> str:
+    """The page's own, in its colour; it says nothing of how all is."""
+    colour, on = brand(view.page.branding.get("primaryColor"))
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">'
+        f'<rect width="32" height="32" rx="8" fill="{colour}"/>'
+        f'<path d="M5 17h6l3-8 5 15 3-7h5" fill="none" stroke="{on}" stroke-width="2.5" '
+        'stroke-linecap="round" stroke-linejoin="round"/></svg>'
+    )
 
 
 def _drawn(label: str, value: str, colour: str) -> str:

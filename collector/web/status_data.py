@@ -9,6 +9,7 @@ from collector.core.statuspage import MAINTENANCE, Status
 from collector.services.status_pages_components import Seen
 from collector.services.status_pages_incidents import Told
 from collector.services.status_pages_view import View
+from collector.web.status_places import Place
 from shared import ids
 from shared.clock import iso
 
@@ -21,12 +22,12 @@ _INDICATORS: Final[dict[Status, tuple[str, str]]] = {
 }
 
 
-def own(view: View, public_url: str) -> str:
+def own(view: View, place: Place) -> str:
     """How all is, each component, and what is told of."""
     return _text(
         {
             "name": view.page.name,
-            "url": _url(view, public_url),
+            "url": place.url,
             "status": view.status,
             "components": [_component(view, seen) for seen in view.components],
             "incidents": [_incident(told) for told in view.open],
@@ -37,7 +38,7 @@ def own(view: View, public_url: str) -> str:
     )
 
 
-def summary(view: View, public_url: str) -> str:
+def summary(view: View, place: Place) -> str:
     """``/api/v2/summary.json``: the names are those of others."""
     indicator, description = _INDICATORS[view.status]
     going = [told for told in (*view.open, *view.planned) if told.row.severity == MAINTENANCE]
@@ -46,15 +47,13 @@ def summary(view: View, public_url: str) -> str:
             "page": {
                 "id": ids.show("sp", view.page.id),
                 "name": view.page.name,
-                "url": _url(view, public_url),
+                "url": place.url,
                 "time_zone": "Etc/UTC",
                 "updated_at": iso(view.at),
             },
             "components": [_listed(view, seen) for seen in view.components],
-            "incidents": [
-                _told(view, told, public_url) for told in view.open if told.row.severity != MAINTENANCE
-            ],
-            "scheduled_maintenances": [_scheduled(view, told, public_url) for told in going],
+            "incidents": [_told(view, told, place) for told in view.open if told.row.severity != MAINTENANCE],
+            "scheduled_maintenances": [_scheduled(view, told, place) for told in going],
             "status": {"indicator": indicator, "description": description},
         }
     )
@@ -112,7 +111,7 @@ def _listed(view: View, seen: Seen) -> dict[str, Any]:
     }
 
 
-def _told(view: View, told: Told, public_url: str) -> dict[str, Any]:
+def _told(view: View, told: Told, place: Place) -> dict[str, Any]:
     row, id_ = told.row, ids.show("spi", told.row.id)
     return {
         "id": id_,
@@ -124,7 +123,7 @@ def _told(view: View, told: Told, public_url: str) -> dict[str, Any]:
         "updated_at": iso(row.updated_at),
         "monitoring_at": None,
         "resolved_at": _maybe(row.resolved_at),
-        "shortlink": _url(view, public_url),
+        "shortlink": place.url,
         "page_id": ids.show("sp", view.page.id),
         "components": [_listed(view, seen) for seen in view.components if seen.row.id in row.components],
         "incident_updates": [
@@ -142,18 +141,14 @@ def _told(view: View, told: Told, public_url: str) -> dict[str, Any]:
     }
 
 
-def _scheduled(view: View, told: Told, public_url: str) -> dict[str, Any]:
+def _scheduled(view: View, told: Told, place: Place) -> dict[str, Any]:
     begun = told.row.scheduled_start is None or told.row.scheduled_start <= view.at
     return {
-        **_told(view, told, public_url),
+        **_told(view, told, place),
         "status": "in_progress" if begun else "scheduled",
         "scheduled_for": _maybe(told.row.scheduled_start),
         "scheduled_until": _maybe(told.row.scheduled_end),
     }
-
-
-def _url(view: View, public_url: str) -> str:
-    return f"{public_url}/status/{view.page.slug}"
 
 
 def _maybe(moment: datetime | None) -> str | None:

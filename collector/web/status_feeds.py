@@ -9,6 +9,7 @@ from xml.sax.saxutils import escape
 from collector.core.statuspage import MAINTENANCE
 from collector.services.status_pages_incidents import Told
 from collector.services.status_pages_view import View
+from collector.web.status_places import Place
 from shared import ids
 from shared.clock import iso
 
@@ -21,13 +22,13 @@ _FOLD: Final = 75
 _NO_END: Final = timedelta(hours=1)
 
 
-def atom(view: View, public_url: str) -> str:
+def atom(view: View, place: Place) -> str:
     """RFC 4287: an entry for each incident, which changes with each update."""
-    url = f"{public_url}/status/{view.page.slug}"
+    url = place.url
     newest = max((told.row.updated_at for told in view.incidents), default=view.page.created_at)
     entries = "".join(
-        f"<entry><id>{_xml(_link(url, told))}</id><title>{_xml(told.row.title)}</title>"
-        f'<link href="{_xml(_link(url, told))}"/>'
+        f"<entry><id>{_xml(_link(place, told))}</id><title>{_xml(told.row.title)}</title>"
+        f'<link href="{_xml(_link(place, told))}"/>'
         f"<published>{iso(told.row.published_at)}</published><updated>{iso(told.row.updated_at)}</updated>"
         f'<content type="text">{_xml(_said(told))}</content></entry>\n'
         for told in view.incidents[:_MOST]
@@ -40,12 +41,12 @@ def atom(view: View, public_url: str) -> str:
     )
 
 
-def rss(view: View, public_url: str) -> str:
+def rss(view: View, place: Place) -> str:
     """RSS 2.0: the same for older readers."""
-    url = f"{public_url}/status/{view.page.slug}"
+    url = place.url
     items = "".join(
-        f"<item><title>{_xml(told.row.title)}</title><link>{_xml(_link(url, told))}</link>"
-        f'<guid isPermaLink="true">{_xml(_link(url, told))}</guid>'
+        f"<item><title>{_xml(told.row.title)}</title><link>{_xml(_link(place, told))}</link>"
+        f'<guid isPermaLink="true">{_xml(_link(place, told))}</guid>'
         f"<pubDate>{format_datetime(told.row.published_at.astimezone(UTC), usegmt=True)}</pubDate>"
         f"<description>{_xml(escape(_said(told)))}</description></item>\n"
         for told in view.incidents[:_MOST]
@@ -58,18 +59,17 @@ def rss(view: View, public_url: str) -> str:
     )
 
 
-def calendar(view: View, public_url: str) -> str:
+def calendar(view: View, place: Place) -> str:
     """RFC 5545: the maintenance that was planned, also what is over."""
-    url = f"{public_url}/status/{view.page.slug}"
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Tocsin//Status page//EN", "METHOD:PUBLISH"]
     lines.append(f"X-WR-CALNAME:{_line(view.page.name)}")
     for told in view.incidents:
         if told.row.severity == MAINTENANCE and told.row.scheduled_start is not None:
-            lines += _event(told, told.row.scheduled_start, url)
+            lines += _event(told, told.row.scheduled_start, place)
     return "".join(f"{_folded(line)}\r\n" for line in [*lines, "END:VCALENDAR"])
 
 
-def _event(told: Told, start: datetime, url: str) -> list[str]:
+def _event(told: Told, start: datetime, place: Place) -> list[str]:
     row = told.row
     end = row.scheduled_end or max(start + _NO_END, row.resolved_at or start)
     return [
@@ -80,13 +80,13 @@ def _event(told: Told, start: datetime, url: str) -> list[str]:
         f"DTEND:{_stamp(end)}",
         f"SUMMARY:{_line(row.title)}",
         f"DESCRIPTION:{_line(_said(told))}",
-        f"URL:{_link(url, told)}",
+        f"URL:{_link(place, told)}",
         "END:VEVENT",
     ]
 
 
-def _link(url: str, told: Told) -> str:
-    return f"{url}/history#{ids.show('spi', told.row.id)}"
+def _link(place: Place, told: Told) -> str:
+    return f"{place.url}/history{place.suffix}#{ids.show('spi', told.row.id)}"
 
 
 def _said(told: Told) -> str:

@@ -6,6 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from collector.api import status_pages_cache
 from collector.api.status_pages_cache import Sites
 from collector.storage.db import Db
 from shared.errors import Unavailable
@@ -20,6 +21,8 @@ class Line:
         self._far = far
         self._server: asyncio.Server | None = None
         self._ends: list[asyncio.StreamWriter] = []
+        self._open = asyncio.Event()
+        self._open.set()
 
     async def lay(self, near: Path) -> None:
         self._server = await asyncio.start_unix_server(self._join, near)
@@ -31,22 +34,32 @@ class Line:
         for end in self._ends:
             end.transport.abort()
 
+    async def hang(self) -> None:
+        """What is said from now on gets nowhere, and nobody is told."""
+        self._open.clear()
+
     async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         far_reader, far_writer = await asyncio.open_unix_connection(self._far)
         self._ends += [writer, far_writer]
-        await asyncio.gather(_pass(reader, far_writer), _pass(far_reader, writer), return_exceptions=True)
+        ways = ((reader, far_writer), (far_reader, writer))
+        await asyncio.gather(*(_pass(*way, self._open) for way in ways), return_exceptions=True)
 
 
-async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, way: asyncio.Event) -> None:
     try:
         while data := await reader.read(65_536):
+            await way.wait()
             writer.write(data)
             await writer.drain()
     finally:
         writer.close()
 
 
-async def test_it_is_shown_as_it_was_known_last(api: Api, database_url: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("fault", ["cut", "hang"])
+async def test_it_is_shown_as_it_was_known_last(
+    api: Api, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    monkeypatch.setattr(status_pages_cache, "PATIENCE_S", 0.1)
     await page(api, slug="example", name="Known before")
     parts = urlsplit(database_url)
     (folder,) = parse_qs(parts.query)["host"]
@@ -55,14 +68,16 @@ async def test_it_is_shown_as_it_was_known_last(api: Api, database_url: str, tmp
     db = await Db.open(parts._replace(query=f"host={tmp_path}").geturl())
     seconds = iter(range(0, 1_000, 10))
     sites = Sites(clock=lambda: next(seconds))
-    before = await sites.find(db, "example", api.clock())
+    before = await sites.find(db, "slug", "example", api.clock())
 
-    await line.cut()
+    await (line.cut() if fault == "cut" else line.hang())
 
-    after = await sites.find(db, "example", api.clock())
+    async with asyncio.timeout(5):
+        after = await sites.find(db, "slug", "example", api.clock())
     assert before is not None
     assert after is not None
     assert (after.view, after.view.page.name) == (before.view, "Known before")
+    await line.cut()
     with pytest.raises(Unavailable):
-        await sites.find(db, "other", api.clock())
+        await sites.find(db, "slug", "other", api.clock())
     await db.close()

@@ -1,5 +1,6 @@
 """Status pages for programs: feeds, calendar, JSON, badges, widget."""
 
+import re
 from datetime import timedelta
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -9,6 +10,7 @@ import pytest
 from tests.api.client import Api
 from tests.api.test_status_pages import page
 from tests.api.test_status_pages_public import always_fresh, visit
+from tests.browser.status_world import measured
 
 __all__ = ["always_fresh"]
 
@@ -22,6 +24,7 @@ KINDS = {
     "/maintenance.ics": "text/calendar",
     "/badge.svg": "image/svg+xml",
     "/badge.svg?kind=uptime": "image/svg+xml",
+    "/badge.svg?kind=response": "image/svg+xml",
     "/widget": "text/html",
 }
 
@@ -113,11 +116,21 @@ async def test_the_summary_has_the_shape_that_others_read(api: Api) -> None:
 async def test_badges_are_svg_that_runs_nothing(api: Api) -> None:
     await told(api)
 
-    for kind, said in (("status", "partial outage"), ("uptime", "no data")):
+    for kind, said in (("status", "partial outage"), ("uptime", "no data"), ("response", "no data")):
         body = (await visit(api, f"example/badge.svg?kind={kind}")).body
         root = ET.fromstring(body)
         assert said in (root.get("aria-label") or "")
         assert b"script" not in body
+
+
+async def test_badges_say_what_was_measured(api: Api) -> None:
+    component = {"name": "Shop", "monitorId": await measured(api, bad={1: 0.5})}
+    await page(api, slug="example", components=[component])
+
+    for kind, said in (("uptime", r"uptime 90d: 99\.\d\d %"), ("response", r"response 24h: \d+ ms")):
+        label = ET.fromstring((await visit(api, f"example/badge.svg?kind={kind}")).body).get("aria-label")
+        assert re.fullmatch(said, label or "")
+    assert b'<svg class="chart"' in (await visit(api, "example")).body
 
 
 async def test_the_widget_alone_may_stand_in_a_frame(api: Api) -> None:

@@ -70,7 +70,8 @@ async def test_nothing_on_a_page_runs_or_is_taken_for_markup(api: Api) -> None:
     for path in ("nasty", "nasty/history"):
         answer = await visit(api, path)
         text = answer.body.decode()
-        assert "<script" not in text
+        assert text.count("<script") == 1
+        assert '<script src="/status/nasty/status.js" defer></script>' in text
         assert "<img" not in text
         assert " style=" not in text
         assert "49" not in text.replace("T", "").split("<title>")[1][:200]
@@ -133,6 +134,15 @@ async def test_tries_are_limited(api: Api) -> None:
     assert (late.status, int(late.headers["Retry-After"]) > 0) == (429, True)
     api.clock.ahead = timedelta(minutes=6)
     assert (await enter(api, "inner", "sesame")).status == 303
+
+
+async def test_an_open_page_takes_no_password(api: Api) -> None:
+    await page(api, slug="example", password="sesame")
+
+    for password in ("sesame", "x"):
+        answer = await enter(api, "example", password)
+        assert (answer.status, answer.headers["Location"]) == (303, "/status/example")
+        assert "Set-Cookie" not in answer.headers
 
 
 async def test_a_private_page_without_a_password_is_shut(api: Api) -> None:

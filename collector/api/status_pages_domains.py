@@ -1,0 +1,79 @@
+"""Status pages at domains of their own: found by the Host header, with the page at the root."""
+
+from functools import lru_cache
+from typing import Final
+from urllib.parse import urlsplit
+
+from aiohttp import hdrs, web
+
+from collector.api import status_pages_entry, status_pages_public, status_pages_public_subscribers
+from collector.api.auth import Handler
+from collector.api.deps import deps
+from collector.api.status_pages_public import MET, PUBLIC, Met
+from collector.core.statuspage_fields import is_domain
+from collector.web import status_places
+from shared.errors import Unavailable
+
+# What programs come for, by whatever name they know us: never a page's.
+_FOR_PROGRAMS: Final = ("/v1/", "/ping/", "/api/push/", "/healthz", "/readyz", "/metrics")
+_PATHS: Final[dict[tuple[str, str], Handler]] = {
+    ("GET", "/"): status_pages_public.show,
+    ("POST", "/"): status_pages_entry.enter,
+    ("GET", "/subscribe"): status_pages_public_subscribers.ask,
+    ("POST", "/subscribe"): status_pages_public_subscribers.begin,
+    ("GET", "/history"): status_pages_public.history,
+    ("GET", "/status.json"): status_pages_public.data,
+    ("GET", "/api/v2/summary.json"): status_pages_public.summary,
+    ("GET", "/feed.atom"): status_pages_public.atom,
+    ("GET", "/feed.rss"): status_pages_public.rss,
+    ("GET", "/maintenance.ics"): status_pages_public.calendar,
+    ("GET", "/badge.svg"): status_pages_public.badge,
+    ("GET", "/widget"): status_pages_public.widget,
+    ("GET", "/icon.svg"): status_pages_public.icon,
+    ("GET", "/style.css"): status_pages_public.style,
+    ("GET", "/custom.css"): status_pages_public.custom_style,
+    ("GET", "/status.js"): status_pages_public.script,
+}
+
+
+@web.middleware
+async def by_domain(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Of what a person could open, a page's domain has the page alone: no console, and no other page."""
+    asked = request.headers.get(hdrs.HOST, "")
+    if request.path.startswith(_FOR_PROGRAMS) or _is_ours(asked, deps(request).public_url):
+        return await handler(request)
+    found = await _found(request, _name(asked))
+    if found is None:
+        return await handler(request)
+    if request.path.startswith(f"/status/{found.site.view.page.slug}/"):
+        return await handler(request)
+    own = _PATHS.get(("GET" if request.method == "HEAD" else request.method, request.path))
+    if own is None:
+        return status_pages_public.missing(request)
+    request[MET] = found
+    return await own(request)
+
+
+@lru_cache(maxsize=1_024)
+def _is_ours(host: str, public_url: str) -> bool:
+    """Addresses are; so is what every link of ours leads to."""
+    host = _name(host)
+    return host == urlsplit(public_url).hostname or not is_domain(host) or host.replace(".", "").isdigit()
+
+
+def _name(host: str) -> str:
+    """``Status.Example.com.:8443`` -> ``status.example.com``."""
+    return host.partition(":")[0].rstrip(".").lower()
+
+
+async def _found(request: web.Request, host: str) -> Met | None:
+    """None also while the database is away and the host was not known before: it may be any name of ours."""
+    at_hand = deps(request)
+    try:
+        site = await request.app[PUBLIC].sites.find(at_hand.db, "domain", host, at_hand.now())
+    except Unavailable:
+        return None
+    if site is None:
+        return None
+    scheme, mails = urlsplit(at_hand.public_url).scheme, at_hand.transport.mailer is not None
+    return Met(site, status_places.at_domain(scheme, host, mails=mails))

@@ -1,0 +1,58 @@
+"""The door of a private status page: who types its password gets a cookie."""
+
+import asyncio
+from typing import Final
+
+from aiohttp import hdrs, web
+
+from collector.api.auth import address
+from collector.api.deps import deps
+from collector.api.status_pages_public import COOKIE, PUBLIC, form, met, missing
+from collector.core import passwords
+from collector.core.statuspage_gate import OPEN_FOR, ticket
+
+# So many passwords are looked at at once: each takes a tenth of a second and 32 MiB.
+_AT_ONCE: Final = 2
+_LONGEST: Final = 1_024
+HASHING: web.AppKey[asyncio.Semaphore] = web.AppKey("status_page_passwords", asyncio.Semaphore)
+
+
+def gate() -> asyncio.Semaphore:
+    """What an application keeps under HASHING."""
+    return asyncio.Semaphore(_AT_ONCE)
+
+
+async def enter(request: web.Request) -> web.Response:
+    """POST: the password."""
+    found, now = await met(request), deps(request).now()
+    if found is None:
+        return missing(request)
+    page = found.site.view.page
+    if page.visibility != "private":
+        return web.Response(status=303, headers={hdrs.LOCATION: found.place.home})
+    wait = request.app[PUBLIC].tries.wait_s(page.id, address(request), now)
+    if wait:
+        again = form(request, found, 429, "too_often")
+        again.headers[hdrs.RETRY_AFTER] = str(wait)
+        return again
+    sent = (await request.post()).get("password")
+    if page.password is None or not await _is(request, sent, page.password):
+        return form(request, found, 403, "wrong")
+    answer = web.Response(status=303, headers={hdrs.LOCATION: found.place.home})
+    answer.set_cookie(
+        COOKIE,
+        ticket(page.id, page.password, now),
+        path=found.place.home,
+        max_age=int(OPEN_FOR.total_seconds()),
+        httponly=True,
+        samesite="Lax",
+        secure=deps(request).public_url.startswith("https:"),
+    )
+    return answer
+
+
+async def _is(request: web.Request, sent: object, kept: str) -> bool:
+    if not isinstance(sent, str) or len(sent) > _LONGEST:
+        return False
+    async with request.app[HASHING]:
+        return await asyncio.to_thread(passwords.matches, sent, kept)

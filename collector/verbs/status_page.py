@@ -1,0 +1,109 @@
+"""``tocsin status-page export SLUG DIR``: a copy of a status page, as files for any web host."""
+
+import argparse
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from collector.core.statuspage import is_slug
+from collector.services import status_pages_view
+from collector.services.status_pages_view import View
+from collector.verbs.operator import ground
+from collector.web import status_copy
+from collector.web.status_words import LANGUAGES
+from shared.clock import utc_now
+from shared.command import begin
+from shared.errors import BadSettings, Conflict, NotFound
+from shared.kinds.http import is_url
+from shared.settings import CopySettings, OperatorSettings
+
+_LARGEST: Final = 1 << 20
+_PICTURES: Final = {".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp"}
+
+
+def main(argv: list[str]) -> int:
+    """Write the files; those of an earlier copy give way, each of them whole at any moment."""
+    own, rest = _parser().parse_known_args(argv)
+    settings, logo = begin(CopySettings, rest), _logo(own.logo)
+    if own.url is not None and not is_url(own.url):
+        raise BadSettings("--url: must be an http or https URL")
+    view = asyncio.run(_view(settings, own.slug))
+    if view.page.visibility == "private" and not own.private:
+        raise Conflict(f"{own.slug} is private, and a copy asks for no password; --private makes it anyway")
+    files = status_copy.files(view, own.url or _usual(view, settings), LANGUAGES[own.language], logo)
+    try:
+        put(own.directory, files)
+    except OSError as error:
+        raise Conflict(f"{own.directory} cannot be written: {error.strerror or error}") from error
+    print(f"{len(files)} files in {own.directory}")  # noqa: T201 - the answer
+    return 0
+
+
+def put(directory: Path, files: Mapping[str, bytes]) -> None:
+    """All are written before the first takes its place, so that a full disk leaves the old copy as it is."""
+    directory.mkdir(parents=True, exist_ok=True)
+    staged = Path(tempfile.mkdtemp(prefix=".status-page-", dir=directory))
+    try:
+        for name, content in files.items():
+            path = staged / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        for name in files:
+            (directory / name).parent.mkdir(parents=True, exist_ok=True)
+            (staged / name).replace(directory / name)
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="tocsin status-page", allow_abbrev=False)
+    parser.add_argument("deed", choices=["export"])
+    parser.add_argument("slug")
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--url", help="where the copy will be found, for the links of its feeds")
+    parser.add_argument("--language", choices=sorted(LANGUAGES), default="en", help="of its own words")
+    parser.add_argument("--logo", type=Path, metavar="FILE", help="a picture to put beside it as its logo")
+    parser.add_argument("--private", action="store_true", help="copy a private page, too")
+    return parser
+
+
+async def _view(settings: CopySettings, slug: str) -> View:
+    """Raises NotFound."""
+    operators = OperatorSettings(
+        data_dir=settings.data_dir,
+        database_url=settings.database_url,
+        secret_key=settings.secret_key,
+        log_format=settings.log_format,
+        log_level=settings.log_level,
+    )
+    async with ground(operators) as here:
+        view = await status_pages_view.load(here.db, "slug", slug, utc_now()) if is_slug(slug) else None
+    if view is None:
+        raise NotFound(f"there is no status page {slug}")
+    return view
+
+
+def _usual(view: View, settings: CopySettings) -> str:
+    """Where the page itself is: a copy may take its place."""
+    if view.page.domain is not None:
+        return f"https://{view.page.domain}"
+    return f"{settings.public_url}/status/{view.page.slug}"
+
+
+def _logo(path: Path | None) -> tuple[str, bytes] | None:
+    """Raises BadSettings."""
+    if path is None:
+        return None
+    kind = path.suffix.lower()
+    if kind not in _PICTURES:
+        raise BadSettings(f"--logo: must end in one of {', '.join(sorted(_PICTURES))}")
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise BadSettings(f"--logo: {path} cannot be read: {error.strerror or error}") from None
+    if len(content) > _LARGEST:
+        raise BadSettings("--logo: must be 1 MiB at most")
+    return f"logo{kind}", content

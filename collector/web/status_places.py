@@ -1,0 +1,39 @@
+"""Where a status page is shown: under our own address, at a domain of its own, or in a folder of files."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What links begin with and end in; *url*, without a slash at its end, is whole.
+
+    *fixed*: files, with nobody behind them who would take a form. *subscribe*: where that is asked for.
+    """
+
+    base: str
+    home: str
+    json: str
+    url: str
+    suffix: str = ""
+    fixed: bool = False
+    subscribe: str = ""
+
+
+@lru_cache(maxsize=1_024)
+def under(public_url: str, slug: str, *, mails: bool = False) -> Place:
+    """``/status/{slug}`` of the deployment; *mails*: it can send some."""
+    base = f"/status/{slug}"
+    return Place(
+        base, base, f"{base}.json", public_url + base, subscribe=f"{base}/subscribe" if mails else ""
+    )
+
+
+def at_domain(scheme: str, host: str, *, mails: bool = False) -> Place:
+    """The page's own domain, of which it has all paths."""
+    return Place("", "/", "/status.json", f"{scheme}://{host}", subscribe="/subscribe" if mails else "")
+
+
+def in_folder(url: str) -> Place:
+    """Files beside each other, wherever they lie on their host."""
+    return Place(".", "./index.html", "./status.json", url.rstrip("/"), ".html", fixed=True)

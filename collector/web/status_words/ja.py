@@ -1,0 +1,82 @@
+"""Japanese."""
+
+from typing import Final
+
+from collector.web.status_words.words import Words
+
+_MONTHS = tuple(f"{number}月" for number in range(1, 13))
+
+WORDS: Final = Words(
+    tag="ja",
+    own_name="日本語",
+    months=_MONTHS,
+    short=_MONTHS,
+    moment_form="{year}年{number}月{day}日 {time} UTC",
+    date_form="{year}年{number}月{day}日",
+    month_form="{year}年{number}月",
+    point=".",
+    percent="{}%",
+    comma="、",
+    shown={
+        "operational": "正常稼働",
+        "degraded_performance": "性能低下",
+        "partial_outage": "一部で障害",
+        "major_outage": "重大な障害",
+        "maintenance": "メンテナンス中",
+    },
+    overall={
+        "operational": "すべてのシステムが正常に稼働しています",
+        "degraded_performance": "一部のシステムの応答が遅くなっています",
+        "partial_outage": "一部のシステムで問題が発生しています",
+        "major_outage": "重大な障害が発生しています",
+        "maintenance": "メンテナンスを実施しています",
+    },
+    phases={
+        "investigating": "調査中",
+        "identified": "原因を特定",
+        "monitoring": "経過観察中",
+        "resolved": "解決済み",
+    },
+    planned_phases={
+        "investigating": "予定",
+        "identified": "実施中",
+        "monitoring": "確認中",
+        "resolved": "完了",
+    },
+    title="{name} の稼働状況",
+    history_title="{name} の障害情報",
+    skip="稼働状況へ移動",
+    now="現在",
+    planned="予定されているメンテナンス",
+    systems="システム",
+    recent="過去2週間",
+    incidents="障害情報",
+    no_incidents="障害はありませんでした。",
+    all_incidents="すべての障害情報",
+    back="現在の稼働状況",
+    empty="このページにはまだ何もありません。",
+    from_on="{start} から",
+    from_to="{start} から {end} まで",
+    affects="影響範囲：{names}",
+    unmeasured="{since} から計測されていません",
+    uptime="過去90日間の稼働率：{share}",
+    up="稼働率 {share}",
+    no_data="データなし",
+    days_ago="90日前",
+    today="今日",
+    span="{since}から{until}",
+    response="応答時間",
+    response_said="平均 {mean} ミリ秒、最大 {highest} ミリ秒",
+    hours_ago="24時間前",
+    just_now="現在",
+    as_of="{at} 現在",
+    stale="現在このページを更新できません。最後に確認された状態を表示しています。",
+    calendar="カレンダー",
+    subscribe="購読",
+    private="このページは非公開です",
+    password="パスワード",  # noqa: S106 - the word
+    enter="稼働状況を表示",
+    wrong="パスワードが正しくありません。",
+    too_often="試行回数が多すぎます。数分お待ちください。",
+    missing="ここにステータスページはありません",
+)

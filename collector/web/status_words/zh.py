@@ -1,0 +1,82 @@
+"""Chinese, in simplified characters."""
+
+from typing import Final
+
+from collector.web.status_words.words import Words
+
+_MONTHS = tuple(f"{number}月" for number in range(1, 13))
+
+WORDS: Final = Words(
+    tag="zh",
+    own_name="中文",
+    months=_MONTHS,
+    short=_MONTHS,
+    moment_form="{year}年{number}月{day}日 {time} UTC",
+    date_form="{year}年{number}月{day}日",
+    month_form="{year}年{number}月",
+    point=".",
+    percent="{}%",
+    comma="、",
+    shown={
+        "operational": "正常运行",
+        "degraded_performance": "性能下降",
+        "partial_outage": "部分中断",
+        "major_outage": "严重中断",
+        "maintenance": "维护中",
+    },
+    overall={
+        "operational": "所有系统运行正常",
+        "degraded_performance": "部分系统响应缓慢",
+        "partial_outage": "部分系统出现问题",
+        "major_outage": "出现严重中断",
+        "maintenance": "正在进行维护",
+    },
+    phases={
+        "investigating": "调查中",
+        "identified": "已查明原因",
+        "monitoring": "观察中",
+        "resolved": "已解决",
+    },
+    planned_phases={
+        "investigating": "已计划",
+        "identified": "进行中",
+        "monitoring": "验证中",
+        "resolved": "已完成",
+    },
+    title="{name} 状态",
+    history_title="{name} 事件",
+    skip="跳到状态",
+    now="当前",
+    planned="计划维护",
+    systems="系统",
+    recent="最近两周",
+    incidents="事件",
+    no_incidents="没有事件。",
+    all_incidents="所有事件",
+    back="当前状态",
+    empty="此页面暂无内容。",
+    from_on="从 {start} 起",
+    from_to="从 {start} 到 {end}",
+    affects="影响：{names}",
+    unmeasured="自 {since} 起未测量",
+    uptime="最近 90 天可用率：{share}",
+    up="可用率 {share}",
+    no_data="无数据",
+    days_ago="90 天前",
+    today="今天",
+    span="{since}至{until}",
+    response="响应时间",
+    response_said="平均 {mean} 毫秒，最高 {highest} 毫秒",
+    hours_ago="24 小时前",
+    just_now="现在",
+    as_of="更新于 {at}",
+    stale="此页面暂时无法更新，显示的是最后已知的状态。",
+    calendar="日历",
+    subscribe="订阅",
+    private="此页面为私密页面",
+    password="密码",  # noqa: S106 - the word
+    enter="查看状态",
+    wrong="密码不正确。",
+    too_often="尝试次数过多，请等待几分钟。",
+    missing="这里没有状态页面",
+)

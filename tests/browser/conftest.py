@@ -1,0 +1,77 @@
+"""A real Chromium, one for the run, and in it a fresh visitor for each visit of a test."""
+
+import shutil
+import subprocess
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Final
+
+import pytest
+from playwright.async_api import Browser, async_playwright
+
+from tests.api.conftest import api, keyring, made
+from tests.browser.visits import Visitors
+
+__all__ = ["api", "keyring", "made"]
+
+FLAGS: Final = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-dev-shm-usage",
+    "--disable-extensions",
+    "--disable-sync",
+    "--hide-scrollbars",
+    "--remote-debugging-port=0",
+)
+_STARTS_WITHIN_S: Final = 30.0
+
+
+@pytest.fixture(scope="session")
+def chromium_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where the run's Chromium is steered; it outlives every test's event loop."""
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.skip("Chromium is not installed: apt-get install chromium")
+    profile = tmp_path_factory.mktemp("chromium")
+    process = subprocess.Popen(
+        [program, *FLAGS, f"--user-data-dir={profile}", "about:blank"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield f"http://127.0.0.1:{_port(process, profile / 'DevToolsActivePort')}"
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+
+
+def _port(process: "subprocess.Popen[bytes]", told: Path) -> int:
+    """What Chromium writes down once it listens."""
+    deadline = time.monotonic() + _STARTS_WITHIN_S
+    while True:
+        if told.exists() and (lines := told.read_text().splitlines()):
+            return int(lines[0])
+        assert process.poll() is None, "Chromium ended"
+        assert time.monotonic() < deadline, "Chromium does not start"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+async def browser(chromium_url: str) -> AsyncIterator[Browser]:
+    async with async_playwright() as playwright:
+        yield await playwright.chromium.connect_over_cdp(chromium_url)
+
+
+@pytest.fixture
+async def visitors(browser: Browser) -> AsyncIterator[Visitors]:
+    """Who opens pages as people do; all that they had open is closed in the end."""
+    async with AsyncExitStack() as stack:
+        yield Visitors(browser, stack)
