@@ -4,15 +4,30 @@ import logging
 import re
 import secrets
 import time
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from functools import cache
+from itertools import count
 
 import structlog
 from aiohttp import hdrs, web
 from multidict import istr
 from prometheus_client import Counter
 
-from collector.api import auth, docs, idempotency, problems, ratelimit, routes, status_pages_public
+from collector.api import (
+    auth,
+    docs,
+    idempotency,
+    problems,
+    ratelimit,
+    routes,
+    status_pages_domains,
+    status_pages_entry,
+    status_pages_public,
+    status_pages_public_subscribers,
+)
 from collector.api.auth import REQUEST_ID, Handler
+from collector.api.console import pages as console
 from collector.api.deps import DEPS, Deps
 from collector.api.reading import MAX_BODY
 from collector.metrics import http_request_seconds, http_requests
@@ -23,8 +38,14 @@ from shared.errors import CannotStart
 log = structlog.get_logger()
 
 _SERVER = "tocsin"
+_X_CONTENT_TYPE_OPTIONS, _HSTS = istr("X-Content-Type-Options"), istr("Strict-Transport-Security")
+_HALF_A_YEAR = "max-age=15552000"
 _X_REQUEST_ID = istr("X-Request-Id")
 _SANE_ID = re.compile(r"[\x21-\x7e]{1,128}")
+# Nobody is to guess an id, only to tell one from all others: chance is asked once.
+_RUN, _REQUESTS = secrets.token_hex(12), count(1)
+# As structlog's own `bind_contextvars` names it, which looks for it anew each time.
+_LOGGED_ID = ContextVar[str](structlog.contextvars.STRUCTLOG_KEY_PREFIX + "request_id")
 _SLOW_S = 1.0
 _KEEPALIVE_S = 75.0
 _SHUTDOWN_S = 5.0
@@ -32,16 +53,19 @@ _SHUTDOWN_S = 5.0
 
 def make(deps: Deps) -> web.Application:
     """The application; `serve` runs it."""
-    around = [watch, problems.explain, auth.guard, idempotency.repeat]
+    around = [watch, problems.explain, auth.guard, status_pages_domains.by_domain, idempotency.repeat]
     app = web.Application(middlewares=around, client_max_size=MAX_BODY)
     app[DEPS] = deps
     app[auth.FINDER] = Finder(deps.db)
     app[docs.TEXTS] = {}
     app[status_pages_public.PUBLIC] = status_pages_public.Public()
+    app[status_pages_entry.HASHING] = status_pages_entry.gate()
+    app[status_pages_public_subscribers.ASKERS] = status_pages_public_subscribers.askers()
     app.cleanup_ctx.append(ratelimit.running)
     app.on_cleanup.append(_let_go)
-    app.on_response_prepare.append(_mark)
+    app.on_response_prepare.append(_marking(deps.public_url))
     routes.register(app)
+    console.register(app)
     return app
 
 
@@ -74,8 +98,7 @@ async def watch(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Give the request its id, count it, log it if it was slow: an access log would halve the throughput."""
     start = time.perf_counter()
     request[REQUEST_ID] = request_id = _request_id(request.headers.get(_X_REQUEST_ID))
-    # Until the connection's next request, whose id takes its place.
-    structlog.contextvars.bind_contextvars(request_id=request_id)
+    _LOGGED_ID.set(request_id)  # in this request's task alone
     response = await handler(request)
     resource = request.match_info.route.resource
     _counter(resource.canonical if resource else "", response.status).inc()
@@ -83,7 +106,8 @@ async def watch(request: web.Request, handler: Handler) -> web.StreamResponse:
         seconds = time.perf_counter() - start
         http_request_seconds.observe(seconds)
         if seconds > _SLOW_S:
-            log.warning("slow request", method=request.method, path=request.path, seconds=round(seconds, 3))
+            where = problems.place(request)
+            log.warning("slow request", method=request.method, path=where, seconds=round(seconds, 3))
     return response
 
 
@@ -115,6 +139,7 @@ def _unreadable(
         response = problems.problem(status, "Something went wrong here")
     response.headers[hdrs.SERVER] = _SERVER
     response.headers[_X_REQUEST_ID] = _request_id(None)
+    response.headers[_X_CONTENT_TYPE_OPTIONS] = "nosniff"
     response.force_close()
     return response
 
@@ -131,16 +156,25 @@ async def _let_go(app: web.Application) -> None:
 
 
 def _request_id(sent: str | None) -> str:
-    return sent if sent is not None and _SANE_ID.fullmatch(sent) else secrets.token_hex(16)
+    return sent if sent is not None and _SANE_ID.fullmatch(sent) else f"{_RUN}{next(_REQUESTS):08x}"
 
 
-async def _mark(request: web.Request, response: web.StreamResponse) -> None:
-    if isinstance(response, web.HTTPException):
-        problems.reshape(response)
-    response.headers[hdrs.SERVER] = _SERVER
-    response.headers[_X_REQUEST_ID] = request.get(REQUEST_ID) or _request_id(None)
-    if request.content.exception() is not None:  # what comes next on this connection is nobody's to say
-        response.force_close()
-        response.headers[hdrs.CONNECTION] = "close"
-    if ratelimit.counts(request):
+def _marking(public_url: str) -> Callable[[web.Request, web.StreamResponse], Awaitable[None]]:
+    """What gives every answer the headers that every answer bears."""
+    encrypted = public_url.startswith("https://")
+
+    async def mark(request: web.Request, response: web.StreamResponse) -> None:
+        if type(response) is not web.Response and isinstance(response, web.HTTPException):
+            problems.reshape(response)
+        headers = response.headers
+        headers[hdrs.SERVER] = _SERVER
+        headers[_X_CONTENT_TYPE_OPTIONS] = "nosniff"
+        if encrypted:
+            headers[_HSTS] = _HALF_A_YEAR
+        headers[_X_REQUEST_ID] = request.get(REQUEST_ID) or _request_id(None)
+        if request.content.exception() is not None:  # what comes next on this connection is nobody's to say
+            response.force_close()
+            headers[hdrs.CONNECTION] = "close"
         ratelimit.mark(request, response, auth.address)
+
+    return mark

@@ -8,7 +8,7 @@ import orjson
 from aiohttp import hdrs, web
 
 from collector.api import ratelimit
-from collector.api.deps import deps
+from collector.api.deps import DEPS
 from collector.core.access import Actor, Permission, needed_for, permits
 from collector.core.client_address import client_address
 from collector.services.tokens import Finder
@@ -58,7 +58,7 @@ def actor(request: web.Request) -> Actor:
 
 def address(request: web.Request) -> str:
     """The client's address: the peer's, or what a proxy of TOCSIN_TRUSTED_PROXIES says."""
-    trusted = deps(request).trusted_proxies
+    trusted = request.app[DEPS].trusted_proxies
     forwarded = tuple(request.headers.getall(_X_FORWARDED_FOR, ())) if trusted else ()
     return client_address(request.remote or "", forwarded, trusted)
 
@@ -66,12 +66,13 @@ def address(request: web.Request) -> str:
 @web.middleware
 async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
     """429 and 401 before all else under /v1, known path or not; then 403 before what the route would say."""
-    needed = _needed(request)
+    app = request.app
+    needed = _needed(app, request)
     if needed is None:
         if ratelimit.counts(request):
             await ratelimit.of_address(request, address(request))
         return await handler(request)
-    who = await _identify(request)
+    who = await _identify(app, request)
     if not isinstance(who, Caller):
         await ratelimit.of_address(request, address(request))
         return web.Response(body=who, status=401, headers=_UNAUTHORIZED)
@@ -82,19 +83,19 @@ async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
     return await handler(request)
 
 
-def _needed(request: web.Request) -> Permission | None:
+def _needed(app: web.Application, request: web.Request) -> Permission | None:
     resource = request.match_info.route.resource
     if resource is not None:
-        return request.app[NEEDS][request.method, resource.canonical]
+        return app[NEEDS][request.method, resource.canonical]
     return needed_for(request.method) if ratelimit.counts(request) else None
 
 
-async def _identify(request: web.Request) -> Caller | bytes:
+async def _identify(app: web.Application, request: web.Request) -> Caller | bytes:
     """The caller, or the body that says why there is none."""
     scheme, _, value = request.headers.get(hdrs.AUTHORIZATION, "").partition(" ")
     if scheme.lower() != "bearer":
         return _NO_TOKEN
-    found = await request.app[FINDER].find(value.strip(), deps(request).now())
+    found = await app[FINDER].find(value.strip(), app[DEPS].now())
     if found is None:
         return _BAD_TOKEN
     return Caller(found.team_id, found.user_id, found.id, found.user_name, found.plan, found.permission)

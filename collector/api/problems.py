@@ -56,6 +56,7 @@ _AWAY = (
 )
 
 
+_PASSING = (Unavailable, Limited)
 _CHALLENGE: Mapping[str, str] = {hdrs.WWW_AUTHENTICATE: "Bearer"}
 
 
@@ -71,11 +72,17 @@ async def explain(request: web.Request, handler: Handler) -> web.StreamResponse:
     except (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError):
         return problem(409, "Somebody else changed the same thing at the same time")
     except _AWAY as error:
-        log.warning("request failed for now", path=request.path, error=repr(error))
+        log.warning("request failed for now", path=place(request), error=repr(error))
         return problem(503, "This cannot be done right now; try again", retry_after=1)
     except Exception:
-        log.exception("request failed", method=request.method, path=request.path)
+        log.exception("request failed", method=request.method, path=place(request))
         return problem(500, _MESSAGE[500])
+
+
+def place(request: web.Request) -> str:
+    """The route's pattern, for logs: in the path itself may stand a key, or the secret of a link."""
+    resource = request.match_info.route.resource
+    return resource.canonical if resource else "unknown"
 
 
 def problem(
@@ -87,17 +94,23 @@ def problem(
     headers: Mapping[str, str] | None = None,
 ) -> web.Response:
     """``{error, message, status}``, and *details* or *retryAfter* where there are any."""
-    extra = {hdrs.CONTENT_TYPE: JSON, **(headers or {})}
-    if retry_after is not None:
-        extra[hdrs.RETRY_AFTER] = str(retry_after)
-    body = _body(status, message, retry_after) if details is None else _detailed(status, message, details)
-    return web.Response(body=body, status=status, headers=extra)
+    body, usual = _usual(status, message, retry_after)
+    return web.Response(
+        body=body if details is None else _detailed(status, message, details),
+        status=status,
+        headers={**usual, **headers} if headers else usual,
+    )
 
 
 @lru_cache(maxsize=256)
-def _body(status: int, message: str, retry_after: int | None) -> bytes:
+def _usual(status: int, message: str, retry_after: int | None) -> tuple[bytes, Mapping[str, str]]:
+    """Body and headers, made once: a flood of refusals is to cost little."""
     data: dict[str, Any] = {"error": _name(status), "message": message, "status": status}
-    return orjson.dumps(data if retry_after is None else {**data, "retryAfter": retry_after})
+    headers: dict[str, str] = {hdrs.CONTENT_TYPE: JSON}
+    if retry_after is not None:
+        data["retryAfter"] = retry_after
+        headers[hdrs.RETRY_AFTER] = str(retry_after)
+    return orjson.dumps(data), headers
 
 
 def _detailed(status: int, message: str, details: Mapping[str, str]) -> bytes:
@@ -121,7 +134,7 @@ def _told(error: TocsinError) -> web.Response:
         status,
         str(error) or _name(status),
         details=error.details if isinstance(error, Invalid) else None,
-        retry_after=error.retry_after if isinstance(error, Unavailable | Limited) else None,
+        retry_after=error.retry_after if isinstance(error, _PASSING) else None,
         headers=_CHALLENGE if status == 401 else None,
     )
 

@@ -1,4 +1,4 @@
-"""Rate limits at the door: a token from the caller's bucket, and on every response how it stands."""
+"""Rate limits at the door: a token from the caller's bucket, and on every response how a bucket stands."""
 
 import asyncio
 import math
@@ -27,6 +27,12 @@ _LIMIT, _BURST, _REMAINING, _RESET = (
     istr(f"X-RateLimit-{name}") for name in ("Limit", "Burst", "Remaining", "Reset")
 )
 _OWN_LIMITS: Final = ("/v1/ping/", "/v1/ingest/")
+# What comes by a monitor's key or token: of each monitor ten a second, and so many at once.
+PUSHES: Final = Plan(per_minute=600, burst=100)
+_UNTOUCHED: Final = Standing(PUSHES, admitted=True, remaining=PUSHES.burst, full_in_s=0, retry_after_s=0)
+_SPENT: Final = Standing(
+    PUSHES, admitted=False, remaining=0, full_in_s=PUSHES.burst / PUSHES.per_second, retry_after_s=1
+)
 _NETWORK_BYTES: Final = 8  # who has one IPv6 address has as many as he likes of its /64
 
 
@@ -43,8 +49,7 @@ async def running(app: web.Application) -> AsyncIterator[None]:
 
 def counts(request: web.Request) -> bool:
     """Is it a request of the API? Pings and what takes metrics in have limits of their own."""
-    path = request.path
-    return (path.startswith("/v1/") and not path.startswith(_OWN_LIMITS)) or path == "/v1"
+    return _shows(request.path) and not request.path.startswith(_OWN_LIMITS)
 
 
 async def of_token(request: web.Request, team_id: int, token_id: UUID, plan: str) -> None:
@@ -57,17 +62,36 @@ async def of_address(request: web.Request, address: str) -> None:
     _admit(request, await request.app[_LIMITS].address(_key(address)))
 
 
+def stands(request: web.Request, standing: Standing) -> None:
+    """Remember how the bucket stands that this request was counted in, for `mark` to tell."""
+    request[_STANDING] = standing
+
+
 def mark(request: web.Request, response: web.StreamResponse, address: Callable[[web.Request], str]) -> None:
-    """Say how the bucket stands; that of the address when no bucket was come to."""
-    standing = request.get(_STANDING) or request.app[_LIMITS].look(_key(address(request)))
+    """Say on everything under /v1 how the bucket stands; where none was come to, the one that it would be."""
+    if not _shows(request.path):
+        return
+    standing = request.get(_STANDING) or _would_be(request, response, address)
     headers = response.headers
     headers[_LIMIT], headers[_BURST] = _texts(standing.plan)
     headers[_REMAINING] = str(standing.remaining)
     headers[_RESET] = str(math.ceil(time.time() + standing.full_in_s))
 
 
+def _shows(path: str) -> bool:
+    return path.startswith("/v1/") or path == "/v1"
+
+
+def _would_be(
+    request: web.Request, response: web.StreamResponse, address: Callable[[web.Request], str]
+) -> Standing:
+    if counts(request):
+        return request.app[_LIMITS].look(_key(address(request)))
+    return _SPENT if response.status == 429 else _UNTOUCHED
+
+
 def _admit(request: web.Request, standing: Standing) -> None:
-    request[_STANDING] = standing
+    stands(request, standing)
     if not standing.admitted:
         raise Limited("Rate limit exceeded", retry_after=standing.retry_after_s)
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 # How long a share that nobody uses keeps its tokens, and who asks often is given more at a time.
 _IDLE_S: Final = 1.0
@@ -62,9 +62,11 @@ class Ask:
     want: int
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """How a bucket stands after a request; *full_in_s* and *retry_after_s* count from then."""
+class Standing(NamedTuple):
+    """How a bucket stands after a request; *full_in_s* and *retry_after_s* count from then.
+
+    One is made for each request: a tuple takes a third of the time.
+    """
 
     plan: Plan
     admitted: bool
@@ -76,12 +78,13 @@ class Standing:
 class Share:
     """What one collector holds of a bucket and knows of it; all times are on one monotonic clock."""
 
-    __slots__ = ("_asked_at", "_at", "_debt", "_level", "_refused_until", "_sent", "_size", "_slice",
-                 "_used_at", "plan", "waiting")  # fmt: skip
+    __slots__ = ("_asked_at", "_at", "_burst", "_credit", "_debt", "_level", "_rate", "_refused_until",
+                 "_sent", "_size", "_slice", "_used_at", "plan", "waiting")  # fmt: skip
 
     def __init__(self, plan: Plan, now: float, *, known: bool) -> None:
         """*known*: taken for full without asking; else nothing is spent before the bucket was asked."""
         self.plan = plan
+        self._burst, self._rate, self._credit = plan.burst, plan.per_second, plan.credit
         self.waiting = 0
         self._level: float | None = plan.burst if known else None
         self._at = now
@@ -99,7 +102,7 @@ class Share:
         if self._slice:
             self._slice -= 1
             return True
-        if self._level is not None and self._debt < self.plan.credit and self._half_full(now):
+        if self._level is not None and self._debt < self._credit and self._half_full(now):
             self._debt += 1
             return True
         return False if now < self._refused_until else None
@@ -146,22 +149,20 @@ class Share:
         return not (self._slice or self._debt or self._sent) and self._estimate(now) >= self.plan.burst
 
     def standing(self, now: float, *, admitted: bool) -> Standing:
-        plan = self.plan
-        rate = plan.per_second
-        held = min(plan.burst, self._estimate(now) - self._debt + self._slice)
-        full_in_s = (plan.burst - held) / rate
+        held = min(self._burst, self._estimate(now) - self._debt + self._slice)
+        full_in_s = (self._burst - held) / self._rate
         if admitted:
-            return Standing(plan, True, max(0, int(held)), full_in_s, 0)
-        wait_s = max(self._refused_until - now, (1 - held) / rate, 1)
-        return Standing(plan, False, 0, full_in_s, math.ceil(wait_s))
+            return Standing(self.plan, True, int(held) if held > 0 else 0, full_in_s, 0)
+        wait_s = max(self._refused_until - now, (1 - held) / self._rate, 1)
+        return Standing(self.plan, False, 0, full_in_s, math.ceil(wait_s))
 
     def _estimate(self, now: float) -> float:
         if self._level is None:
-            return self.plan.burst
-        return min(self.plan.burst, self._level + (now - self._at) * self.plan.per_second)
+            return self._burst
+        return min(self._burst, self._level + (now - self._at) * self._rate)
 
     def _half_full(self, now: float) -> bool:
-        return self._estimate(now) - self._debt >= self.plan.burst / 2
+        return self._estimate(now) - self._debt >= self._burst / 2
 
     def _send(self, back: int, want: int) -> Ask:
         self._slice -= back

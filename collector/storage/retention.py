@@ -118,6 +118,11 @@ async def events(tx: Tx, before: datetime, limit: int) -> int:
     return await _delete(tx, "events", told, before, limit)
 
 
+async def audit(tx: Tx, before: datetime, limit: int) -> int:
+    """Entries of the audit log from before *before*; the database keeps each for three years at least."""
+    return await _delete(tx, "audit_log", "at < least($1, now() - interval '1095 days')", before, limit)
+
+
 # Who was told of an incident hears of its end, however long it lasts.
 _OPEN = """
     EXISTS (

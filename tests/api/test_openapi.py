@@ -40,6 +40,10 @@ INTERFACE = """
     POST /v1/incidents/{id}/notes
     GET /v1/incidents/{id}/timeline
     GET /v1/incidents/stats
+    GET /v1/alert-rules
+    POST /v1/alert-rules
+    PUT /v1/alert-rules/{id}
+    DELETE /v1/alert-rules/{id}
     GET /v1/alert-channels
     POST /v1/alert-channels
     PUT /v1/alert-channels/{id}

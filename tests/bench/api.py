@@ -36,7 +36,7 @@ CONNECTIONS = 32
 SECONDS = 3.0
 TIMES = 200
 UNIT = "requests per CPU-second"
-_LENGTH = re.compile(rb"Content-Length: (\d+)")
+LENGTH = re.compile(rb"Content-Length: (\d+)")
 
 
 def run() -> Iterator[Figure]:
@@ -60,8 +60,7 @@ class Served:
 
 async def _measure() -> list[Figure]:
     async with collector() as served:
-        template = await _made(served)
-        await _history(served)
+        template = await furnished(served)
         few = {path: await _median_ms(served, path) for path in _LISTS}
         await _copies(served, template, MANY - FEW)
         await _history(served)
@@ -81,11 +80,12 @@ _LISTS = (
 
 
 async def _figures(served: Served, few: dict[str, float], many: dict[str, float]) -> AsyncIterator[Figure]:
-    some = await _some(served)
-    one = [f"/v1/monitors/{each}" for each in some]
+    known = await some(served)
+    one = [f"/v1/monitors/{each}" for each in known]
     yield Figure("api, nothing but the server (healthz)", await _rate(served, ["/healthz"]), UNIT)
     yield Figure("api, a monitor", await _rate(served, one), UNIT, at_least=4_000)
-    for name, token in (("no token", ""), ("a token that is none", new_token())):
+    strangers = {"no token": "", "a malformed token": "tocsin_x", "an unknown token": new_token()}
+    for name, token in strangers.items():
         stranger = replace(served, token=token)
         yield Figure(f"api, 401 or 429 for {name}", await _rate(stranger, one), UNIT, at_least=15_000)
     for path in _LISTS:
@@ -93,7 +93,7 @@ async def _figures(served: Served, few: dict[str, float], many: dict[str, float]
         yield Figure(f"api, {_short(path)}", await _rate(served, [path]), UNIT, at_least=bound)
     last = f"/v1/monitors?limit=20&page={MANY // 20}"
     yield Figure("api, the last page of 10,000", await _rate(served, [last]), UNIT)
-    newest = [f"/v1/monitors/{each}/results" for each in some]
+    newest = [f"/v1/monitors/{each}/results" for each in known]
     yield Figure("api, the newest 100 results", await _rate(served, newest), UNIT)
     for path in _LISTS:
         yield Figure(f"api, median, {_short(path)}, of 10,000", many[path], "ms")
@@ -167,8 +167,14 @@ _BODY = {
 }
 
 
+async def furnished(served: Served) -> UUID:
+    """Monitors as the API makes them, with sealed headers and a day of results; the last of them."""
+    made = await _made(served)
+    await _history(served)
+    return made
+
+
 async def _made(served: Served) -> UUID:
-    """Monitors as the API makes them, with sealed headers; one of them, which others are copies of."""
     headers = {"Authorization": f"Bearer {served.token}"}
     async with aiohttp.ClientSession(served.url, headers=headers) as session:
         for _ in range(FEW):
@@ -217,28 +223,28 @@ ON CONFLICT DO NOTHING
 """
 
 
-async def _some(served: Served) -> list[str]:
+async def some(served: Served) -> list[str]:
     rows = await served.db.fetch("SELECT id FROM monitors ORDER BY created_at LIMIT $1", READ)
     return [ids.show("mon", row["id"]) for row in rows]
 
 
 async def _rate(served: Served, paths: Sequence[str]) -> float:
     """Requests by CPU second of the collector, when each path was asked for once already."""
-    requests = [_request(served, path) for path in paths]
-    await _ask(served, requests, CONNECTIONS, len(requests) + CONNECTIONS)
+    requests = [request(served, path) for path in paths]
+    await ask(served, requests, CONNECTIONS, len(requests) + CONNECTIONS)
     process = psutil.Process(served.pid)
     before = process.cpu_times()
-    took = await _ask(served, requests, CONNECTIONS)
+    took = await ask(served, requests, CONNECTIONS)
     after = process.cpu_times()
     return len(took) / (after.user + after.system - before.user - before.system)
 
 
 async def _median_ms(served: Served, path: str) -> float:
     """Of one request after the other, on one connection."""
-    return statistics.median(await _ask(served, [_request(served, path)], 1, TIMES)) * 1000
+    return statistics.median(await ask(served, [request(served, path)], 1, TIMES)) * 1000
 
 
-async def _ask(
+async def ask(
     served: Served, requests: Sequence[bytes], connections: int, most: int | None = None
 ) -> list[float]:
     """One request after the other on each connection, for a while or up to *most*; what each took, in s."""
@@ -273,7 +279,7 @@ class Asker(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._got += data
         head, blank, body = bytes(self._got).partition(b"\r\n\r\n")
-        length = _LENGTH.search(head)
+        length = LENGTH.search(head)
         if not blank or length is None or len(body) < int(length[1]):
             return
         if not head.startswith((b"HTTP/1.1 200", b"HTTP/1.1 401", b"HTTP/1.1 429")):
@@ -297,7 +303,7 @@ class Asker(asyncio.Protocol):
             self._transport.write(request)
 
 
-def _request(served: Served, path: str) -> bytes:
+def request(served: Served, path: str) -> bytes:
     return (
         f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {served.token}\r\nAccept: */*\r\n\r\n"
     ).encode()

@@ -205,6 +205,21 @@ async def test_of_a_monitor_that_is_gone_nothing_stays(db: Db) -> None:
         assert [row["monitor"] for row in await fetch(db, f"SELECT monitor FROM {table}")] == [there]
 
 
+async def test_the_audit_log_is_kept_for_three_years_whatever_else_is(db: Db) -> None:
+    team_id = await make_team(db, NOW)
+    for age, entries in ((1096, 2_500), (1094, 3), (0, 1)):
+        await run(
+            db,
+            """
+            INSERT INTO audit_log SELECT $1, gen_random_uuid(), $2, 'operator', NULL, 'Operator', NULL, NULL,
+                NULL, 'update', 'team', 'team_1', 'Default', '{}' FROM generate_series(1, $3)
+            """,
+            team_id, days_ago(age), entries,
+        )  # fmt: skip
+    await clean(db)
+    assert await count(db, "audit_log") == 4
+
+
 async def test_only_the_holder_of_the_lease_cleans(db: Db) -> None:
     first, second = (Retention(db, keep=RAW, keep_rollups=NUMBERS, now=lambda: NOW) for _ in range(2))
     assert await first.turn()

@@ -269,7 +269,9 @@ OPERATIONS: dict[str, Operation] = {
         needs_body=False,
     ),
     "POST /v1/maintenance-windows/{id}/end": Operation(
-        summary="End what runs now", answer=ref("MaintenanceWindow")
+        summary="End what runs now",
+        answer=ref("MaintenanceWindow"),
+        headers={"ETag": "The revision, in quotes"},
     ),
     "DELETE /v1/maintenance-windows/{id}": Operation(
         summary="Delete a maintenance window", status=204, tagged=True

@@ -1,6 +1,6 @@
 """Puts the description together: the routes as they are, each with what is said of it and how it may fail."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -12,7 +12,16 @@ from shared import __version__
 GROUPS: Final = (monitors, pings, metrics, incidents, alerting, status_pages, access)
 _SELF: Final[dict[str, Operation]] = {
     "GET /v1/openapi.json": Operation(summary="What you are reading", answer=free({"openapi": "3.1.0"})),
-    "GET /v1/docs": Operation(summary="The same for people", media="text/html", answer={"type": "string"}),
+    "GET /v1/docs": Operation(
+        summary="The same for people",
+        media="text/html",
+        answer={"type": "string"},
+        headers={
+            "Cache-Control": "Ask each time",
+            "Content-Security-Policy": "No scripts, nothing from elsewhere",
+            "Referrer-Policy": "Nobody is told who links to him",
+        },
+    ),
 }
 OPERATIONS: Final[dict[str, tuple[str, Operation]]] = {
     **{key: (group.TAG, operation) for group in GROUPS for key, operation in group.OPERATIONS.items()},
@@ -48,14 +57,20 @@ _HEADERS: Final[Mapping[str, tuple[Schema, str]]] = {
     "X-RateLimit-Burst": (whole(2000), "Requests that the bucket holds at most"),
     "X-RateLimit-Remaining": (whole(1999), "Requests that are left in it"),
     "X-RateLimit-Reset": (whole(1_795_245_840), "When it is full again: Unix time in seconds"),
+    "X-Content-Type-Options": (text("nosniff"), "It is what its content type says"),
+    "Strict-Transport-Security": (text("max-age=15552000"), "Where this service is reached over https"),
     "Retry-After": (whole(1), "Seconds to wait"),
     "ETag": (text('"1"'), "The revision, in quotes"),
     "Link": (text('<https://tocsin.example.com/v1/monitors?page=2>; rel="next"'), "The pages beside it"),
     "Location": (text("https://tocsin.example.com/v1/monitors/mon_..."), "Where what was made is"),
     "Idempotent-Replayed": (text("true"), "Only where this is the answer of an earlier request"),
     "WWW-Authenticate": (text("Bearer"), "How to say who you are"),
+    "Cache-Control": (text("no-store"), "Whether anybody may keep it"),
 }
-_ALWAYS: Final = ("X-Request-Id", *(name for name in _HEADERS if name.startswith("X-RateLimit")))
+_ALWAYS: Final = ("X-Request-Id", *(name for name in _HEADERS if name.startswith("X-RateLimit")),
+                  "X-Content-Type-Options")  # fmt: skip
+# Those of errors; what is answered again may be one.
+_USUAL: Final = (*_ALWAYS, "Strict-Transport-Security", "Idempotent-Replayed")
 
 
 def build(needs: Mapping[tuple[str, str], Permission | None], public_url: str) -> dict[str, Any]:
@@ -78,7 +93,8 @@ def build(needs: Mapping[tuple[str, str], Permission | None], public_url: str) -
             "schemas": {"Error": _ERROR, **{k: v for group in GROUPS for k, v in group.SCHEMAS.items()}},
             "responses": {_NAMES[status]: _error(status) for status in _WHY},
             "headers": {
-                name: {"schema": schema, "description": said} for name, (schema, said) in _HEADERS.items()
+                name: {"schema": schema, "description": said, "required": name in _ALWAYS}
+                for name, (schema, said) in _HEADERS.items()
             },
         },
     }
@@ -136,15 +152,16 @@ def _parameters(method: str, path: str, said: Operation) -> list[Schema]:
 
 
 def _responses(method: str, path: str, needed: Permission | None, said: Operation) -> dict[str, Any]:
-    good: dict[str, Any] = {"description": said.summary, "headers": _headers(method, said)}
+    own = _own_headers(said)
+    good: dict[str, Any] = {"description": said.summary, "headers": _headers(method, path, said) | own}
     if said.answer is not None:
         good["content"] = {said.media: {"schema": said.answer}}
     made: dict[str, Any] = {str(said.status): good}
     if said.tagged and method == "GET":
-        made["304"] = {"description": "It is as it was", "headers": _headers(method, said)}
+        made["304"] = {"description": "It is as it was", "headers": _headers(method, path, said)}
     for status in sorted(_failures(method, path, needed, said)):
         made[str(status)] = {"$ref": f"#/components/responses/{_NAMES[status]}"}
-    return made | {str(status): _error(status, why) for status, why in said.more.items()}
+    return made | {str(status): _error(status, why, own) for status, why in said.more.items()}
 
 
 def _failures(method: str, path: str, needed: Permission | None, said: Operation) -> set[int]:
@@ -165,13 +182,25 @@ def _failures(method: str, path: str, needed: Permission | None, said: Operation
     return {status for status, applies in maybe.items() if applies}
 
 
-def _headers(method: str, said: Operation) -> dict[str, Schema]:
-    names = [*_ALWAYS]
-    if said.tagged and method != "DELETE":
-        names.append("ETag")
-    if method == "POST":
-        names.append("Idempotent-Replayed")
+def _headers(method: str, path: str, said: Operation) -> dict[str, Schema]:
+    _, made = OPERATIONS.get(f"GET {path}/{{id}}", ("", said))
+    maybe = {
+        "ETag": (said.tagged and method != "DELETE") or (said.status == 201 and made.tagged),
+        "Cache-Control": said.tagged and method == "GET",
+        "Link": any(parameter["name"] == "page" for parameter in said.query),
+        "Location": said.status == 201,
+        "Idempotent-Replayed": method == "POST",
+    }
+    names = (*_ALWAYS, "Strict-Transport-Security", *(name for name, applies in maybe.items() if applies))
+    return _named(names)
+
+
+def _named(names: Iterable[str]) -> dict[str, Schema]:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+
+
+def _own_headers(said: Operation) -> dict[str, Schema]:
+    return {name: {"description": why, "schema": {"type": "string"}} for name, why in said.headers.items()}
 
 
 _ERROR: Final = record(
@@ -184,7 +213,7 @@ _ERROR: Final = record(
 )
 
 
-def _error(status: int, why: str | None = None) -> dict[str, Any]:
+def _error(status: int, why: str | None = None, more: Mapping[str, Schema] | None = None) -> dict[str, Any]:
     name = {413: "Payload Too Large"}.get(status) or HTTPStatus(status).phrase
     example: dict[str, Any] = {
         "error": name,
@@ -198,7 +227,7 @@ def _error(status: int, why: str | None = None) -> dict[str, Any]:
         example["retryAfter"] = 1
     return {
         "description": why or _WHY[status],
-        "headers": {name: {"$ref": f"#/components/headers/{name}"} for name in (*_ALWAYS, *own)},
+        "headers": _named((*_USUAL, *own)) | dict(more or {}),
         "content": {"application/json": {"schema": ref("Error"), "example": example}},
     }
 

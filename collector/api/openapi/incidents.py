@@ -170,6 +170,10 @@ OPERATIONS: dict[str, Operation] = {
         summary="Follow what happens, as server-sent events",
         media="text/event-stream",
         answer={"type": "string"},
+        headers={
+            "Cache-Control": "Nobody may keep it",
+            "X-Accel-Buffering": "Proxies are to pass each event on at once",
+        },
         query=(
             query("kind", text(), "Only these kinds, with commas between them"),
             query("monitor_id", text(), "Only of these monitors, with commas between them"),

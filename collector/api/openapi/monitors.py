@@ -67,6 +67,7 @@ _LISTED = {
     "updatedAt": moment(),
 }
 _AT_LOCATION = record(
+    ("certificate",),
     location=text("local"),
     status=choice("up", "down", "unknown"),
     consecutiveFailures=whole(0),
@@ -74,6 +75,7 @@ _AT_LOCATION = record(
     lastCheckedAt=maybe(moment()),
     responseTime=maybe(whole(38)),
     error=maybe(_ERROR),
+    certificate=maybe(record(endsAt=moment(), daysLeft=whole(59))),
 )
 _STATS = record(
     uptime=number(),
@@ -120,7 +122,9 @@ SCHEMAS: dict[str, Schema] = {
         dependsOn=many(id_("mon")),
         runbookUrl=maybe(text("https://example.com/runbooks/shop")),
     ),
-    "Result": record(("body",), **_RESULT, phases=_PHASES, body=text("disk is full")),
+    "Result": record(
+        ("body", "samples"), **_RESULT, phases=_PHASES, body=text("disk is full"), samples=whole(420)
+    ),
     "Point": record(**{"from": moment(), "to": moment()}, **_POINT),
 }
 _SETTINGS = model(Settings)

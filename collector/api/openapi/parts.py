@@ -20,6 +20,7 @@ class Operation:
     """What a route does; *answer* None: it answers no body. *body* is what it reads, with an *example*.
 
     *tagged*: it answers an ETag, and heeds If-None-Match or If-Match. *needs_body*: it fails without one.
+    *more*: further ways to fail, by status. *headers*: what its answers bear that no others do.
     """
 
     summary: str
@@ -32,6 +33,7 @@ class Operation:
     tagged: bool = False
     needs_body: bool = True
     more: Mapping[int, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 def text(example: str = "shop", **more: Any) -> Schema:

@@ -73,7 +73,8 @@ _INCIDENT = record(
 )
 _SUBSCRIBER = record(
     id=id_("sub"),
-    email=text("name@example.com"),
+    email=maybe(text("name@example.com")),
+    webhookUrl=maybe(text("https://hooks.example.com/status")),
     verified=flag(False),
     preferences=record(incidents=flag(), maintenance=flag()),
     components=many(id_("comp")),
