@@ -1,6 +1,7 @@
 """Puts a collector together: the only file that knows all its parts."""
 
 import asyncio
+import gc
 import os
 import signal
 from collections.abc import AsyncIterator
@@ -16,7 +17,7 @@ from collector.alerting.evaluator import Evaluator
 from collector.alerting.router import Router
 from collector.api import app as api
 from collector.api.deps import Deps
-from collector.background import receiving, turning, upkeep, watches
+from collector.background import page_news, receiving, turning, upkeep, watches
 from collector.channels.mailer import Mailer
 from collector.channels.transport import Transport
 from collector.core.bucket import plans
@@ -31,6 +32,7 @@ from collector.ingest.steady import Steady
 from collector.ingest.writer import Writer
 from collector.services import bootstrap
 from collector.services.following import Following
+from collector.services.openid import Client, Provider
 from collector.services.opinions import Opinions
 from collector.services.rule_watch import Watch
 from collector.services.signals import Signals
@@ -47,6 +49,8 @@ from shared.settings import CollectorSettings
 log = structlog.get_logger()
 
 _CONNECTIONS = 10
+# Requests and batches leave hardly a cycle behind: to look for some less often makes each look worth it.
+_COLLECT_AFTER = (10_000, 20, 20)
 
 
 async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int:
@@ -62,6 +66,8 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
         raise BadSettings(
             "TOCSIN_DATABASE_URL: is required by a collector; `tocsin up` brings its own database"
         )
+    if (settings.oidc_issuer is None) != (settings.oidc_client_id is None):
+        raise BadSettings("TOCSIN_OIDC_ISSUER and TOCSIN_OIDC_CLIENT_ID: are set together or not at all")
     keyring = Keyring.parse(settings.secret_key)
     await migrate(settings.database_url, utc_now())
     async with AsyncExitStack() as stack:
@@ -70,14 +76,24 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
         await bootstrap.check_keys(db, keyring, utc_now())
         made = await first_start.prepare(db, settings)
         deps = await stack.enter_async_context(_working(db, keyring, settings, shared_ports=shared_ports))
+        news = page_news(db, keyring, settings, deps.transport, _mailer(settings))
+        await stack.enter_async_context(news)
         if made is not None:
             if settings.demo:
                 await first_start.demonstrate(deps, settings, made.team_id)
-            first_start.greet(settings)
+            await first_start.greet(db, settings, made)
+        _settle()
         log.info("collector ready", http=settings.http_listen, grpc=settings.grpc_listen, pid=os.getpid())
         await stop.wait()
         log.info("collector stops")
     return 0
+
+
+def _settle() -> None:
+    """What is there by now stays: looking through it again and again for garbage would halt everything."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*_COLLECT_AFTER)
 
 
 @asynccontextmanager
@@ -141,6 +157,16 @@ def _mailer(settings: CollectorSettings) -> Mailer | None:
     return Mailer(settings.smtp_url, settings.mail_from or f"Tocsin <tocsin@{host}>")
 
 
+def _openid(settings: CollectorSettings) -> Provider | None:
+    """Who signs people in beside us, if the operator says so."""
+    if settings.oidc_issuer is None or settings.oidc_client_id is None:
+        return None
+    client = Client(
+        settings.oidc_issuer, settings.oidc_client_id, settings.oidc_client_secret or "", settings.oidc_name
+    )
+    return Provider(client, f"{settings.public_url.rstrip('/')}/sign-in/oidc/callback")
+
+
 def _names(settings: CollectorSettings) -> list[str]:
     """Under which probes reach us: from this machine always, from others as the operator says."""
     host, _ = address(settings.grpc_listen)
@@ -159,10 +185,10 @@ async def _listen(series: Receiving, settings: CollectorSettings, *, shared_port
     return otlp
 
 
-def _otlp_url(settings: CollectorSettings) -> str:
-    """Where exporters reach us: at the host of all other links."""
+def _reached(settings: CollectorSettings, listen: str) -> str:
+    """Where others reach what listens on *listen*: at the host of all other links."""
     host = urlsplit(settings.public_url).hostname or "localhost"
-    return f"http://{f'[{host}]' if ':' in host else host}:{settings.otlp_listen.rpartition(':')[2]}"
+    return f"{f'[{host}]' if ':' in host else host}:{listen.rpartition(':')[2]}"
 
 
 def _deps(
@@ -188,7 +214,9 @@ def _deps(
         plans=plans(settings.rate_per_minute, settings.burst),
         take=heartbeats.take,
         series=series,
-        otlp_url=_otlp_url(settings),
+        otlp_url=f"http://{_reached(settings, settings.otlp_listen)}",
+        probes_at=_reached(settings, settings.grpc_listen),
+        openid=_openid(settings),
     )
 
 

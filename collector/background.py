@@ -5,8 +5,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
+from collector.channels.mailer import Mailer
+from collector.channels.transport import Transport
 from collector.core.seal import Keyring
 from collector.delivery.flags import Flags
+from collector.delivery.page_hooks import PageHooks
+from collector.delivery.page_mails import PageMails
+from collector.delivery.page_sender import PageSender, close_all
 from collector.ingest.heartbeats import Heartbeats
 from collector.ingest.pushes import Pushes
 from collector.ingest.receiving import Receiving
@@ -17,21 +22,29 @@ from collector.services.rule_watch import Watch
 from collector.storage.db import Db
 from collector.sweeper import heartbeats as late
 from collector.sweeper.agent_metrics import AgentMetrics
+from collector.sweeper.alert_retention import AlertRetention
+from collector.sweeper.certificates import Certificates
 from collector.sweeper.days import Days
 from collector.sweeper.holds import Holds
 from collector.sweeper.idempotency import Idempotency
 from collector.sweeper.listening import Listening
 from collector.sweeper.maintenance import Maintenance
+from collector.sweeper.maintenance_news import MaintenanceNews
+from collector.sweeper.ping_bodies import PingBodies
 from collector.sweeper.probe_watch import ProbeWatch
 from collector.sweeper.reopening import Reopening
 from collector.sweeper.resealing import Resealing
 from collector.sweeper.retention import Retention
 from collector.sweeper.rollups import Rollups
 from collector.sweeper.series import Series as SilentSeries
+from collector.sweeper.status_pages import StatusPages
 from shared.clock import utc_now
 from shared.loop import Bell, forever
 from shared.settings import CollectorSettings
 
+# Fewer than mail servers take from one client, of which alerts need some, too.
+_MAILS_AT_ONCE = 16
+_HOOKS_AT_ONCE = 50
 Turn = Callable[[], Awaitable[bool]]
 # Its name, its turn, its rest in seconds, and what wakes it.
 Loop = tuple[str, Turn, float, Bell | None]
@@ -51,14 +64,16 @@ def receiving(
     heartbeats = Heartbeats(db, pushes, now=utc_now)
     series = Receiving(db, keyring, pushes, now=utc_now)
     silent = SilentSeries(db, series.late, since=steady.since, now=utc_now)
-    keep = timedelta(days=settings.retention_days)
-    missing = late.Heartbeats(db, heartbeats.late, since=steady.since, now=utc_now, keep=keep)
+    missing = late.Heartbeats(db, heartbeats.late, since=steady.since, now=utc_now)
+    bodies = PingBodies(db, keep=timedelta(days=settings.retention_days), now=utc_now)
     loops = (
         ("pushes", pushes.turn, 0.05, None),
         ("pings", heartbeats.turn, 0.05, None),
+        ("ping bodies", bodies.turn, 600.0, None),
         ("late pings", missing.turn, 1.0, None),
         ("metrics", series.counting, 0.05, None),
         ("series", series.keeping, 5.0, None),
+        ("push limits", series.limiting, 1.0, None),
         ("silent metrics", silent.turn, 1.0, None),
     )
     return heartbeats, series, loops
@@ -72,9 +87,29 @@ def watches(db: Db, steady: Steady, happened: Callable[[], None], opinions: Opin
         ("verdicts", verdicts.turn, 5.0, None),
         ("opinions", opinions.turn, 1.0, opinions.bell),
         ("holds", Holds(db, now=utc_now, tell=happened).turn, 1.0, None),
+        ("certificates", Certificates(db, now=utc_now, tell=happened).turn, 1.0, None),
+        ("maintenance news", MaintenanceNews(db, now=utc_now, tell=happened).turn, 1.0, None),
         ("listening", Listening(db, since=steady.since, now=utc_now).turn, 5.0, None),
         ("probe watch", probe_watch.turn, 5.0, None),
     )
+
+
+@asynccontextmanager
+async def page_news(
+    db: Db, keyring: Keyring, settings: CollectorSettings, transport: Transport, mailer: Mailer | None
+) -> AsyncIterator[None]:
+    """Has the subscribers of status pages told; *mailer* is for nothing else."""
+    public_url = settings.public_url.rstrip("/")
+    hooks = PageHooks(keyring, transport, public_url=public_url)
+    senders = [PageSender(db, "webhook", hooks.carry, most=_HOOKS_AT_ONCE, now=utc_now)]
+    if mailer is not None:
+        mails = PageMails(mailer, public_url=public_url)
+        senders.append(PageSender(db, "mail", mails.carry, most=_MAILS_AT_ONCE, now=utc_now))
+    try:
+        async with turning(*((f"page news by {one.via}", one.turn, 1.0, one.bell) for one in senders)):
+            yield
+    finally:
+        await close_all(senders)
 
 
 def upkeep(db: Db, keyring: Keyring, settings: CollectorSettings, days: Days) -> Sequence[Loop]:
@@ -83,9 +118,11 @@ def upkeep(db: Db, keyring: Keyring, settings: CollectorSettings, days: Days) ->
         ("days", days.turn, 300.0, None),
         ("rollups", Rollups(db, now=utc_now).turn, 30.0, None),
         ("retention", _retention(db, settings).turn, 900.0, None),
+        ("old alerts", _alerts(db, settings).turn, 900.0, None),
         ("maintenance", Maintenance(db, now=utc_now).turn, 10.0, None),
         ("idempotency keys", Idempotency(db, now=utc_now).turn, 60.0, None),
         ("flags", Flags(db, now=utc_now).turn, 60.0, None),
+        ("status pages", StatusPages(db, now=utc_now).turn, 5.0, None),
         ("reopening", Reopening(db, now=utc_now).turn, 10.0, None),
         ("resealing", Resealing(db, keyring).turn, 600.0, None),
         ("agent metrics", _agent_metrics(db, settings).turn, 10.0, None),
@@ -94,6 +131,10 @@ def upkeep(db: Db, keyring: Keyring, settings: CollectorSettings, days: Days) ->
 
 def _agent_metrics(db: Db, settings: CollectorSettings) -> AgentMetrics:
     return AgentMetrics(db, keep=timedelta(days=settings.rollup_retention_days), now=utc_now)
+
+
+def _alerts(db: Db, settings: CollectorSettings) -> AlertRetention:
+    return AlertRetention(db, keep=timedelta(days=settings.retention_days), now=utc_now)
 
 
 def _retention(db: Db, settings: CollectorSettings) -> Retention:

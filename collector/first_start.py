@@ -1,4 +1,4 @@
-"""What a new deployment finds: its admin's token in a file, a greeting, and the demo's monitors."""
+"""What a new deployment finds: its token in a file, the way into the console, the demo's monitors."""
 
 import secrets
 import sys
@@ -11,7 +11,7 @@ import structlog
 
 from collector import embedded_files as files
 from collector.api.deps import Deps
-from collector.services import bootstrap, monitors, tokens
+from collector.services import bootstrap, monitors, password_links, tokens
 from collector.services.bootstrap import Made
 from collector.storage import teams
 from collector.storage.db import Db
@@ -25,6 +25,7 @@ TOKEN_FILE = "admin-token"  # noqa: S105 - a file's name
 
 _GREETING = """
 Tocsin is ready: {url}
+Set up the console, once: {url}/setup/{secret}
 The admin token is in {file}
 
 Try:
@@ -67,10 +68,11 @@ def _kept(path: Path) -> str:
     return path.read_text().strip()
 
 
-def greet(settings: CollectorSettings) -> None:
-    """Print where everything is, and what to try."""
+async def greet(db: Db, settings: CollectorSettings, made: Made) -> None:
+    """Print where everything is, and what to try; the way into the console for the first admin alone."""
+    secret = await password_links.first(db, made.team_id, made.user_id, utc_now())
     url = settings.public_url.rstrip("/")
-    sys.stdout.write(_GREETING.format(url=url, file=settings.data_dir / TOKEN_FILE))
+    sys.stdout.write(_GREETING.format(url=url, secret=secret, file=settings.data_dir / TOKEN_FILE))
     sys.stdout.flush()
 
 

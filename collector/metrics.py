@@ -14,6 +14,9 @@ results_astray = Gauge("tocsin_results_astray", "Results in no day's partition: 
 rollups_behind = Gauge("tocsin_rollups_behind_seconds", "Age of the oldest hour that is not rolled up")
 events = Counter("tocsin_events_total", "Events appended", ["kind"])
 deliveries = Counter("tocsin_deliveries_total", "Tries to deliver; pending is tried again", ["outcome"])
+page_letters = Counter(
+    "tocsin_page_letters_total", "Tries to tell subscribers of status pages", ["via", "outcome"]
+)
 second_opinions = Counter("tocsin_second_opinions_total", "Checks asked for at once, as one began to fail")
 sessions = Gauge("tocsin_sessions", "Probes connected to this collector")
 probes_blind = Gauge("tocsin_probes_blind", "Probes that none of their canaries answers")

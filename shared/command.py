@@ -22,6 +22,7 @@ VERBS: Final = {
     "token": "create: an API token",
     "team": "create: a further team, and its admin's token",
     "user": "passwd: a password without mail",
+    "status-page": "export: a copy of a status page, as files for any web host",
     "migrate": "bring the database to this version",
 }
 

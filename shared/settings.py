@@ -38,6 +38,19 @@ class OperatorSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CopySettings:
+    """Of the command that copies a status page: also what its links begin with."""
+
+    data_dir: Path
+    database_url: str | None
+    secret_key: str | None
+    http_listen: str
+    public_url: str
+    log_format: str
+    log_level: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CollectorSettings:
     data_dir: Path
     database_url: str | None
@@ -57,6 +70,10 @@ class CollectorSettings:
     deadman_url: str | None
     smtp_url: str | None
     mail_from: str | None
+    oidc_issuer: str | None
+    oidc_client_id: str | None
+    oidc_client_secret: str | None
+    oidc_name: str
     allow_private_targets: bool
     retention_days: int
     rollup_retention_days: int
@@ -106,6 +123,10 @@ class UpSettings:
     deadman_url: str | None
     smtp_url: str | None
     mail_from: str | None
+    oidc_issuer: str | None
+    oidc_client_id: str | None
+    oidc_client_secret: str | None
+    oidc_name: str
     allow_private_targets: bool
     retention_days: int
     rollup_retention_days: int
@@ -122,7 +143,8 @@ class UpSettings:
 
 
 Settings = TypeVar(
-    "Settings", bound=DatabaseSettings | OperatorSettings | CollectorSettings | ProbeSettings | UpSettings
+    "Settings",
+    bound=DatabaseSettings | OperatorSettings | CopySettings | CollectorSettings | ProbeSettings | UpSettings,
 )
 
 

@@ -12,6 +12,7 @@ from collector.core.client_address import Network
 from collector.core.seal import Keyring
 from collector.services.following import Following
 from collector.services.heartbeats import Arrived, nobodys
+from collector.services.openid import Provider
 from collector.services.series import Nobody, Receiver
 from collector.services.signals import Signals
 from collector.storage.db import Db
@@ -21,8 +22,9 @@ from collector.storage.db import Db
 class Deps:
     """*public_url* has no slash at its end; *min_interval* is in seconds.
 
-    *trusted_proxies*: whose X-Forwarded-For is believed. *take*: what becomes of a ping, False where nobody
+    *trusted_proxies*: whose X-Forwarded-For is believed. *take*: what becomes of a ping, None where nobody
     has its key. *series*: what takes metrics in; *otlp_url*: where they come in over gRPC.
+    *probes_at*: where probes connect to. *openid*: who signs people in beside us, if anybody.
     """
 
     db: Db
@@ -35,9 +37,11 @@ class Deps:
     now: Callable[[], datetime]
     trusted_proxies: tuple[Network, ...] = ()
     plans: Mapping[str, Plan] = field(default_factory=lambda: PLANS)
-    take: Callable[[Arrived], Awaitable[bool]] = nobodys
+    take: Callable[[Arrived], Awaitable[float | None]] = nobodys
     series: Receiver = field(default_factory=Nobody)
     otlp_url: str = "http://localhost:4317"
+    probes_at: str = "localhost:7070"
+    openid: Provider | None = None
 
 
 DEPS: web.AppKey[Deps] = web.AppKey("deps", Deps)

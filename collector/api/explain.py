@@ -30,10 +30,10 @@ async def get(request: web.Request) -> web.Response:
     id_ = path_id(request, "mon", monitor_reads.WHAT)
     now = at_hand.now()
     found = await explain.explain(at_hand.db, caller(request).team_id, id_, now)
-    return ok(_shown(found, now))
+    return ok(shown(found, now))
 
 
-def _shown(found: Explanation, now: datetime) -> dict[str, Any]:
+def shown(found: Explanation, now: datetime) -> dict[str, Any]:
     monitor, facts, places = found.monitor, found.monitor.facts, found.places
     votes = core.tally(facts, places, now)
     return {
@@ -60,6 +60,7 @@ def _shown(found: Explanation, now: datetime) -> dict[str, Any]:
 def _location(at: At, monitor: Explained, now: datetime) -> dict[str, Any]:
     """*probe* is null where none checks it; *failingSince* unless it is failing."""
     place, state = at.place, at.place.state
+    seen = views.certificate(at.checkpoint, now)
     return {
         "location": place.vote.location,
         "probe": _probe(at, now),
@@ -72,6 +73,7 @@ def _location(at: At, monitor: Explained, now: datetime) -> dict[str, Any]:
         "failingSince": state.failed_since if state.failing else None,
         "lastCheckedAt": place.last_at,
         "lastError": place.last_error or None,
+        **({} if seen is None else {"certificate": seen}),
     }
 
 

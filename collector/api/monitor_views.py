@@ -6,6 +6,8 @@ from typing import Any
 
 import orjson
 
+from collector.core import receptions
+from collector.core.certificate import days_left, ends_at, expiry
 from collector.core.monitor import status
 from collector.services.monitor_columns import settings_of
 from collector.services.monitor_reads import Whole
@@ -78,7 +80,13 @@ def updated(monitor: Monitor) -> dict[str, Any]:
 
 def whole(found: Whole, now: datetime) -> dict[str, Any]:
     """With its configuration and its numbers."""
-    return {**_lasting(found), "silencedUntil": _ahead(found.monitor.silenced_until, now)}
+    shown = {**_lasting(found), "silencedUntil": _ahead(found.monitor.silenced_until, now)}
+    if any(one.checkpoint is not None for one in found.at_locations):
+        shown["locationStates"] = [
+            {**state, "certificate": certificate(one.checkpoint, now)}
+            for state, one in zip(shown["locationStates"], found.at_locations, strict=True)
+        ]
+    return shown
 
 
 @lru_cache(maxsize=_MOST)
@@ -103,8 +111,17 @@ def _lasting(found: Whole) -> dict[str, Any]:
     }
 
 
+def certificate(checkpoint: bytes | None, now: datetime) -> dict[str, Any] | None:
+    """The one that was seen last; *daysLeft* is negative once it is over."""
+    seen = expiry(checkpoint)
+    if seen is None:
+        return None
+    return {"endsAt": iso(ends_at(seen)), "daysLeft": days_left(ends_at(seen), now)}
+
+
 def result(found: Result) -> dict[str, Any]:
-    """*statusCode* and *error* are null where there is none; so is each phase."""
+    """*statusCode* and *error* are null where there is none; so is each phase. *samples* of metrics alone."""
+    samples = receptions.samples(found.phases or b"")
     return {
         "timestamp": found.ts,
         "status": _STATUS[found.status],
@@ -113,6 +130,7 @@ def result(found: Result) -> dict[str, Any]:
         "statusCode": found.code or None,
         "error": found.error,
         "phases": _phases(found.phases or b""),
+        **({} if samples is None else {"samples": samples}),
     }
 
 

@@ -31,6 +31,11 @@ CHANNEL_RECOVERED = "channel.recovered"
 ALERT_FIRED = "alert.fired"
 ALERT_RECOVERED = "alert.recovered"
 ALERT_ESCALATED = "alert.escalated"
+CERTIFICATE_EXPIRING = "certificate.expiring"
+MAINTENANCE_STARTED = "maintenance.started"
+MAINTENANCE_ENDED = "maintenance.ended"
+PAGE_PUBLISHED = "status_page.incident.published"
+PAGE_UPDATED = "status_page.incident.updated"
 # For those who follow the stream of events; no channel is told, whatever it asked for.
 CHANGES = frozenset({CREATED, UPDATED, PAUSED, RESUMED, DELETED})
 
@@ -200,6 +205,43 @@ def channel(
     return {"event": kind, "timestamp": iso(now), "channel": {**part, "lastError": error}}
 
 
+def certificate(
+    monitor: Mapping[str, Any],
+    *,
+    ends_at: datetime,
+    days_left: int,
+    expiry_days: int,
+    incident: Mapping[str, Any] | None,
+    now: datetime,
+) -> dict[str, Any]:
+    """That a certificate has fewer than *expiry_days* left; *incident* is its id and severity."""
+    return {
+        "event": CERTIFICATE_EXPIRING,
+        "timestamp": iso(now),
+        "monitor": dict(monitor),
+        "certificate": {"endsAt": iso(ends_at), "daysLeft": days_left, "expiryDays": expiry_days},
+        "incident": None if incident is None else dict(incident),
+    }
+
+
+def maintenance(kind: str, window: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
+    """That a maintenance window began, or is over; *window* is what is shown of it."""
+    return {"event": kind, "timestamp": iso(now), "maintenanceWindow": dict(window)}
+
+
+def page_incident(
+    kind: str, page: Mapping[str, Any], shown: Mapping[str, Any], actor: Mapping[str, Any], *, now: datetime
+) -> dict[str, Any]:
+    """What a status page says of an incident; *page*: its id, name and slug."""
+    return {
+        "event": kind,
+        "timestamp": iso(now),
+        "statusPage": dict(page),
+        "incident": _in_json(shown),
+        "actor": dict(actor),
+    }
+
+
 def _in_json(shown: Mapping[str, Any]) -> dict[str, Any]:
     return {name: iso(value) if isinstance(value, datetime) else value for name, value in shown.items()}
 
@@ -209,6 +251,10 @@ def _links(fact: Fact, public_url: str) -> dict[str, str]:
         return {"probe": f"{public_url}/probes/{ids.show('prb', fact.stream_id)}"}
     if fact.kind in {CHANNEL_FAILING, CHANNEL_RECOVERED}:
         return {"channel": f"{public_url}/alert-channels/{ids.show('chan', fact.stream_id)}"}
+    if fact.kind in {MAINTENANCE_STARTED, MAINTENANCE_ENDED}:
+        return {"maintenanceWindow": f"{public_url}/maintenance-windows/{ids.show('mw', fact.stream_id)}"}
+    if fact.kind in {PAGE_PUBLISHED, PAGE_UPDATED}:
+        return {"statusPage": f"{public_url}/status/{fact.payload['statusPage']['slug']}"}
     links = {}
     # An incident that is no monitor's has a stream of its own.
     if fact.stream_id != fact.incident_id:

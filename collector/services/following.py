@@ -18,8 +18,9 @@ from collector.storage.event_reads import Placed
 from shared.errors import Invalid, TocsinError, Unavailable
 from shared.loop import Bell, forever
 
-MOST = 1_000
-MOST_OF_A_TEAM = 100
+MOST = 2_000
+# Every open console is one.
+MOST_OF_A_TEAM = 600
 # What may wait for one who reads too slowly.
 MOST_WAITING = 1_000
 # Before a team's first event.

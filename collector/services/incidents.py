@@ -1,17 +1,23 @@
 """What a caller may ask about incidents."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from collector.core import downtime
+from collector.core import downtime, events
+from collector.storage import explain_reads
 from collector.storage import incident_reads as reads
 from collector.storage.db import Db
+from collector.storage.explain_reads import Told
 from collector.storage.incident_reads import Entry, Incident, Note, Wanted
 from shared import ids
 from shared.errors import NotFound
 
 WHAT = "Incident"
+_EVENTS = 50
+_CHANNELS = 100
+# What tells that it is over comes a little later.
+_AFTER = timedelta(minutes=5)
 
 
 async def page(db: Db, team_id: int, wanted: Wanted, limit: int, offset: int) -> tuple[list[Incident], int]:
@@ -37,6 +43,15 @@ async def timeline(db: Db, team_id: int, id_: UUID) -> list[Entry]:
         if not await reads.exists(tx, team_id, id_):
             raise NotFound(f"{WHAT} not found")
         return await reads.timeline(tx, team_id, id_)
+
+
+async def told(db: Db, team_id: int, incident: Incident) -> list[Told]:
+    """The events of its monitor, or of it alone, while it was open and just after, newest first."""
+    stream = incident.monitor_id or incident.id
+    async with db.connection() as tx:
+        found = await explain_reads.told(tx, team_id, stream, sorted(events.CHANGES), _EVENTS, _CHANNELS)
+    until = None if incident.resolved_at is None else incident.resolved_at + _AFTER
+    return [one for one in found if one.at >= incident.created_at and (until is None or one.at <= until)]
 
 
 def lasted_s(incident: Incident, now: datetime) -> int:

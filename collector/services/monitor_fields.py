@@ -32,10 +32,6 @@ _SHOWN = frozenset(
         "warnings",
     }
 )
-# Fields of a configuration that do not run yet, each with the values that ask nothing of it.
-_NOT_YET: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
-    "http": {"httpVersion": (None, "1.1", 1.1), "proxy": (None, "")},
-}
 _PLATFORM_ONLY = "agent_metrics"
 
 
@@ -116,7 +112,7 @@ def _take_apart(type_: Any, body: Mapping[str, Any], of: type[Settings] | type[T
         return parts
     parts.config = _configuration(type_, body, config if isinstance(config, dict) else {}, parts)
     kind = members(cls)
-    known = {*own, *kind, *_NOT_YET.get(type_, {}), *_SHOWN, "type", "config"}
+    known = {*own, *kind, *_SHOWN, "type", "config"}
     parts.unknown = [name for name in body if name not in known]
     return parts
 
@@ -125,16 +121,13 @@ def _configuration(
     type_: str, body: Mapping[str, Any], config: Mapping[str, Any], parts: _Parts
 ) -> dict[str, Any]:
     """The type's fields: those in *config*, else those beside it; the timeout goes to the settings."""
-    kind, later = members(KINDS[type_]), _NOT_YET.get(type_, {})
-    beside = {name: body[name] for name in (*kind, *later) if name in body and name != "timeout"}
+    kind = members(KINDS[type_])
+    beside = {name: body[name] for name in kind if name in body and name != "timeout"}
     whole = {**beside, **config}
     for name in receiving.MADE.get(type_, ()):
         whole.pop(name, None)
     if "timeout" in kind and "timeout" in whole:
         parts.settings["timeout"] = whole.pop("timeout")
-    for name, harmless in later.items():
-        if whole.pop(name, None) not in harmless:
-            parts.faults[name] = "does not run yet"
     return whole
 
 
@@ -164,5 +157,5 @@ def _why_not(type_: Any) -> str:
     if type_ == _PLATFORM_ONLY:
         return "is made by the platform only"
     if type_ in NOT_YET:
-        return f"{type_} does not run yet; {', '.join(KINDS)} do"
+        return f"{type_} does not run yet"
     return f"must be one of {', '.join(KINDS)}"

@@ -18,7 +18,7 @@ from collector.core.access import ROLES, Actor, Role, beyond, operator
 from collector.core.monitor import has_ink
 from collector.services import audit
 from collector.services.validation import check, to_json
-from collector.storage import tokens
+from collector.storage import console_sessions, tokens
 from collector.storage import users as table
 from collector.storage.db import Db, Tx
 from collector.storage.users import User
@@ -174,6 +174,7 @@ async def set_password(db: Db, email: str, team_id: int | None, password: str) -
             raise NotFound(f"{'several users have' if found else 'no user has'} the address {email}")
         [user] = found
         await table.set_password(tx, user.team_id, user.id, kept)
+        await console_sessions.end_all(tx, user.team_id, user.id)
         by = operator(user.team_id)
         await audit.record(tx, by, "set-password", "user", _shown(user.id), name=user.email)
 

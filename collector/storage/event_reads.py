@@ -30,7 +30,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """How long a token counts."""
+    """How long a token or a session counts."""
 
     expires_at: datetime | None
     revoked_at: datetime | None
@@ -84,11 +84,16 @@ async def position(tx: Tx, team_id: int, id_: UUID) -> int | None:
 
 
 async def lives(tx: Tx, tokens: Collection[tuple[int, UUID]]) -> dict[UUID, Life]:
-    """Of each token (its team, its id) that still exists, how long it counts."""
+    """Of each token or console session (its team, its id) that still exists, how long it counts."""
     rows = await tx.fetch(
         """
-        SELECT t.id, t.expires_at, t.revoked_at FROM unnest($1::int[], $2::uuid[]) AS wanted (team_id, id)
+        WITH wanted AS (SELECT * FROM unnest($1::int[], $2::uuid[]) AS wanted (team_id, id))
+        SELECT t.id, t.expires_at, t.revoked_at FROM wanted
         JOIN tokens t ON t.team_id = wanted.team_id AND t.id = wanted.id
+        UNION ALL
+        SELECT s.id, least(s.ends_at, t.expires_at), t.revoked_at FROM wanted
+        JOIN console_sessions s ON s.team_id = wanted.team_id AND s.id = wanted.id
+        LEFT JOIN tokens t ON t.team_id = s.team_id AND t.id = s.token_id
         """,
         [team_id for team_id, _ in tokens],
         [id_ for _, id_ in tokens],

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from collector.core.certificate import OF_TYPES
 from collector.core.explain import Facts, Place, Trace
 from collector.core.incident import Monitor
 from collector.storage.db import Tx
@@ -33,7 +34,10 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """A location, the probe that checks there, and what of its checks can be traced."""
+    """A location, the probe that checks there, and what of its checks can be traced.
+
+    *checkpoint*: what is kept of the certificate that is seen there.
+    """
 
     place: Place
     trace: Trace
@@ -41,6 +45,7 @@ class At:
     session: bool
     seen_at: datetime | None
     blind_since: datetime | None = None
+    checkpoint: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +122,17 @@ async def monitor(tx: Tx, team_id: int, id_: UUID) -> Explained | None:
 async def places(tx: Tx, located: Sequence[Located], since: datetime) -> list[At]:
     """A monitor's locations, with the outages and streaks that are near what was measured *since*."""
     rows = await tx.fetch(
-        """
+        f"""
         SELECT s.location, p.name AS probe, p.seen_at, p.blind_since,
             p.session IS NOT NULL AND p.ended_at IS NULL AND p.revoked_at IS NULL AS session,
-            o.began, o.ended, c.counted, c.looked_at
+            o.began, o.ended, c.counted, c.looked_at,
+            CASE WHEN m.type IN {OF_TYPES} THEN s.checkpoint END AS checkpoint
         FROM states s
+        JOIN monitors m USING (monitor)
         LEFT JOIN probes p USING (probe_id)
         CROSS JOIN LATERAL (
-            SELECT coalesce(array_agg(o.started_at), '{}') AS began,
-                coalesce(array_agg(o.ended_at) FILTER (WHERE o.ended_at IS NOT NULL), '{}') AS ended
+            SELECT coalesce(array_agg(o.started_at), '{{}}') AS began,
+                coalesce(array_agg(o.ended_at) FILTER (WHERE o.ended_at IS NOT NULL), '{{}}') AS ended
             FROM outages o
             WHERE o.monitor = s.monitor AND o.location = s.location AND o.started_at >= coalesce((
                 SELECT max(f.started_at) FROM outages f
@@ -134,7 +141,7 @@ async def places(tx: Tx, located: Sequence[Located], since: datetime) -> list[At
         ) o
         CROSS JOIN LATERAL (
             SELECT count(*) AS looked_at,
-                coalesce(array_agg(r.ts ORDER BY r.ts, r.n) FILTER (WHERE r.status = 2), '{}') AS counted
+                coalesce(array_agg(r.ts ORDER BY r.ts, r.n) FILTER (WHERE r.status = 2), '{{}}') AS counted
             FROM (
                 SELECT r.ts, r.n, r.status FROM results r
                 WHERE s.fails > 0 AND r.monitor = s.monitor AND r.location = s.location
@@ -241,4 +248,6 @@ def _at(one: Located, row: Any) -> At:
     counted = row["counted"] if whole else []
     trace = Trace(frozenset(row["began"]), frozenset(row["ended"]), counted)
     place = Place(one.vote, one.state, one.last_at, one.error)
-    return At(place, trace, row["probe"], row["session"], row["seen_at"], row["blind_since"])
+    return At(
+        place, trace, row["probe"], row["session"], row["seen_at"], row["blind_since"], row["checkpoint"]
+    )

@@ -1,5 +1,6 @@
 """Lists of monitors: pages of a team's, newest first."""
 
+import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -10,6 +11,9 @@ import orjson
 
 from collector.storage.db import Tx
 
+# What stands for anything in LIKE.
+_ANY = re.compile(r"[\\%_]")
+_ESCAPED = r"\\\g<0>"
 # So many are remembered as they were read, of all teams together.
 _MOST = 2_000
 # As core.monitor.status says it of one monitor.
@@ -50,12 +54,14 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which monitors; None asks nothing. *tag* is a name, or ``name:value``."""
+    """Which monitors; None asks nothing. *tag* is a name, or ``name:value``; *text* is part of the name."""
 
     status: str | None = None
     type: str | None = None
     group: str | None = None
     tag: str | None = None
+    text: str | None = None
+    location: str | None = None
 
 
 async def newest(tx: Tx, team_id: int, wanted: Wanted, limit: int, offset: int) -> list[Item]:
@@ -156,6 +162,8 @@ def _where(team_id: int, wanted: Wanted) -> tuple[str, list[Any]]:
         "m.group_name = $": wanted.group,
         "m.tags ? $": name if name and not colon else None,
         "m.tags @> $": {name: value} if colon else None,
+        "m.name ILIKE $": f"%{_ANY.sub(_ESCAPED, wanted.text)}%" if wanted.text else None,
+        "m.locations @> $": [wanted.location] if wanted.location else None,
     }
     given = [(term, value) for term, value in asked.items() if value is not None]
     terms = [f"{term}{place}" for place, (term, _) in enumerate(given, start=1)]

@@ -102,8 +102,9 @@ async def test_a_read_only_token_changes_nothing_whatever_the_path(api: Api, met
 
 DESCRIPTIONS = {"/v1/openapi.json", "/v1/docs"}
 # What brings something has a credential of its own, in the path or instead of a token.
-BY_KEY = ("/v1/ping/", "/v1/ingest/", "/ping/", "/api/push/")
-THE_PASSWORD = "/status/{slug}"
+BY_KEY = ("/v1/ping/", "/v1/ingest/", "/ping/", "/api/push/", "/subscriptions/")
+# Forms of public pages: the password of a private one, and an address for what it tells.
+FORMS = {"/status/{slug}", "/status/{slug}/subscribe"}
 
 
 @pytest.mark.parametrize(("method", "path", "permission"), [(row[0], row[1], row[3]) for row in ROUTES])
@@ -115,7 +116,7 @@ def test_every_route_under_v1_asks_for_a_token_and_changes_for_more(
         assert method == "GET" or permits(permission, Permission.READ_WRITE)
     else:
         assert permission is None
-        assert method == "GET" or path.startswith(BY_KEY) or path == THE_PASSWORD
+        assert method == "GET" or path.startswith(BY_KEY) or path in FORMS
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from collector.alerting.router import Router
+from collector.services.channels import MOST
 from shared import ids
 from shared.clock import utc_now
 from tests.api import rows
@@ -363,3 +364,21 @@ async def test_deliveries_show_each_try(api: Api) -> None:
     assert attempt["at"].endswith("Z")
     assert (up["status"], up["attempts"]) == ("pending", [])
     assert up["nextAttemptAt"].endswith("Z")
+
+
+async def test_a_team_has_so_many_channels_and_no_more(api: Api) -> None:
+    made = await make(api)
+    async with api.deps.db.connection() as tx:
+        await tx.execute(
+            """
+            INSERT INTO channels SELECT (c).* FROM (
+                SELECT jsonb_populate_record(c, jsonb_build_object('id', gen_random_uuid())) AS c
+                FROM channels c, generate_series(2, $1::int)
+            ) copies
+            """,
+            MOST,
+        )
+    refused = await api.post(PATH, {"name": "Ops", "type": "webhook", "config": {"url": URL}})
+    assert (refused.status, refused.json["message"]) == (409, "A team has 1000 alert channels at most")
+    assert (await api.delete(f"{PATH}/{made}")).status == 204
+    await make(api)

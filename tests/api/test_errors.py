@@ -74,7 +74,7 @@ def told(answer: Answer, status: int, error: str, **more: Any) -> None:
     assert b"hunter2" not in answer.body
 
 
-@pytest.mark.parametrize("path", ["/v1/nothing", "/nothing", "/", "/v1", "/v1/status-page", "/v1/me/"])
+@pytest.mark.parametrize("path", ["/v1/nothing", "/nothing", "/v1", "/v1/status-page", "/v1/me/"])
 async def test_an_unknown_path_is_404(api: Api, path: str) -> None:
     told(await api.get(path), 404, "Not Found")
 

@@ -6,6 +6,8 @@ import structlog
 
 from tests.bench import (
     api,
+    api_latency,
+    curl,
     delivery,
     engine,
     fleet,
@@ -13,10 +15,14 @@ from tests.bench import (
     icmp,
     idle,
     ingest,
+    page_mails,
     pings,
     probe,
     product,
     rules,
+    scrape,
+    status_page,
+    storm,
     writer,
 )
 
@@ -25,16 +31,22 @@ def main() -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     for part in (
         engine,
+        curl,
         icmp,
         probe,
         writer,
         rules,
+        storm,
         delivery,
+        page_mails,
         api,
+        api_latency,
         history,
         fleet,
         idle,
         pings,
+        scrape,
+        status_page,
         ingest,
         product,
     ):

@@ -4,7 +4,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from collector.core.client_address import client_address
+from collector.core.client_address import client_address, network
 
 TRUSTED = tuple(map(ip_network, ("10.0.0.0/8", "192.0.2.1/32", "2001:db8:1::/48")))
 
@@ -40,3 +40,17 @@ def test_the_client_is_the_last_who_is_no_proxy(peer: str, forwarded: list[str],
 
 def test_without_proxies_nothing_is_believed() -> None:
     assert client_address("10.0.0.1", ("198.51.100.1",), ()) == "10.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("address", "same"),
+    [
+        pytest.param("192.0.2.1", "192.0.2.1", id="an address is one client"),
+        pytest.param("2001:db8::1", "2001:db8::/64", id="so is a network of IPv6"),
+        pytest.param("2001:db8::ffff:1", "2001:db8::/64", id="whatever it ends in"),
+        pytest.param("::ffff:192.0.2.1", "::ffff:192.0.2.1", id="not one of IPv4 in its dress"),
+        pytest.param("", "", id="nor a socket of this machine"),
+    ],
+)
+def test_who_has_many_addresses_is_one_client(address: str, same: str) -> None:
+    assert network(address) == same

@@ -1,0 +1,81 @@
+"""The visitor's own account: browsers that are signed in, and the password."""
+
+from typing import Final
+from uuid import UUID
+
+from aiohttp import web
+
+from collector.api.console.answers import back, page, posted, value
+from collector.api.console.state import STATE, browser, signed_out, visitor, who
+from collector.api.deps import deps
+from collector.api.reading import path_id
+from collector.services import console_sessions, password_links
+from collector.web.console.form_fields import Field, Form
+from shared.errors import Forbidden, Invalid
+
+_HERE: Final = "/settings/account"
+_FIELDS: Final = (
+    ("old", "Present password", "current-password"),
+    ("password", "New password", "new-password"),
+    ("again", "The new one again", "new-password"),
+)
+
+
+async def show(request: web.Request) -> web.StreamResponse:
+    return await _shown(request, {})
+
+
+async def set_password(request: web.Request) -> web.StreamResponse:
+    mine, sent, at_hand = visitor(request), await posted(request), deps(request)
+    if mine.token_id is not None:
+        raise Forbidden("Sign in by your password, or by a link for a new one, to change it.")
+    await request.app[STATE].door.knock(browser(request).address, mine.email)
+    try:
+        if value(sent, "password") != value(sent, "again"):
+            raise Invalid({"again": "must be the same twice"})  # noqa: TRY301 - told as the service's faults are
+        await password_links.change(
+            at_hand.db,
+            who(request),
+            mine.user_id,
+            value(sent, "old"),
+            value(sent, "password"),
+            mine.session_id,
+        )
+    except Invalid as fault:
+        return await _shown(request, fault.details)
+    return back(request, _HERE, "The password is changed, and your other browsers are signed out.")
+
+
+async def end(request: web.Request) -> web.StreamResponse:
+    """Sign one browser out, be it this one."""
+    mine = visitor(request)
+    id_: UUID = path_id(request, "ses", console_sessions.WHAT)
+    await console_sessions.end(deps(request).db, who(request), mine.user_id, id_)
+    if id_ != mine.session_id:
+        return back(request, _HERE, "That browser is signed out.")
+    answer = back(request, "/sign-in", "You are signed out.")
+    signed_out(request, answer)
+    return answer
+
+
+async def _shown(request: web.Request, faults: dict[str, str]) -> web.StreamResponse:
+    at_hand, mine = deps(request), visitor(request)
+    fields = tuple(
+        Field(
+            name=name,
+            label=label,
+            control="secret",
+            required=True,
+            longest=1024,
+            autocomplete=autocomplete,
+            fault=faults.get(name, ""),
+        )
+        for name, label, autocomplete in _FIELDS
+    )
+    return page(
+        request,
+        "account.html.j2",
+        status=400 if faults else 200,
+        form=Form(fields, {}),
+        sessions=await console_sessions.of(at_hand.db, mine, at_hand.now()),
+    )

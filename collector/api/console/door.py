@@ -1,0 +1,127 @@
+"""The console's door: in by password or API token, and out again."""
+
+from typing import Final
+
+import structlog
+from aiohttp import web
+
+from collector.api.console.answers import back, page, posted, value
+from collector.api.console.state import STATE, VISITOR, browser, signed_in, signed_out, visitor, who
+from collector.api.deps import deps
+from collector.core import console
+from collector.services import console_sessions, signing_in
+from collector.storage.users import User
+from collector.web.console.form_reading import Posted
+from collector.web.console.render import Flash
+from shared import ids
+from shared.errors import Limited
+
+log = structlog.get_logger()
+
+_WRONG: Final = "The address or the password is wrong."
+_NO_TOKEN: Final = "The token is invalid, expired or revoked."  # noqa: S105 - what is said of one
+
+
+async def show(request: web.Request) -> web.StreamResponse:
+    after = console.safe_next(request.query.get("next"))
+    return back(request, after) if VISITOR in request else _form(request, after)
+
+
+async def enter(request: web.Request) -> web.StreamResponse:
+    """POST: ``email`` and ``password``, and ``user`` where one address is in several teams; or ``token``."""
+    sent, state = await posted(request), request.app[STATE]
+    after, from_ = console.safe_next(value(sent, "next")), browser(request)
+    token, email = value(sent, "token").strip(), value(sent, "email").strip()
+    try:
+        await state.door.knock(from_.address, None if token else email)
+    except Limited as error:
+        wait = f"There were too many tries. Please wait {error.retry_after} s."
+        answer = _form(request, after, wait, status=429, email=email)
+        answer.headers["Retry-After"] = str(error.retry_after)
+        return answer
+    if token:
+        return await _by_token(request, token, after)
+    found = await state.door.with_password(email, value(sent, "password"))
+    if not found:
+        log.info("sign-in refused", address=from_.address)
+        return _form(request, after, _WRONG, status=403, email=email)
+    user = _chosen(found, sent)
+    if user is None:
+        return await _which(request, after, email, found)
+    at_hand = deps(request)
+    return welcome(
+        request, after, await signing_in.enter(at_hand.db, user, from_, at_hand.now(), by="password")
+    )
+
+
+async def leave(request: web.Request) -> web.StreamResponse:
+    at_hand, mine = deps(request), visitor(request)
+    await console_sessions.end(at_hand.db, who(request), mine.user_id, mine.session_id)
+    return _gone(request, "You are signed out.")
+
+
+async def leave_everywhere(request: web.Request) -> web.StreamResponse:
+    await console_sessions.end_all(deps(request).db, who(request), visitor(request).user_id)
+    return _gone(request, "You are signed out everywhere.")
+
+
+def welcome(request: web.Request, after: str, cookie: str) -> web.Response:
+    """The way in, with the cookie of a new session."""
+    answer = back(request, after)
+    signed_in(request, answer, cookie, int(console.LIFE.total_seconds()))
+    return answer
+
+
+async def _by_token(request: web.Request, token: str, after: str) -> web.Response:
+    at_hand = deps(request)
+    cookie = await signing_in.enter_by_token(at_hand.db, token, browser(request), at_hand.now())
+    if cookie is None:
+        log.info("sign-in refused", address=browser(request).address)
+        return _form(request, after, _NO_TOKEN, status=403, by_token=True)
+    return welcome(request, after, cookie)
+
+
+def _chosen(found: list[User], sent: Posted) -> User | None:
+    """The one, or the one of the team that was asked for."""
+    if len(found) == 1:
+        return found[0]
+    wanted = ids.read("usr", value(sent, "user"))
+    return next((user for user in found if user.id == wanted), None)
+
+
+async def _which(request: web.Request, after: str, email: str, found: list[User]) -> web.Response:
+    names = await signing_in.team_names(deps(request).db, found)
+    teams = [(ids.show("usr", user.id), names.get(str(user.id), "")) for user in found]
+    return _form(request, after, "", email=email, teams=teams)
+
+
+def _form(
+    request: web.Request,
+    after: str,
+    fault: str = "",
+    *,
+    status: int = 200,
+    email: str = "",
+    by_token: bool = False,
+    teams: list[tuple[str, str]] | None = None,
+) -> web.Response:
+    said = (Flash("bad", fault),) if fault else ()
+    provider = deps(request).openid
+    return page(
+        request,
+        "sign_in.html.j2",
+        status=status,
+        said=said,
+        after=after,
+        email=email,
+        by_token=by_token,
+        teams=teams or [],
+        mail=deps(request).transport.mailer is not None,
+        provider=provider.client.name if provider else "",
+    )
+
+
+def _gone(request: web.Request, said: str) -> web.Response:
+    answer = back(request, "/sign-in", said)
+    signed_out(request, answer)
+    return answer

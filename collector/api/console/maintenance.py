@@ -1,0 +1,255 @@
+"""Maintenance windows: what is planned, on a calendar of the next weeks, and how a window is made."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+from zoneinfo import available_timezones
+
+from aiohttp import web
+
+from collector.api.console import alerting, common
+from collector.api.console.answers import back, page, posted
+from collector.api.console.state import visitor, who
+from collector.api.deps import deps
+from collector.api.reading import path_id
+from collector.core.maintenance import lay, local, status
+from collector.services import maintenance
+from collector.services.maintenance import Known
+from collector.services.maintenance_fields import Fields
+from collector.storage.maintenance_windows import STATUSES, Row
+from collector.web.console import form_reading, forms
+from collector.web.console.form_fields import Form
+from collector.web.console.form_reading import Posted
+from shared import ids
+from shared.errors import Conflict, Invalid, PreconditionFailed
+
+HERE: Final = "/alerting/maintenance"
+_WEEKS: Final = 5
+_DAY: Final = timedelta(days=1)
+# Windows whose times stand on the calendar, at most.
+_MOST: Final = 200
+_TIMES: Final = ("start", "end")
+_REPEATS: Final = (
+    "FREQ=DAILY",
+    "FREQ=WEEKLY;BYDAY=SU",
+    "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR",
+    "FREQ=MONTHLY;BYDAY=1SU",
+    "FREQ=MONTHLY;BYMONTHDAY=1",
+)
+_ZONES: Final = sorted(available_timezones())
+_SUGGESTED: Final = {
+    "timezone": tuple((name, name) for name in _ZONES),
+    "rrule": tuple((rule, rule) for rule in _REPEATS),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """*status* as the API says it."""
+
+    row: Row
+    status: str
+    starts_at: datetime | None
+    ends_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a day of the calendar has of one window."""
+
+    name: str
+    id: str
+    starts_at: datetime
+    ends_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """In UTC, with what begins on it or is still under way."""
+
+    date: date
+    entries: list[Entry]
+
+
+async def list_(request: web.Request) -> web.StreamResponse:
+    at_hand, team_id, now = deps(request), visitor(request).team_id, deps(request).now()
+    number, asked = common.asked(request), request.query.get("status", "")
+    wanted = asked if asked in STATUSES else None
+    offset = (number - 1) * common.PER_PAGE
+    found, total = await maintenance.page(at_hand.db, team_id, wanted, now, common.PER_PAGE, offset)
+    coming: list[Known] = []
+    for one in ("active", "scheduled"):
+        some, _ = await maintenance.page(at_hand.db, team_id, one, now, _MOST, 0)
+        coming += some
+    return page(
+        request,
+        "maintenance.html.j2",
+        rows=[_line(known, now) for known in found],
+        weeks=_calendar(coming, now),
+        planned=bool(coming),
+        today=now.date(),
+        wanted=wanted,
+        statuses=STATUSES,
+        at=common.at(request, number, total),
+    )
+
+
+async def new(request: web.Request) -> web.StreamResponse:
+    return await _drawn(request, {}, {})
+
+
+async def create(request: web.Request) -> web.StreamResponse:
+    form = await posted(request)
+    sent = _sent(form)
+    try:
+        alerting.check_tags(form)
+        body = alerting.said(sent)
+        made = await maintenance.create(deps(request).db, who(request), body, deps(request).now())
+    except Invalid as fault:
+        return await _drawn(request, sent, fault.details, status=400)
+    return _saved(request, "The window is planned.", made)
+
+
+async def edit(request: web.Request) -> web.StreamResponse:
+    known = await _known(request)
+    return await _drawn(request, _shown(known.row), {}, known)
+
+
+async def update(request: web.Request) -> web.StreamResponse:
+    known, form = await _known(request), await posted(request)
+    sent = _sent(form)
+    try:
+        alerting.check_tags(form)
+        after = await maintenance.update(
+            deps(request).db,
+            who(request),
+            known.row.id,
+            _changed(known.row, sent),
+            deps(request).now(),
+            only=alerting.only(form),
+        )
+    except Invalid as fault:
+        return await _drawn(request, sent, fault.details, known, status=400)
+    except PreconditionFailed:
+        return await _drawn(request, sent, alerting.CHANGED, known, status=412)
+    return _saved(request, "Saved.", after)
+
+
+async def end(request: web.Request) -> web.StreamResponse:
+    try:
+        await maintenance.end(deps(request).db, who(request), _id(request), deps(request).now())
+    except Conflict as fault:
+        return back(request, HERE, str(fault), tone="bad")
+    return back(request, HERE, "It is over: what is down from now on is told.")
+
+
+async def delete(request: web.Request) -> web.StreamResponse:
+    await maintenance.delete(deps(request).db, who(request), _id(request), deps(request).now())
+    return back(request, HERE, "The window is deleted; what is past stays as it was.")
+
+
+async def _drawn(
+    request: web.Request,
+    shown: Mapping[str, Any],
+    faults: Mapping[str, str],
+    known: Known | None = None,
+    *,
+    status: int = 200,
+) -> web.Response:
+    of_tags = alerting.of(faults, "tags")
+    left = {name: text for name, text in faults.items() if name not in of_tags}
+    options = {"monitors": await alerting.monitor_options(request, shown.get("monitors") or ())}
+    built = forms.build(Fields, shown, left, leave_out={"tags", "duration"}, options=options)
+    fields = tuple(replace(one, options=_SUGGESTED.get(one.name, one.options)) for one in built.fields)
+    whole, tags = Form(fields, built.faults), alerting.tag_fields(shown.get("tags"), of_tags)
+    return page(
+        request,
+        "maintenance_form.html.j2",
+        status=status,
+        known=known,
+        id=ids.show("mw", known.row.id) if known else "",
+        first=whole.named("name", "description", "enabled"),
+        times=whole.named(*_TIMES),
+        rest=whole.named("timezone", "rrule", "exdates"),
+        selection=[*whole.named("all", "monitors"), *tags],
+        summary=Form((*fields, *tags), built.faults),
+    )
+
+
+def _shown(row: Row) -> dict[str, Any]:
+    """As the form has it: start and end by the clock of the window's zone."""
+    return {**maintenance.settable(row), **_times(row)}
+
+
+def _times(row: Row) -> dict[str, str]:
+    ends = local(row.starts_at + row.schedule.duration, row.schedule.zone)
+    return {"start": _clock(row.starts_local), "end": _clock(ends)}
+
+
+def _clock(at: datetime) -> str:
+    return at.isoformat(timespec="minutes" if not at.second else "seconds")
+
+
+def _sent(form: Posted) -> dict[str, Any]:
+    return {**form_reading.body(Fields, form), "tags": alerting.tags(form)}
+
+
+def _changed(row: Row, sent: Mapping[str, Any]) -> dict[str, Any]:
+    """The body of the change: a time that stands as it was shown is the same moment as before."""
+    shown, kept = _times(row), maintenance.settable(row)
+    times = {name: kept[name] if sent.get(name) == shown[name] else sent.get(name) for name in _TIMES}
+    return alerting.whole(Fields, {**sent, **times})
+
+
+def _saved(request: web.Request, said: str, known: Known) -> web.Response:
+    text = " ".join([said, *known.warnings])
+    return back(request, HERE, text, tone="warn" if known.warnings else "good")
+
+
+def _line(known: Known, now: datetime) -> Line:
+    """With the span that is under way, or the next."""
+    running = [span for span in known.spans if span.starts_at <= now]
+    following = next((span for span in known.spans if span.starts_at > now), None)
+    span = max(running, key=lambda one: one.ends_at) if running else following
+    return Line(
+        known.row,
+        status(known.spans, now, enabled=known.row.enabled),
+        span.starts_at if span else None,
+        span.ends_at if span else None,
+    )
+
+
+def _calendar(known: Sequence[Known], now: datetime) -> list[list[Day]]:
+    """Weeks from Monday on; a day shows what touches it."""
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    first = today - today.weekday() * _DAY
+    entries = sorted(
+        (entry for one in known for entry in _entries(one, now)), key=lambda entry: entry.starts_at
+    )
+    days = [first + at * _DAY for at in range(7 * _WEEKS)]
+    laid = [
+        Day(day.date(), [one for one in entries if one.starts_at < day + _DAY and one.ends_at > day])
+        for day in days
+    ]
+    return [laid[at : at + 7] for at in range(0, len(laid), 7)]
+
+
+def _entries(known: Known, now: datetime) -> list[Entry]:
+    """What is under way as it is known, what comes as the schedule has it."""
+    running = [span for span in known.spans if span.starts_at <= now]
+    coming = [span for span in lay(known.row.schedule, None, now).spans if span.starts_at > now]
+    id_ = ids.show("mw", known.row.id)
+    return [Entry(known.row.name, id_, span.starts_at, span.ends_at) for span in (*running, *coming)]
+
+
+def _id(request: web.Request) -> UUID:
+    return path_id(request, "mw", maintenance.WHAT)
+
+
+async def _known(request: web.Request) -> Known:
+    """The window of the path. Raises NotFound."""
+    return await maintenance.one(
+        deps(request).db, visitor(request).team_id, _id(request), deps(request).now()
+    )

@@ -1,0 +1,125 @@
+"""A monitor's page: how it stands and why, its past, its incidents, and what can be done with it."""
+
+from datetime import timedelta
+from typing import Any, Final
+
+from aiohttp import web
+
+from collector.api import explain as explained
+from collector.api import monitor_views as views
+from collector.api.console import common, monitors
+from collector.api.console.answers import back, page, posted, value
+from collector.api.console.state import visitor
+from collector.api.deps import deps
+from collector.api.reading import path_id
+from collector.core.access import Permission
+from collector.core.monitor import Silence
+from collector.services import charts, explain, incidents, monitor_ends, monitor_reads, results, statistics
+from collector.services import monitors as deeds
+from collector.services.monitor_reads import WHAT
+from collector.services.validation import check
+from collector.storage import result_reads
+from collector.storage.incident_reads import Wanted as WantedIncidents
+from collector.web.console import charts as drawings
+from shared import ids
+from shared.errors import Invalid
+
+# By what stands in the query: how far back, and in what steps.
+_RANGES: Final = {
+    "24h": (timedelta(hours=24), timedelta(minutes=30)),
+    "7d": (timedelta(days=7), timedelta(hours=2)),
+    "30d": (timedelta(days=30), timedelta(hours=8)),
+    "90d": (timedelta(days=90), timedelta(days=1)),
+}
+_DAYS: Final = 90
+_RESULTS: Final = 20
+_INCIDENTS: Final = 5
+_WEEK: Final = timedelta(days=7)
+_SOON: Final = timedelta(minutes=1)
+
+
+async def show(request: web.Request) -> web.StreamResponse:
+    at_hand, team_id = deps(request), visitor(request).team_id
+    id_, now = path_id(request, "mon", WHAT), deps(request).now()
+    db = at_hand.db
+    full = visitor(request).permission is not Permission.READ_ONLY
+    found = await monitor_reads.one(db, at_hand.keyring, team_id, id_, secrets=False, now=now)
+    over = request.query.get("range", "24h")
+    wanted = result_reads.Wanted(since=now - _WEEK, until=now + _SOON)
+    newest, _ = await results.page(db, found.monitor, wanted, _RESULTS, now)
+    past, _ = await incidents.page(db, team_id, WantedIncidents(monitor_id=id_), _INCIDENTS, 0)
+    return page(
+        request,
+        "monitor.html.j2",
+        monitor=found.monitor,
+        id=ids.show("mon", id_),
+        shown=views.whole(found, now),
+        config={name: one for name, one in found.config.items() if one not in (None, "", [], {})},
+        why=explained.shown(await explain.explain(db, team_id, id_, now), now),
+        uptime=drawings.bars(await _days(request, id_)),
+        chart=await _chart(request, found.monitor.monitor, over),
+        over=over if over in _RANGES else "24h",
+        ranges=list(_RANGES),
+        results=[views.result(one) | {"at": one.ts} for one in newest],
+        incidents=past,
+        full=full,
+        now=now,
+    )
+
+
+async def _days(request: web.Request, id_: Any) -> list[float | None]:
+    at_hand = deps(request)
+    found = await statistics.daily_of(at_hand.db, visitor(request).team_id, [id_], _DAYS, at_hand.now())
+    return [day.uptime for day in found[id_].days] if id_ in found else []
+
+
+async def _chart(request: web.Request, monitor: int, over: str) -> drawings.Lines | None:
+    length, step = _RANGES.get(over, _RANGES["24h"])
+    now = deps(request).now()
+    until = now - (now - now.replace(hour=0, minute=0, second=0, microsecond=0)) % step + step
+    wanted = charts.Wanted(since=until - length, until=until, step=step)
+    drawn = await charts.chart(deps(request).db, monitor, wanted, now)
+    return drawings.lines([point.numbers for point in drawn.points])
+
+
+async def pause(request: web.Request) -> web.StreamResponse:
+    id_ = path_id(request, "mon", WHAT)
+    await deeds.pause(common.means(request), visitor(request).team_id, id_, deps(request).now())
+    return back(request, monitors.path(id_), "Paused: nothing is checked and nobody is told.")
+
+
+async def resume(request: web.Request) -> web.StreamResponse:
+    id_ = path_id(request, "mon", WHAT)
+    await deeds.resume(common.means(request), visitor(request).team_id, id_, deps(request).now())
+    return back(request, monitors.path(id_), "Resumed: the next check starts at once.")
+
+
+async def silence(request: web.Request) -> web.StreamResponse:
+    id_, form = path_id(request, "mon", WHAT), await posted(request)
+    length = value(form, "duration")
+    body = {"duration": int(length) if length.isdigit() else length, "reason": value(form, "reason")}
+    try:
+        wanted, _ = check(Silence, {name: one for name, one in body.items() if one != ""})
+    except Invalid as fault:
+        said = "; ".join(f"{name}: {text}" for name, text in fault.details.items())
+        return back(request, monitors.path(id_), said, tone="bad")
+    mine = visitor(request)
+    until = await deeds.silence(
+        common.means(request), mine.team_id, id_, wanted, mine.name, deps(request).now()
+    )
+    return back(request, monitors.path(id_), f"Silenced until {until:%Y-%m-%d %H:%M} UTC: nobody is told.")
+
+
+async def unsilence(request: web.Request) -> web.StreamResponse:
+    id_ = path_id(request, "mon", WHAT)
+    await deeds.unsilence(common.means(request), visitor(request).team_id, id_)
+    return back(request, monitors.path(id_), "The silence is over.")
+
+
+async def delete(request: web.Request) -> web.StreamResponse:
+    id_, at_hand = path_id(request, "mon", WHAT), deps(request)
+    means = common.means(request)
+    await monitor_ends.delete(
+        at_hand.db, at_hand.signals, visitor(request).team_id, id_, at_hand.now(), only=None, who=means.who
+    )
+    return back(request, monitors.HERE, "The monitor is deleted, with its history.")

@@ -1,0 +1,78 @@
+"""What the console keeps between requests, and what its handlers find on a request."""
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Final
+
+from aiohttp import hdrs, web
+
+from collector.api.auth import REQUEST_ID, address
+from collector.api.deps import deps
+from collector.core.access import Actor
+from collector.services.console_sessions import Browser, Finder, Visitor, actor
+from collector.services.signing_in import Door
+
+_PLAIN: Final = "tocsin_session"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Of one application; *mails* are under way."""
+
+    finder: Finder
+    door: Door
+    mails: set["asyncio.Task[None]"] = field(default_factory=set)
+
+
+STATE: web.AppKey[State] = web.AppKey("console", State)
+VISITOR: web.RequestKey[Visitor] = web.RequestKey("visitor", Visitor)
+
+
+def visitor(request: web.Request) -> Visitor:
+    """Who is signed in."""
+    return request[VISITOR]
+
+
+def who(request: web.Request) -> Actor:
+    """The visitor as whoever changes something is noted."""
+    return actor(request[VISITOR], browser(request))
+
+
+def browser(request: web.Request) -> Browser:
+    """Where the request comes from."""
+    agent = request.headers.get(hdrs.USER_AGENT, "").replace("\0", "")
+    printable = "".join(letter for letter in agent if letter.isprintable())
+    return Browser(address(request), printable, request.get(REQUEST_ID))
+
+
+def secure(request: web.Request) -> bool:
+    """Do browsers come by https?"""
+    return deps(request).public_url.startswith("https:")
+
+
+def cookie_name(request: web.Request) -> str:
+    """With the prefix by which browsers bind a cookie to this very host, where they can."""
+    return f"__Host-{_PLAIN}" if secure(request) else _PLAIN
+
+
+def cookie(request: web.Request) -> str:
+    """The session's cookie, or nothing."""
+    return request.cookies.get(cookie_name(request), "")
+
+
+def signed_in(request: web.Request, answer: web.StreamResponse, value: str, seconds: int) -> None:
+    """Give the browser the cookie of a session."""
+    answer.set_cookie(
+        cookie_name(request),
+        value,
+        path="/",
+        max_age=seconds,
+        httponly=True,
+        samesite="Lax",
+        secure=secure(request),
+    )
+
+
+def signed_out(request: web.Request, answer: web.StreamResponse) -> None:
+    """Take the cookie back."""
+    answer.del_cookie(cookie_name(request), path="/", httponly=True, samesite="Lax", secure=secure(request))

@@ -1,0 +1,71 @@
+"""A status page as its visitors see it, a private one too, or would with other settings: for our own frame."""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from aiohttp import web
+
+from collector.api.console.answers import posted
+from collector.api.console.state import visitor
+from collector.api.console.status_pages import changes, page_id
+from collector.api.deps import deps
+from collector.core.statuspage_fields import Page as Fields
+from collector.services import status_pages, status_pages_view
+from collector.services.status_pages_fields import WHAT, wish
+from collector.services.status_pages_view import View
+from collector.services.validation import to_json
+from collector.web import status, status_places
+from collector.web.console import form_reading
+from collector.web.status_policy import policy
+from collector.web.status_words import ENGLISH
+from shared.errors import Invalid, NotFound
+
+_NONCE_BYTES = 18
+
+
+async def show(request: web.Request) -> web.StreamResponse:
+    view = await _view(request)
+    return _answer(view, _drawn(request, view, view.page.branding), "'self'")
+
+
+async def show_unsaved(request: web.Request) -> web.StreamResponse:
+    """With what stands in the form, as long as it could be saved; as it is kept otherwise."""
+    saved, form = await _view(request), await posted(request)
+    try:
+        asked, _ = wish(Fields, changes(form_reading.body(Fields, form)), status_pages.settable(saved.page))
+    except Invalid:
+        return await show(request)
+    view = replace(saved, page=replace(saved.page, name=asked.name, branding=to_json(asked.branding)))
+    # The page's own stylesheets are those that are kept: what is new stands in the page.
+    nonce = secrets.token_urlsafe(_NONCE_BYTES)
+    branding = {**view.page.branding, "customCss": None}
+    styles = status.style(view) + "\n" + status.custom_style(view)
+    text = _drawn(request, view, branding)
+    text = text.replace("</head>", f'<style nonce="{nonce}">{styles}</style></head>', 1)
+    return _answer(view, text, f"'self' 'nonce-{nonce}'")
+
+
+def _drawn(request: web.Request, view: View, branding: Mapping[str, Any]) -> str:
+    place = status_places.under(deps(request).public_url, view.page.slug)
+    text = status.page(replace(view, page=replace(view.page, branding=dict(branding))), place, ENGLISH)
+    # What is followed from within opens beside the console: the page itself lets nobody frame it.
+    return text.replace("<head>", '<head><base target="_blank">', 1)
+
+
+def _answer(view: View, text: str, styles: str) -> web.Response:
+    answer = web.Response(text=text, content_type="text/html", charset="utf-8")
+    said = policy(view.page.branding.get("logo")).replace("frame-ancestors 'none'", "frame-ancestors 'self'")
+    answer.headers["Content-Security-Policy"] = said.replace("style-src 'self'", f"style-src {styles}")
+    return answer
+
+
+async def _view(request: web.Request) -> View:
+    """Raises NotFound."""
+    at_hand = deps(request)
+    row = await status_pages.found(at_hand.db, visitor(request).team_id, page_id(request))
+    view = await status_pages_view.load(at_hand.db, "slug", row.slug, at_hand.now())
+    if view is None or view.page.id != row.id:  # it was given another address this very moment
+        raise NotFound(f"{WHAT} not found")
+    return view

@@ -1,0 +1,160 @@
+"""Links by which people of a team set a password: the first admin's, a reset that was asked for."""
+
+import asyncio
+import hashlib
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from collector.core import passwords
+from collector.core.access import Actor
+from collector.services import audit, users
+from collector.services.validation import check
+from collector.storage import console_sessions, teams
+from collector.storage import password_links as table
+from collector.storage import users as people
+from collector.storage.db import Db, Tx
+from collector.storage.password_links import Linked
+from collector.storage.users import User
+from shared import ids
+from shared.errors import Conflict, Invalid, NotFound
+
+LIFE: Final = timedelta(hours=24)
+FIRST_LIFE: Final = timedelta(days=7)
+# Who asks again sooner gets no second mail.
+ASKED_EVERY: Final = timedelta(minutes=5)
+_MOST: Final = 4
+_OVER: Final = "This link was used already, or is over: ask for another one"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Somebody to whom a link is to be mailed."""
+
+    user: User
+    team: str
+    secret: str
+
+
+async def first(db: Db, team_id: int, user_id: UUID, now: datetime) -> str:
+    """The secret of the link by which the first admin sets up the console."""
+    secret = secrets.token_urlsafe(32)
+    async with db.transaction() as tx:
+        await table.put(tx, team_id, user_id, _hash(secret), now, now + FIRST_LIFE)
+    return secret
+
+
+async def make(db: Db, who: Actor, user_id: UUID, now: datetime) -> tuple[User, str]:
+    """A link that an admin hands to the user. Raises NotFound, Conflict for who has not joined yet."""
+    secret = secrets.token_urlsafe(32)
+    async with db.transaction() as tx:
+        user = await people.hold(tx, who.team_id, user_id)
+        if user is None:
+            raise NotFound(f"{users.WHAT} not found")
+        if user.invited_until is not None:
+            raise Conflict("This user has not joined yet: send the invitation again")
+        await table.put(tx, who.team_id, user_id, _hash(secret), now, now + LIFE)
+        await audit.record(tx, who, "reset-link", "user", ids.show("usr", user_id), name=user.email)
+    return user, secret
+
+
+async def ask(db: Db, email: str, now: datetime) -> list[Asked]:
+    """New links for whoever has the address and has joined, unless they got one a moment ago."""
+    asked: list[Asked] = []
+    async with db.transaction() as tx:
+        for user in (await people.with_email(tx, email))[:_MOST]:
+            last = await table.sent_at(tx, user.team_id, user.id)
+            if user.invited_until is not None or (last is not None and now - last < ASKED_EVERY):
+                continue
+            secret, team = secrets.token_urlsafe(32), await teams.get(tx, user.team_id)
+            await table.put(tx, user.team_id, user.id, _hash(secret), now, now + LIFE)
+            asked.append(Asked(user, team.name if team else "", secret))
+    return asked
+
+
+async def find(db: Db, secret: str, now: datetime) -> Linked:
+    """Whose link it is. Raises NotFound when it was used or is over."""
+    async with db.transaction() as tx:
+        return await _found(tx, secret, now)
+
+
+async def first_of(db: Db, secret: str, now: datetime) -> Linked:
+    """The same, only for who never had a password. Raises NotFound."""
+    async with db.transaction() as tx:
+        linked = await _found(tx, secret, now)
+        if await people.password(tx, linked.team_id, linked.user_id) is not None:
+            raise NotFound(_OVER)
+    return linked
+
+
+async def invited(db: Db, secret: str, now: datetime) -> User:
+    """Whose invitation it is, which stays as it is. Raises NotFound."""
+    async with db.transaction() as tx:
+        user = await people.invited(tx, _hash(secret))
+    if user is None or user.invited_until is None or now >= user.invited_until:
+        raise NotFound("This invitation was used already, or is over: ask for another one")
+    return user
+
+
+async def change(db: Db, who: Actor, user_id: UUID, old: str, new: str, but: UUID) -> None:
+    """Somebody changes their own password; all their sessions end, *but* that one. Raises Invalid."""
+    async with db.connection() as tx:
+        kept = await people.password(tx, who.team_id, user_id)
+    if kept is not None and not await asyncio.to_thread(
+        passwords.matches, old[: users.LONGEST_PASSWORD], kept
+    ):
+        raise Invalid({"old": "is wrong"})
+    made = await asyncio.to_thread(users.stored, new)
+    async with db.transaction() as tx:
+        await people.set_password(tx, who.team_id, user_id, made)
+        await table.drop(tx, who.team_id, user_id)
+        await console_sessions.end_all(tx, who.team_id, user_id, but)
+        await audit.record(tx, who, "set-password", "user", ids.show("usr", user_id), name=who.name)
+
+
+async def use(
+    db: Db, secret: str, password: str, now: datetime, named: Mapping[str, Any] | None = None
+) -> User:
+    """Set the password, once; all sessions of the user end. *named*: the first admin's name and address.
+
+    Raises Invalid, NotFound.
+    """
+    await find(db, secret, now)
+    # It is meant to take long, and is not done for who has no link.
+    kept = await asyncio.to_thread(users.stored, password)
+    async with db.transaction() as tx:
+        linked = await _found(tx, secret, now)
+        user = await people.hold(tx, linked.team_id, linked.user_id)
+        if user is None:
+            raise NotFound(f"{users.WHAT} not found")
+        if named is not None:
+            user = await _named(tx, user, named)
+        await people.set_password(tx, user.team_id, user.id, kept)
+        await table.drop(tx, user.team_id, user.id)
+        await console_sessions.end_all(tx, user.team_id, user.id)
+        shown = ids.show("usr", user.id)
+        who = Actor(user.team_id, shown, user.name)
+        await audit.record(tx, who, "set-password", "user", shown, name=user.email)
+    return user
+
+
+async def _named(tx: Tx, user: User, named: Mapping[str, Any]) -> User:
+    if await people.password(tx, user.team_id, user.id) is not None:
+        raise NotFound(_OVER)
+    wish, _ = check(users.Settings, {"role": user.role, **named})
+    await people.save(tx, user.team_id, user.id, wish.email, wish.name, user.role)
+    return replace(user, email=wish.email, name=wish.name)
+
+
+async def _found(tx: Tx, secret: str, now: datetime) -> Linked:
+    linked = await table.with_hash(tx, _hash(secret))
+    if linked is None or now >= linked.until:
+        raise NotFound(_OVER)
+    return linked
+
+
+def _hash(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()

@@ -1,0 +1,82 @@
+"""What a field of a form is, as templates draw it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Control = Literal[
+    "text",
+    "number",
+    "secret",
+    "area",
+    "switch",
+    "choice",
+    "checks",
+    "lines",
+    "pairs",
+    "json",
+    "group",
+    "rows",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """*name* is the path in the API's body (``config.auth.type``); *value* the text that stands in the field.
+
+    *checked*: of ``switch`` and ``checks``; *options*: value and label. A ``group`` and the ``rows`` have
+    *fields* and *rows* below them, ``rows`` also a *blank* one.
+    """
+
+    name: str
+    label: str
+    control: Control
+    help: str = ""
+    value: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+    checked: frozenset[str] = frozenset()
+    required: bool = False
+    least: str | None = None
+    most: str | None = None
+    longest: int | None = None
+    unit: str = ""
+    fault: str = ""
+    autocomplete: str = "off"
+    fields: "tuple[Field, ...]" = ()
+    rows: "tuple[tuple[Field, ...], ...]" = ()
+    blank: "tuple[Field, ...]" = ()
+
+    @property
+    def id(self) -> str:
+        """In the page."""
+        return "f-" + self.name.replace(".", "-").replace("[", "-").replace("]", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Fields, and the faults that none of them bears."""
+
+    fields: tuple[Field, ...]
+    faults: Mapping[str, str]
+
+    @property
+    def bad(self) -> list[Field]:
+        """The fields with a fault, those below groups too, for the summary at the top."""
+        return [one for one in _all(self.fields) if one.fault]
+
+    def named(self, *names: str) -> list[Field]:
+        """Those fields, in that order."""
+        known = {one.name: one for one in self.fields}
+        return [known[name] for name in names if name in known]
+
+    def but(self, *names: str) -> list[Field]:
+        """All others."""
+        return [one for one in self.fields if one.name not in names]
+
+
+def _all(fields: tuple[Field, ...]) -> list[Field]:
+    return [
+        each
+        for one in fields
+        for each in (one, *_all(one.fields), *(cell for row in one.rows for cell in _all(row)))
+    ]

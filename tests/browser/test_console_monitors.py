@@ -1,0 +1,107 @@
+"""The console's monitors and incidents in a real browser: for everybody, live, and nothing of it runs."""
+
+from typing import Literal
+
+import pytest
+from playwright.async_api import expect
+
+from tests.api.client import Api
+from tests.browser.status_world import ARABIC, LONG, measured
+from tests.browser.visits import Visit, Visitors
+from tests.web.console_client import PASSWORD, Console, served, visiting
+
+HOSTILE = "<img src=x onerror=alert(1)>\"'><script>alert(2)</script>{{7*7}}"
+PHONE = (390, 844)
+
+
+async def signed_in(url: str, console: Console, visitors: Visitors, **options: object) -> Visit:
+    """An admin, at the console's first page."""
+    user = await console.person("admin")
+    visit = await visitors.visit(url + "/sign-in", await visitors.context(**options))  # type: ignore[arg-type]
+    await visit.page.fill("#email", user.email)
+    await visit.page.fill("#password", PASSWORD)
+    await visit.page.click("button:has-text('Sign in')")
+    await expect(visit.page.locator("h1")).to_have_text("Overview")
+    return visit
+
+
+async def made(api: Api, name: str, **more: object) -> str:
+    config = {"url": "https://shop.example.com/"}
+    answer = await api.post("/v1/monitors", {"name": name, "type": "http", "config": config, **more})
+    return str(answer.json["id"])
+
+
+async def raised(api: Api, title: str) -> str:
+    return str((await api.post("/v1/incidents", {"title": title, "severity": "high"})).json["id"])
+
+
+@pytest.mark.parametrize(
+    ("size", "scheme"),
+    [pytest.param((1280, 900), "light", id="desktop"), pytest.param(PHONE, "dark", id="phone")],
+)
+async def test_everybody_can_use_it_on_any_screen(
+    api: Api, visitors: Visitors, size: tuple[int, int], scheme: Literal["light", "dark"]
+) -> None:
+    shop = await measured(api, bad={3: 0.02})
+    await made(api, LONG[:250], tags={"team": ARABIC})
+    incident = await raised(api, LONG[:250])
+    await api.post(f"/v1/incidents/{incident}/notes", {"text": ARABIC})
+    async with served(api.deps) as url, visiting(url, api) as console:
+        visit = await signed_in(url, console, visitors, size=size, scheme=scheme)
+        for path in (
+            "/", "/monitors", f"/monitors/{shop}", "/monitors/new", f"/monitors/{shop}/edit",
+            "/incidents", f"/incidents/{incident}", "/incidents/new", "/incidents/stats",
+        ):  # fmt: skip
+            await visit.page.goto(url + path)
+            assert await visit.violations() == [], path
+            assert await visit.overflow_px() == 0, path
+        assert visit.faults == []
+        assert visit.elsewhere == []
+
+
+async def test_what_happens_is_on_the_open_page_without_a_reload(api: Api, visitors: Visitors) -> None:
+    shop = await made(api, "shop")
+    async with served(api.deps) as url, visiting(url, api) as console:
+        visit = await signed_in(url, console, visitors)
+        async with visit.page.expect_response(lambda answer: "/events" in answer.url):
+            await visit.page.goto(url + "/monitors")
+        row = visit.page.locator("tr", has_text="shop")
+        await expect(row).to_contain_text("no result yet")
+
+        await api.post(f"/v1/monitors/{shop}/pause")
+
+        await expect(row).to_contain_text("paused")
+        await made(api, "another")
+        await expect(visit.page.locator("tr", has_text="another")).to_be_visible()
+
+
+async def test_the_first_monitor_is_made_by_hand_and_deleted_when_asked_twice(
+    api: Api, visitors: Visitors
+) -> None:
+    async with served(api.deps) as url, visiting(url, api) as console:
+        page = (await signed_in(url, console, visitors)).page
+        await page.goto(url + "/monitors")
+        await page.keyboard.press("n")
+        await expect(page.locator("h1")).to_have_text("New monitor")
+        await page.get_by_label("Name", exact=True).fill("Shop")
+        await page.get_by_label("URL", exact=True).fill("https://shop.example.com/")
+        await page.get_by_role("button", name="Watch it").click()
+        await expect(page.locator("h1")).to_have_text("Shop")
+
+        await page.get_by_role("button", name="Delete").click()
+        await page.locator("#confirm").get_by_role("button", name="Delete").click()
+
+        await expect(page.get_by_text("Nothing is watched yet")).to_be_visible()
+        assert (await api.get("/v1/monitors")).json["data"] == []
+
+
+async def test_nothing_that_somebody_wrote_runs(api: Api, visitors: Visitors) -> None:
+    shop = await made(api, HOSTILE, tags={HOSTILE[:60]: HOSTILE[:200]}, description=HOSTILE, group=HOSTILE)
+    incident = await raised(api, HOSTILE)
+    await api.post(f"/v1/incidents/{incident}/notes", {"text": HOSTILE})
+    async with served(api.deps) as url, visiting(url, api) as console:
+        visit = await signed_in(url, console, visitors)
+        for path in ("/monitors", f"/monitors/{shop}", f"/monitors/{shop}/edit", f"/incidents/{incident}"):
+            await visit.page.goto(url + path)
+            await visit.page.wait_for_load_state("load")
+        assert (visit.dialogs, visit.elsewhere, visit.faults) == ([], [], [])

@@ -1,0 +1,118 @@
+"""The console's status pages in a real browser: for everybody, with the page itself beside its editor."""
+
+from typing import Literal
+
+import pytest
+from playwright.async_api import expect
+
+from tests.api.client import Api
+from tests.browser.status_world import ARABIC, LONG
+from tests.browser.test_console_monitors import HOSTILE, PHONE, signed_in
+from tests.browser.visits import Visitors
+from tests.web.console_client import served, visiting
+
+
+async def filled(api: Api, *names: str) -> tuple[str, list[str]]:
+    """A page with components: their paths in the console."""
+    page = (await api.post("/v1/status-pages", {"name": names[0], "visibility": "private"})).json["id"]
+    here = f"/status-pages/{page}"
+    made = [(await api.post(f"/v1{here}/components", {"name": name, "group": name})).json for name in names]
+    return here, [f"{here}/components/{one['id']}" for one in made]
+
+
+async def told(api: Api, here: str, text: str, **fields: object) -> str:
+    body = {"title": text, "message": text, "severity": "major", **fields}
+    return f"{here}/incidents/{(await api.post(f'/v1{here}/incidents', body)).json['id']}"
+
+
+@pytest.mark.parametrize(
+    ("size", "scheme"),
+    [pytest.param((1280, 900), "light", id="desktop"), pytest.param(PHONE, "dark", id="phone")],
+)
+async def test_everybody_can_use_it_on_any_screen(
+    api: Api, visitors: Visitors, size: tuple[int, int], scheme: Literal["light", "dark"]
+) -> None:
+    here, (component, *_) = await filled(api, "Shop", LONG[:120], ARABIC, "Search")
+    await api.put(f"/v1{component}", {"status": "degraded_performance", "statusMode": "manual"})
+    incident = await told(api, here, "Checkout is slow", affectedComponents=[component.rpartition("/")[2]])
+    start, end = "2100-01-01T22:00Z", "2100-01-01T23:00Z"
+    await told(api, here, "New disks", severity="maintenance", scheduledStart=start, scheduledEnd=end)
+    await api.post(f"/v1{here}/subscribers", {"email": "reader@example.com"})
+    async with served(api.deps) as url, visiting(url, api) as console:
+        visit = await signed_in(url, console, visitors, size=size, scheme=scheme)
+        for path in (
+            "/status-pages", "/status-pages/new", here, f"{here}/edit", f"{here}/components/new", component,
+            f"{here}/incidents", f"{here}/incidents/new", f"{here}/incidents/new?kind=maintenance", incident,
+            f"{here}/subscribers",
+        ):  # fmt: skip
+            await visit.page.goto(url + path)
+            for summary in await visit.page.locator("main summary").all():
+                await summary.click()
+            assert await visit.violations() == [], path
+            assert await visit.overflow_px() == 0, path
+        assert visit.faults == []
+        assert visit.elsewhere == []
+
+
+async def test_a_page_is_made_and_told_of_an_incident_and_seen_beside_its_editor(
+    api: Api, visitors: Visitors
+) -> None:
+    async with served(api.deps) as url, visiting(url, api) as console:
+        visit = await signed_in(url, console, visitors)
+        page = visit.page
+        await page.goto(url + "/status-pages")
+        await page.keyboard.press("n")
+        await page.get_by_label("Name", exact=True).fill("Our shop")
+        await page.get_by_role("button", name="Make the page").click()
+        await page.get_by_role("link", name="New component").click()
+        await page.get_by_label("Name", exact=True).fill("Checkout")
+        await page.get_by_role("button", name="Put it on the page").click()
+        await page.get_by_role("link", name="Incidents", exact=True).last.click()
+        await page.get_by_role("link", name="Tell of an incident").click()
+        await page.get_by_label("Title").fill("It is slow")
+        await page.get_by_label("Checkout").check()
+        await page.get_by_label("What they show meanwhile").select_option("major_outage")
+        await page.get_by_label("Message").fill("We look into it.")
+        await page.get_by_role("button", name="Publish").click()
+        await page.get_by_role("link", name="Page", exact=True).click()
+
+        seen = page.frame_locator("iframe")
+
+        await page.locator("iframe").scroll_into_view_if_needed()
+        await expect(seen.locator("h1")).to_have_text("Our shop")
+        await expect(seen.get_by_text("We look into it.")).to_be_visible()
+        await expect(page.locator("tr", has_text="Checkout")).to_contain_text("major outage")
+        assert visit.faults == []
+
+
+async def test_the_preview_follows_what_is_typed_and_saving_is_still_possible(
+    api: Api, visitors: Visitors
+) -> None:
+    here, _ = await filled(api, "Shop")
+    async with served(api.deps) as url, visiting(url, api) as console:
+        visit = await signed_in(url, console, visitors)
+        await visit.page.goto(f"{url}{here}/edit")
+        heading = visit.page.frame_locator("iframe").locator("h1")
+        await expect(heading).to_have_text("Shop")
+
+        await visit.page.get_by_label("Primary color").fill("#123456")
+        await visit.page.get_by_label("Custom CSS").fill("h1{color:rgb(1, 2, 3)}")
+        await visit.page.get_by_label("Name", exact=True).fill("Store")
+
+        await expect(heading).to_have_text("Store")
+        await expect(heading).to_have_css("color", "rgb(1, 2, 3)")
+        assert (await api.get(f"/v1{here}")).json["name"] == "Shop"
+        await visit.page.get_by_role("button", name="Save").click()
+        await expect(visit.page.locator("h1")).to_have_text("Store")
+        assert visit.faults == []
+
+
+async def test_nothing_that_somebody_wrote_runs(api: Api, visitors: Visitors) -> None:
+    here, (component, *_) = await filled(api, HOSTILE)
+    incident = await told(api, here, HOSTILE, affectedComponents=[component.rpartition("/")[2]])
+    async with served(api.deps) as url, visiting(url, api) as console:
+        visit = await signed_in(url, console, visitors)
+        for path in ("/status-pages", here, f"{here}/preview", component, f"{here}/incidents", incident):
+            await visit.page.goto(url + path)
+            await visit.page.wait_for_load_state("load")
+        assert (visit.dialogs, visit.elsewhere, visit.faults) == ([], [], [])
