@@ -7,7 +7,7 @@ TEST_READY := $(VENV)/.ready-test
 PROTOS := $(shell find protos -name '*.proto')
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-input --only-binary :all: --require-hashes
 
-.PHONY: run test setup lint type fmt protos test-fast bench faults hostile lock clean
+.PHONY: run test setup lint type fmt protos test-fast bench faults hostile senders lock clean
 
 run: $(RUN_READY)
 	$(BIN)/tocsin up --demo
@@ -58,6 +58,11 @@ faults: $(TEST_READY)
 
 hostile: $(TEST_READY)
 	TOCSIN_TEST_EXAMPLES=$${TOCSIN_TEST_EXAMPLES:-25} $(BIN)/python -m pytest tests/e2e/test_hostile_api.py tests/api/test_fuzz.py tests/probe/net/test_fuzz.py $(PYTEST_ARGS)
+
+# Real Prometheus, vmagent and OpenTelemetry for Node, of Debian and npm: some 450 MB below var/senders.
+senders: $(TEST_READY)
+	$(BIN)/python -m tests.senders.fetch
+	$(BIN)/python -m pytest tests/senders $(PYTEST_ARGS)
 
 # The lock is made anew only here, by hand, when a dependency changes; needs uv.
 lock:
