@@ -10,7 +10,6 @@ from collector.api.reading import Query, body, no_content, ok, path_id, warned
 from collector.core.access import Permission
 from collector.core.monitor import Silence
 from collector.services import monitor_ends, monitor_fields, monitor_reads, monitors, receiving, runs, series
-from collector.services.monitor_columns import kind_name
 from collector.services.monitor_reads import WHAT
 from collector.services.validation import check, ignored
 from collector.storage.monitor_lists import Wanted
@@ -94,18 +93,8 @@ async def test(request: web.Request) -> web.Response:
     """A failing target is an answer, not an error."""
     at_hand = deps(request)
     wish = monitor_fields.for_test(await body(request))
-    trial, kind = wish.checked()
-    tested = await runs.test(
-        at_hand.db,
-        at_hand.signals,
-        at_hand.keyring,
-        team_id=caller(request).team_id,
-        type_=kind_name(kind),
-        config=monitor_fields.stored(kind),
-        timeout_s=trial.timeout,
-        locations=trial.locations or [],
-        now=at_hand.now(),
-    )
+    team_id = caller(request).team_id
+    tested = await runs.try_out(at_hand.db, at_hand.signals, at_hand.keyring, team_id, wish, at_hand.now())
     return ok(warned(views.tested(tested), ignored(wish.unknown)))
 
 

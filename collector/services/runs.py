@@ -11,8 +11,11 @@ from typing import Any
 
 import orjson
 
+from collector.core.monitor import Trial
 from collector.core.seal import Keyring, Place
-from collector.services import signals
+from collector.services import monitor_fields, signals
+from collector.services.monitor_columns import kind_name
+from collector.services.monitor_fields import Wish
 from collector.storage import probes
 from collector.storage.db import Db
 from shared.errors import Unavailable
@@ -28,6 +31,24 @@ _LOOK_EVERY_S = 0.2
 class Tested:
     outcome: Outcome
     duration_us: int
+
+
+async def try_out(
+    db: Db, signals_: signals.Signals, keyring: Keyring, team_id: int, wish: Wish[Trial], now: datetime
+) -> Tested:
+    """Check once what a body asks for. Raises Invalid, and what `test` raises."""
+    trial, kind = wish.checked()
+    return await test(
+        db,
+        signals_,
+        keyring,
+        team_id=team_id,
+        type_=kind_name(kind),
+        config=monitor_fields.stored(kind),
+        timeout_s=trial.timeout,
+        locations=trial.locations or [],
+        now=now,
+    )
 
 
 async def test(

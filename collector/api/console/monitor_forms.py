@@ -16,7 +16,7 @@ from collector.services import monitor_fields, monitor_reads, receiving, runs
 from collector.services import monitors as deeds
 from collector.services.masking import kept
 from collector.services.model_fields import defaults
-from collector.services.monitor_columns import kind_name, settings_of
+from collector.services.monitor_columns import settings_of
 from collector.services.monitor_reads import WHAT
 from collector.services.validation import to_json
 from collector.storage.monitors import Monitor
@@ -98,17 +98,8 @@ async def test(request: web.Request) -> web.StreamResponse:
         whole = {**found.config, **kept(config, found.config)}
     try:
         wish = monitor_fields.for_test({**_said(settings), "type": type_, "config": _said(whole)})
-        trial, kind = wish.checked()
-        tested = await runs.test(
-            at_hand.db,
-            at_hand.signals,
-            at_hand.keyring,
-            team_id=team_id,
-            type_=kind_name(kind),
-            config=monitor_fields.stored(kind),
-            timeout_s=trial.timeout,
-            locations=trial.locations or [],
-            now=at_hand.now(),
+        tested = await runs.try_out(
+            at_hand.db, at_hand.signals, at_hand.keyring, team_id, wish, at_hand.now()
         )
     except Invalid as fault:
         return _drawn(request, type_, settings, config, fault.details, monitor, status=400)
