@@ -43,7 +43,7 @@ _MESSAGE = {
     500: "Something went wrong here; it is logged under this request's id",
 }
 # The database is away, shutting down, read-only after a failover, or somebody else holds the row.
-_AWAY = (
+AWAY = (
     ConnectionError,
     TimeoutError,
     asyncpg.PostgresConnectionError,
@@ -71,7 +71,7 @@ async def explain(request: web.Request, handler: Handler) -> web.StreamResponse:
         return _refused(error)
     except (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError):
         return problem(409, "Somebody else changed the same thing at the same time")
-    except _AWAY as error:
+    except AWAY as error:
         log.warning("request failed for now", path=place(request), error=repr(error))
         return problem(503, "This cannot be done right now; try again", retry_after=1)
     except Exception:

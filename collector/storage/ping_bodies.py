@@ -46,26 +46,6 @@ async def forget(tx: Tx, before: datetime, limit: int) -> int:
     return int(tag.split()[-1])
 
 
-async def gone(tx: Tx, after: int, limit: int) -> tuple[list[int], int | None]:
-    """Of the next monitors after *after* that have any, those that are gone; None when no more follow."""
-    rows = await tx.fetch(
-        """
-        WITH RECURSIVE there (monitor) AS (
-            SELECT (SELECT min(monitor) FROM ping_bodies WHERE monitor > $1)
-            UNION ALL
-            SELECT (SELECT min(b.monitor) FROM ping_bodies b WHERE b.monitor > there.monitor)
-            FROM there WHERE there.monitor IS NOT NULL
-        ), next AS (SELECT monitor FROM there WHERE monitor IS NOT NULL LIMIT $2)
-        SELECT next.monitor, m.monitor IS NULL AS gone FROM next LEFT JOIN monitors m USING (monitor)
-        ORDER BY next.monitor
-        """,
-        after,
-        limit,
-    )
-    there = [row["monitor"] for row in rows]
-    return [row["monitor"] for row in rows if row["gone"]], there[-1] if len(there) == limit else None
-
-
 async def forget_of(tx: Tx, monitors: Sequence[int], limit: int) -> int:
     """Let go of some of these monitors'; how many it were."""
     tag = await tx.execute(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Literal
 
 from collector.storage.db import Tx
 
@@ -14,17 +15,19 @@ async def forget(tx: Tx, monitors: Sequence[int]) -> None:
         await tx.execute(f"DELETE FROM {table} WHERE monitor = ANY($1)", monitors)
 
 
-async def gone(tx: Tx, after: int, limit: int) -> tuple[list[int], int | None]:
-    """Of the next monitors after *after* that have a history, those that are gone; None when no more follow.
+async def gone(
+    tx: Tx, after: int, limit: int, table: Literal["rollups_day", "ping_bodies"] = "rollups_day"
+) -> tuple[list[int], int | None]:
+    """Of the next monitors after *after* that are in *table*, those that are gone; None when no more follow.
 
     A deletion leaves history behind when its collector dies in it, or when others were just adding some.
     """
     rows = await tx.fetch(
-        """
+        f"""
         WITH RECURSIVE past (monitor) AS (
-            SELECT (SELECT min(monitor) FROM rollups_day WHERE monitor > $1)
+            SELECT (SELECT min(monitor) FROM {table} WHERE monitor > $1)
             UNION ALL
-            SELECT (SELECT min(r.monitor) FROM rollups_day r WHERE r.monitor > past.monitor)
+            SELECT (SELECT min(r.monitor) FROM {table} r WHERE r.monitor > past.monitor)
             FROM past WHERE past.monitor IS NOT NULL
         ), next AS (SELECT monitor FROM past WHERE monitor IS NOT NULL LIMIT $2)
         SELECT next.monitor, m.monitor IS NULL AS gone FROM next LEFT JOIN monitors m USING (monitor)

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import structlog
 
-from collector.storage import leases, ping_bodies
+from collector.storage import leases, ping_bodies, retention
 from collector.storage.db import Db
 
 log = structlog.get_logger()
@@ -38,7 +38,7 @@ class PingBodies:
             forgotten = await ping_bodies.forget(tx, now - self._keep, _ROWS)
             more = forgotten == _ROWS
             if not more:
-                gone, reached = await ping_bodies.gone(tx, self._after, _MONITORS)
+                gone, reached = await retention.gone(tx, self._after, _MONITORS, "ping_bodies")
                 of_gone = await ping_bodies.forget_of(tx, gone, _ROWS) if gone else 0
                 forgotten += of_gone
                 if of_gone < _ROWS:

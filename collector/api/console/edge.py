@@ -17,6 +17,7 @@ from collector.api.console.answers import page, posted, sign_in_first, value
 from collector.api.console.site import SITE, Page, Site
 from collector.api.console.state import STATE, VISITOR, State, cookie, signed_out
 from collector.api.deps import DEPS, deps
+from collector.api.problems import AWAY
 from collector.core import console
 from collector.core.access import permits
 from collector.services.console_sessions import Finder, Visitor
@@ -48,18 +49,6 @@ _STATUS: Final[dict[type[TocsinError], tuple[int, str]]] = {
     Limited: (429, "Too many requests"),
     Unavailable: (503, "Not right now"),
 }
-# The database is away, shutting down, read-only after a failover, or somebody else holds the row.
-_AWAY: Final = (
-    ConnectionError,
-    TimeoutError,
-    asyncpg.PostgresConnectionError,
-    asyncpg.InterfaceError,
-    asyncpg.OperatorInterventionError,
-    asyncpg.InsufficientResourcesError,
-    asyncpg.ReadOnlySQLTransactionError,
-    asyncpg.TransactionRollbackError,
-    asyncpg.LockNotAvailableError,
-)
 _TRICKED: Final = (
     "This form is not from this session, or is too old. Go back, reload the page, and try again."
 )
@@ -103,7 +92,7 @@ async def _serve(one: Page, request: web.Request) -> web.StreamResponse:
         answer = _failed(request, Conflict("Somebody else changed the same thing at the same time"))
     except web.HTTPException as error:
         answer = _page_of(request, error.status, "That cannot be done", error.reason)
-    except _AWAY as error:
+    except AWAY as error:
         if request.transport is None or request.transport.is_closing():  # nobody is there to be told
             return web.Response()
         log.warning("page failed for now", page=one.path, error=repr(error))
