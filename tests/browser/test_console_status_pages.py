@@ -85,6 +85,23 @@ async def test_a_page_is_made_and_told_of_an_incident_and_seen_beside_its_editor
         assert visit.faults == []
 
 
+async def test_what_is_told_elsewhere_is_in_the_open_preview(api: Api, visitors: Visitors) -> None:
+    here, _ = await filled(api, "Shop")
+    async with served(api.deps) as url, visiting(url, api) as console:
+        visit = await signed_in(url, console, visitors)
+        async with visit.page.expect_response(lambda answer: "/events" in answer.url):
+            await visit.page.goto(url + here)
+        await visit.page.locator("iframe").scroll_into_view_if_needed()
+        seen = visit.page.frame_locator("iframe")
+        await expect(seen.locator("h1")).to_have_text("Shop")
+
+        await told(api, here, "It is slow")
+
+        await expect(seen.locator("main")).to_contain_text("It is slow")
+        await expect(visit.page.locator("main .list")).to_contain_text("It is slow")
+        assert visit.faults == []
+
+
 async def test_the_preview_follows_what_is_typed_and_saving_is_still_possible(
     api: Api, visitors: Visitors
 ) -> None:

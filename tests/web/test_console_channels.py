@@ -121,7 +121,7 @@ async def test_what_is_emptied_is_gone_and_a_faulty_form_shows_no_secret(console
     assert page.status == 400
     assert SECRET not in page.text
 
-    fields = {**fields, "config.headers": headers.partition("\n")[2], "config.signingSecret": ""}
+    fields = {**fields, "config.headers": [headers.partition("\n")[2]], "config.signingSecret": [""]}
     page = await console.post(f"{HERE}/{id_}/edit", fields)
 
     after = (await shown(console, id_))["config"]

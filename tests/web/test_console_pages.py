@@ -20,6 +20,10 @@ ROLES: Final = {
 PREFIXES: Final = {
     "/monitors": "mon",
     "/incidents": "inc",
+    "/alerting/rules": "rule",
+    "/alerting/channels": "chan",
+    "/alerting/alerts": "alert",
+    "/alerting/maintenance": "mw",
     "/settings/tokens": "tok",
     "/settings/users": "usr",
     "/settings/probes/tokens": "tok",

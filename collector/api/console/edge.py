@@ -174,6 +174,6 @@ def _protect(answer: web.StreamResponse) -> None:
     headers.setdefault("Content-Security-Policy", POLICY)
     headers.setdefault(hdrs.CACHE_CONTROL, "no-store")
     headers["X-Content-Type-Options"] = "nosniff"
-    headers["X-Frame-Options"] = "DENY"
+    headers.setdefault("X-Frame-Options", "DENY")
     headers["Referrer-Policy"] = "same-origin"
     headers["Cross-Origin-Opener-Policy"] = "same-origin"

@@ -14,9 +14,10 @@ from collector.api.console.answers import back, page, posted
 from collector.api.console.state import visitor, who
 from collector.api.deps import deps
 from collector.api.reading import path_id
-from collector.core.maintenance import lay, local, status
-from collector.services import maintenance
+from collector.core.maintenance import Span, local, status
+from collector.services import maintenance, maintenance_calendar
 from collector.services.maintenance import Known
+from collector.services.maintenance_calendar import Planned
 from collector.services.maintenance_fields import Fields
 from collector.storage.maintenance_windows import STATUSES, Row
 from collector.web.console import form_reading, forms
@@ -28,8 +29,6 @@ from shared.errors import Conflict, Invalid, PreconditionFailed
 HERE: Final = "/alerting/maintenance"
 _WEEKS: Final = 5
 _DAY: Final = timedelta(days=1)
-# Windows whose times stand on the calendar, at most.
-_MOST: Final = 200
 _TIMES: Final = ("start", "end")
 _REPEATS: Final = (
     "FREQ=DAILY",
@@ -56,21 +55,11 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """What a day of the calendar has of one window."""
-
-    name: str
-    id: str
-    starts_at: datetime
-    ends_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
 class Day:
     """In UTC, with what begins on it or is still under way."""
 
     date: date
-    entries: list[Entry]
+    entries: list[Planned]
 
 
 async def list_(request: web.Request) -> web.StreamResponse:
@@ -79,16 +68,13 @@ async def list_(request: web.Request) -> web.StreamResponse:
     wanted = asked if asked in STATUSES else None
     offset = (number - 1) * common.PER_PAGE
     found, total = await maintenance.page(at_hand.db, team_id, wanted, now, common.PER_PAGE, offset)
-    coming: list[Known] = []
-    for one in ("active", "scheduled"):
-        some, _ = await maintenance.page(at_hand.db, team_id, one, now, _MOST, 0)
-        coming += some
+    ahead = await maintenance_calendar.planned(at_hand.db, team_id, now)
     return page(
         request,
         "maintenance.html.j2",
         rows=[_line(known, now) for known in found],
-        weeks=_calendar(coming, now),
-        planned=bool(coming),
+        weeks=_calendar(ahead, now),
+        planned=bool(ahead),
         today=now.date(),
         wanted=wanted,
         statuses=STATUSES,
@@ -221,27 +207,17 @@ def _line(known: Known, now: datetime) -> Line:
     )
 
 
-def _calendar(known: Sequence[Known], now: datetime) -> list[list[Day]]:
+def _calendar(ahead: Sequence[Planned], now: datetime) -> list[list[Day]]:
     """Weeks from Monday on; a day shows what touches it."""
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     first = today - today.weekday() * _DAY
-    entries = sorted(
-        (entry for one in known for entry in _entries(one, now)), key=lambda entry: entry.starts_at
-    )
     days = [first + at * _DAY for at in range(7 * _WEEKS)]
-    laid = [
-        Day(day.date(), [one for one in entries if one.starts_at < day + _DAY and one.ends_at > day])
-        for day in days
-    ]
+    laid = [Day(day.date(), [one for one in ahead if _touches(one.span, day)]) for day in days]
     return [laid[at : at + 7] for at in range(0, len(laid), 7)]
 
 
-def _entries(known: Known, now: datetime) -> list[Entry]:
-    """What is under way as it is known, what comes as the schedule has it."""
-    running = [span for span in known.spans if span.starts_at <= now]
-    coming = [span for span in lay(known.row.schedule, None, now).spans if span.starts_at > now]
-    id_ = ids.show("mw", known.row.id)
-    return [Entry(known.row.name, id_, span.starts_at, span.ends_at) for span in (*running, *coming)]
+def _touches(span: Span, day: datetime) -> bool:
+    return span.starts_at < day + _DAY and span.ends_at > day
 
 
 def _id(request: web.Request) -> UUID:

@@ -1,4 +1,4 @@
-"""A status page as its visitors see it, a private one too, or would with other settings: for our own frame."""
+"""A status page as its visitors see it, or would with other settings; for a frame of the console alone."""
 
 import secrets
 from collections.abc import Mapping
@@ -50,6 +50,8 @@ async def show_unsaved(request: web.Request) -> web.StreamResponse:
 def _drawn(request: web.Request, view: View, branding: Mapping[str, Any]) -> str:
     place = status_places.under(deps(request).public_url, view.page.slug)
     text = status.page(replace(view, page=replace(view.page, branding=dict(branding))), place, ENGLISH)
+    # The console tells when to look again: by itself each open one would ask all the time.
+    text = text.replace(f'<script src="{place.base}/status.js" defer></script>', "", 1)
     # What is followed from within opens beside the console: the page itself lets nobody frame it.
     return text.replace("<head>", '<head><base target="_blank">', 1)
 
@@ -57,6 +59,7 @@ def _drawn(request: web.Request, view: View, branding: Mapping[str, Any]) -> str
 def _answer(view: View, text: str, styles: str) -> web.Response:
     answer = web.Response(text=text, content_type="text/html", charset="utf-8")
     said = policy(view.page.branding.get("logo")).replace("frame-ancestors 'none'", "frame-ancestors 'self'")
+    answer.headers["X-Frame-Options"] = "SAMEORIGIN"
     answer.headers["Content-Security-Policy"] = said.replace("style-src 'self'", f"style-src {styles}")
     return answer
 
