@@ -54,7 +54,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which monitors; None asks nothing. *tag* is a name, or ``name:value``; *text* is part of the name."""
+    """Which monitors; None asks nothing. *tag* is a name, or ``name:value``; *text* is part of the name.
+
+    *silenced_at*: those that are silenced at that moment.
+    """
 
     status: str | None = None
     type: str | None = None
@@ -62,6 +65,7 @@ class Wanted:
     tag: str | None = None
     text: str | None = None
     location: str | None = None
+    silenced_at: datetime | None = None
 
 
 async def newest(tx: Tx, team_id: int, wanted: Wanted, limit: int, offset: int) -> list[Item]:
@@ -164,6 +168,7 @@ def _where(team_id: int, wanted: Wanted) -> tuple[str, list[Any]]:
         "m.tags @> $": {name: value} if colon else None,
         "m.name ILIKE $": f"%{_ANY.sub(_ESCAPED, wanted.text)}%" if wanted.text else None,
         "m.locations @> $": [wanted.location] if wanted.location else None,
+        "m.silenced_until > $": wanted.silenced_at,
     }
     given = [(term, value) for term, value in asked.items() if value is not None]
     terms = [f"{term}{place}" for place, (term, _) in enumerate(given, start=1)]

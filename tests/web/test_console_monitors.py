@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from collector.web.console import charts
 from tests.web.console_client import Console, Page
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'{{7*7}}"
@@ -45,11 +46,13 @@ async def test_without_monitors_the_list_leads_to_the_first(console: Console) ->
         ("tag=team:mail", []),
         ("location=north", ["100% mail"]),
         ("status=paused", ["100% mail"]),
+        ("status=silenced", ["shop"]),
         ("status=nonsense&type=nonsense", ["100% mail", "shop"]),
     ],
 )
 async def test_the_list_is_narrowed_by_what_is_asked(console: Console, query: str, found: list[str]) -> None:
-    await made(console, tags={"team": "shop"}, locations=["local"])
+    shop = await made(console, tags={"team": "shop"}, locations=["local"])
+    await console.api.post(f"/v1/monitors/{shop}/silence", {"duration": 60})
     mail = await made(
         console, name="100% mail", type="smtp", config={"host": "192.0.2.2"}, locations=["local", "north"]
     )
@@ -233,6 +236,20 @@ async def test_a_silence_that_is_over_is_not_shown(console: Console) -> None:
     id_ = await made(console)
     await console.api.post(f"/v1/monitors/{id_}/silence", {"duration": 60})
     await console.sign_in()
-    assert "silenced" in (await console.get("/monitors")).words
+    assert 'class="mark silenced"' in (await console.get("/monitors")).text
     console.api.clock.ahead += timedelta(minutes=2)
-    assert "silenced" not in (await console.get("/monitors")).words
+    assert 'class="mark silenced"' not in (await console.get("/monitors")).text
+
+
+def test_phases_stand_upon_each_other_and_what_was_not_there_takes_no_room() -> None:
+    drawn = charts.phases([{"dns": None, "connect": 10.0, "transfer": 30.0}, {"dns": 20.0, "connect": 0.0}])
+
+    assert drawn is not None
+    assert drawn.highest == 40.0
+    assert drawn.paths == {
+        "connect": "M0.0 120.0h288.0v40.0h-288.0z",
+        "transfer": "M0.0 0.0h288.0v120.0h-288.0z",
+        "dns": "M360.0 80.0h288.0v80.0h-288.0z",
+    }
+    assert charts.phases([]) is None
+    assert charts.phases([{"dns": None}]) is None

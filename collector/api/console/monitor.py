@@ -33,6 +33,7 @@ _RANGES: Final = {
 }
 _DAYS: Final = 90
 _RESULTS: Final = 20
+_DRAWN: Final = 60
 _INCIDENTS: Final = 5
 _WEEK: Final = timedelta(days=7)
 _SOON: Final = timedelta(minutes=1)
@@ -46,7 +47,10 @@ async def show(request: web.Request) -> web.StreamResponse:
     found = await monitor_reads.one(db, at_hand.keyring, team_id, id_, secrets=False, now=now)
     over = request.query.get("range", "24h")
     wanted = result_reads.Wanted(since=now - _WEEK, until=now + _SOON)
-    newest, _ = await results.page(db, found.monitor, wanted, _RESULTS, now)
+    newest = [
+        views.result(one) | {"at": one.ts}
+        for one in (await results.page(db, found.monitor, wanted, _DRAWN, now))[0]
+    ]
     past, _ = await incidents.page(db, team_id, WantedIncidents(monitor_id=id_), _INCIDENTS, 0)
     return page(
         request,
@@ -60,7 +64,8 @@ async def show(request: web.Request) -> web.StreamResponse:
         chart=await _chart(request, found.monitor.monitor, over),
         over=over if over in _RANGES else "24h",
         ranges=list(_RANGES),
-        results=[views.result(one) | {"at": one.ts} for one in newest],
+        results=newest[:_RESULTS],
+        phases=drawings.phases([one["phases"] for one in reversed(newest)]),
         incidents=past,
         full=full,
         now=now,

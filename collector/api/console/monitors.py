@@ -23,6 +23,7 @@ from shared.kinds import KINDS
 
 HERE: Final = "/monitors"
 _STATUSES: Final = ("up", "down", "paused")
+_SILENCED: Final = "silenced"
 _DAYS: Final = 30
 _LONGEST: Final = 200
 # What a button of the list asks of the API's bulk deeds.
@@ -58,7 +59,7 @@ async def list_(request: web.Request) -> web.StreamResponse:
         query=_query(request),
         narrowed=wanted != Wanted(),
         types=list(KINDS),
-        statuses=_STATUSES,
+        statuses=(*_STATUSES, _SILENCED),
     )
 
 
@@ -119,6 +120,7 @@ def _wanted(request: web.Request) -> Wanted:
         tag=asked.get("tag"),
         text=asked.get("q"),
         location=asked.get("location"),
+        silenced_at=deps(request).now() if known["status"] == _SILENCED else None,
     )
 
 

@@ -1,6 +1,6 @@
 """Drawings of a monitor's past: bars of days, and lines of response times, as paths of an SVG."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -88,6 +88,33 @@ def _line(values: Sequence[float | None], step: float, highest: float) -> str:
         path.append(f"L{place}" if drawing else f"M{place}h.1")
         drawing = True
     return "".join(path)
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """*paths*: what each phase took, upon those before it; *highest* in milliseconds is at the top."""
+
+    paths: dict[str, str]
+    highest: float
+
+
+def phases(checks: Sequence[Mapping[str, float | None]]) -> Stack | None:
+    """Columns of the milliseconds of each phase of a check, in their order; None where there are none."""
+    highest = max((sum(filter(None, one.values())) for one in checks), default=0.0)
+    if not highest:
+        return None
+    step = WIDTH / len(checks)
+    paths: dict[str, list[str]] = {}
+    for at, one in enumerate(checks):
+        top = float(HEIGHT)
+        for name, took in one.items():
+            height = HEIGHT * (took or 0) / highest
+            top -= height
+            if height:
+                paths.setdefault(name, []).append(
+                    f"M{at * step:.1f} {top:.1f}h{step * 0.8:.1f}v{height:.1f}h-{step * 0.8:.1f}z"
+                )
+    return Stack({name: "".join(each) for name, each in paths.items()}, highest)
 
 
 def columns(counts: Sequence[int]) -> str:
