@@ -75,13 +75,14 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
         stack.push_async_callback(db.close)
         await bootstrap.check_keys(db, keyring, utc_now())
         made = await first_start.prepare(db, settings)
+        way_in = await first_start.way_in(db, made) if made is not None else ""
         deps = await stack.enter_async_context(_working(db, keyring, settings, shared_ports=shared_ports))
         news = page_news(db, keyring, settings, deps.transport, _mailer(settings))
         await stack.enter_async_context(news)
         if made is not None:
             if settings.demo:
                 await first_start.demonstrate(deps, settings, made.team_id)
-            await first_start.greet(db, settings, made)
+            first_start.greet(settings, way_in)
         _settle()
         log.info("collector ready", http=settings.http_listen, grpc=settings.grpc_listen, pid=os.getpid())
         await stop.wait()

@@ -68,9 +68,13 @@ def _kept(path: Path) -> str:
     return path.read_text().strip()
 
 
-async def greet(db: Db, settings: CollectorSettings, made: Made) -> None:
-    """Print where everything is, and what to try; the way into the console for the first admin alone."""
-    secret = await password_links.first(db, made.team_id, made.user_id, utc_now())
+async def way_in(db: Db, made: Made) -> str:
+    """The secret of the link by which the first admin alone sets up the console."""
+    return await password_links.first(db, made.team_id, made.user_id, utc_now())
+
+
+def greet(settings: CollectorSettings, secret: str) -> None:
+    """Print where everything is, and what to try; *secret*: see `way_in`."""
     url = settings.public_url.rstrip("/")
     sys.stdout.write(_GREETING.format(url=url, secret=secret, file=settings.data_dir / TOKEN_FILE))
     sys.stdout.flush()
