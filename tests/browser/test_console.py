@@ -7,6 +7,7 @@ import pytest
 from playwright.async_api import BrowserContext, expect
 
 from collector.api.console.pages import PAGES
+from collector.services import following
 from tests.api.client import Api
 from tests.browser.visits import Visit, Visitors
 from tests.web.console_client import PASSWORD, Console, served, visiting
@@ -151,7 +152,11 @@ async def test_what_happens_is_on_an_open_page_at_once(console: Console, visitor
     assert visit.faults == []
 
 
-async def test_a_session_that_ended_elsewhere_leads_to_the_door(console: Console, visitors: Visitors) -> None:
+@pytest.mark.parametrize("looks_first", [False, True], ids=["at the next event", "at the next look"])
+async def test_a_session_that_ended_elsewhere_leads_to_the_door(
+    console: Console, visitors: Visitors, monkeypatch: pytest.MonkeyPatch, looks_first: bool
+) -> None:
+    monkeypatch.setattr(following, "_TOKENS_EVERY_S", 0.0 if looks_first else 3_600.0)
     visit = await signed_in(console, visitors)
     async with console.api.deps.db.transaction() as tx:
         await tx.execute("DELETE FROM console_sessions")

@@ -77,6 +77,7 @@ function later(element) {
 const heard = new Map();
 let source = null;
 let lastId = "";
+let again = 0;
 
 // Call *tell* with the event's kind and its data whenever one of *kinds* happens; `reset` means: load anew.
 export function live(kinds, tell) {
@@ -98,7 +99,18 @@ function listen() {
     });
   }
   source.onopen = () => note("");
-  source.onerror = () => note("Connection lost; trying again");
+  source.onerror = () => {
+    note("Connection lost; trying again");
+    if (source?.readyState === EventSource.CLOSED) refused();
+  };
+}
+
+// A stream that is refused does not say why, and does not try again. What a part of the page answers tells
+// whether the session is over.
+function refused() {
+  all("[data-live]").forEach(later);
+  clearTimeout(again);
+  again = setTimeout(listen, 3000 + 4000 * Math.random());
 }
 
 function note(text) {
