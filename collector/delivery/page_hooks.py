@@ -34,9 +34,9 @@ class PageHooks:
 
     async def carry(self, letter: Letter, now: datetime) -> Outcome:
         """One try."""
-        if letter.webhook is None:
+        if letter.sealed_hook is None:
             return Outcome(error="there is no webhook")
-        known = opened(self._keyring, letter.team_id, letter.subscriber_id, letter.webhook)
+        known = opened(self._keyring, letter.team_id, letter.subscriber_id, letter.sealed_hook)
         hook = Webhook(url=known["url"], signing_secret=known["signingSecret"], timeout=_TIMEOUT_S)
         body = _body(letter, self._public_url)
         message = Message(body["id"], ids.show("dlv", letter.id), body["event"], orjson.dumps(body))

@@ -42,7 +42,7 @@ class PageMails:
         return Outcome(None if refused[to].lasting else wait, f"the address was refused: {refused[to].code}")
 
     def _links(self, letter: Letter) -> Links:
-        manage = statuspage_links.managing(letter.secret, letter.subscriber_id)
+        manage = statuspage_links.managing(letter.link_key, letter.subscriber_id)
         mine = f"{self._public_url}/subscriptions/{manage}"
         return Links(f"{self._public_url}/status/{letter.slug}", mine, f"{mine}/unsubscribe")
 
@@ -64,5 +64,5 @@ class PageMails:
             return page_texts.told(letter, links)
         if letter.verified_at is not None or letter.asked_at is None:
             return page_texts.reminding(letter, links)
-        token = statuspage_links.confirming(letter.secret, letter.subscriber_id, letter.asked_at)
+        token = statuspage_links.confirming(letter.link_key, letter.subscriber_id, letter.asked_at)
         return page_texts.confirming(letter, f"{self._public_url}/subscriptions/{token}/confirm")

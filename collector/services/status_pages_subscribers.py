@@ -119,8 +119,8 @@ def new(page: Page, now: datetime) -> Subscriber:
         id=ids.uuid7(),
         page_id=page.id,
         email=None,
-        webhook=None,
-        secret=secrets.token_bytes(_SECRET_BYTES),
+        sealed_hook=None,
+        link_key=secrets.token_bytes(_SECRET_BYTES),
         asked_at=None,
         by_form=False,
         language="en",
@@ -145,7 +145,7 @@ async def update(
         asked, warnings = wish(Fields, sent, settable(before))
         row = replace(before.row, **await _columns(tx, page, asked))
         if asked.signing_secret is not None:
-            row = replace(row, webhook=_sealed(keyring, row, asked))
+            row = replace(row, sealed_hook=_sealed(keyring, row, asked))
         await _save(tx, who, page, before, Known(row, before.url))
         return Known(row, before.url, warnings)
 
@@ -161,9 +161,9 @@ async def delete(db: Db, who: Actor, page_id: UUID, id_: UUID) -> None:
 
 def known(keyring: Keyring, row: Subscriber) -> Known:
     """With its webhook's URL. Raises Unsealable."""
-    if row.webhook is None:
+    if row.sealed_hook is None:
         return Known(row, None)
-    return Known(row, opened(keyring, row.team_id, row.id, row.webhook)["url"])
+    return Known(row, opened(keyring, row.team_id, row.id, row.sealed_hook)["url"])
 
 
 def opened(keyring: Keyring, team_id: int, id_: UUID, sealed: bytes) -> dict[str, Any]:
@@ -178,7 +178,7 @@ def _sealed(keyring: Keyring, row: Subscriber, asked: Fields) -> bytes:
 
 
 def _place(team_id: int, id_: UUID) -> Place:
-    return Place(team_id, "status_subscribers", id_, "webhook")
+    return Place(team_id, "status_subscribers", id_, "sealed_hook")
 
 
 async def _add_webhook(
@@ -193,7 +193,7 @@ async def _add_webhook(
     """It needs no confirmation: whose it is, the team has to know, as of a channel."""
     if await table.webhooks(tx, page.team_id, page.id) >= MOST_WEBHOOKS:
         raise Conflict(f"A status page has {MOST_WEBHOOKS} webhooks at most")
-    row = replace(row, webhook=_sealed(keyring, row, asked), verified_at=row.subscribed_at)
+    row = replace(row, sealed_hook=_sealed(keyring, row, asked), verified_at=row.subscribed_at)
     await table.insert(tx, row)
     await record(tx, who, "add_subscriber", page)
     return Known(row, asked.webhook_url, warnings)
@@ -213,7 +213,7 @@ async def _columns(tx: Tx, page: Page, asked: Fields) -> dict[str, Any]:
 
 async def _save(tx: Tx, who: Actor, page: Page, before: Known, after: Known) -> None:
     changed = audit.differing(settable(before), settable(after))
-    if before.row.webhook != after.row.webhook:
+    if before.row.sealed_hook != after.row.sealed_hook:
         changed = [*changed, "signingSecret"]
     if changed or before.row != after.row:
         await table.save(tx, after.row)

@@ -120,7 +120,7 @@ async def leave(db: Db, text: str, now: datetime) -> Subscription | None:
 async def _find(tx: Tx, text: str, now: datetime) -> Subscription | None:
     link: Link | None = statuspage_links.read(text)
     row = await table.with_link(tx, link.subscriber_id) if link else None
-    if link is None or row is None or row.email is None or not statuspage_links.holds(link, row.secret):
+    if link is None or row is None or row.email is None or not statuspage_links.holds(link, row.link_key):
         return None
     page = await status_pages.get(tx, row.team_id, row.page_id)
     if page is None:
@@ -130,7 +130,7 @@ async def _find(tx: Tx, text: str, now: datetime) -> Subscription | None:
         row,
         page,
         text,
-        statuspage_links.managing(row.secret, row.id),
+        statuspage_links.managing(row.link_key, row.id),
         statuspage_links.is_over(link, now),
         [(one.id, one.name) for one in components],
     )

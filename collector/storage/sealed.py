@@ -29,7 +29,7 @@ class Value:
 COLUMNS = (
     Column("monitors", "secrets", "team_id", "id::text"),
     Column("channels", "secrets", "team_id", "id::text"),
-    Column("status_subscribers", "webhook", "team_id", "id::text"),
+    Column("status_subscribers", "sealed_hook", "team_id", "id::text"),
     Column("authorities", "sealed_key", "0", "encode(fingerprint, 'hex')"),
 )
 # After the version, eight bytes name the key.

@@ -47,8 +47,8 @@ class Letter:
     subscriber_id: UUID
     news_id: UUID | None
     email: str | None = field(repr=False)
-    webhook: bytes | None = field(repr=False)
-    secret: bytes = field(repr=False)
+    sealed_hook: bytes | None = field(repr=False)
+    link_key: bytes = field(repr=False)
     verified_at: datetime | None
     asked_at: datetime | None
     language: str
@@ -102,7 +102,7 @@ async def add(tx: Tx, news: News) -> None:
         INSERT INTO status_letters (team_id, id, subscriber_id, news_id, via, due_at, created_at)
         SELECT s.team_id, gen_random_uuid(), s.id, n.id, 'webhook', now(), now()
         FROM status_news n JOIN status_subscribers s ON {_WANTS}
-        WHERE n.team_id = $1 AND n.id = $2 AND s.webhook IS NOT NULL
+        WHERE n.team_id = $1 AND n.id = $2 AND s.sealed_hook IS NOT NULL
         """,
         news.team_id, news.id,
     )  # fmt: skip
@@ -184,7 +184,7 @@ async def claim(tx: Tx, via: Via, limit: int) -> list[Letter]:
             RETURNING l.*
         )
         SELECT l.team_id, l.id, l.attempt, l.subscriber_id, l.news_id,
-               s.email, s.webhook, s.secret, s.verified_at, s.asked_at, s.language,
+               s.email, s.sealed_hook, s.link_key, s.verified_at, s.asked_at, s.language,
                p.id AS page_id, p.name AS page_name, p.slug,
                n.occasion, u.id AS update_id, u.status AS phase, u.message, u.at,
                i.id AS incident_id, i.title, i.severity, i.scheduled_start, i.scheduled_end,

@@ -10,9 +10,9 @@ from collector.storage.db import Tx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subscriber:
-    """*email* is in small letters, None where there is a *webhook* (its URL and signing secret, sealed).
+    """*email* is in small letters, None where there is a *sealed_hook* (its URL and signing secret, sealed).
 
-    *components* empty: all of the page's; *secret* signs the links in mails; *asked_at*: when the last mail
+    *components* empty: all of the page's; *link_key* signs the links in mails; *asked_at*: when the last mail
     about the subscription was queued; *by_form*: subscribed on the page.
     """
 
@@ -20,8 +20,8 @@ class Subscriber:
     id: UUID
     page_id: UUID
     email: str | None
-    webhook: bytes | None
-    secret: bytes = field(repr=False)
+    sealed_hook: bytes | None
+    link_key: bytes = field(repr=False)
     asked_at: datetime | None
     by_form: bool
     language: str
@@ -49,7 +49,7 @@ async def save(tx: Tx, subscriber: Subscriber) -> None:
     await tx.execute(
         """
         UPDATE status_subscribers
-        SET preferences = $3, components = $4, verified_at = $5, asked_at = $6, by_form = $7, webhook = $8
+        SET preferences = $3, components = $4, verified_at = $5, asked_at = $6, by_form = $7, sealed_hook = $8
         WHERE team_id = $1 AND id = $2
         """,
         subscriber.team_id,
@@ -59,7 +59,7 @@ async def save(tx: Tx, subscriber: Subscriber) -> None:
         subscriber.verified_at,
         subscriber.asked_at,
         subscriber.by_form,
-        subscriber.webhook,
+        subscriber.sealed_hook,
     )
 
 
@@ -108,7 +108,9 @@ async def count(tx: Tx, team_id: int, page_id: UUID) -> int:
 async def webhooks(tx: Tx, team_id: int, page_id: UUID) -> int:
     """How many of a page's are told through a webhook."""
     total: int = await tx.fetchval(
-        f"SELECT count(*) FROM status_subscribers WHERE {_OF_PAGE} AND webhook IS NOT NULL", team_id, page_id
+        f"SELECT count(*) FROM status_subscribers WHERE {_OF_PAGE} AND sealed_hook IS NOT NULL",
+        team_id,
+        page_id,
     )
     return total
 

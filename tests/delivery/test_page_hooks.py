@@ -157,7 +157,7 @@ async def test_its_url_is_sealed_in_the_database(db: Db) -> None:
 
     async with db.connection() as tx:
         stored = await tx.fetchval("SELECT string_agg(s::text, ' ') FROM status_subscribers s")
-        held = await tx.fetchval("SELECT webhook FROM status_subscribers")
+        held = await tx.fetchval("SELECT sealed_hook FROM status_subscribers")
 
     assert "SEEDED" not in stored
     assert b"SEEDED" not in held

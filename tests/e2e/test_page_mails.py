@@ -73,7 +73,7 @@ async def _subscribe(product: Product, page_id: str) -> list[str]:
     await database.executemany(
         """
         INSERT INTO status_subscribers (team_id, id, page_id, email, preferences, components, verified_at,
-            subscribed_at, secret)
+            subscribed_at, link_key)
         SELECT team_id, $1, id, $2, '{}', '{}', now(), now(), $3 FROM status_pages WHERE id = $4
         """,
         [(ids.uuid7(), email, b"s" * 32, ids.read("sp", page_id)) for email in everybody],

@@ -2,14 +2,14 @@
 
 ALTER TABLE status_subscribers
     ALTER COLUMN email DROP NOT NULL,                       -- null: is told through a webhook
-    ADD COLUMN webhook   bytea,                             -- its URL and signing secret, sealed
+    ADD COLUMN sealed_hook bytea,                           -- its URL and signing secret, sealed
     ADD COLUMN asked_at  timestamptz,                       -- when the last mail that asks to confirm was queued
     ADD COLUMN language  text NOT NULL DEFAULT 'en',       -- of the mails
     ADD COLUMN by_form   boolean NOT NULL DEFAULT false,    -- subscribed on the page: goes if it is not confirmed
-    ADD COLUMN secret    bytea NOT NULL                     -- signs the links in the mails
+    ADD COLUMN link_key  bytea NOT NULL                     -- signs the links in the mails
         DEFAULT decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'),
-    ADD CHECK ((email IS NULL) <> (webhook IS NULL));
-ALTER TABLE status_subscribers ALTER COLUMN secret DROP DEFAULT;
+    ADD CHECK ((email IS NULL) <> (sealed_hook IS NULL));
+ALTER TABLE status_subscribers ALTER COLUMN link_key DROP DEFAULT;
 CREATE INDEX status_subscribers_page ON status_subscribers (team_id, page_id, id);
 -- A link in a mail names nothing but the subscriber.
 CREATE INDEX status_subscribers_id ON status_subscribers (id);
