@@ -1,20 +1,23 @@
 """The stream of events that open pages live on: for as long as the session lasts, and no longer."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
+from aiohttp import StreamReader
 
 from collector.services import following
 from tests.web.console_client import Console, visiting
 
 
-async def opened(console: Console) -> asyncio.StreamReader:
+@asynccontextmanager
+async def opened(console: Console) -> AsyncIterator[StreamReader]:
     """The body of a stream that has begun."""
-    answer = await console.session.get(f"{console.url}/events")
-    assert (answer.status, answer.content_type) == (200, "text/event-stream")
-    reader: asyncio.StreamReader = answer.content  # type: ignore[assignment]  # the same methods
-    assert b"retry" in await reader.readline()
-    return reader
+    async with console.session.get(f"{console.url}/events") as answer:
+        assert (answer.status, answer.content_type) == (200, "text/event-stream")
+        assert b"retry" in await answer.content.readline()
+        yield answer.content
 
 
 async def test_a_stream_outlasts_the_looks_at_its_session_and_tells_what_happens(
@@ -22,9 +25,8 @@ async def test_a_stream_outlasts_the_looks_at_its_session_and_tells_what_happens
 ) -> None:
     monkeypatch.setattr(following, "_TOKENS_EVERY_S", 0.0)
     await console.sign_in()
-    stream = await opened(console)
 
-    async with asyncio.timeout(20):
+    async with opened(console) as stream, asyncio.timeout(20):
         for title in ("smoke", "fire"):
             await console.api.post("/v1/incidents", {"title": title})
             console.api.deps.following.bell.ring()
@@ -41,29 +43,27 @@ async def test_a_stream_ends_with_its_session(
         await console.post("/sign-in", {"token": (await console.api.reader()).token})
     else:
         await console.sign_in(await console.person("viewer", "viewer@example.com"))
-    stream = await opened(console)
+    async with opened(console) as stream:
+        async with console.api.deps.db.transaction() as tx:
+            await tx.execute(
+                {
+                    "sign-out": "DELETE FROM console_sessions",
+                    "user removed": "DELETE FROM users WHERE email = 'viewer@example.com'",
+                    "too old": "UPDATE console_sessions SET ends_at = now()",
+                    "token revoked": "UPDATE tokens SET revoked_at = now() WHERE permission = 'read-only'",
+                }[how]
+            )
 
-    async with console.api.deps.db.transaction() as tx:
-        await tx.execute(
-            {
-                "sign-out": "DELETE FROM console_sessions",
-                "user removed": "DELETE FROM users WHERE email = 'viewer@example.com'",
-                "too old": "UPDATE console_sessions SET ends_at = now()",
-                "token revoked": "UPDATE tokens SET revoked_at = now() WHERE permission = 'read-only'",
-            }[how]
-        )
-
-    async with asyncio.timeout(20):
-        while await stream.readline():
-            pass
+        async with asyncio.timeout(20):
+            while await stream.readline():
+                pass
 
 
 async def test_nobody_hears_of_another_team(console: Console) -> None:
     other = await console.api.other_team()
     theirs = await console.person("admin", "theirs@example.com", other.team_id)
     await console.sign_in(theirs)
-    stream = await opened(console)
-    async with visiting(console.url, console.api) as mine:
+    async with opened(console) as stream, visiting(console.url, console.api) as mine:
         await mine.sign_in()
         await console.api.post("/v1/incidents", {"title": "secret smoke"})
         await other.post("/v1/incidents", {"title": "their own"})

@@ -33,14 +33,14 @@ async def test_under_https_the_cookie_is_bound_to_this_host(console: Console) ->
     user = await console.person("viewer")
     address = console.api.url  # its public URL is https
 
-    page = await console.session.post(
+    async with console.session.post(
         f"{address}/sign-in",
         data={"email": user.email, "password": PASSWORD},
         headers={"Origin": address},
         allow_redirects=False,
-    )
+    ) as page:
+        cookie = page.headers["Set-Cookie"]
 
-    cookie = page.headers["Set-Cookie"]
     assert cookie.startswith("__Host-tocsin_session=")
     assert "Secure" in cookie
     assert "Domain" not in cookie
