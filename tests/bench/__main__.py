@@ -7,6 +7,7 @@ import structlog
 from tests.bench import (
     api,
     api_latency,
+    console,
     curl,
     delivery,
     engine,
@@ -41,6 +42,7 @@ def main() -> None:
         page_mails,
         api,
         api_latency,
+        console,
         history,
         fleet,
         idle,

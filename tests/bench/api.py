@@ -62,8 +62,7 @@ async def _measure() -> list[Figure]:
     async with collector() as served:
         template = await furnished(served)
         few = {path: await _median_ms(served, path) for path in _LISTS}
-        await _copies(served, template, MANY - FEW)
-        await _history(served)
+        await _many(served, template)
         many = {path: await _median_ms(served, path) for path in _LISTS}
         return [figure async for figure in _figures(served, few, many)]
 
@@ -172,6 +171,16 @@ async def furnished(served: Served) -> UUID:
     made = await _made(served)
     await _history(served)
     return made
+
+
+async def filled(served: Served) -> None:
+    """MANY monitors, and a day of results of those that are read."""
+    await _many(served, await _made(served))
+
+
+async def _many(served: Served, template: UUID) -> None:
+    await _copies(served, template, MANY - FEW)
+    await _history(served)
 
 
 async def _made(served: Served) -> UUID:
