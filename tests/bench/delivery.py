@@ -40,7 +40,7 @@ def run() -> Iterator[Figure]:
 
 
 async def _measure() -> tuple[list[float], list[float], tuple[float, float]]:
-    async with database() as db, _at_work(db) as router:
+    async with database() as db, at_work(db) as router:
         async with receiving() as receiver:
             quiet = await _one_by_one(db, router, receiver)
         async with receiving(*[answer(500)] * RETRIES) as receiver:
@@ -93,7 +93,8 @@ async def _happen(db: Db, router: Router, team: int, monitors: int) -> float:
 
 
 @asynccontextmanager
-async def _at_work(db: Db) -> AsyncIterator[Router]:
+async def at_work(db: Db) -> AsyncIterator[Router]:
+    """Events go to channels until the end of the block."""
     transport = Transport(allow_private=True)
     sender = Sender(db, KEYRING, transport, public_url=PUBLIC_URL, now=utc_now)
     router = Router(db, sender.bell.ring)

@@ -5,24 +5,21 @@ import multiprocessing
 import socket
 import statistics
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, closing, contextmanager
-from datetime import timedelta
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 
 import structlog
 import uvloop
 
 from collector.alerting.router import Router
-from collector.channels.transport import Transport
-from collector.delivery.sender import Sender
 from collector.storage import events
 from collector.storage.db import Db
 from shared import ids
 from shared.clock import utc_now
-from shared.loop import forever
+from tests.bench import delivery
 from tests.bench.database import database
 from tests.bench.figures import Figure
-from tests.delivery.ground import KEYRING, PUBLIC_URL, make_channel, make_team
+from tests.delivery.ground import make_channel, make_team
 from tests.delivery.page_ground import at_work, left, mails, make_page, publish, subscribe
 from tests.receiver import Receiver, receiving
 
@@ -44,7 +41,7 @@ def run() -> Iterator[Figure]:
 
 
 async def _measure(port: int) -> tuple[list[float], list[float], float, float]:
-    async with database() as db, _alerting(db) as router, receiving() as receiver:
+    async with database() as db, delivery.at_work(db) as router, receiving() as receiver:
         team = await make_team(db)
         await make_channel(db, team, receiver.url())
         quiet = await _alerts(db, router, receiver, team, 0)
@@ -80,26 +77,6 @@ async def _happen(db: Db, router: Router, team: int) -> float:
     committed = time.monotonic()
     router.bell.ring()
     return committed
-
-
-@asynccontextmanager
-async def _alerting(db: Db) -> AsyncIterator[Router]:
-    transport = Transport(allow_private=True)
-    sender = Sender(db, KEYRING, transport, public_url=PUBLIC_URL, now=utc_now)
-    router = Router(db, sender.bell.ring)
-    idle = timedelta(seconds=1)
-    loops = [
-        asyncio.create_task(forever("sender", sender.turn, idle, sender.bell)),
-        asyncio.create_task(forever("router", router.turn, idle, router.bell)),
-    ]
-    try:
-        yield router
-    finally:
-        for loop in loops:
-            loop.cancel()
-        await asyncio.gather(*loops, return_exceptions=True)
-        await sender.close()
-        await transport.close()
 
 
 @contextmanager

@@ -12,7 +12,6 @@ from collector.api.console.answers import back, page, posted, value
 from collector.api.console.state import visitor
 from collector.api.deps import deps
 from collector.api.reading import path_id
-from collector.core.access import Permission
 from collector.core.monitor import Silence
 from collector.services import charts, explain, incidents, monitor_ends, monitor_reads, results, statistics
 from collector.services import monitors as deeds
@@ -43,7 +42,6 @@ async def show(request: web.Request) -> web.StreamResponse:
     at_hand, team_id = deps(request), visitor(request).team_id
     id_, now = path_id(request, "mon", WHAT), deps(request).now()
     db = at_hand.db
-    full = visitor(request).permission is not Permission.READ_ONLY
     found = await monitor_reads.one(db, at_hand.keyring, team_id, id_, secrets=False, now=now)
     over = request.query.get("range", "24h")
     wanted = result_reads.Wanted(since=now - _WEEK, until=now + _SOON)
@@ -67,7 +65,6 @@ async def show(request: web.Request) -> web.StreamResponse:
         results=newest[:_RESULTS],
         phases=drawings.phases([one["phases"] for one in reversed(newest)]),
         incidents=past,
-        full=full,
         now=now,
     )
 
