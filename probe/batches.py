@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
@@ -12,6 +12,7 @@ from probe.runner import Ran
 from shared.clock import boot_id
 from shared.clock import boot_us as clock_boot_us
 from shared.evidence import Evidence
+from shared.findings import Finding, bounded
 from shared.phases import pack
 from shared.results import Run
 from shared.wire.convert import MAX_STATE, MAX_TEXT, Batch, decode, encode, signed
@@ -53,6 +54,7 @@ class Batcher:
     def add(self, assigned: Assigned, run: Run, ran: Ran, *, urgent: bool) -> None:
         """Take one result; its batch is sealed soon."""
         self._open.add(assigned, run, ran)
+        urgent = urgent or bool(ran.outcome.found)
         if len(self._open.results) >= MAX_RESULTS or self._open.bytes >= MAX_BYTES:
             self.seal()
         elif self._timer is None or (urgent and not self._hurried):
@@ -97,7 +99,7 @@ class Batcher:
 class _Open:
     """An open batch: each result as it came, and the place of its error; made into columns at the end."""
 
-    __slots__ = ("bytes", "errors", "evidence", "results", "state")
+    __slots__ = ("bytes", "errors", "evidence", "found", "results", "state")
 
     def __init__(self) -> None:
         self.bytes = 0
@@ -105,15 +107,20 @@ class _Open:
         self.errors: dict[str, int] = {}
         self.state: dict[int, bytes] = {}
         self.evidence: dict[int, Evidence] = {}
+        self.found: dict[int, Sequence[Finding]] = {}
 
     def add(self, assigned: Assigned, run: Run, ran: Ran) -> None:
         outcome = ran.outcome
-        if outcome.state is not None and len(outcome.state) <= MAX_STATE:
+        fits = not outcome.found or bounded(outcome.found)  # else what was read is read again
+        if outcome.state is not None and len(outcome.state) <= MAX_STATE and fits:
             self.state[len(self.results)] = outcome.state
             self.bytes += len(outcome.state)
         if outcome.evidence is not None:
             seen = self.evidence[len(self.results)] = outcome.evidence()
             self.bytes += seen.size
+        if outcome.found and fits:
+            self.found[len(self.results)] = outcome.found
+            self.bytes += sum(len(one.key) + len(one.data) for one in outcome.found)
         error = self._error(outcome.error) if outcome.error else 0
         self.results.append((assigned, run, ran, error))
         self.bytes += _RESULT_BYTES
@@ -155,6 +162,7 @@ class _Open:
             errors=list(self.errors),
             state=self.state,
             evidence=self.evidence,
+            found=self.found,
         )
 
 

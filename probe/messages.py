@@ -36,6 +36,7 @@ def order(wire: probe_pb2.Assignment) -> Order:
         fails=wire.fails,
         failing=wire.failing,
         at_once=wire.at_once,
+        state=wire.state,
     )
 
 

@@ -39,6 +39,7 @@ class Order:
     fails: int = 0
     failing: bool = False
     at_once: bool = False
+    state: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,10 +1,11 @@
 """What one check came to: the numbers here are on the wire and in the tables, so they never change."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
 from shared.evidence import Evidence
+from shared.findings import Finding
 
 
 class Status(IntEnum):
@@ -42,7 +43,8 @@ class Outcome:
     *evidence* makes what a failed one saw, if it is wanted: that costs more than the check. *address* is the
     one that was connected to, or should have been; empty where there is none. *took_us* is the response time
     where that is not the length of the check, *loss_percent* what was lost of several tries,
-    *ends* the Unix time at which the first of the certificates that were sent ends.
+    *ends* the Unix time at which the first of the certificates that were sent ends, *found* what else it has
+    to tell.
     """
 
     status: Status
@@ -55,3 +57,4 @@ class Outcome:
     took_us: int | None = field(default=None, compare=False)
     loss_percent: float | None = field(default=None, compare=False)
     ends: float | None = field(default=None, compare=False)
+    found: Sequence[Finding] = field(default=(), compare=False)

@@ -106,4 +106,5 @@ def only(batch: Batch, positions: Sequence[int]) -> Batch:
         error=[batch.error[i] for i in positions],
         state={at: batch.state[i] for at, i in enumerate(positions) if i in batch.state},
         evidence={at: batch.evidence[i] for at, i in enumerate(positions) if i in batch.evidence},
+        found={at: batch.found[i] for at, i in enumerate(positions) if i in batch.found},
     )

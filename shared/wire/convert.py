@@ -9,6 +9,7 @@ from google.protobuf.message import DecodeError
 from shared import evidence
 from shared.errors import TocsinError
 from shared.evidence import Evidence
+from shared.findings import Finding, Found, bounded
 from shared.phases import MAX_BYTES
 from shared.results import Run, Status
 from shared.wire.v1 import probe_pb2
@@ -27,6 +28,7 @@ _BIG: Final = 2**63 - 1
 _CLOCK: Final = 2**53
 _RUNS: Final = frozenset({int(Run.SCHEDULED), int(Run.RECHECK), int(Run.SECOND_OPINION)})
 _STATUSES: Final = frozenset(map(int, Status))
+_FOUND: Final = frozenset(map(int, Found))
 
 
 class BadBatch(TocsinError):
@@ -47,7 +49,7 @@ class Batch:
 
     *incarnation* is signed here, as in PostgreSQL. *start_us* counts from *base_us* on the boot clock;
     *error* is 1 + an index in *errors*, 0 for none; *state* has the new checkpoint of a result by its index,
-    *evidence* what a failed one saw.
+    *evidence* what a failed one saw, *found* what else it found.
     """
 
     incarnation: int
@@ -70,6 +72,7 @@ class Batch:
     errors: Sequence[str] = ()
     state: Mapping[int, bytes] = field(default_factory=dict)
     evidence: Mapping[int, Evidence] = field(default_factory=dict)
+    found: Mapping[int, Sequence[Finding]] = field(default_factory=dict)
     gap: Gap | None = None
 
 
@@ -107,6 +110,7 @@ def encode(batch: Batch) -> bytes:
         errors=batch.errors,
         state=batch.state,
         evidence={index: _encode_evidence(seen) for index, seen in batch.evidence.items()},
+        found={index: _encode_findings(findings) for index, findings in batch.found.items()},
         gap=gap,
     ).SerializeToString()
 
@@ -142,6 +146,7 @@ def decode(data: bytes) -> Batch:
         errors=wire.errors[:],
         state=dict(wire.state),
         evidence={index: _decode_evidence(seen) for index, seen in wire.evidence.items()},
+        found={index: _decode_findings(found) for index, found in wire.found.items()},
         gap=Gap(wire.gap.results, wire.gap.reason) if wire.HasField("gap") else None,
     )
     _check_header(batch)
@@ -191,6 +196,8 @@ def _check_texts(batch: Batch) -> None:
     _demand(all(index < count for index in batch.state), "state of no result")
     _demand(all(index < count for index in batch.evidence), "evidence of no result")
     _demand(all(map(_is_evidence, batch.evidence.values())), "evidence is none, or too large")
+    _demand(all(index < count for index in batch.found), "findings of no result")
+    _demand(all(map(bounded, batch.found.values())), "findings out of bounds")
     _demand(all(len(value) <= MAX_STATE for value in batch.state.values()), "state too large")
 
 
@@ -206,6 +213,17 @@ def _encode_evidence(seen: Evidence) -> probe_pb2.Evidence:
 def _decode_evidence(wire: probe_pb2.Evidence) -> Evidence:
     _demand(len(wire.names) == len(wire.values), "evidence is ragged")
     return Evidence(wire.address, tuple(zip(wire.names, wire.values, strict=True)), wire.body)
+
+
+def _encode_findings(findings: Sequence[Finding]) -> probe_pb2.Findings:
+    return probe_pb2.Findings(
+        finding=[probe_pb2.Finding(found=one.found, key=one.key, data=one.data) for one in findings]
+    )
+
+
+def _decode_findings(wire: probe_pb2.Findings) -> Sequence[Finding]:
+    _demand(all(one.found in _FOUND for one in wire.finding), "finding of an unknown kind")
+    return tuple(Finding(Found(one.found), one.key, one.data) for one in wire.finding)
 
 
 def _is_evidence(seen: Evidence) -> bool:

@@ -6,6 +6,7 @@ import time
 from probe.batches import MAX_RESULTS, Batcher
 from probe.plan import Assigned, Order, prepare
 from probe.runner import Ran
+from shared.findings import MAX_FINDINGS, Finding, Found
 from shared.phases import unpack
 from shared.results import Outcome, Phases, Run, Status
 from shared.wire.convert import MAX_STATE, Batch, decode
@@ -131,3 +132,26 @@ async def test_a_new_incarnation_begins_at_one() -> None:
         (batcher.incarnation, 1),
     ]
     assert before != batcher.incarnation
+
+
+async def test_what_was_found_goes_out_at_once_and_with_its_checkpoint() -> None:
+    quiet, kept = Kept(), Kept()
+    Batcher(quiet).add(assigned(), Run.SCHEDULED, ran(), urgent=False)
+    log = Finding(Found.LOG, "0xab:1", b"{}")
+    finder = Outcome(Status.UP, found=[log], state=b"5")
+    Batcher(kept).add(assigned(), Run.SCHEDULED, ran(finder), urgent=False)
+
+    assert await kept.first() < await quiet.first()
+    [batch] = kept.batches
+    assert (batch.found, batch.state) == ({0: (log,)}, {0: b"5"})
+
+
+async def test_what_is_too_much_to_be_told_moves_no_checkpoint() -> None:
+    kept = Kept()
+    batcher = Batcher(kept)
+    logs = [Finding(Found.LOG, "0xab:1", b"{}")] * (MAX_FINDINGS + 1)
+    batcher.add(assigned(), Run.SCHEDULED, ran(Outcome(Status.UP, found=logs, state=b"5")), urgent=False)
+    batcher.seal()
+
+    [batch] = kept.batches
+    assert (batch.found, batch.state) == ({}, {})

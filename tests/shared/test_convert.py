@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.evidence import Evidence
+from shared.findings import MAX_BYTES, MAX_FINDINGS, Finding, Found
 from shared.wire.convert import BadBatch, Batch, Gap, decode, encode, signed, unsigned
 from shared.wire.v1 import probe_pb2
 
@@ -18,6 +19,12 @@ TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])
 EVIDENCE = st.builds(
     Evidence, TEXT, st.lists(st.tuples(TEXT, TEXT), max_size=5).map(tuple), st.text("abc ä", max_size=500)
 )
+FINDINGS = st.lists(
+    st.builds(
+        Finding, st.sampled_from(Found), st.text("abc:0ä", min_size=1, max_size=128), st.binary(max_size=500)
+    ),
+    max_size=4,
+).map(tuple)
 
 
 def some(count: int = 3, **changes: object) -> Batch:
@@ -69,6 +76,7 @@ def batches(draw: st.DrawFn) -> Batch:
         errors=errors,
         evidence=draw(st.dictionaries(st.integers(0, count - 1), EVIDENCE, max_size=3)),
         state=draw(st.dictionaries(st.integers(0, count - 1), st.binary(max_size=50), max_size=3)),
+        found=draw(st.dictionaries(st.integers(0, count - 1), FINDINGS, max_size=3)),
     )
 
 
@@ -139,6 +147,12 @@ def test_a_batch_with_flipped_bits_is_whole_or_refused() -> None:
         pytest.param({"errors": list("abcd")}, id="more errors than results"),
         pytest.param({"state": {3: b""}}, id="state of no result"),
         pytest.param({"state": {0: b"x" * 65_537}}, id="state too large"),
+        pytest.param({"found": {3: ()}}, id="findings of no result"),
+        pytest.param({"found": {0: (Finding(Found.LOG, ""),)}}, id="a finding without a key"),
+        pytest.param({"found": {0: (Finding(Found.LOG, "\0"),)}}, id="a finding's key with NUL"),
+        pytest.param({"found": {0: (Finding(Found.LOG, "x" * 129),)}}, id="a finding's key too long"),
+        pytest.param({"found": {0: (Finding(Found.LOG, "x"),) * (MAX_FINDINGS + 1)}}, id="too many findings"),
+        pytest.param({"found": {0: (Finding(Found.LOG, "x", bytes(MAX_BYTES + 1)),)}}, id="large findings"),
         pytest.param({"evidence": {3: Evidence()}}, id="evidence of no result"),
         pytest.param({"evidence": {0: Evidence(body="x" * 4097)}}, id="evidence too large"),
         pytest.param({"evidence": {0: Evidence(headers=(("a", "b"),) * 21)}}, id="too many headers"),
@@ -177,6 +191,13 @@ def test_new_fields_of_a_newer_probe_are_passed_over() -> None:
     wire = probe_pb2.Batch.FromString(encode(some()))
     unknown = b"\xfa\x3e\x03new"  # field 1007
     assert decode(wire.SerializeToString() + unknown) == some()
+
+
+def test_a_finding_of_an_unknown_kind_is_refused() -> None:
+    wire = probe_pb2.Batch.FromString(encode(some(found={0: (Finding(Found.LOG, "x"),)})))
+    wire.found[0].finding[0].found = 9
+    with pytest.raises(BadBatch):
+        decode(wire.SerializeToString())
 
 
 def test_a_header_without_its_value_is_refused() -> None:
