@@ -1,23 +1,16 @@
 """The HTTP server: the application that the routes make, and what goes around every request."""
 
 import logging
-import re
-import secrets
-import time
-from collections.abc import Awaitable, Callable
-from contextvars import ContextVar
-from functools import cache
-from itertools import count
 
 import structlog
-from aiohttp import hdrs, web
-from multidict import istr
-from prometheus_client import Counter
+from aiohttp import web
 
 from collector.api import (
     auth,
     docs,
+    door,
     idempotency,
+    marks,
     problems,
     ratelimit,
     routes,
@@ -26,27 +19,16 @@ from collector.api import (
     status_pages_public,
     status_pages_public_subscribers,
 )
-from collector.api.auth import REQUEST_ID, Handler
 from collector.api.console import pages as console
 from collector.api.deps import DEPS, Deps
 from collector.api.reading import MAX_BODY
-from collector.metrics import http_request_seconds, http_requests
+from collector.api.watch import watch
 from collector.services import monitor_reads
 from collector.services.tokens import Finder
 from shared.errors import CannotStart
 
 log = structlog.get_logger()
 
-_SERVER = "tocsin"
-_X_CONTENT_TYPE_OPTIONS, _HSTS = istr("X-Content-Type-Options"), istr("Strict-Transport-Security")
-_HALF_A_YEAR = "max-age=15552000"
-_X_REQUEST_ID = istr("X-Request-Id")
-_SANE_ID = re.compile(r"[\x21-\x7e]{1,128}")
-# Nobody is to guess an id, only to tell one from all others: chance is asked once.
-_RUN, _REQUESTS = secrets.token_hex(12), count(1)
-# As structlog's own `bind_contextvars` names it, which looks for it anew each time.
-_LOGGED_ID = ContextVar[str](structlog.contextvars.STRUCTLOG_KEY_PREFIX + "request_id")
-_SLOW_S = 1.0
 _KEEPALIVE_S = 75.0
 _SHUTDOWN_S = 5.0
 
@@ -63,7 +45,7 @@ def make(deps: Deps) -> web.Application:
     app[status_pages_public_subscribers.ASKERS] = status_pages_public_subscribers.askers()
     app.cleanup_ctx.append(ratelimit.running)
     app.on_cleanup.append(_let_go)
-    app.on_response_prepare.append(_marking(deps.public_url))
+    app.on_response_prepare.append(marks.marking(deps.public_url))
     routes.register(app)
     console.register(app)
     return app
@@ -82,6 +64,7 @@ async def serve(app: web.Application, listen: str, *, shared_port: bool = False)
         shutdown_timeout=_SHUTDOWN_S,
     )
     await runner.setup()
+    _with_door(app, runner)
     try:
         site = web.TCPSite(
             runner, host.strip("[]") or None, int(port), backlog=1024, reuse_port=shared_port or None
@@ -93,27 +76,11 @@ async def serve(app: web.Application, listen: str, *, shared_port: bool = False)
     return runner
 
 
-@web.middleware
-async def watch(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Give the request its id, count it, log it if it was slow: an access log would halve the throughput."""
-    start = time.perf_counter()
-    request[REQUEST_ID] = request_id = _request_id(request.headers.get(_X_REQUEST_ID))
-    _LOGGED_ID.set(request_id)  # in this request's task alone
-    response = await handler(request)
-    resource = request.match_info.route.resource
-    _counter(resource.canonical if resource else "", response.status).inc()
-    if isinstance(response, web.Response):  # a stream lasts as long as its client likes
-        seconds = time.perf_counter() - start
-        http_request_seconds.observe(seconds)
-        if seconds > _SLOW_S:
-            where = problems.place(request)
-            log.warning("slow request", method=request.method, path=where, seconds=round(seconds, 3))
-    return response
-
-
-@cache
-def _counter(route: str, status: int) -> Counter:
-    return http_requests.labels(route, status)
+def _with_door(app: web.Application, runner: web.AppRunner) -> None:
+    """Before the application: within it a route is looked for first."""
+    server = runner.server
+    assert server is not None  # noqa: S101 - it is there once the runner is set up
+    server.request_handler = door.before(app, server.request_handler)  # type: ignore[assignment]
 
 
 def _unreadable(
@@ -137,9 +104,8 @@ def _unreadable(
     else:
         log.error("request failed outside its handler", exc_info=exc)
         response = problems.problem(status, "Something went wrong here")
-    response.headers[hdrs.SERVER] = _SERVER
-    response.headers[_X_REQUEST_ID] = _request_id(None)
-    response.headers[_X_CONTENT_TYPE_OPTIONS] = "nosniff"
+    response.headers.update(marks.common(""))
+    response.headers[marks.X_REQUEST_ID] = marks.request_id(None)
     response.force_close()
     return response
 
@@ -153,28 +119,3 @@ def _is_ours(record: logging.LogRecord) -> bool:
 async def _let_go(app: web.Application) -> None:
     await app[auth.FINDER].close()
     await monitor_reads.close(app[DEPS].db)
-
-
-def _request_id(sent: str | None) -> str:
-    return sent if sent is not None and _SANE_ID.fullmatch(sent) else f"{_RUN}{next(_REQUESTS):08x}"
-
-
-def _marking(public_url: str) -> Callable[[web.Request, web.StreamResponse], Awaitable[None]]:
-    """What gives every answer the headers that every answer bears."""
-    encrypted = public_url.startswith("https://")
-
-    async def mark(request: web.Request, response: web.StreamResponse) -> None:
-        if type(response) is not web.Response and isinstance(response, web.HTTPException):
-            problems.reshape(response)
-        headers = response.headers
-        headers[hdrs.SERVER] = _SERVER
-        headers[_X_CONTENT_TYPE_OPTIONS] = "nosniff"
-        if encrypted:
-            headers[_HSTS] = _HALF_A_YEAR
-        headers[_X_REQUEST_ID] = request.get(REQUEST_ID) or _request_id(None)
-        if request.content.exception() is not None:  # what comes next on this connection is nobody's to say
-            response.force_close()
-            headers[hdrs.CONNECTION] = "close"
-        ratelimit.mark(request, response, auth.address)
-
-    return mark

@@ -2,10 +2,11 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Final
 from uuid import UUID
 
-import orjson
 from aiohttp import hdrs, web
+from multidict import istr
 
 from collector.api import ratelimit
 from collector.api.deps import DEPS
@@ -13,7 +14,7 @@ from collector.core.access import Actor, Permission, needed_for, permits
 from collector.core.client_address import client_address
 from collector.services.tokens import Finder
 from shared import ids
-from shared.errors import Forbidden
+from shared.errors import Forbidden, Unauthorized
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -33,7 +34,12 @@ class Caller:
 REQUEST_ID: web.RequestKey[str] = web.RequestKey("request_id", str)
 CALLER: web.RequestKey[Caller] = web.RequestKey("caller", Caller)
 FINDER: web.AppKey[Finder] = web.AppKey("finder", Finder)
-_X_FORWARDED_FOR = "X-Forwarded-For"
+# Who was found to call before any route was looked for, or why that cannot be told.
+_FOUND: web.RequestKey[Caller | Exception] = web.RequestKey("found", Caller)
+_X_FORWARDED_FOR: Final = istr("X-Forwarded-For")
+_AUTHORIZATION: Final = istr(hdrs.AUTHORIZATION)
+_NOTHING_SENT: Final = "Send a token: Authorization: Bearer <token>"
+_NO_GOOD: Final = "The token is invalid, expired or revoked"
 # What each route asks for, by method and path; None asks for no token.
 NEEDS: web.AppKey[dict[tuple[str, str], Permission | None]] = web.AppKey("needs", dict)
 
@@ -58,7 +64,12 @@ def actor(request: web.Request) -> Actor:
 
 def address(request: web.Request) -> str:
     """The client's address: the peer's, or what a proxy of TOCSIN_TRUSTED_PROXIES says."""
-    trusted = request.app[DEPS].trusted_proxies
+    return address_in(request.app, request)
+
+
+def address_in(app: web.Application, request: web.Request) -> str:
+    """The same, before *request* has come to a route of *app*."""
+    trusted = app[DEPS].trusted_proxies
     forwarded = tuple(request.headers.getall(_X_FORWARDED_FOR, ())) if trusted else ()
     return client_address(request.remote or "", forwarded, trusted)
 
@@ -69,13 +80,15 @@ async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
     app = request.app
     needed = _needed(app, request)
     if needed is None:
-        if ratelimit.counts(request):
+        if ratelimit.counts(request.path):
             await ratelimit.of_address(request, address(request))
         return await handler(request)
-    who = await _identify(app, request)
-    if not isinstance(who, Caller):
+    who = request.get(_FOUND) or await _identify(app, request)
+    if isinstance(who, Exception):
+        raise who
+    if isinstance(who, str):
         await ratelimit.of_address(request, address(request))
-        return web.Response(body=who, status=401, headers=_UNAUTHORIZED)
+        raise Unauthorized(who)
     request[CALLER] = who
     await ratelimit.of_token(request, who.team_id, who.token_id, who.plan)
     if not permits(who.permission, needed):
@@ -83,29 +96,32 @@ async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
     return await handler(request)
 
 
+async def turned_away(app: web.Application, request: web.Request) -> str | None:
+    """Why nobody sent this request; None if it goes on to `guard`, which is told here what was found."""
+    try:
+        who = await _identify(app, request)
+    except Exception as error:  # noqa: BLE001 - the guard raises it, where errors become answers
+        request[_FOUND] = error
+        return None
+    if isinstance(who, str):
+        return who
+    request[_FOUND] = who
+    return None
+
+
 def _needed(app: web.Application, request: web.Request) -> Permission | None:
     resource = request.match_info.route.resource
     if resource is not None:
         return app[NEEDS][request.method, resource.canonical]
-    return needed_for(request.method) if ratelimit.counts(request) else None
+    return needed_for(request.method) if ratelimit.counts(request.path) else None
 
 
-async def _identify(app: web.Application, request: web.Request) -> Caller | bytes:
-    """The caller, or the body that says why there is none."""
-    scheme, _, value = request.headers.get(hdrs.AUTHORIZATION, "").partition(" ")
+async def _identify(app: web.Application, request: web.Request) -> Caller | str:
+    """The caller, or why there is none."""
+    scheme, _, value = request.headers.get(_AUTHORIZATION, "").partition(" ")
     if scheme.lower() != "bearer":
-        return _NO_TOKEN
+        return _NOTHING_SENT
     found = await app[FINDER].find(value.strip(), app[DEPS].now())
     if found is None:
-        return _BAD_TOKEN
+        return _NO_GOOD
     return Caller(found.team_id, found.user_id, found.id, found.user_name, found.plan, found.permission)
-
-
-def _body(message: str) -> bytes:
-    return orjson.dumps({"error": "Unauthorized", "message": message, "status": 401})
-
-
-# Made once: who guesses at tokens is not to cost more than he pays.
-_UNAUTHORIZED = {hdrs.WWW_AUTHENTICATE: "Bearer", hdrs.CONTENT_TYPE: "application/json; charset=utf-8"}
-_NO_TOKEN = _body("Send a token: Authorization: Bearer <token>")
-_BAD_TOKEN = _body("The token is invalid, expired or revoked")

@@ -57,7 +57,6 @@ AWAY = (
 
 
 _PASSING = (Unavailable, Limited)
-_CHALLENGE: Mapping[str, str] = {hdrs.WWW_AUTHENTICATE: "Bearer"}
 
 
 @web.middleware
@@ -94,7 +93,7 @@ def problem(
     headers: Mapping[str, str] | None = None,
 ) -> web.Response:
     """``{error, message, status}``, and *details* or *retryAfter* where there are any."""
-    body, usual = _usual(status, message, retry_after)
+    body, usual = prepared(status, message, retry_after)
     return web.Response(
         body=body if details is None else _detailed(status, message, details),
         status=status,
@@ -103,10 +102,12 @@ def problem(
 
 
 @lru_cache(maxsize=256)
-def _usual(status: int, message: str, retry_after: int | None) -> tuple[bytes, Mapping[str, str]]:
+def prepared(status: int, message: str, retry_after: int | None) -> tuple[bytes, Mapping[str, str]]:
     """Body and headers, made once: a flood of refusals is to cost little."""
     data: dict[str, Any] = {"error": _name(status), "message": message, "status": status}
     headers: dict[str, str] = {hdrs.CONTENT_TYPE: JSON}
+    if status == HTTPStatus.UNAUTHORIZED:
+        headers[hdrs.WWW_AUTHENTICATE] = "Bearer"
     if retry_after is not None:
         data["retryAfter"] = retry_after
         headers[hdrs.RETRY_AFTER] = str(retry_after)
@@ -135,7 +136,6 @@ def _told(error: TocsinError) -> web.Response:
         str(error) or _name(status),
         details=error.details if isinstance(error, Invalid) else None,
         retry_after=error.retry_after if isinstance(error, _PASSING) else None,
-        headers=_CHALLENGE if status == 401 else None,
     )
 
 

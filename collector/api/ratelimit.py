@@ -3,7 +3,7 @@
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, MutableMapping
 from contextlib import suppress
 from datetime import timedelta
 from functools import lru_cache
@@ -26,6 +26,7 @@ _TURN: Final = timedelta(seconds=1)
 _LIMIT, _BURST, _REMAINING, _RESET = (
     istr(f"X-RateLimit-{name}") for name in ("Limit", "Burst", "Remaining", "Reset")
 )
+EXCEEDED: Final = "Rate limit exceeded"
 _OWN_LIMITS: Final = ("/v1/ping/", "/v1/ingest/")
 # What comes by a monitor's key or token: of each monitor ten a second, and so many at once.
 PUSHES: Final = Plan(per_minute=600, burst=100)
@@ -47,9 +48,9 @@ async def running(app: web.Application) -> AsyncIterator[None]:
     await limits.close()
 
 
-def counts(request: web.Request) -> bool:
-    """Is it a request of the API? Pings and what takes metrics in have limits of their own."""
-    return _shows(request.path) and not request.path.startswith(_OWN_LIMITS)
+def counts(path: str) -> bool:
+    """Is it a path of the API? Pings and what takes metrics in have limits of their own."""
+    return _shows(path) and not path.startswith(_OWN_LIMITS)
 
 
 async def of_token(request: web.Request, team_id: int, token_id: UUID, plan: str) -> None:
@@ -59,7 +60,12 @@ async def of_token(request: web.Request, team_id: int, token_id: UUID, plan: str
 
 async def of_address(request: web.Request, address: str) -> None:
     """Take from the bucket of an address, for a request without a good token. Raises Limited."""
-    _admit(request, await request.app[_LIMITS].address(_key(address)))
+    _admit(request, await spend(request.app, address))
+
+
+async def spend(app: web.Application, address: str) -> Standing:
+    """Take from the bucket of an address, if it has anything left, and say how it stands."""
+    return await app[_LIMITS].address(_key(address))
 
 
 def stands(request: web.Request, standing: Standing) -> None:
@@ -72,10 +78,14 @@ def mark(request: web.Request, response: web.StreamResponse, address: Callable[[
     if not _shows(request.path):
         return
     standing = request.get(_STANDING) or _would_be(request, response, address)
-    headers = response.headers
+    tell(response.headers, standing, time.time())
+
+
+def tell(headers: MutableMapping[str, str], standing: Standing, now: float) -> None:
+    """How a bucket stands, in *headers*; *now* is in Unix seconds."""
     headers[_LIMIT], headers[_BURST] = _texts(standing.plan)
     headers[_REMAINING] = str(standing.remaining)
-    headers[_RESET] = str(math.ceil(time.time() + standing.full_in_s))
+    headers[_RESET] = str(math.ceil(now + standing.full_in_s))
 
 
 def _shows(path: str) -> bool:
@@ -85,7 +95,7 @@ def _shows(path: str) -> bool:
 def _would_be(
     request: web.Request, response: web.StreamResponse, address: Callable[[web.Request], str]
 ) -> Standing:
-    if counts(request):
+    if counts(request.path):
         return request.app[_LIMITS].look(_key(address(request)))
     return _SPENT if response.status == 429 else _UNTOUCHED
 
@@ -93,7 +103,7 @@ def _would_be(
 def _admit(request: web.Request, standing: Standing) -> None:
     stands(request, standing)
     if not standing.admitted:
-        raise Limited("Rate limit exceeded", retry_after=standing.retry_after_s)
+        raise Limited(EXCEEDED, retry_after=standing.retry_after_s)
 
 
 @lru_cache(maxsize=64)

@@ -127,6 +127,7 @@ async def _serving(directory: Path, database: str) -> AsyncIterator[Served]:
         "TOCSIN_BOOTSTRAP_TOKEN": token,
         "TOCSIN_HTTP_LISTEN": f"127.0.0.1:{port}",
         "TOCSIN_GRPC_LISTEN": f"127.0.0.1:{free_port()}",
+        "TOCSIN_OTLP_LISTEN": f"127.0.0.1:{free_port()}",
         "TOCSIN_PLAN": "enterprise",
         "TOCSIN_RATE_PER_MINUTE": "60000000",
         "TOCSIN_LOG_LEVEL": "warning",

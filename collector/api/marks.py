@@ -1,0 +1,53 @@
+"""What every answer bears: whose it is, which request it answers, how the caller's bucket stands."""
+
+import re
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from functools import cache
+from itertools import count
+from typing import Final
+
+from aiohttp import hdrs, web
+from multidict import istr
+
+from collector.api import auth, problems, ratelimit
+from collector.api.auth import REQUEST_ID
+
+X_REQUEST_ID: Final = istr("X-Request-Id")
+_X_CONTENT_TYPE_OPTIONS, _HSTS = istr("X-Content-Type-Options"), istr("Strict-Transport-Security")
+_HALF_A_YEAR: Final = "max-age=15552000"
+_SANE_ID: Final = re.compile(r"[\x21-\x7e]{1,128}")
+# Nobody is to guess an id, only to tell one from all others: chance is asked once.
+_RUN, _REQUESTS = secrets.token_hex(12), count(1)
+
+
+@cache
+def common(public_url: str) -> Mapping[str, str]:
+    """The headers that are the same on all answers; browsers that came over TLS once are to come so again."""
+    headers: dict[str, str] = {hdrs.SERVER: "tocsin", _X_CONTENT_TYPE_OPTIONS: "nosniff"}
+    if public_url.startswith("https://"):
+        headers[_HSTS] = _HALF_A_YEAR
+    return headers
+
+
+def request_id(sent: str | None) -> str:
+    """The one that the client *sent*, if it is fit for a header and a log, else a new one."""
+    return sent if sent is not None and _SANE_ID.fullmatch(sent) else f"{_RUN}{next(_REQUESTS):08x}"
+
+
+def marking(public_url: str) -> Callable[[web.Request, web.StreamResponse], Awaitable[None]]:
+    """What gives the application's answers their marks, just before their headers are sent."""
+    same = common(public_url)
+
+    async def mark(request: web.Request, response: web.StreamResponse) -> None:
+        if type(response) is not web.Response and isinstance(response, web.HTTPException):
+            problems.reshape(response)
+        headers = response.headers
+        headers.update(same)
+        headers[X_REQUEST_ID] = request.get(REQUEST_ID) or request_id(None)
+        if request.content.exception() is not None:  # what comes next on this connection is nobody's to say
+            response.force_close()
+            headers[hdrs.CONNECTION] = "close"
+        ratelimit.mark(request, response, auth.address)
+
+    return mark
