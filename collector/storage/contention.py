@@ -16,6 +16,7 @@ _TRIES = 15
 _FIRST_S = 0.01
 _MOST_S = 0.3
 _YIELD = "SET LOCAL lock_timeout = '100ms'"
+_WAIT = "SET LOCAL lock_timeout = '1s'"
 
 
 async def giving_way(db: Db, deed: Callable[[Tx], Awaitable[T]]) -> T:
@@ -28,3 +29,11 @@ async def giving_way(db: Db, deed: Callable[[Tx], Awaitable[T]]) -> T:
         except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError):
             await asyncio.sleep(wait)
     raise Unavailable("The monitor is busy; try again")
+
+
+async def patiently(tx: Tx, lock: Awaitable[T]) -> T:
+    """Take the first lock of a transaction of `giving_way`: while it holds nothing, nobody waits for it."""
+    await tx.execute(_WAIT)
+    taken = await lock
+    await tx.execute(_YIELD)
+    return taken

@@ -10,6 +10,7 @@ import asyncpg
 
 from collector.core.heartbeat import Beat, Plan
 from collector.core.pace import Rate
+from collector.storage.contention import patiently
 from collector.storage.db import Tx
 from shared.clock import EPOCH
 
@@ -117,6 +118,13 @@ async def key_of(tx: Tx, team_id: int, id_: UUID) -> bytes | None:
         "SELECT key_hash FROM heartbeats WHERE team_id = $1 AND id = $2", team_id, id_
     )
     return found
+
+
+async def hold(tx: Tx, team_id: int, id_: UUID) -> None:
+    """Lock the heartbeat of a monitor, if it is one, before the monitor: the order in which pings lock."""
+    if await key_of(tx, team_id, id_) is not None:
+        held = "SELECT FROM heartbeats WHERE team_id = $1 AND id = $2 FOR NO KEY UPDATE"
+        await patiently(tx, tx.fetch(held, team_id, id_))
 
 
 async def lock(tx: Tx, keys: Sequence[bytes]) -> dict[bytes, Heartbeat]:

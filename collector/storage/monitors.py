@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from collector.storage import cadences, outages
+from collector.storage import cadences, heartbeats, outages
 from collector.storage.db import Tx
 
 _COLUMNS = """
@@ -120,7 +120,8 @@ async def get(tx: Tx, team_id: int, id_: UUID) -> Monitor | None:
 
 
 async def lock(tx: Tx, team_id: int, id_: UUID) -> Monitor | None:
-    """The monitor, its row locked until the transaction ends."""
+    """The monitor, its row locked until the transaction ends, which is one of those that give way."""
+    await heartbeats.hold(tx, team_id, id_)
     row = await tx.fetchrow(
         f"SELECT {_COLUMNS} FROM monitors m WHERE m.team_id = $1 AND m.id = $2 FOR NO KEY UPDATE OF m",
         team_id,

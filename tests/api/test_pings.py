@@ -20,6 +20,10 @@ from tests.api.monitors import number, rows
 
 HOURLY = {"expectedInterval": "1h", "gracePeriod": 60}
 
+WAITING = """
+SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+"""
+
 
 @dataclass(slots=True)
 class Jobs:
@@ -269,6 +273,29 @@ async def test_a_new_key_takes_the_place_of_the_old_one(jobs: Jobs) -> None:
     assert answer.json["pingUrl"].endswith(await jobs.key(id_))
     assert (await bare.get(f"/ping/{old}")).status == 404
     assert (await jobs.ping(id_)).status == 200
+
+
+@pytest.mark.parametrize("deed", ["change", "rotate-key", "pause", "delete"])
+async def test_who_changes_a_heartbeat_waits_for_its_pings_and_keeps_them_from_nothing(
+    jobs: Jobs, deed: str
+) -> None:
+    id_ = await jobs.make()
+    path, db = f"/v1/monitors/{id_}", jobs.api.deps.db
+    async with db.transaction() as ping:
+        await ping.execute("SELECT FROM heartbeats FOR UPDATE")
+        if deed == "change":
+            done = asyncio.create_task(jobs.api.put(path, {"config": {"expectedInterval": "2h"}}))
+        elif deed == "delete":
+            done = asyncio.create_task(jobs.api.delete(path))
+        else:
+            done = asyncio.create_task(jobs.api.post(f"{path}/{deed}"))
+        async with asyncio.timeout(20), db.connection() as tx:
+            while not await tx.fetchval(WAITING):
+                await asyncio.sleep(0.001)
+        await ping.execute("SELECT FROM states FOR UPDATE NOWAIT")
+        await ping.execute("SELECT FROM monitors FOR UPDATE NOWAIT")
+
+    assert (await done).status < 300
 
 
 async def test_a_ping_by_the_monitors_id_needs_a_token_of_its_team(jobs: Jobs) -> None:
