@@ -98,6 +98,19 @@ async def gaps(tx: Tx, before: datetime, limit: int) -> int:
     return await _delete(tx, "result_gaps", "at < $1", before, limit)
 
 
+async def probes(tx: Tx, before: datetime, limit: int) -> int:
+    """Probes that nobody heard of since *before* and that cannot come back by themselves.
+
+    Those that were revoked stay: they are to be known if they ask to join again.
+    """
+    gone = """
+        coalesce(seen_at, created_at) < $1 AND revoked_at IS NULL
+        AND NOT EXISTS (SELECT FROM states s WHERE s.probe_id = t.probe_id)
+        AND NOT EXISTS (SELECT FROM probe_certificates c WHERE c.probe_id = t.probe_id AND c.not_after >= $1)
+    """
+    return await _delete(tx, "probes", gone, before, limit)
+
+
 async def deliveries(tx: Tx, before: datetime, limit: int) -> int:
     """Deliveries that were finished before *before*, with their attempts; not those of open incidents."""
     finished = f"""
