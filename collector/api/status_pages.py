@@ -29,7 +29,9 @@ async def list_(request: web.Request) -> web.Response:
 
 async def create(request: web.Request) -> web.Response:
     at_hand = deps(request)
-    known = await status_pages.create(at_hand.db, actor(request), await body(request), at_hand.now())
+    known = await status_pages.create(
+        at_hand.db, actor(request), await body(request), at_hand.now(), public_url=at_hand.public_url
+    )
     return ok(_whole(request, known), 201, conditions.tagged(known.page.revision))
 
 
@@ -44,7 +46,9 @@ async def get(request: web.Request) -> web.Response:
 async def update(request: web.Request) -> web.Response:
     at_hand, id_ = deps(request), await _found(request)
     only, sent = conditions.only(request), await body(request)
-    known = await status_pages.update(at_hand.db, actor(request), id_, sent, at_hand.now(), only=only)
+    known = await status_pages.update(
+        at_hand.db, actor(request), id_, sent, at_hand.now(), public_url=at_hand.public_url, only=only
+    )
     return ok(_whole(request, known), headers=conditions.tagged(known.page.revision))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from collector.core import passwords
@@ -23,7 +24,7 @@ from collector.storage import status_pages as table
 from collector.storage.db import Db, Tx
 from collector.storage.status_pages import Counts, Page
 from shared import ids
-from shared.errors import Conflict
+from shared.errors import Conflict, Invalid
 
 _TRIES = 9
 
@@ -49,9 +50,10 @@ def settable(page: Page) -> dict[str, Any]:
     }
 
 
-async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> Known:
+async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime, *, public_url: str) -> Known:
     """Raises Invalid, Conflict."""
     asked, warnings = wish(NewPage, body, {})
+    _refuse_ours(asked.domain, public_url)
     page = Page(
         team_id=who.team_id,
         id=ids.uuid7(),
@@ -102,6 +104,7 @@ async def update(
     body: Mapping[str, Any],
     now: datetime,
     *,
+    public_url: str,
     only: frozenset[str] | None = None,
 ) -> Known:
     """What changes nothing leaves the revision as it is; *only*: the revisions that may be changed.
@@ -121,6 +124,8 @@ async def update(
             password=await _hashed(asked.password) if "password" in body else before.password,
             branding=to_json(asked.branding),
         )
+        if after.domain != before.domain:
+            _refuse_ours(after.domain, public_url)
         if after != before:
             after = replace(after, revision=before.revision + 1, updated_at=now)
             await table.save(tx, await _addressed(tx, after))
@@ -137,6 +142,12 @@ async def delete(db: Db, who: Actor, id_: UUID, *, only: frozenset[str] | None =
         require(row.revision, only)
         await table.delete(tx, who.team_id, id_)
         await record(tx, who, "delete", row)
+
+
+def _refuse_ours(domain: str | None, public_url: str) -> None:
+    """At the host of the service itself is the console, and no page. Raises Invalid."""
+    if domain is not None and domain.lower() == urlsplit(public_url).hostname:
+        raise Invalid({"domain": "must not be the host of this service itself"})
 
 
 def _merged(body: Mapping[str, Any], before: Page) -> dict[str, Any]:

@@ -5,6 +5,9 @@ from urllib.parse import urlencode
 import pytest
 
 from collector.api import status_pages_cache
+from collector.core.access import Actor
+from collector.services import status_pages
+from shared import ids
 from tests.api.client import Answer, Api
 from tests.api.conftest import PUBLIC_URL
 from tests.api.test_status_pages import page
@@ -75,9 +78,38 @@ async def test_any_other_name_shows_what_is_there_without_it(api: Api, host: str
 
 
 async def test_no_page_takes_the_place_of_the_service_itself(api: Api) -> None:
-    await page(api, name="Thief", slug="own", domain="tocsin.example.com")
+    before = Actor(api.team_id, None, "Somebody")  # when the service itself was elsewhere
+    thief = {"name": "Thief", "slug": "own", "domain": "tocsin.example.com"}
+    await status_pages.create(api.deps.db, before, thief, api.clock(), public_url="https://other.example.com")
 
     assert b"Thief" not in (await visit(api, "/", "tocsin.example.com")).body
+
+
+@pytest.mark.parametrize("host", ["tocsin.example.com", "TOCSIN.example.com"])
+async def test_the_host_of_the_service_itself_is_no_page_s_domain(api: Api, host: str) -> None:
+    made = await page(api, slug="own", domain=HOST)
+
+    for answer in (
+        await api.post("/v1/status-pages", {"name": "x", "domain": host}),
+        await api.put(f"/v1/status-pages/{made['id']}", {"domain": host}),
+    ):
+        assert (answer.status, list(answer.json["details"])) == (400, ["domain"])
+    assert (await api.get(f"/v1/status-pages/{made['id']}")).json["domain"] == HOST
+
+
+async def test_a_page_that_had_the_host_before_us_can_still_be_changed(api: Api) -> None:
+    before = Actor(api.team_id, None, "Somebody")
+    known = await status_pages.create(
+        api.deps.db,
+        before,
+        {"name": "Early", "domain": "tocsin.example.com"},
+        api.clock(),
+        public_url="https://other.example.com",
+    )
+    path = f"/v1/status-pages/{ids.show('sp', known.page.id)}"
+
+    assert (await api.put(path, {**(await api.get(path)).json, "name": "Later"})).status == 200
+    assert (await api.put(path, {"domain": HOST})).json["domain"] == HOST
 
 
 async def test_a_private_page_opens_with_its_password_there_too(api: Api) -> None:

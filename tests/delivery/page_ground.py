@@ -29,7 +29,7 @@ async def make_page(db: Db, team_id: int | None = None, **body: Any) -> tuple[Ac
     who = Actor(team_id or await make_team(db), None, "Somebody")
     components = [{"name": name} for name in ("API", "Shop", "Search")]
     known = await status_pages.create(
-        db, who, {"name": "Example", "components": components, **body}, utc_now()
+        db, who, {"name": "Example", "components": components, **body}, utc_now(), public_url=PUBLIC_URL
     )
     return who, known.page
 

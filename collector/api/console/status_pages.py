@@ -66,7 +66,9 @@ async def new(request: web.Request) -> web.StreamResponse:
 async def create(request: web.Request) -> web.StreamResponse:
     at_hand, sent = deps(request), form_reading.body(Fields, await posted(request))
     try:
-        known = await status_pages.create(at_hand.db, who(request), alerting.said(sent), at_hand.now())
+        known = await status_pages.create(
+            at_hand.db, who(request), alerting.said(sent), at_hand.now(), public_url=at_hand.public_url
+        )
     except Invalid as fault:
         return _drawn(request, sent, fault.details, code=400)
     except Conflict as fault:
@@ -86,7 +88,13 @@ async def update(request: web.Request) -> web.StreamResponse:
     sent = form_reading.body(Fields, form)
     try:
         known = await status_pages.update(
-            at_hand.db, who(request), row.id, changes(sent), at_hand.now(), only=alerting.only(form)
+            at_hand.db,
+            who(request),
+            row.id,
+            changes(sent),
+            at_hand.now(),
+            public_url=at_hand.public_url,
+            only=alerting.only(form),
         )
     except Invalid as fault:
         return _drawn(request, sent, fault.details, row, code=400)
