@@ -246,3 +246,24 @@ async def test_a_body_that_is_not_packed_as_it_says_is_refused(console: Console)
     answer = await console.call("POST", "/sign-in", data=b"no gzip", headers=headers, compress=False)
 
     assert answer.status == 400
+
+
+@pytest.mark.parametrize(
+    ("takes", "packed"),
+    [
+        pytest.param("gzip, deflate, br", True, id="gzip"),
+        pytest.param("identity", False, id="nothing"),
+        pytest.param("gzip;q=0", False, id="anything but gzip"),
+    ],
+)
+async def test_pages_come_packed_to_whoever_takes_that(console: Console, takes: str, packed: bool) -> None:
+    await console.sign_in()
+
+    page = await console.get("/monitors", headers={"Accept-Encoding": takes})
+
+    assert page.status == 200
+    assert "</html>" in page.text
+    assert page.headers["Vary"] == "Accept-Encoding"
+    assert (page.headers.get("Content-Encoding") == "gzip") is packed
+    assert (int(page.headers["Content-Length"]) < len(page.text.encode()) / 2) is packed
+    safe(page)
