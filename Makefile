@@ -4,10 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN_READY := $(VENV)/.ready-run
 TEST_READY := $(VENV)/.ready-test
+TOOLS_READY := .tools/.ready
 PROTOS := $(shell find protos -name '*.proto')
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-input --only-binary :all: --require-hashes
 
-.PHONY: run test setup lint type fmt protos test-fast bench faults hostile senders lock clean
+.PHONY: run test setup tools lint type fmt protos test-fast bench faults hostile senders lock clean
 
 run: $(RUN_READY)
 	$(BIN)/tocsin up --demo
@@ -34,6 +35,13 @@ $(TEST_READY): locks/test.txt $(RUN_READY)
 
 protos: $(RUN_READY)
 	$(BIN)/python protos/build.py
+
+# A real EVM node and a Solidity compiler for the tests of Web3 monitors, 52 MB; needs npm. Without them those skip.
+tools: $(TOOLS_READY)
+
+$(TOOLS_READY): Makefile
+	npm install --prefix .tools --no-save --no-package-lock --ignore-scripts --no-audit --no-fund --loglevel=error @foundry-rs/anvil@1.7.1 solc@0.8.37
+	@touch $@
 
 lint: $(TEST_READY)
 	$(BIN)/ruff check
