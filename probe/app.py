@@ -15,7 +15,7 @@ import structlog
 from probe.batches import Batcher
 from probe.blackbox import MOST_MONITORS, Board
 from probe.canaries import ask, finder
-from probe.checks import CHECKS
+from probe.checks import TYPES
 from probe.egress import Egress
 from probe.ends import Ends
 from probe.enrol import Keeper
@@ -173,6 +173,6 @@ def _identity(settings: ProbeSettings, passport: Passport) -> Identity:
         probe_id=passport.probe_id,
         name=platform.node()[:100],
         locations=passport.locations,
-        kinds=sorted(CHECKS),
+        kinds=sorted(TYPES),
         stands_in=settings.stand_in,
     )

@@ -14,7 +14,7 @@ from shared.clock import boot_us as clock_boot_us
 from shared.evidence import Evidence
 from shared.findings import Finding, bounded
 from shared.phases import pack
-from shared.results import Run
+from shared.results import Outcome, Run
 from shared.wire.convert import MAX_STATE, MAX_TEXT, Batch, decode, encode, signed
 
 MAX_RESULTS: Final = 1000
@@ -111,8 +111,8 @@ class _Open:
 
     def add(self, assigned: Assigned, run: Run, ran: Ran) -> None:
         outcome = ran.outcome
-        fits = not outcome.found or bounded(outcome.found)  # else what was read is read again
-        if outcome.state is not None and len(outcome.state) <= MAX_STATE and fits:
+        fits = carried(outcome)  # else what was read is read again
+        if outcome.state is not None and fits:
             self.state[len(self.results)] = outcome.state
             self.bytes += len(outcome.state)
         if outcome.evidence is not None:
@@ -164,6 +164,12 @@ class _Open:
             evidence=self.evidence,
             found=self.found,
         )
+
+
+def carried(outcome: Outcome) -> bool:
+    """Does a batch take what *outcome* found and where it stands? Both, or neither."""
+    small = outcome.state is None or len(outcome.state) <= MAX_STATE
+    return small and (not outcome.found or bounded(outcome.found))
 
 
 def clean(text: str) -> str:

@@ -9,12 +9,12 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from probe import check_services
-from probe.checks import CHECKS, Check
+from probe import check_services, check_web3
+from probe.checks import Check, Kept, prepare
 from probe.net.engine import Net
 from probe.runner import Ran, run
 from shared import loop
-from shared.kinds import load
+from shared.kinds import WEB3, effective, load
 from shared.kinds.fields import camel, is_host
 from shared.kinds.http import PROXY_PORTS, HttpVersion, Method, are_headers, is_proxy, is_url, status_ranges
 from shared.log import set_up
@@ -34,6 +34,7 @@ class Asked:
     config: Mapping[str, Any]
     timeout_s: float
     json: bool
+    blocks: int = 0  # that are to be looked at too, of a chain
 
 
 def main(argv: list[str]) -> int:
@@ -41,23 +42,29 @@ def main(argv: list[str]) -> int:
     set_up("console", "error")
     parser = _parser()
     options = parser.parse_args(argv)
-    config: dict[str, Any] = options.read(options)
-    asked = Asked(options.type, options.shown, config, options.timeout, options.json)
+    kept = Kept()
     try:
-        check = CHECKS[asked.type](load(asked.type, asked.config))
+        config: dict[str, Any] = options.read(options)
+        type_ = effective(options.type, config)
+        blocks = getattr(options, "blocks", 0)
+        asked = Asked(type_, options.shown, config, options.timeout, options.json, blocks)
+        check = prepare(type_, load(type_, config), kept)
     except ValueError as error:
         parser.error(str(error))
-    return loop.run(_check(asked, check))
+    return loop.run(_check(asked, check, kept))
 
 
-async def _check(asked: Asked, check: Check) -> int:
+async def _check(asked: Asked, check: Check, kept: Kept) -> int:
     net = Net()
     try:
         ran = await run(check, net, asked.timeout_s)
+        if asked.blocks and ran.outcome.state is not None:
+            kept.keep(check_web3.rewound(ran.outcome.state, asked.blocks))
+            ran = await run(check, net, asked.timeout_s)
     finally:
         net.close()
     print(_json(asked, ran) if asked.json else _text(asked, ran))  # noqa: T201 - to stdout, as asked
-    return 0 if ran.outcome.status is Status.UP else 1
+    return 0 if ran.outcome.status is Status.UP and not check_web3.crossed(ran.outcome) else 1
 
 
 def _text(asked: Asked, ran: Ran) -> str:
@@ -75,6 +82,8 @@ def _text(asked: Asked, ran: Ran) -> str:
         rows.append(f"  {'days left':<12}{days:>10.1f}")
     if outcome.loss_percent is not None:
         rows.append(f"  {'loss':<12}{outcome.loss_percent:>10.0f} %")
+    if outcome.found:
+        rows += ["", *check_web3.rows(outcome)]
     return "\n".join([*lines, "", *rows])
 
 
@@ -95,6 +104,8 @@ def _json(asked: Asked, ran: Ran) -> str:
         answer["daysLeft"] = round(days, 1)
     if outcome.loss_percent is not None:
         answer["lossPercent"] = round(outcome.loss_percent, 1)
+    if asked.type in WEB3:
+        answer["found"] = check_web3.found(outcome)
     return orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode()
 
 
@@ -125,6 +136,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_tcp(types.add_parser("tcp", parents=[common], allow_abbrev=False, help="a port that should be open"))
     _add_icmp(types.add_parser("icmp", parents=[common], allow_abbrev=False, help="a host, by echo requests"))
     check_services.add(types, common)
+    check_web3.add(types, common)
     return parser
 
 

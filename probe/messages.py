@@ -3,7 +3,9 @@
 from probe.batches import clean
 from probe.plan import Change, Order
 from probe.runner import Ran
+from shared.findings import bounded
 from shared.phases import pack
+from shared.wire.convert import encode_findings
 from shared.wire.v1 import probe_pb2
 
 
@@ -41,6 +43,7 @@ def order(wire: probe_pb2.Assignment) -> Order:
 
 
 def answer(number: int, ran: Ran) -> probe_pb2.Answer:
+    found = ran.outcome.found
     return probe_pb2.Answer(
         id=number,
         outcome=ran.outcome.status,
@@ -48,4 +51,5 @@ def answer(number: int, ran: Ran) -> probe_pb2.Answer:
         code=ran.outcome.code,
         error=clean(ran.outcome.error),
         phases=pack(ran.outcome.phases),
+        found=encode_findings(found) if found and bounded(found) else None,
     )

@@ -1,14 +1,15 @@
 """What this probe has to check: the plan as the collector hands it out, each assignment ready to run."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import orjson
 import structlog
 
-from probe.checks import CHECKS, Check
-from shared.kinds import Kind, load
+from probe import checks
+from probe.checks import TYPES, Check, Kept
+from shared.kinds import load
 from shared.schedule import plan_hash
 
 log = structlog.get_logger()
@@ -16,8 +17,6 @@ log = structlog.get_logger()
 # No check may be asked to start more often, or to take longer, than this.
 MIN_INTERVAL_MS: Final = 100
 MAX_TIMEOUT_MS: Final = 600_000
-
-Checks = Mapping[str, Callable[[Kind], Check]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +51,7 @@ class Assigned:
     revision: int
     type: str  # "unknown" if it is none that this probe knows
     check: Check | None
+    kept: Kept = field(compare=False, repr=False)  # what *check* goes on from
     fault: str
     interval_us: int
     timeout_s: float
@@ -88,12 +88,10 @@ class Plan:
         take: Callable[[Assigned], None],
         leave: Callable[[int], None],
         release: Callable[[int], None],
-        checks: Checks = CHECKS,
     ) -> None:
         self._take = take
         self._leave = leave
         self._release = release
-        self._checks = checks
         self._revisions: dict[int, int] = {}
         self._unnamed: set[int] | None = None  # by the snapshot that is coming in
         self.number = 0
@@ -124,7 +122,7 @@ class Plan:
         if self._unnamed is not None:
             self._unnamed.discard(order.number)
         self._count(order.number, order.revision)
-        self._take(prepare(order, self._checks))
+        self._take(prepare(order))
 
     def _remove(self, number: int) -> None:
         if number in self._revisions:
@@ -146,9 +144,10 @@ class Plan:
             log.warning("the plan differs from the collector's", plan=change.number, assignments=len(self))
 
 
-def prepare(order: Order, checks: Checks = CHECKS) -> Assigned:
+def prepare(order: Order) -> Assigned:
     """*order* with its check made; one that cannot be understood gets a fault in its place."""
-    check, fault = _make_check(order, checks)
+    kept = Kept(order.state)
+    check, fault = _make_check(order, kept)
     if fault:
         log.warning("assignment cannot be run", monitor=order.monitor, revision=order.revision, fault=fault)
     return Assigned(
@@ -156,8 +155,9 @@ def prepare(order: Order, checks: Checks = CHECKS) -> Assigned:
         monitor=order.monitor,
         location=order.location,
         revision=order.revision,
-        type=order.type if order.type in checks else "unknown",
+        type=order.type if order.type in TYPES else "unknown",
         check=check,
+        kept=kept,
         fault=fault,
         interval_us=max(order.interval_ms, MIN_INTERVAL_MS) * 1000,
         timeout_s=min(max(order.timeout_ms, 1), MAX_TIMEOUT_MS) / 1000,
@@ -171,13 +171,12 @@ def prepare(order: Order, checks: Checks = CHECKS) -> Assigned:
     )
 
 
-def _make_check(order: Order, checks: Checks) -> tuple[Check | None, str]:
-    make = checks.get(order.type)
-    if make is None:
+def _make_check(order: Order, kept: Kept) -> tuple[Check | None, str]:
+    if order.type not in TYPES:
         return None, f"this probe cannot run checks of type {order.type[:64]!r}"
     try:
         config: Any = orjson.loads(order.config)
-        return make(load(order.type, config)), ""
+        return checks.prepare(order.type, load(order.type, config), kept), ""
     except Exception as error:  # noqa: BLE001 - whatever is wrong with one assignment, the others run
         # The message of the error may quote the configuration, which holds secrets.
         return None, f"the probe does not understand this configuration ({type(error).__name__})"

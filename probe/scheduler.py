@@ -13,6 +13,7 @@ from typing import Final, Protocol
 import structlog
 
 from probe.agenda import Agenda
+from probe.batches import carried
 from probe.clock import wall_us as clock_wall_us
 from probe.crew import Crew
 from probe.evidence import worth_telling
@@ -100,6 +101,8 @@ class Scheduler:
     def take(self, assigned: Assigned) -> None:
         """A new assignment, or one that changed; the same revision again keeps its place and its streak."""
         item = self._items.get(assigned.number)
+        if item:
+            assigned.kept.follow(item.assigned.kept)
         if item and item.assigned.revision == assigned.revision:
             if item.take(assigned) or item.resting:
                 self._plan(item)
@@ -256,6 +259,8 @@ class Scheduler:
         delay_s = item.streak.count(item.assigned, ran.outcome.status)
         quiet = settled is not None and settled == item.streak.settled and item.run is Run.SCHEDULED
         self._report(item.assigned, item.run, self._less_evidence(item, ran), urgent=not quiet)
+        if ran.outcome.state is not None and carried(ran.outcome):
+            item.assigned.kept.keep(ran.outcome.state)
         if item.release:
             self._let_go(item)
             return

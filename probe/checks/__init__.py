@@ -1,9 +1,12 @@
-"""How each kind of monitor is checked: the table, by the type's name."""
+"""How each kind of monitor is checked: the tables, by the type's name."""
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from importlib import import_module
+from typing import Any, Final
 
 from probe.checks._check import Check as Check
+from probe.checks._check import Kept as Kept
 from probe.checks.dns import prepare as prepare_dns
 from probe.checks.grpc import prepare as prepare_grpc
 from probe.checks.http import prepare as prepare_http
@@ -18,8 +21,15 @@ from probe.checks.tcp import prepare as prepare_tcp
 from probe.checks.tls import prepare as prepare_tls
 from probe.checks.websocket import prepare as prepare_websocket
 
+
+def _web3(name: str, kind: Any, kept: Kept) -> Check:
+    """Loaded with the first monitor that asks: what it needs is large, and few ask."""
+    check: Check = import_module(f"probe.web3.{name}").prepare(kind, kept)
+    return check
+
+
 # Each makes a check of its own kind's configuration (shared.kinds).
-CHECKS: dict[str, Callable[[Any], Check]] = {
+CHECKS: Final[dict[str, Callable[[Any], Check]]] = {
     "dns": prepare_dns,
     "grpc": prepare_grpc,
     "http": prepare_http,
@@ -34,3 +44,21 @@ CHECKS: dict[str, Callable[[Any], Check]] = {
     "tls": prepare_tls,
     "websocket": prepare_websocket,
 }
+
+# Each makes a check that goes on from where the one before it ended.
+LASTING: Final[dict[str, Callable[[Any, Kept], Check]]] = {
+    "bridge": partial(_web3, "bridge"),
+    "defi_protocol": partial(_web3, "defi_protocol"),
+    "gas_price": partial(_web3, "gas_price"),
+    "liquidation": partial(_web3, "liquidation"),
+    "subgraph": partial(_web3, "subgraph"),
+    "web3_contract_event": partial(_web3, "contract_event"),
+    "whale_wallet": partial(_web3, "whale_wallet"),
+}
+TYPES: Final = frozenset({*CHECKS, *LASTING})
+
+
+def prepare(type_: str, kind: Any, kept: Kept) -> Check:
+    """Raises KeyError for a type that is none of `TYPES`, ValueError for what cannot be run."""
+    lasting = LASTING.get(type_)
+    return CHECKS[type_](kind) if lasting is None else lasting(kind, kept)

@@ -7,3 +7,27 @@ from shared.results import Outcome
 
 # The float is the deadline, on time.monotonic(). Faults of the target are raised as TargetError.
 Check = Callable[[Net, float], Awaitable[Outcome]]
+
+
+class Kept:
+    """The *state* of the newest result of an assignment that was reported, from which its next check goes on.
+
+    A check reads it, and says in its outcome what it should be; who reports the result keeps that. So what
+    was found on the way to a state goes up with it, or is found again.
+    """
+
+    __slots__ = ("own", "state")
+
+    def __init__(self, state: bytes = b"") -> None:
+        """*state* as the collector has it."""
+        self.state = state
+        self.own = False  # was anything reported from here?
+
+    def keep(self, state: bytes) -> None:
+        """A result with that *state* was reported."""
+        self.state, self.own = state, True
+
+    def follow(self, before: "Kept") -> None:
+        """Go on from *before*, of the same assignment: the collector may not have it all yet."""
+        if before.own:
+            self.keep(before.state)

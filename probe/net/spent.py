@@ -22,6 +22,11 @@ class Limit:
         """``2.0 s``: the same for each check of a monitor, so that its errors read the same."""
         return f"{self.deadline - self.began:.1f} s"
 
+    @property
+    def mostly_spent(self) -> bool:
+        """Has more than half of it passed?"""
+        return time.monotonic() - self.began > (self.deadline - self.began) / 2
+
 
 class Spent:
     """Seconds by phase; those of several connections (redirects) add up. *address*: the last one's.
@@ -40,6 +45,16 @@ class Spent:
         self.tls: float | None = None
         self.first_byte: float | None = None
         self.transfer: float | None = None
+
+    @property
+    def total(self) -> float:
+        """Of all phases together."""
+        return sum(one or 0.0 for one in (self.dns, self.connect, self.tls, self.first_byte, self.transfer))
+
+    def take(self, other: "Spent") -> None:
+        """Tell from now on what *other* does."""
+        for name in self.__slots__:
+            setattr(self, name, getattr(other, name))
 
     def phases(self) -> Phases:
         dns, connect, tls, first, last = self.dns, self.connect, self.tls, self.first_byte, self.transfer

@@ -27,15 +27,27 @@ from shared.kinds.redis import Redis
 from shared.kinds.smtp import Smtp
 from shared.kinds.tcp import Tcp
 from shared.kinds.tls import Tls
+from shared.kinds.web3.bridge import Bridge
+from shared.kinds.web3.contract_event import ContractEvent
+from shared.kinds.web3.defi_protocol import DefiProtocol
+from shared.kinds.web3.gas_price import GasPrice
+from shared.kinds.web3.liquidation import Liquidation
+from shared.kinds.web3.subgraph import Subgraph
+from shared.kinds.web3.whale_wallet import WhaleWallet
 from shared.kinds.websocket import WebSocket
 
 Kind = (
-    Dns
+    Bridge
+    | ContractEvent
+    | DefiProtocol
+    | Dns
+    | GasPrice
     | Grpc
     | Heartbeat
     | Http
     | Icmp
     | Imap
+    | Liquidation
     | Mysql
     | OpenTelemetry
     | Pop3
@@ -43,18 +55,24 @@ Kind = (
     | Prometheus
     | Redis
     | Smtp
+    | Subgraph
     | Tcp
     | Tls
     | WebSocket
+    | WhaleWallet
 )
 
 KINDS: dict[str, type[Kind]] = {
+    "bridge": Bridge,
+    "defi_protocol": DefiProtocol,
     "dns": Dns,
+    "gas_price": GasPrice,
     "grpc": Grpc,
     "heartbeat": Heartbeat,
     "http": Http,
     "icmp": Icmp,
     "imap": Imap,
+    "liquidation": Liquidation,
     "mysql": Mysql,
     "opentelemetry": OpenTelemetry,
     "pop3": Pop3,
@@ -62,10 +80,28 @@ KINDS: dict[str, type[Kind]] = {
     "prometheus": Prometheus,
     "redis": Redis,
     "smtp": Smtp,
+    "subgraph": Subgraph,
     "tcp": Tcp,
     "tls": Tls,
+    "web3_contract_event": ContractEvent,
     "websocket": WebSocket,
+    "whale_wallet": WhaleWallet,
 }
+
+# The umbrella's name: its monitors say in ``config.subType`` which of these they are.
+UMBRELLA = "web3"
+WEB3 = (
+    "gas_price",
+    "whale_wallet",
+    "liquidation",
+    "defi_protocol",
+    "subgraph",
+    "bridge",
+    "web3_contract_event",
+)
+
+# What a monitor's type may be, as callers name it.
+TYPES = (*KINDS, UMBRELLA)
 
 # Of these no probe knows: what they have to say comes to the collectors by itself.
 RECEIVING: dict[str, type[Kind]] = {
@@ -74,17 +110,16 @@ RECEIVING: dict[str, type[Kind]] = {
     "prometheus": Prometheus,
 }
 
-# Types that interface.md names and that do not run yet: refused by name, not as a misspelling.
-NOT_YET = (
-    "web3",
-    "web3_contract_event",
-    "gas_price",
-    "whale_wallet",
-    "liquidation",
-    "defi_protocol",
-    "subgraph",
-    "bridge",
-)
+
+def effective(type_: str, config: Mapping[str, Any]) -> str:
+    """The type that says what is checked: of the umbrella that of its ``subType``."""
+    return type_ if type_ != UMBRELLA else str(subtype(config.get("subType")))
+
+
+def subtype(said: Any) -> Any:
+    """The name in the table of what a caller calls *said*; anything else is left as it is."""
+    word = said.lower() if isinstance(said, str) else said
+    return "web3_contract_event" if word == "contract_event" else word if word in WEB3 else said
 
 
 def load(type_: str, config: Mapping[str, Any]) -> Kind:
@@ -92,17 +127,21 @@ def load(type_: str, config: Mapping[str, Any]) -> Kind:
 
     Raises KeyError for a type that this version does not know, TypeError for a missing field.
     """
-    kind: Kind = build(KINDS[type_], config)
+    kind: Kind = build(KINDS[effective(type_, config)], config)
     return kind
 
 
 def secret_fields(kind: type[Any]) -> frozenset[str]:
     """The camelCase names of the top-level fields that are encrypted at rest and masked for readers."""
-    return frozenset(
-        camel(name)
-        for name, hint in get_type_hints(kind, include_extras=True).items()
-        if get_origin(hint) is Annotated and any(isinstance(mark, Secret) for mark in get_args(hint)[1:])
-    )
+    hints = get_type_hints(kind, include_extras=True)
+    return frozenset(camel(name) for name, hint in hints.items() if _is_secret(hint))
+
+
+def _is_secret(hint: Any) -> bool:
+    """So marked, whatever else it may be."""
+    if get_origin(hint) is Annotated:
+        return any(isinstance(mark, Secret) for mark in get_args(hint)[1:])
+    return get_origin(hint) in (Union, types.UnionType) and any(map(_is_secret, get_args(hint)))
 
 
 def build(cls: Any, values: Mapping[str, Any]) -> Any:

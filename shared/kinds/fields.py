@@ -2,8 +2,9 @@
 
 import ipaddress
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from annotated_types import Interval, MaxLen, MinLen, Predicate
@@ -24,9 +25,10 @@ class HidesPassword:
 
 @dataclass(frozen=True, slots=True)
 class Says:
-    """The words for the caller when the predicate beside it says no."""
+    """The words for the caller when the predicate beside it says no; *of* what value, if not of any."""
 
     text: str
+    of: Callable[[Any], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from shared.wire.v1 import probe_pb2
 MAX_RESULTS: Final = 10_000
 MAX_TEXT: Final = 512
 MAX_STATE: Final = 65_536
+MAX_FOUND: Final = 50_000  # findings of all results of a batch
 MAX_BATCH_BYTES: Final = 4 * 1024 * 1024
 # A probe gives up results that it could not deliver for so long: nothing older arrives.
 SPOOL_AGE_S: Final = 72 * 3600
@@ -110,7 +111,7 @@ def encode(batch: Batch) -> bytes:
         errors=batch.errors,
         state=batch.state,
         evidence={index: _encode_evidence(seen) for index, seen in batch.evidence.items()},
-        found={index: _encode_findings(findings) for index, findings in batch.found.items()},
+        found={index: encode_findings(findings) for index, findings in batch.found.items()},
         gap=gap,
     ).SerializeToString()
 
@@ -124,6 +125,7 @@ def decode(data: bytes) -> Batch:
         wire = probe_pb2.Batch.FromString(data)
     except DecodeError as error:
         raise BadBatch("not a batch") from error
+    _demand(sum(len(one.finding) for one in wire.found.values()) <= MAX_FOUND, "too many findings")
     # A slice of a packed field is a list, made in C.
     batch = Batch(
         incarnation=signed(wire.incarnation),
@@ -146,7 +148,7 @@ def decode(data: bytes) -> Batch:
         errors=wire.errors[:],
         state=dict(wire.state),
         evidence={index: _decode_evidence(seen) for index, seen in wire.evidence.items()},
-        found={index: _decode_findings(found) for index, found in wire.found.items()},
+        found={index: decode_findings(found) for index, found in wire.found.items()},
         gap=Gap(wire.gap.results, wire.gap.reason) if wire.HasField("gap") else None,
     )
     _check_header(batch)
@@ -215,13 +217,15 @@ def _decode_evidence(wire: probe_pb2.Evidence) -> Evidence:
     return Evidence(wire.address, tuple(zip(wire.names, wire.values, strict=True)), wire.body)
 
 
-def _encode_findings(findings: Sequence[Finding]) -> probe_pb2.Findings:
+def encode_findings(findings: Sequence[Finding]) -> probe_pb2.Findings:
+    """The opposite of `decode_findings`."""
     return probe_pb2.Findings(
         finding=[probe_pb2.Finding(found=one.found, key=one.key, data=one.data) for one in findings]
     )
 
 
-def _decode_findings(wire: probe_pb2.Findings) -> Sequence[Finding]:
+def decode_findings(wire: probe_pb2.Findings) -> Sequence[Finding]:
+    """What *wire* says, not counted yet. Raises BadBatch for a kind that there is none of."""
     _demand(all(one.found in _FOUND for one in wire.finding), "finding of an unknown kind")
     return tuple(Finding(Found(one.found), one.key, one.data) for one in wire.finding)
 

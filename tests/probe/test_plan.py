@@ -4,7 +4,9 @@ import random
 
 import pytest
 
+from probe.checks import LASTING
 from probe.plan import Assigned, Change, Order, Plan, prepare
+from shared.kinds import WEB3
 from shared.schedule import plan_hash
 
 TCP = b'{"host": "192.0.2.1", "port": 1}'
@@ -115,6 +117,24 @@ def test_secrets_of_an_assignment_are_in_no_text_of_it() -> None:
     secret = order(1, config=b'{"host": "192.0.2.1", "port": 1, "password": "hunter2"}')
     assert "hunter2" not in repr(secret)
     assert "hunter2" not in repr(prepare(secret))
+
+
+def test_each_of_the_seven_web3_types_has_its_check_and_goes_on_from_the_collector_s_state() -> None:
+    assert LASTING.keys() == set(WEB3)
+    config = b'{"chain": 1, "rpcUrl": "http://a.example.com/", "thresholds": {"high": 5}}'
+    made = prepare(order(1, type="gas_price", config=config, state=b"block 5"))
+    assert (made.type, made.fault, made.kept.state) == ("gas_price", "", b"block 5")
+    assert made.check is not None
+
+
+def test_a_node_s_key_is_in_no_text_of_an_assignment() -> None:
+    config = b'{"chain": "nowhere", "rpcUrl": "http://a.example.com/hunter2", "thresholds": {"high": 5}}'
+    bad = order(1, type="gas_price", config=config)
+    assert "hunter2" not in repr(bad)
+    assert prepare(bad).fault == "the probe does not understand this configuration (ValueError)"
+    assert "hunter2" not in repr(
+        prepare(order(1, type="gas_price", config=config.replace(b"nowhere", b"base")))
+    )
 
 
 def test_absurd_figures_are_brought_within_bounds() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from shared.evidence import Evidence
 from shared.findings import MAX_BYTES, MAX_FINDINGS, Finding, Found
-from shared.wire.convert import BadBatch, Batch, Gap, decode, encode, signed, unsigned
+from shared.wire.convert import MAX_FOUND, BadBatch, Batch, Gap, decode, encode, signed, unsigned
 from shared.wire.v1 import probe_pb2
 
 BOOT = "6f0c2a52-2f0b-4a6e-9c39-0a6c3c0f5b11"
@@ -169,6 +169,13 @@ def test_refuses_more_results_than_a_batch_may_hold() -> None:
     decode(encode(some(10_000)))
     with pytest.raises(BadBatch):
         decode(encode(some(10_001)))
+
+
+def test_refuses_more_findings_than_a_batch_may_hold() -> None:
+    full = dict.fromkeys(range(MAX_FOUND // MAX_FINDINGS), (Finding(Found.LOG, "x"),) * MAX_FINDINGS)
+    decode(encode(some(MAX_FOUND // MAX_FINDINGS + 1, found=full)))
+    with pytest.raises(BadBatch, match="too many findings"):
+        decode(encode(some(len(full) + 1, found={**full, len(full): (Finding(Found.LOG, "x"),)})))
 
 
 def test_refuses_a_batch_without_anything() -> None:

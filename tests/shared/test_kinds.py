@@ -4,14 +4,37 @@ from typing import Any
 
 import pytest
 
-from shared.kinds import KINDS, NOT_YET, load, secret_fields
+from shared.kinds import KINDS, UMBRELLA, WEB3, effective, load, secret_fields
 from shared.kinds.fields import camel, is_host
 from shared.kinds.http import Auth, Http, are_headers, is_url, status_ranges
 from shared.kinds.tcp import Tcp
 
 
-def test_a_type_runs_or_does_not_run_yet() -> None:
-    assert not set(KINDS) & set(NOT_YET)
+def test_the_umbrella_stands_over_types_and_is_none_itself() -> None:
+    assert set(WEB3) <= set(KINDS)
+    assert UMBRELLA not in KINDS
+
+
+@pytest.mark.parametrize(
+    ("type_", "sub_type", "meant"),
+    [
+        *((UMBRELLA, name, name) for name in WEB3),
+        (UMBRELLA, "contract_event", "web3_contract_event"),
+        ("gas_price", "gas_price", "gas_price"),
+        ("web3_contract_event", "contract_event", "web3_contract_event"),
+        ("http", "gas_price", "http"),
+    ],
+)
+def test_what_is_checked_under_the_umbrella_is_said_by_its_sub_type(
+    type_: str, sub_type: str, meant: str
+) -> None:
+    assert effective(type_, {"subType": sub_type}) == meant
+
+
+@pytest.mark.parametrize("config", [{}, {"subType": None}, {"subType": "tarot"}, {"subType": ["gas_price"]}])
+def test_an_umbrella_over_nothing_is_an_error(config: dict[str, Any]) -> None:
+    with pytest.raises(KeyError):
+        load(UMBRELLA, config)
 
 
 def test_what_was_stored_is_read_back_with_nested_parts_and_defaults() -> None:

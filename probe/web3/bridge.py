@@ -1,0 +1,146 @@
+"""Is what a bridge has locked on one chain all that it has minted on the other, and does it move?
+
+Messages under way are taken for what they are, not for an imbalance, where they are followed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import ROUND_UP, Decimal
+from typing import Any, Final
+
+from probe.checks._check import Check, Kept
+from probe.net.engine import Net
+from probe.net.spent import Limit, Spent
+from probe.web3.bridge_ends import End, Seen, destination, source
+from probe.web3.checkpoint import Standing
+from probe.web3.crossings import Measured, plain
+from probe.web3.messages import MOST_KEPT, Book, Message, matched, merged, settled
+from probe.web3.reader import Cursor
+from shared.kinds.web3.bridge import Bridge
+from shared.kinds.web3.fields import EXACT, amount, in_units
+from shared.results import Outcome, Status
+
+_HUNDRED: Final = Decimal(100)
+_PLACES: Final = Decimal("0.0001")
+# No fork reaches farther back than the blocks that were met by so many checks; each keeps three.
+_FIRM: Final = 24
+# What was not delivered by then never will be, or was no message: anybody may send a token to a contract.
+_LOST_S: Final = 7 * 86_400
+_LOST_TIMES: Final = 10
+
+
+def prepare(kind: Bridge, kept: Kept) -> Check:
+    """Raises ValueError for a configuration that cannot be run."""
+    here, there, most = source(kind), destination(kind), amount(kind.max_imbalance_percent)
+    standing = Standing(kept, "bridge", _about(here), _about(there), kind.deposit_event, kind.delivery_event)
+    follows = kind.max_delay_seconds is not None
+
+    async def check(net: Net, deadline: float) -> Outcome:
+        spent, limit, more = Spent(), Limit.until(deadline), standing.more
+        book = Book.of(more)
+        full = len(matched(book)[1]) >= MOST_KEPT
+        half = Limit(limit.began, (limit.began + limit.deadline) / 2)
+        begun = Cursor.of(more.get("source")), Cursor.of(more.get("destination"))
+        locked = await here.look(net, spent, half, begun[0], read=follows and not full)
+        # What was delivered is read no farther than what was sent, or nobody would know it again.
+        minted = await there.look(net, spent, limit, begun[1], read=follows and (full or locked.whole))
+        cursors = _next(locked, begun[0]), _next(minted, begun[1])
+        if follows:
+            book = _followed(kind, book, locked, minted, cursors)
+            more = {"source": _plain(cursors[0]), "destination": _plain(cursors[1]), **book.plain()}
+        measured = [*_judged(kind, most, book, locked, minted), _pause(here, locked), _pause(there, minted)]
+        state, found = standing.settle(measured, more if follows else {}, _unjudged(kind))
+        return Outcome(Status.UP, phases=spent.phases(), address=spent.address, state=state, found=found)
+
+    return check
+
+
+def _about(end: End) -> list[Any]:
+    return [end.chain, end.side.contract.lower(), end.side.token.lower()]
+
+
+def _next(seen: Seen, begun: Cursor | None) -> Cursor | None:
+    return begun if seen.step is None else seen.step.cursor
+
+
+def _plain(cursor: Cursor | None) -> list[Any] | None:
+    return None if cursor is None else cursor.plain()
+
+
+def _unjudged(kind: Bridge) -> tuple[str, ...]:
+    """What stays raised where it can't be judged, as while old messages are read."""
+    return () if kind.max_delay_seconds is None else ("imbalance", "message_delay")
+
+
+def _followed(
+    kind: Bridge, book: Book, locked: Seen, minted: Seen, cursors: tuple[Cursor | None, Cursor | None]
+) -> Book:
+    """*book* with what was read just now."""
+    coarse = min(locked.decimals, minted.decimals)
+    by_amount = kind.deposit_event is None
+    sides = []
+    for have, seen in ((book.sent, locked), (book.delivered, minted)):
+        new, gone = (seen.step.logs, seen.step.gone) if seen.step else ((), None)
+        alike = _rounded(new, seen.decimals - coarse) if by_amount else new
+        sides.append(merged(have, alike, gone))
+    since = locked.at - max(_LOST_S, (kind.max_delay_seconds or 0) * _LOST_TIMES)
+    return settled(Book(*sides), (_firm(cursors[0]), _firm(cursors[1])), since)
+
+
+def _rounded(messages: Sequence[Message], digits: int) -> list[Message]:
+    """Amounts without the last *digits*, which the other side can't express and so never mints."""
+    short = [replace(one, id=f"{one.amount // 10**digits:x}") for one in messages]
+    return [one for one in short if one.amount]
+
+
+def _firm(cursor: Cursor | None) -> int:
+    """The block before which no fork will reach."""
+    return cursor.known[-_FIRM][0] if cursor is not None and len(cursor.known) >= _FIRM else 0
+
+
+def _judged(kind: Bridge, most: Decimal, book: Book, locked: Seen, minted: Seen) -> list[Measured]:
+    if kind.max_delay_seconds is None:
+        return [_imbalance(most, locked, minted, Decimal(0))]
+    under_way = matched(book)[1]
+    measured = []
+    if minted.whole:
+        measured.append(_delay(kind.max_delay_seconds, under_way, locked.at))
+    if minted.whole and locked.whole:
+        moving = 0 if kind.deposit_event else sum(one.amount for one in under_way)
+        coarse = min(locked.decimals, minted.decimals)
+        measured.append(_imbalance(most, locked, minted, in_units(moving, coarse)))
+    return measured
+
+
+def _delay(most_s: int, under_way: Sequence[Message], now: int) -> Measured:
+    age = max((now - one.at for one in under_way), default=0)
+    text = f"messages under way: {len(under_way)}"
+    if under_way:
+        text += f", the oldest sent {age} s ago, {most_s} s are allowed"
+    return Measured("message_delay", Decimal(max(age, 0)), Decimal(most_s), "s", text, strict=True)
+
+
+def _imbalance(most: Decimal, locked: Seen, minted: Seen, moving: Decimal) -> Measured:
+    """Of what changed of late the more harmless is taken: the other side may not show it yet."""
+    least_locked, most_locked = (in_units(one, locked.decimals) for one in (locked.least, locked.most))
+    least_minted, most_minted = (in_units(one, minted.decimals) for one in (minted.least, minted.most))
+    if least_minted > most_locked:
+        off = _percent(EXACT.subtract(least_minted, most_locked), most_locked)
+        text = f"{plain(least_minted)} is minted, but only {plain(most_locked)} locked: {plain(off)} % more"
+    else:
+        short = EXACT.subtract(EXACT.subtract(least_locked, moving), most_minted)
+        off = _percent(max(short, Decimal(0)), least_locked)
+        text = f"{plain(least_locked)} is locked, and {plain(most_minted)} minted: {plain(off)} % less"
+    return Measured("imbalance", off, most, "%", f"{text}, {plain(most)} % are allowed", strict=True)
+
+
+def _percent(part: Decimal, whole: Decimal) -> Decimal:
+    """Of nothing, any part is all of it."""
+    if whole <= 0:
+        return _HUNDRED if part else Decimal(0)
+    return EXACT.divide(EXACT.multiply(part, _HUNDRED), whole).quantize(_PLACES, ROUND_UP, EXACT)
+
+
+def _pause(end: End, seen: Seen) -> Measured:
+    text = f"the contract at the {end.name} is {'paused' if seen.paused else 'not paused'}"
+    return Measured(f"{end.name}_paused", Decimal(seen.paused), Decimal(1), "", text)

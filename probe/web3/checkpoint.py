@@ -1,0 +1,79 @@
+"""Where the checks of a monitor stand: what is raised, and what else is kept, in one checkpoint."""
+
+import hashlib
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final
+
+import orjson
+
+from probe.checks._check import Kept
+from probe.web3.crossings import Measured, judge
+from shared.findings import Finding
+
+_MOST_KEYS: Final = 64
+# What is known is told anew so often: what got lost on its way, or came too late, is right again after it.
+_AGAIN_S: Final = 600.0
+
+
+class Standing:
+    """Reads the checkpoint of *kept*, and makes the next one together with what is to be told of it.
+
+    *about* is all that says what is looked at (chain, address, event...), not how it is judged: of a
+    checkpoint about something else only the alerts that are raised count.
+    """
+
+    __slots__ = ("_about", "_kept", "_told")
+
+    def __init__(self, kept: Kept, *about: object) -> None:
+        self._kept = kept
+        self._about = hashlib.sha256(orjson.dumps(about, default=str)).hexdigest()[:16]
+        self._told: float | None = None
+
+    @property
+    def raised(self) -> frozenset[str]:
+        """The types of the alerts that are raised."""
+        said = _read(self._kept.state).get("raised")
+        keys = [key for key in said if isinstance(key, str)] if isinstance(said, list) else []
+        return frozenset(keys[:_MOST_KEYS])
+
+    @property
+    def more(self) -> dict[str, Any]:
+        """What else the last check kept; empty if it was about something else."""
+        said = _read(self._kept.state)
+        more = said.get("more") if said.get("about") == self._about else None
+        return more if isinstance(more, dict) else {}
+
+    def settle(
+        self,
+        measured: Sequence[Measured] = (),
+        more: Mapping[str, Any] | None = None,
+        unjudged: Collection[str] = (),
+    ) -> tuple[bytes | None, list[Finding]]:
+        """The next checkpoint, *more* in it, if it is another, and which alerts are raised or have recovered.
+
+        Those that are *unjudged* and not measured stay as they were. At first and now and then both are told
+        whole, news or not.
+        """
+        now = time.monotonic()
+        whole = self._told is None or now - self._told >= _AGAIN_S
+        raised, found = judge(self.raised, measured, unjudged, whole=whole)
+        state = orjson.dumps({"about": self._about, "raised": sorted(raised), "more": more or {}})
+        if whole:
+            self._told = now
+        return (state if whole or state != self._kept.state else None), found
+
+
+def changed(state: bytes, change: Callable[[dict[str, Any]], dict[str, Any]]) -> bytes:
+    """The checkpoint *state* with another `more`."""
+    said = _read(state)
+    return orjson.dumps({**said, "more": change(said.get("more") or {})})
+
+
+def _read(state: bytes) -> dict[str, Any]:
+    """Nothing of bytes that are no checkpoint."""
+    try:
+        said = orjson.loads(state)
+    except orjson.JSONDecodeError:
+        return {}
+    return said if isinstance(said, dict) else {}

@@ -1,0 +1,157 @@
+"""Transfers of a chain's own coin to and from a wallet: the blocks that changed it are read whole.
+
+A node that keeps no state of older blocks can't say which changed it: those are passed over, and counted.
+Coins that a contract passes on leave no trace but the change of the balance.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+from probe.web3.fairly import fairly
+from probe.web3.nodes import View
+from probe.web3.patience import absent, header
+from probe.web3.rpc import Call, NodeFault, Refusal, TooLarge
+from probe.web3.told import Told
+from probe.web3.transfers import Terms, coin_finding, transfer_args
+from probe.web3.values import hash32, quantity, result
+
+_ETHER: Final = frozenset({1, 10, 130, 324, 8453, 17000, 42161, 59144, 81457, 534352, 560048, 11155111})
+_COINS: Final[Mapping[int, str]] = {
+    56: "BNB",
+    100: "xDAI",
+    137: "POL",
+    146: "S",
+    250: "FTM",
+    1_284: "GLMR",
+    5_000: "MNT",
+    42_220: "CELO",
+    43_114: "AVAX",
+    80_002: "POL",
+}
+DIGITS: Final = 18
+# Nodes without an archive mostly keep the state of 128 blocks; some are gone by the time we ask.
+_KEPT: Final = (100, 50, 10)
+_SEGMENTS: Final = 64
+_MOST_BLOCKS: Final = 128
+_AT_ONCE: Final = 25
+# A block with all its transactions may have a megabyte.
+_WHOLE_AT_ONCE: Final = 4
+
+
+def coin_of(chain: int) -> str:
+    """What it is called."""
+    return _COINS.get(chain, "ETH" if chain in _ETHER else "coins")
+
+
+class Coins:
+    """Reads, as a `Source`, what is large by *terms*; *missed* are blocks that were passed over."""
+
+    __slots__ = ("_terms", "missed")
+
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms
+        self.missed = 0
+
+    async def __call__(self, view: View, first: int, last: int) -> Sequence[Told]:
+        first = max(first, 1)  # the first block of all has no transactions
+        start = await self._first_known(view, first)
+        numbers = await self._changed(view, start, last) if start <= last else []
+        if len(numbers) > _MOST_BLOCKS and first < last:
+            raise TooLarge("a wallet that moves in nearly every block")
+        found: list[Told] = []
+        for at in range(0, len(numbers), _WHOLE_AT_ONCE):
+            found += await self._large(view, numbers[at : at + _WHOLE_AT_ONCE])
+        self.missed += min(start, last + 1) - first
+        return found
+
+    async def _first_known(self, view: View, first: int) -> int:
+        """*first*, or the first block after it before which the node keeps state."""
+        newer = [view.head.number - kept for kept in _KEPT]
+        befores = [first - 1, *(number for number in newer if number >= first)]
+        asked = [Call("eth_getBalance", [self._terms.wallet, hex(before)]) for before in befores]
+        answers = await view.ask(*asked)
+        known = (at for at, answer in zip(befores, answers, strict=True) if not isinstance(answer, Refusal))
+        return next(known, first - 1) + 1
+
+    async def _changed(self, view: View, first: int, last: int) -> list[int]:
+        """The blocks in which balance or nonce became others; of a long span opposites may cancel out."""
+        step = -(-(last - first + 1) // _SEGMENTS)
+        spans = await self._moved(view, [*range(first - 1, last, step), last])
+        if step > 1:
+            spans = [one for a, b in spans for one in await self._moved(view, range(a, b + 1))]
+        return [after for _, after in spans]
+
+    async def _moved(self, view: View, numbers: Sequence[int]) -> list[tuple[int, int]]:
+        """Neighbours among these blocks after which the account was not the same."""
+        states = dict(zip(numbers, await self._accounts(view, numbers), strict=True))
+        return [(a, b) for a, b in pairwise(numbers) if states[a] != states[b]]
+
+    async def _accounts(self, view: View, numbers: Sequence[int]) -> list[tuple[int, int]]:
+        """Balance and nonce after each block."""
+        accounts = []
+        for at in range(0, len(numbers), _AT_ONCE):
+            blocks = [hex(number) for number in numbers[at : at + _AT_ONCE]]
+            methods = ("eth_getBalance", "eth_getTransactionCount")
+            said = await view.ask(
+                *(Call(method, [self._terms.wallet, one]) for one in blocks for method in methods)
+            )
+            for which, one in enumerate(said):
+                if isinstance(one, Refusal):
+                    raise absent(view, numbers[at + which // 2], f"{methods[which % 2]}: {one.words}")
+            read = [quantity(one, methods[which % 2]) for which, one in enumerate(said)]
+            accounts += list(zip(read[::2], read[1::2], strict=True))
+        return accounts
+
+    async def _large(self, view: View, numbers: Sequence[int]) -> list[Told]:
+        whole = await view.ask(*(Call("eth_getBlockByNumber", [hex(number), True]) for number in numbers))
+        moved = [
+            one
+            for number, answer in zip(numbers, whole, strict=True)
+            for one in await self._of(view, number, answer)
+        ]
+        if not moved:
+            return []
+        receipts = await view.ask(
+            *(Call("eth_getTransactionReceipt", [_hash(one.finding.key)]) for one in moved)
+        )
+        return [one for one, receipt in zip(moved, receipts, strict=True) if _succeeded(view, one, receipt)]
+
+    async def _of(self, view: View, number: int, answer: Any) -> list[Told]:
+        """The large ones of a block, whether they succeeded or not."""
+        what = "eth_getBlockByNumber"
+        whole = header(view, number, answer)
+        transactions = answer.get("transactions")
+        if not isinstance(transactions, list):
+            raise NodeFault(f"{what}: answers no block {number}")
+        found = []
+        async for at, one in fairly(enumerate(transactions)):
+            if not isinstance(one, dict):
+                raise NodeFault(f"{what}: answers no transactions")
+            sender, receiver = str(one.get("from")).lower(), str(one.get("to")).lower()
+            if self._terms.wallet not in (sender, receiver) or one.get("to") is None:
+                continue
+            value, hash_ = quantity(one.get("value"), what), hash32(one.get("hash"), what)
+            if value and self._terms.large(sender, receiver, value):
+                args, alert = (
+                    transfer_args(sender, receiver, value),
+                    self._terms.alert(sender, receiver, value),
+                )
+                told = coin_finding(hash_, number, whole.hash, args, alert)
+                net = self._terms.net(sender, receiver, value)
+                found.append(Told(number, whole.hash, at, told, net))
+        return found
+
+
+def _hash(key: str) -> str:
+    return key.partition(":")[0]
+
+
+def _succeeded(view: View, one: Told, answer: Any) -> bool:
+    """A failed transaction moves nothing. Raises NodeFault for a receipt of something else, or none."""
+    receipt = result(answer, "eth_getTransactionReceipt")
+    if receipt is None:
+        raise absent(view, one.block, f"has no receipt of a transaction of block {one.block}")
+    if not isinstance(receipt, dict) or str(receipt.get("blockHash")).lower() != one.block_hash:
+        raise NodeFault("eth_getTransactionReceipt: answers no receipt of a transaction of its block")
+    return receipt.get("status") in (None, "0x1")

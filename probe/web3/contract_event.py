@@ -1,0 +1,113 @@
+"""Which events does a contract emit?"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from probe.checks._check import Check, Kept
+from probe.net.engine import Net
+from probe.net.spent import Limit, Spent
+from probe.web3.checkpoint import Standing
+from probe.web3.decode import keccak
+from probe.web3.events import arguments, finding, raw, topic, topic_of
+from probe.web3.fairly import fairly
+from probe.web3.logs import Log, by_filters
+from probe.web3.nodes import Pool, View
+from probe.web3.reader import Cursor, Reader, Source, Step, agreed, retraction
+from probe.web3.told import Told
+from shared.findings import Finding
+from shared.kinds.web3.abi import Event, Param, event_of, others
+from shared.kinds.web3.chains import chain_of
+from shared.kinds.web3.contract_event import ContractEvent
+from shared.kinds.web3.fields import nodes
+from shared.kinds.web3.sought import listed, sought, told
+from shared.results import Outcome, Status
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """The event, what its arguments must be, and whose logs it might be taken for."""
+
+    event: Event
+    values: Mapping[str, Collection[str]]
+    others: Collection[bytes]
+
+    def finding(self, log: Log) -> Finding | None:
+        """What to tell of *log*, if it is wanted; one that can't be read is told as it is."""
+        if self.event.anonymous and log.topics and log.topics[0] in self.others:
+            return None
+        try:
+            said = arguments(self.event, log)
+        except ValueError as error:
+            # Without a topic that names it, a log of another shape is another event's.
+            return None if self.event.anonymous else finding(self.event.name, log, raw(log), str(error))
+        params = {param.name: param for param in self.event.inputs}
+        if any(told(params[name], said[name]) not in values for name, values in self.values.items()):
+            return None
+        return finding(self.event.name, log, said)
+
+
+def prepare(kind: ContractEvent, kept: Kept) -> Check:
+    """Raises ValueError for a configuration that cannot be run."""
+    pool = Pool(nodes(kind.rpc_url, kind.chain_id, kind.max_block_age_seconds, kind.rpc_quorum))
+    chain = chain_of(kind.chain_id)
+    event = event_of(kind.abi, kind.event_name)
+    wished = sought(event, kind.filters)
+    filter_ = {"address": kind.address.lower(), "topics": _topics(event, wished)}
+    wanted = _Wanted(event, _ours(event, wished), [keccak(one.encode()) for one in others(kind.abi, event)])
+    confirmations = chain.confirmations if kind.confirmations is None else kind.confirmations
+    reader = Reader(_told(wanted, filter_), confirmations)
+    standing = Standing(kept, "web3_contract_event", chain.id, filter_, event.signature, listed(wished))
+
+    async def check(net: Net, deadline: float) -> Outcome:
+        spent, cursor = Spent(), Cursor.of(standing.more.get("cursor"))
+
+        async def look(view: View) -> Step[Told]:
+            return await reader.advance(view, cursor)
+
+        step = await pool.read(net, spent, Limit.until(deadline), look, agreed)
+        gone = [retraction(step.gone)] if step.gone is not None else []
+        state, found = standing.settle((), {"cursor": step.cursor.plain()})
+        found = [*(one.finding for one in step.logs), *gone, *found]
+        return Outcome(Status.UP, phases=spent.phases(), address=spent.address, state=state, found=found)
+
+    return check
+
+
+def _told(wanted: _Wanted, filter_: Mapping[str, Any]) -> Source[Told]:
+    read = by_filters([filter_])
+
+    async def source(view: View, first: int, last: int) -> Sequence[Told]:
+        found = []
+        async for log in fairly(await read(view, first, last)):
+            one = wanted.finding(log)
+            if one is not None:
+                found.append(Told(log.block, log.block_hash, log.index, one))
+        return found
+
+    return source
+
+
+def _topics(event: Event, wished: Mapping[str, Sequence[str]]) -> list[Any]:
+    """What nodes look for."""
+    first = topic(event)
+    topics: list[Any] = [] if first is None else [first]
+    topics += [_topic(param, wished) for param in event.inputs if param.indexed]
+    while topics and topics[-1] is None:
+        topics.pop()
+    return topics
+
+
+def _topic(param: Param, wished: Mapping[str, Sequence[str]]) -> list[str] | None:
+    return [topic_of(param, one) for one in wished[param.name]] if param.name in wished else None
+
+
+def _ours(event: Event, wished: Mapping[str, Sequence[str]]) -> dict[str, Collection[str]]:
+    """What is left to us; what may be a topic or not counts either way."""
+    return {
+        param.name: {*wished[param.name], *(topic_of(param, one) for one in wished[param.name])}
+        if param.indexed is None and not param.static
+        else set(wished[param.name])
+        for param in event.inputs
+        if not param.indexed and param.name in wished
+    }

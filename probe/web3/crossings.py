@@ -1,0 +1,94 @@
+"""Thresholds, crossed and come back from: told at the edge, once, whatever was measured in between."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+import orjson
+
+from shared.findings import Finding, Found
+from shared.kinds.web3.fields import EXACT
+
+_PLACES: Final = Decimal("0.0001")
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """*value* against *threshold*, both in *unit*: with *above* too much is at or over it, else at or under.
+
+    With *strict* at it is still well. It has come back when it is *back*, a share of the threshold, away from
+    it. *text* tells people of it.
+    """
+
+    key: str
+    value: Decimal
+    threshold: Decimal
+    unit: str
+    text: str
+    above: bool = True
+    back: Decimal = Decimal("0.05")
+    strict: bool = False
+
+    @property
+    def crossed(self) -> bool:
+        if self.strict and self.value == self.threshold:
+            return False
+        return self.value >= self.threshold if self.above else self.value <= self.threshold
+
+    @property
+    def recovered(self) -> bool:
+        way = EXACT.multiply(self.threshold, self.back)
+        if not way:
+            return not self.crossed
+        if self.above:
+            return self.value <= EXACT.subtract(self.threshold, way)
+        return self.value >= EXACT.add(self.threshold, way)
+
+
+def judge(
+    before: frozenset[str],
+    measured: Sequence[Measured],
+    unjudged: Collection[str] = (),
+    *,
+    whole: bool = False,
+) -> tuple[frozenset[str], list[Finding]]:
+    """Which alerts are raised now, and what is to be told of it: all that is measured, if *whole*, else news.
+
+    One that was raised and is not measured any more, since its threshold is gone, has recovered; one that is
+    *unjudged* stays as it was.
+    """
+    after, found = set[str](), list[Finding]()
+    for one in measured:
+        was = one.key in before
+        now = one.crossed or (was and not one.recovered)
+        if now:
+            after.add(one.key)
+        if whole or now != was:
+            found.append(Finding(Found.RAISED if now else Found.RECOVERED, one.key, _data(one)))
+    known = {one.key for one in measured}
+    left = before - known
+    found += [Finding(Found.RECOVERED, key, b"{}") for key in sorted(left.difference(unjudged))]
+    return frozenset(after | left.intersection(unjudged)), found
+
+
+def plain(number: Decimal) -> str:
+    """Without an exponent, and without zeros at the end."""
+    text = f"{number:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def rounded(number: Decimal) -> Decimal:
+    """To four places, for people and for shares."""
+    return number.quantize(_PLACES, context=EXACT)
+
+
+def _data(one: Measured) -> bytes:
+    return orjson.dumps(
+        {
+            "current": plain(one.value),
+            "threshold": plain(one.threshold),
+            "unit": one.unit,
+            "message": one.text,
+        }
+    )

@@ -1,0 +1,224 @@
+"""Is a protocol well: what lies in it, the price it goes by, and whether it is paused?"""
+
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_DOWN, ROUND_UP, Decimal
+from typing import Any, Final
+
+from probe.checks._check import Check, Kept
+from probe.net.engine import Net
+from probe.net.spent import Limit, Spent
+from probe.web3 import windows
+from probe.web3.checkpoint import Standing
+from probe.web3.crossings import Measured, plain
+from probe.web3.nodes import Pool, View
+from probe.web3.patience import answers
+from probe.web3.rpc import NodeFault
+from probe.web3.values import words
+from probe.web3.views import (
+    Round,
+    ask_decimals,
+    ask_paused,
+    balance,
+    call,
+    decimals,
+    digits,
+    is_paused,
+    latest_round,
+    missing,
+)
+from shared.kinds.web3.defi_protocol import DefiProtocol
+from shared.kinds.web3.fields import EXACT, amount, in_units, nodes
+from shared.results import Outcome, Status
+
+# Of an ERC-4626 vault: totalAssets(), asset().
+_ASSETS: Final = "0x01e1d114"
+_ASSET: Final = "0x38d52e0f"
+_HUNDRED: Final = Decimal(100)
+_PLACES: Final = Decimal("0.0001")
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """*at*: the head's Unix time; what was not asked for is None."""
+
+    at: int
+    tvl: Decimal | None
+    oracle: Round | None
+    reference: Round | None
+    paused: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Past:
+    """What was seen within the window that still matters: TVLs to fall from, prices to move away from."""
+
+    tvl: Sequence[windows.Point]
+    high: Sequence[windows.Point]
+    low: Sequence[windows.Point]
+
+    @classmethod
+    def of(cls, said: Mapping[str, Any]) -> "_Past":
+        return cls(*(windows.of(said.get(name)) for name in ("tvl", "high", "low")))
+
+    def plain(self) -> dict[str, Any]:
+        """As the checkpoint keeps it."""
+        said = {"tvl": self.tvl, "high": self.high, "low": self.low}
+        return {name: windows.plain(points) for name, points in said.items() if points}
+
+
+def prepare(kind: DefiProtocol, kept: Kept) -> Check:
+    """Raises ValueError for a configuration that cannot be run."""
+    asked = nodes(kind.rpc_url, kind.chain, kind.max_block_age_seconds, kind.rpc_quorum)
+    pool = Pool(asked)
+    for value in (kind.min_tvl, kind.tvl_drop_percent, kind.max_price_deviation_percent, kind.expected_price):
+        if value is not None:
+            amount(value)  # rather now than in each check
+    about = (text and text.lower() for text in (kind.contract, kind.token, kind.oracle))
+    standing = Standing(kept, "defi_protocol", asked.chain.id, *about)
+
+    async def check(net: Net, deadline: float) -> Outcome:
+        spent = Spent()
+        seen = await pool.read(net, spent, Limit.until(deadline), lambda view: _look(view, kind))
+        past = _remember(_Past.of(standing.more), seen, kind)
+        measured = [*_of_tvl(kind, seen, past), *_of_oracle(kind, seen, past)]
+        if seen.paused is not None:
+            measured.append(_pause(paused=seen.paused))
+        unjudged = ("price_deviation",) if kind.max_price_deviation_percent is not None else ()
+        state, found = standing.settle(measured, past.plain(), unjudged)
+        return Outcome(Status.UP, phases=spent.phases(), address=spent.address, state=state, found=found)
+
+    return check
+
+
+async def _look(view: View, kind: DefiProtocol) -> _Seen:
+    return _Seen(
+        view.head.at,
+        await _tvl(view, kind.contract, kind.token) if kind.contract and kind.asks_tvl else None,
+        await latest_round(view, kind.oracle) if kind.oracle else None,
+        await latest_round(view, kind.reference) if kind.reference else None,
+        await _paused(view, kind.contract) if kind.contract and kind.paused_check else None,
+    )
+
+
+async def _paused(view: View, contract: str) -> bool:
+    [said] = await answers(view, ask_paused(view, contract))
+    return is_paused(said)
+
+
+async def _tvl(view: View, contract: str, token: str | None) -> Decimal:
+    if token is not None:
+        said, places = await answers(view, balance(view, contract, token), ask_decimals(view, token))
+        return in_units(words(said, 1, "balanceOf()")[0], digits(places))
+    said, asset = await answers(view, call(view, contract, _ASSETS), call(view, contract, _ASSET))
+    if missing(said) or missing(asset):
+        raise NodeFault(
+            "has no ERC-4626 vault as contract (totalAssets(), asset()): token must say what is held there"
+        )
+    [total] = words(said, 1, "totalAssets()")
+    [word] = words(asset, 1, "asset()")
+    if word >> 160:
+        raise NodeFault("asset(): answers no address")
+    return in_units(total, await decimals(view, f"0x{word:040x}"))
+
+
+def _remember(past: _Past, seen: _Seen, kind: DefiProtocol) -> _Past:
+    window_s = kind.window_minutes * 60
+    tvl, high, low = past.tvl, past.high, past.low
+    if seen.tvl is not None and kind.tvl_drop_percent is not None:
+        tvl = windows.remember(tvl, (seen.at, seen.tvl), window_s, operator.gt)
+    if seen.oracle is not None and seen.oracle.answer > 0 and _by_itself(kind):
+        price = (seen.at, seen.oracle.price)
+        high = windows.remember(high, price, window_s, operator.gt)
+        low = windows.remember(low, price, window_s, operator.lt)
+    return _Past(tvl, high, low)
+
+
+def _by_itself(kind: DefiProtocol) -> bool:
+    """Is the price held against what it was?"""
+    fixed = kind.expected_price is not None or kind.reference is not None
+    return kind.max_price_deviation_percent is not None and not fixed
+
+
+def _of_tvl(kind: DefiProtocol, seen: _Seen, past: _Past) -> list[Measured]:
+    measured = []
+    if seen.tvl is None:
+        return []
+    if kind.min_tvl is not None:
+        least = amount(kind.min_tvl)
+        text = f"{plain(seen.tvl)} is locked, at least {plain(least)} is wanted"
+        back = Decimal("0.01")
+        measured.append(Measured("low_tvl", seen.tvl, least, "", text, above=False, back=back, strict=True))
+    if kind.tvl_drop_percent is not None:
+        highest, most = past.tvl[0][1], amount(kind.tvl_drop_percent)
+        fell = _percent(EXACT.subtract(highest, seen.tvl), highest, ROUND_DOWN)
+        text = (
+            f"{plain(fell)} % less is locked than at the most within {kind.window_minutes} min:"
+            f" {plain(seen.tvl)}, after {plain(highest)}"
+        )
+        measured.append(Measured("tvl_drop", fell, most, "%", text))
+    return measured
+
+
+def _of_oracle(kind: DefiProtocol, seen: _Seen, past: _Past) -> list[Measured]:
+    if seen.oracle is None:
+        return []
+    measured = [_bad(seen)]
+    if kind.max_oracle_age_seconds is not None:
+        age, most = Decimal(max(seen.at - seen.oracle.at, 0)), Decimal(kind.max_oracle_age_seconds)
+        text = f"the oracle's price is {plain(age)} s old, {plain(most)} s are allowed"
+        measured.append(Measured("stale_oracle", age, most, "s", text, back=Decimal(0), strict=True))
+    if kind.max_price_deviation_percent is not None and seen.oracle.answer > 0:
+        most = amount(kind.max_price_deviation_percent)
+        price = seen.oracle.price
+        measured += [_deviation(price, wanted, most) for wanted in _wanted(kind, seen, past, price)]
+    return measured
+
+
+def _bad(seen: _Seen) -> Measured:
+    """An answer of nothing, or one that is not the last round's, is no price."""
+    said = ((name, one) for name, one in (("oracle", seen.oracle), ("reference", seen.reference)) if one)
+    text = "the oracle answers a price of its last round"
+    for name, one in said:
+        if one.answer <= 0:
+            text = f"the {name} answers {one.answer} as its price"
+        elif one.carried or not one.at:
+            text = f"the {name} has no answer of its last round"
+        else:
+            continue
+        return Measured("bad_oracle", Decimal(1), Decimal(1), "", text)
+    return Measured("bad_oracle", Decimal(0), Decimal(1), "", text)
+
+
+def _wanted(kind: DefiProtocol, seen: _Seen, past: _Past, price: Decimal) -> list[Decimal]:
+    """What the *price* should be, if there is anything to hold it against."""
+    if kind.expected_price is not None:
+        return [amount(kind.expected_price)]
+    if kind.reference is not None:
+        return [seen.reference.price] if seen.reference and seen.reference.answer > 0 else []
+    extremes = [points[0][1] for points in (past.high, past.low) if points]
+    return sorted(extremes, key=lambda one: _off(price, one))[-1:]
+
+
+def _deviation(price: Decimal, wanted: Decimal, most: Decimal) -> Measured:
+    off = _off(price, wanted)
+    text = f"the price is {plain(price)}, {plain(off)} % off {plain(wanted)}: {plain(most)} % are allowed"
+    return Measured("price_deviation", off, most, "%", text, strict=True)
+
+
+def _off(price: Decimal, wanted: Decimal) -> Decimal:
+    return _percent(EXACT.abs(EXACT.subtract(price, wanted)), wanted, ROUND_UP)
+
+
+def _pause(*, paused: bool) -> Measured:
+    text = f"the contract is {'paused' if paused else 'not paused'}"
+    return Measured("paused", Decimal(paused), Decimal(1), "", text)
+
+
+def _percent(part: Decimal, whole: Decimal, rounding: str) -> Decimal:
+    """Of nothing, any part is all of it."""
+    if whole <= 0:
+        return _HUNDRED if part else Decimal(0)
+    share = EXACT.divide(EXACT.multiply(part, _HUNDRED), whole)
+    return share.quantize(_PLACES, rounding, EXACT)

@@ -1,0 +1,116 @@
+"""What the logs of a contract's event say; loaded with the first monitor that asks."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import orjson
+
+from probe.web3.decode import checksummed, decoded, keccak, leaf, named
+from probe.web3.logs import Log
+from shared.findings import Finding, Found
+from shared.kinds.web3.abi import Event, Param
+
+__all__ = ["arguments", "checksummed", "finding", "keccak", "topic", "topic_of"]
+
+# One that says more is told as far as it goes: whoever wants it whole finds it by its transaction.
+_MOST_BYTES: Final = 24 * 1024
+_MOST_DATA: Final = 64 * 1024
+_CUTS: Final = (4_096, 512, 64)
+
+
+def topic(event: Event) -> str | None:
+    """What the first topic of its logs is; None for an anonymous one, which has no such topic."""
+    return None if event.anonymous else "0x" + keccak(event.signature.encode()).hex()
+
+
+def arguments(event: Event, log: Log) -> dict[str, Any]:
+    """What *log* says, by name (or place, of what has none): integers as decimal strings, bytes in hex.
+
+    Of an indexed text, array or tuple a log holds but the hash. Raises ValueError for a log that is not
+    this event's.
+    """
+    words = log.topics if event.anonymous else log.topics[1:]
+    apart = _apart(event.inputs, len(words))
+    if sum(apart) != len(words):
+        msg = f"a log of {event.name} with {len(words)} indexed arguments, not {sum(apart)}"
+        raise ValueError(msg)
+    if len(log.data) > _MOST_DATA:
+        msg = f"a log of {event.name} with {len(log.data)} bytes of data is not read"
+        raise ValueError(msg)
+    try:
+        inside = iter(
+            decoded([one for one, out in zip(event.inputs, apart, strict=True) if not out], log.data)
+        )
+        outside = iter(words)
+        values = [
+            _of_topic(param, next(outside)) if out else next(inside)
+            for param, out in zip(event.inputs, apart, strict=True)
+        ]
+    except ValueError as error:
+        msg = f"a log of {event.name} that can't be decoded: {error}"
+        raise ValueError(msg) from error
+    return named(event.inputs, values)
+
+
+def finding(
+    name: str, log: Log, said: Mapping[str, Any], error: str = "", more: Mapping[str, Any] | None = None
+) -> Finding:
+    """That *log* was seen; what it *said* is cut so that a result can carry it."""
+    shown = _fitting(said)
+    told = {
+        "name": name,
+        "args": shown,
+        "address": checksummed(log.address),
+        "transactionHash": log.transaction,
+        "blockNumber": log.block,
+        "blockHash": log.block_hash,
+        "logIndex": log.index,
+        **(more or {}),
+    }
+    if shown is not said:
+        error = "; ".join(filter(None, (error, "too long to be told whole")))
+    return Finding(Found.LOG, log.key, orjson.dumps({**told, "error": error} if error else told))
+
+
+def raw(log: Log) -> dict[str, Any]:
+    """What to tell in place of arguments that can't be read."""
+    return {"topics": ["0x" + one.hex() for one in log.topics], "data": "0x" + log.data[:_MOST_BYTES].hex()}
+
+
+def topic_of(param: Param, plain: str) -> str:
+    """The topic of an indexed *param* that has the value *plain*, which `shared.kinds.web3.sought` made."""
+    if param.arrays or param.type == "tuple":
+        return plain
+    if param.type in {"string", "bytes"}:
+        return "0x" + keccak(plain.encode() if param.type == "string" else bytes.fromhex(plain[2:])).hex()
+    if param.type == "bool" or "int" in param.type:
+        number = plain == "true" if param.type == "bool" else int(plain)
+        return f"0x{number % 2**256:064x}"
+    return "0x" + (plain[2:].rjust(64, "0") if param.type == "address" else plain[2:].ljust(64, "0"))
+
+
+def _apart(params: Sequence[Param], count: int) -> list[bool]:
+    """Which are topics; of a signature without the word ``indexed`` the first ones, as nearly always."""
+    return [at < count if param.indexed is None else param.indexed for at, param in enumerate(params)]
+
+
+def _of_topic(param: Param, word: bytes) -> Any:
+    return leaf(param, word) if param.static else "0x" + word.hex()
+
+
+def _fitting(said: Mapping[str, Any]) -> Mapping[str, Any]:
+    if len(orjson.dumps(said)) <= _MOST_BYTES:
+        return said
+    for most in _CUTS:
+        shown: dict[str, Any] = _cut(dict(said), most)
+        if len(orjson.dumps(shown)) <= _MOST_BYTES:
+            return shown
+    return {}
+
+
+def _cut(value: Any, most: int) -> Any:
+    if isinstance(value, dict):
+        return {name: _cut(one, most) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_cut(one, most) for one in value[: most // 4]]
+    return value[:most] if isinstance(value, str) else value

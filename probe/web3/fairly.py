@@ -1,0 +1,20 @@
+"""Long work on the probe's loop, in slices: other checks have their turns in between."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterable
+from typing import Final, TypeVar
+
+T = TypeVar("T")
+
+_SLICE_S: Final = 0.01
+
+
+async def fairly(items: Iterable[T]) -> AsyncIterator[T]:
+    """*items*; who else waits has a turn after each few milliseconds of work on them."""
+    began = time.monotonic()
+    for one in items:
+        yield one
+        if time.monotonic() - began > _SLICE_S:
+            await asyncio.sleep(0)
+            began = time.monotonic()

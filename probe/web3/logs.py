@@ -1,0 +1,119 @@
+"""Logs of contracts as nodes answer them, each held against what was asked for."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from probe.web3.fairly import fairly
+from probe.web3.nodes import View
+from probe.web3.patience import absent, header, is_late
+from probe.web3.rpc import Call, NodeFault, Refusal, TooLarge
+from probe.web3.values import data, hash32, quantity, result
+
+# Transfer(address,address,uint256) of an ERC-20.
+TRANSFER: Final = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+_MOST_TOPICS: Final = 4
+_METHOD: Final = "eth_getLogs"
+_BLOCK: Final = "eth_getBlockByNumber"
+_MOST_LOGS: Final = 5_000
+# Beyond it lies nothing that a block could hold.
+_MOST_INDEX: Final = 2**31
+# Of a log as JSON, beside its data.
+_ENVELOPE: Final = 700
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """One log as the chain holds it; *topics* are words, *index* is its place in the block."""
+
+    address: str
+    topics: tuple[bytes, ...]
+    data: bytes
+    block: int
+    block_hash: str
+    transaction: str
+    index: int
+
+    @property
+    def key(self) -> str:
+        return f"{self.transaction}:{self.index}"
+
+    @property
+    def size(self) -> int:
+        """About the bytes that it takes of a result."""
+        return _ENVELOPE + 2 * len(self.data)
+
+
+def by_filters(
+    filters: Sequence[Mapping[str, Any]],
+) -> Callable[[View, int, int], Awaitable[Sequence[Log]]]:
+    """Reads what fits any of *filters*, each an address and topics, of a first to a last block, in order.
+
+    It raises TooLarge for more than the node gives at once, NodeFault for logs that were not asked for.
+    """
+
+    async def read(view: View, first: int, last: int) -> Sequence[Log]:
+        bounds = {"fromBlock": hex(first), "toBlock": hex(last)}
+        asked = [Call(_METHOD, [{**filter_, **bounds}]) for filter_ in filters]
+        # Together with the last block: a node that does not have it yet may answer that there is nothing.
+        *answers, end = await view.ask(*asked, Call(_BLOCK, [hex(last), False]))
+        header(view, last, end)
+        found: dict[str, Log] = {}
+        for filter_, answer in zip(filters, answers, strict=True):
+            if isinstance(answer, Refusal):
+                msg = f"{_METHOD}: {answer.words}"
+                raise absent(view, last, msg) if is_late(answer) else TooLarge(msg)
+            if isinstance(answer, list) and len(answer) > _MOST_LOGS and first < last:
+                raise TooLarge(f"{_METHOD}: answers more than {_MOST_LOGS} logs")
+            for log in await logs(answer):
+                if not (first <= log.block <= last and _fits(log, filter_)):
+                    raise NodeFault(f"{_METHOD}: answers logs that were not asked for")
+                found[log.key] = log
+        return sorted(found.values(), key=lambda log: (log.block, log.index))
+
+    return read
+
+
+async def logs(value: Any) -> list[Log]:
+    """Those that a node answered, in the order of the chain. Raises NodeFault for what is none."""
+    entries = result(value, _METHOD)
+    if not isinstance(entries, list):
+        raise NodeFault(f"{_METHOD}: answers no logs")
+    read = [
+        _log(entry)
+        async for entry in fairly(entries)
+        if not (isinstance(entry, Mapping) and entry.get("removed"))
+    ]
+    return sorted(read, key=lambda log: (log.block, log.index))
+
+
+def _log(entry: Any) -> Log:
+    if not isinstance(entry, Mapping):
+        raise NodeFault(f"{_METHOD}: answers no logs")
+    topics = entry.get("topics")
+    if not isinstance(topics, list) or len(topics) > _MOST_TOPICS:
+        raise NodeFault(f"{_METHOD}: answers a log without topics")
+    index = quantity(entry.get("logIndex"), _METHOD)
+    if index >= _MOST_INDEX:
+        raise NodeFault(f"{_METHOD}: answers a log at no place in its block")
+    return Log(
+        str(entry.get("address")).lower(),
+        tuple(bytes.fromhex(hash32(one, _METHOD)[2:]) for one in topics),
+        data(entry.get("data"), _METHOD),
+        quantity(entry.get("blockNumber"), _METHOD),
+        hash32(entry.get("blockHash"), _METHOD),
+        hash32(entry.get("transactionHash"), _METHOD),
+        index,
+    )
+
+
+def _fits(log: Log, filter_: Mapping[str, Any]) -> bool:
+    sought: Sequence[Any] = filter_.get("topics", ())
+    return (
+        log.address == str(filter_["address"]).lower()
+        and len(log.topics) >= len(sought)
+        and all(
+            wanted is None or "0x" + has.hex() in (wanted if isinstance(wanted, list) else [wanted])
+            for has, wanted in zip(log.topics, sought, strict=False)
+        )
+    )

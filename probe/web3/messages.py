@@ -1,0 +1,121 @@
+"""Messages between two chains: which were sent, which were delivered, and which are still under way."""
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from probe.web3.reader import MOST_BYTES, Gone
+
+# So many a side fit into a checkpoint, together with those of one more check.
+MOST_KEPT: Final = 200
+_MOST_AT_ONCE: Final = 64
+# Of deliveries that fit no message that was seen: most belong to those sent before the monitor was made.
+_MOST_EARLY: Final = 100
+# The clocks of two chains differ: nothing is delivered by more than this before it was sent.
+_SKEW_S: Final = 120
+_HASH: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Sent or delivered, at the Unix time *at*, and where in its chain; *id* is the same at both sides."""
+
+    block: int
+    index: int
+    block_hash: str
+    id: str
+    at: int = 0
+
+    @property
+    def size(self) -> int:
+        """Such that a check reads no more of them than a checkpoint holds."""
+        return MOST_BYTES // _MOST_AT_ONCE
+
+    @property
+    def amount(self) -> int:
+        """Where that is what tells it apart."""
+        return int(self.id, 16)
+
+    def plain(self) -> list[Any]:
+        """As JSON takes it."""
+        return [self.block, self.index, self.block_hash[:_HASH], self.id, self.at]
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """What was read of both sides and may still matter, each in the order of its chain."""
+
+    sent: Sequence[Message] = ()
+    delivered: Sequence[Message] = ()
+
+    @classmethod
+    def of(cls, said: Mapping[str, Any]) -> "Book":
+        """What `plain` made; nothing of anything else."""
+        return cls(_messages(said.get("sent")), _messages(said.get("delivered")))
+
+    def plain(self) -> dict[str, Any]:
+        """As the checkpoint keeps it."""
+        return {
+            "sent": [one.plain() for one in self.sent],
+            "delivered": [one.plain() for one in self.delivered],
+        }
+
+
+def merged(have: Iterable[Message], new: Iterable[Message], gone: Gone | None) -> tuple[Message, ...]:
+    """*have* and *new*, less what lay in blocks that are *gone*."""
+    stand = {number: hash_[:_HASH] for number, hash_ in gone.hashes} if gone else {}
+    kept = {
+        (one.block, one.index): one
+        for one in have
+        if gone is None
+        or not gone.first <= one.block <= gone.last
+        or stand.get(one.block) == one.block_hash[:_HASH]
+    }
+    kept |= {(one.block, one.index): replace(one, block_hash=one.block_hash[:_HASH]) for one in new}
+    return tuple(kept[place] for place in sorted(kept))
+
+
+def matched(book: Book) -> tuple[list[tuple[Message, Message]], list[Message], list[Message]]:
+    """Pairs of sent and delivered; those under way; and deliveries of what was never seen to be sent."""
+    waiting: defaultdict[str, deque[Message]] = defaultdict(deque)
+    for one in book.sent:
+        waiting[one.id].append(one)
+    pairs, early = [], []
+    for one in book.delivered:
+        queue = waiting[one.id]
+        if queue and queue[0].at <= one.at + _SKEW_S:
+            pairs.append((queue.popleft(), one))
+        else:
+            early.append(one)
+    left = {(one.block, one.index) for queue in waiting.values() for one in queue}
+    return pairs, [one for one in book.sent if (one.block, one.index) in left], early
+
+
+def settled(book: Book, final: tuple[int, int], since: int) -> Book:
+    """*book* without what matters no more: pairs in blocks before *final*, and what was sent before *since*.
+
+    *final*: the block of each side before which no fork will reach.
+    """
+    pairs, open_, early = matched(book)
+    loose = [pair for pair in pairs if pair[0].block >= final[0] or pair[1].block >= final[1]]
+    room = max(MOST_KEPT - max(len(open_), len(early[-_MOST_EARLY:])), 0)
+    loose = loose[len(loose) - min(len(loose), room) :]
+    sent = [*(one for one in open_ if one.at >= since), *(pair[0] for pair in loose)]
+    delivered = [*early[-_MOST_EARLY:], *(pair[1] for pair in loose)]
+    return Book(tuple(sorted(sent, key=_place)), tuple(sorted(delivered, key=_place)))
+
+
+def _place(one: Message) -> tuple[int, int]:
+    return one.block, one.index
+
+
+def _messages(said: Any) -> tuple[Message, ...]:
+    read = []
+    for one in said if isinstance(said, list) else ():
+        try:
+            block, index, hash_, id_, at = one
+            read.append(Message(int(block), int(index), str(hash_), str(id_), int(at)))
+        except (TypeError, ValueError):
+            continue
+    return tuple(read)

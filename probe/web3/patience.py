@@ -1,0 +1,66 @@
+"""Behind one address may be several nodes, some a little late: what one just named another may not have."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, TypeVar
+
+from probe.web3.nodes import View
+from probe.web3.rpc import Call, NodeFault, Refusal
+from probe.web3.values import Block, block
+
+R = TypeVar("R")
+
+_PAUSES_S: Final = (0.1, 0.3, 0.6)
+# A node that is later than this is no node to read from.
+_LATE: Final = 32
+# How nodes say that they don't have a block, or its state.
+_NOT_HERE: Final = re.compile(
+    r"header (for hash )?not found|unknown block|blocks? .{0,80}not (be )?found|could not find block"
+    r"|beyond .{0,20}head|unfinalized|last accepted block|missing trie node|state .{0,80}(not |un)available",
+    re.IGNORECASE,
+)
+
+
+class NotYet(NodeFault):
+    """A block is not there, though it is behind the head that was seen."""
+
+
+def absent(view: View, number: int, text: str) -> NodeFault:
+    """What to raise where the node says *text* of a block that it should have."""
+    return NotYet(text) if number > view.head.number - _LATE else NodeFault(text)
+
+
+def header(view: View, number: int, answer: Any) -> Block:
+    """Block *number* as it was answered. Raises NodeFault where it is not."""
+    found = None if is_late(answer) else block(answer, "eth_getBlockByNumber")
+    if found is None or found.number != number:
+        raise absent(view, number, f"does not have block {number}, which lies behind its head")
+    return found
+
+
+async def patiently(view: View, ask: Callable[[], Awaitable[R]]) -> R:
+    """What *ask* comes to, asked again while blocks are missing, as far as there is time."""
+    for pause_s in _PAUSES_S:
+        try:
+            return await ask()
+        except NotYet:
+            if view.limit.mostly_spent:
+                raise
+        await asyncio.sleep(pause_s)
+    return await ask()
+
+
+async def answers(view: View, *calls: Call) -> list[Any]:
+    """As `View.ask`, of contracts at its head, asked again while the node has not got there."""
+    for pause_s in _PAUSES_S:
+        said = await view.ask(*calls)
+        if view.limit.mostly_spent or not any(map(is_late, said)):
+            return said
+        await asyncio.sleep(pause_s)
+    return await view.ask(*calls)
+
+
+def is_late(answer: Any) -> bool:
+    """Does a node say that it has not got to a block?"""
+    return isinstance(answer, Refusal) and bool(_NOT_HERE.search(answer.message))

@@ -1,0 +1,143 @@
+"""Transfers of a token or a coin that are large for the wallet that is watched."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
+import orjson
+
+from probe.net.errors import TargetError
+from probe.web3.crossings import plain
+from probe.web3.decode import checksummed, plain_text
+from probe.web3.events import finding
+from probe.web3.fairly import fairly
+from probe.web3.logs import TRANSFER, Log, by_filters
+from probe.web3.nodes import View
+from probe.web3.patience import answers
+from probe.web3.reader import Source
+from probe.web3.rpc import NodeFault
+from probe.web3.told import Told
+from probe.web3.values import data
+from probe.web3.views import address_word, call
+from shared.findings import Finding, Found
+from shared.kinds.web3.fields import in_units
+from shared.kinds.web3.whale_wallet import Direction
+
+# The selector of symbol().
+_SYMBOL: Final = "0x95d89b41"
+_WORD: Final = 32
+_MOST_SYMBOL: Final = 16
+_ADDRESS: Final = 40
+_TOPICS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Whose transfers count, which way, and from what *threshold* on, in whole units of so many *places*."""
+
+    wallet: str
+    direction: Direction
+    threshold: Decimal
+    places: int
+    unit: str
+
+    def large(self, sender: str, receiver: str, value: int) -> bool:
+        """Is it to be told? The addresses are small letters, as is the wallet's."""
+        ours = (self.direction != "out" and receiver == self.wallet) or (
+            self.direction != "in" and sender == self.wallet
+        )
+        return ours and in_units(value, self.places) >= self.threshold
+
+    def alert(self, sender: str, receiver: str, value: int) -> dict[str, str]:
+        """What a finding says of one."""
+        amount = plain(in_units(value, self.places))
+        return {
+            "type": "large_transfer",
+            "current": amount,
+            "threshold": plain(self.threshold),
+            "unit": self.unit,
+            "message": f"{amount} {self.unit} went from {checksummed(sender)} to {checksummed(receiver)}",
+        }
+
+    def net(self, sender: str, receiver: str, value: int) -> int:
+        """What the wallet has more of it."""
+        return value * ((receiver == self.wallet) - (sender == self.wallet))
+
+
+def of_token(token: str, terms: Terms) -> Source[Told]:
+    """Reads those of *token*, an ERC-20. The source raises TargetError for transfers that are not of one."""
+    word = "0x" + address_word(terms.wallet)
+    out = {"address": token, "topics": [TRANSFER, word]}
+    in_ = {"address": token, "topics": [TRANSFER, None, word]}
+    read = by_filters(
+        [*([out] if terms.direction != "in" else []), *([in_] if terms.direction != "out" else [])]
+    )
+
+    async def source(view: View, first: int, last: int) -> Sequence[Told]:
+        found = []
+        async for log in fairly(await read(view, first, last)):
+            sender, receiver, value = _transfer(log)
+            if terms.large(sender, receiver, value):
+                told = _token_finding(log, terms, sender, receiver, value)
+                net = terms.net(sender, receiver, value)
+                found.append(Told(log.block, log.block_hash, log.index, told, net))
+        return found
+
+    return source
+
+
+async def demand_erc20(view: View, token: str) -> None:
+    """Raises TargetError if the newest block has transfers of *token* that are not an ERC-20's."""
+    read = by_filters([{"address": token, "topics": [TRANSFER]}])
+    for log in await read(view, view.head.number, view.head.number):
+        _transfer(log)
+
+
+async def symbol(view: View, token: str) -> str:
+    """What *token* calls itself, if it is short and plain."""
+    [answer] = await answers(view, call(view, token, _SYMBOL))
+    try:
+        said = data(answer, "symbol()")
+    except NodeFault:
+        return "tokens"
+    # As text it has an offset and a length before it; of old it is one word.
+    text = plain_text(said[2 * _WORD :] if len(said) > 2 * _WORD else said).strip("\ufffd")
+    good = 0 < len(text) <= _MOST_SYMBOL and text.isascii() and text.replace(".", "").isalnum()
+    return text if good else "tokens"
+
+
+def coin_finding(
+    transaction: str, block: int, block_hash: str, args: dict[str, Any], alert: dict[str, str]
+) -> Finding:
+    """That a transaction moved much of the chain's own coin."""
+    told = {
+        "name": "Transfer",
+        "args": args,
+        "address": None,
+        "transactionHash": transaction,
+        "blockNumber": block,
+        "blockHash": block_hash,
+        "logIndex": None,
+        "alert": alert,
+    }
+    return Finding(Found.LOG, f"{transaction}:native", orjson.dumps(told))
+
+
+def transfer_args(sender: str, receiver: str, value: int) -> dict[str, str]:
+    """As the arguments of an event."""
+    return {"from": checksummed(sender), "to": checksummed(receiver), "value": str(value)}
+
+
+def _token_finding(log: Log, terms: Terms, sender: str, receiver: str, value: int) -> Finding:
+    alert = {"alert": terms.alert(sender, receiver, value)}
+    return finding("Transfer", log, transfer_args(sender, receiver, value), more=alert)
+
+
+def _transfer(log: Log) -> tuple[str, str, int]:
+    """Sender, receiver and raw amount. Raises TargetError."""
+    if len(log.topics) != _TOPICS or len(log.data) != _WORD:
+        msg = f"token: {checksummed(log.address)} tells of transfers otherwise than an ERC-20 token does"
+        raise TargetError(msg)
+    sender, receiver = ("0x" + topic.hex()[-_ADDRESS:] for topic in log.topics[1:])
+    return sender, receiver, int.from_bytes(log.data)

@@ -1,0 +1,105 @@
+"""View calls of well-known contracts: selectors, arguments as words, and what comes back."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
+from probe.web3.nodes import View
+from probe.web3.patience import answers
+from probe.web3.rpc import Call, NodeFault, Refusal
+from probe.web3.values import signed, words
+from shared.kinds.web3.fields import in_units
+
+# The first four bytes of the Keccak-256 of each signature.
+_BALANCE_OF: Final = "0x70a08231"
+_DECIMALS: Final = "0x313ce567"
+_TOTAL_SUPPLY: Final = "0x18160ddd"
+_PAUSED: Final = "0x5c975abb"
+_LATEST_ROUND: Final = "0xfeaf968c"
+# The code of a call that the contract, not the node, refuses.
+_REVERTED: Final = 3
+# How nodes without that code say it; contracts of old compilers end so where they have no such function.
+_BROKEN: Final = ("revert", "invalid opcode", "invalid jump", "bad instruction", "vm execution error")
+# Tokens have 6 to 18 as a rule; what has more than this measures nothing that people would.
+_MOST_DECIMALS: Final = 36
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What a price feed said last; *at* is Unix time in seconds.
+
+    It is *carried* over if the answer is an earlier round's, since the last one got none.
+    """
+
+    answer: int
+    at: int
+    decimals: int
+    carried: bool = False
+
+    @property
+    def price(self) -> Decimal:
+        return in_units(self.answer, self.decimals)
+
+
+def address_word(address: str) -> str:
+    """64 digits: an address as an argument, or as a topic less its ``0x``."""
+    return address.lower().removeprefix("0x").rjust(64, "0")
+
+
+def call(view: View, to: str, selector: str, *arguments: str) -> Call:
+    """*arguments* as words of 64 digits; at the view's head."""
+    return Call("eth_call", [{"to": to, "data": selector + "".join(arguments)}, view.at])
+
+
+def total_supply(view: View, token: str) -> Call:
+    return call(view, token, _TOTAL_SUPPLY)
+
+
+def balance(view: View, holder: str, token: str | None) -> Call:
+    """What *holder* has of *token*, or of the chain's own coin."""
+    if token is None:
+        return Call("eth_getBalance", [holder, view.at])
+    return call(view, token, _BALANCE_OF, address_word(holder))
+
+
+async def decimals(view: View, token: str) -> int:
+    """How many digits of *token*'s amounts lie behind the point. Raises NodeFault."""
+    [said] = await answers(view, ask_decimals(view, token))
+    return digits(said)
+
+
+async def latest_round(view: View, feed: str) -> Round:
+    """Raises NodeFault."""
+    said, places = await answers(view, call(view, feed, _LATEST_ROUND), ask_decimals(view, feed))
+    number, answer, _, at, answered = words(said, 5, "latestRoundData()")
+    return Round(signed(answer), at, digits(places), carried=answered < number)
+
+
+def ask_decimals(view: View, token: str) -> Call:
+    return call(view, token, _DECIMALS)
+
+
+def digits(said: Any) -> int:
+    """What `ask_decimals` is answered. Raises NodeFault."""
+    [number] = words(said, 1, "decimals()")
+    if number > _MOST_DECIMALS:
+        msg = f"decimals(): answers {number}, more than {_MOST_DECIMALS}"
+        raise NodeFault(msg)
+    return number
+
+
+def ask_paused(view: View, contract: str) -> Call:
+    return call(view, contract, _PAUSED)
+
+
+def is_paused(said: Any) -> bool:
+    """What `ask_paused` is answered. Raises NodeFault, also for a contract that can't be paused."""
+    return bool(words(said, 1, "paused()")[0])
+
+
+def missing(answer: Any) -> bool:
+    """Does a contract have no such function (or is there none), whatever the node?"""
+    if isinstance(answer, Refusal):
+        said = answer.message.lower()
+        return answer.code == _REVERTED or any(word in said for word in _BROKEN)
+    return bool(answer == "0x")

@@ -1,0 +1,32 @@
+"""A check that holds what the nodes say of a chain against thresholds."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from probe.checks._check import Check
+from probe.net.engine import Net
+from probe.net.spent import Limit, Spent
+from probe.web3.checkpoint import Standing
+from probe.web3.crossings import Measured
+from probe.web3.nodes import Look, Pool, Settle, alike
+from shared.results import Outcome, Status
+
+T = TypeVar("T")
+
+
+def watching(
+    pool: Pool,
+    look: Look[T],
+    measured: Callable[[T], Sequence[Measured]],
+    standing: Standing,
+    settle: Settle[T] = alike,
+) -> Check:
+    """*look* sees, *measured* says what that comes to; it goes on from where it is *standing*."""
+
+    async def check(net: Net, deadline: float) -> Outcome:
+        spent = Spent()
+        seen = await pool.read(net, spent, Limit.until(deadline), look, settle)
+        state, found = standing.settle(measured(seen))
+        return Outcome(Status.UP, phases=spent.phases(), address=spent.address, state=state, found=found)
+
+    return check

@@ -1,0 +1,123 @@
+"""Does much come to, or leave, a wallet?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, Final
+
+from probe.checks._check import Check, Kept
+from probe.net.engine import Net
+from probe.net.spent import Limit, Spent
+from probe.web3.checkpoint import Standing
+from probe.web3.coins import DIGITS, Coins, coin_of
+from probe.web3.crossings import Measured, plain
+from probe.web3.decode import checksummed
+from probe.web3.nodes import Pool, View, alike
+from probe.web3.patience import answers
+from probe.web3.reader import Cursor, Reader, Step, agreed, retraction
+from probe.web3.told import Told
+from probe.web3.transfers import Terms, demand_erc20, of_token, symbol
+from probe.web3.values import quantity, words
+from probe.web3.views import balance, decimals
+from shared.kinds.web3.chains import chain_of
+from shared.kinds.web3.fields import amount, in_units, nodes
+from shared.kinds.web3.whale_wallet import WhaleWallet
+from shared.results import Outcome, Status
+
+_AT_THE_EDGE: Final = Decimal(0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """*balance*: raw, after the last block of *step*; None if it did not come so far."""
+
+    step: Step[Told]
+    terms: Terms
+    balance: int | None
+    missed: int
+
+
+def prepare(kind: WhaleWallet, kept: Kept) -> Check:
+    """Raises ValueError for a configuration that cannot be run."""
+    pool = Pool(nodes(kind.rpc_url, kind.chain, kind.max_block_age_seconds, kind.rpc_quorum))
+    chain = chain_of(kind.chain)
+    wallet, token = kind.address.lower(), kind.token.lower() if kind.token else None
+    confirmations = chain.confirmations if kind.confirmations is None else kind.confirmations
+    standing = Standing(kept, "whale_wallet", chain.id, wallet, token, kind.direction)
+
+    async def terms(view: View) -> Terms:
+        places = DIGITS if token is None else await decimals(view, token)
+        unit = coin_of(chain.id) if token is None else await symbol(view, token)
+        return Terms(wallet, kind.direction, amount(kind.threshold), places, unit)
+
+    async def check(net: Net, deadline: float) -> Outcome:
+        spent, more = Spent(), standing.more
+        cursor = Cursor.of(more.get("cursor"))
+
+        async def look(view: View) -> _Seen:
+            agreed_on = await terms(view)
+            if token is not None and cursor is None:
+                await demand_erc20(view, token)
+            coins = Coins(agreed_on)
+            reader = Reader(coins if token is None else of_token(token, agreed_on), confirmations)
+            step = await reader.advance(view, cursor)
+            return _Seen(step, agreed_on, await _balance(view, step, wallet, token), coins.missed)
+
+        seen = await pool.read(net, spent, Limit.until(deadline), look, _settled)
+        net_change, kept_too = _change(seen, more)
+        kept_too["cursor"] = seen.step.cursor.plain()
+        gone = [retraction(seen.step.gone)] if seen.step.gone is not None else []
+        state, found = standing.settle(_measured(seen, net_change), kept_too)
+        found = [*(one.finding for one in seen.step.logs), *gone, *found]
+        return Outcome(Status.UP, phases=spent.phases(), address=spent.address, state=state, found=found)
+
+    return check
+
+
+async def _balance(view: View, step: Step[Told], wallet: str, token: str | None) -> int | None:
+    last = step.cursor.next - 1
+    if not step.whole or last > view.head.number:
+        return None
+    [answer] = await answers(
+        view, balance(replace(view, head=replace(view.head, number=last)), wallet, token)
+    )
+    return quantity(answer, "eth_getBalance") if token is None else words(answer, 1, "balanceOf()")[0]
+
+
+def _settled(seen: Sequence[_Seen], quorum: int) -> _Seen | None:
+    """What they saw alike; else how far so many came, without the balance."""
+    same = alike(seen, quorum)
+    step = agreed([one.step for one in seen], quorum) if same is None else None
+    return same or next((replace(one, balance=None) for one in seen if one.step is step), None)
+
+
+def _change(seen: _Seen, more: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+    """What the wallet has more than at the check before, less what was told, and what to keep of it.
+
+    After a fork the balance before it is no measure: the comparison begins anew.
+    """
+    base, told = _kept(more)
+    told += sum(one.net for one in seen.step.logs)
+    if seen.balance is None:
+        return 0, {"base": more.get("base"), "told": str(told)}
+    change = 0 if base is None or seen.step.gone is not None else seen.balance - base - told
+    return change, {"base": str(seen.balance), "told": "0"}
+
+
+def _kept(more: dict[str, Any]) -> tuple[int | None, int]:
+    try:
+        return int(more["base"]), int(more["told"])
+    except (KeyError, TypeError, ValueError):
+        return None, 0
+
+
+def _measured(seen: _Seen, change: int) -> list[Measured]:
+    terms = seen.terms
+    ours = {"in": max(change, 0), "out": max(-change, 0), "both": abs(change)}[terms.direction]
+    value, wallet = in_units(ours, terms.places), checksummed(terms.wallet)
+    way = "more" if change > 0 else "less"
+    text = f"{wallet} has {plain(value)} {terms.unit} {way} than at the check before"
+    measured = [Measured("balance_change", value, terms.threshold, terms.unit, text, back=_AT_THE_EDGE)]
+    passed = Decimal(seen.missed)
+    text = f"{seen.missed} blocks were passed over: the node keeps no state of them"
+    return [*measured, Measured("missed_blocks", passed, Decimal(1), "blocks", text, back=_AT_THE_EDGE)]

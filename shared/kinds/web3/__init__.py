@@ -1,0 +1,1 @@
+"""Web3 monitors: their configuration, one file a subtype."""

@@ -1,0 +1,65 @@
+"""Is what a bridge has locked on one chain all that it has minted on the other, and does it move?"""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from annotated_types import Interval, MaxLen, MinLen
+
+from shared.kinds.web3.fields import Address, Age, ChainName, Quorum, RpcUrl
+from shared.kinds.web3.percents import Change
+
+Signature = Annotated[str, MinLen(1), MaxLen(4096)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """At the source *contract* holds *token*; at the destination *token* is minted."""
+
+    chain: ChainName
+    rpc_url: RpcUrl | None = None
+    contract: Address
+    token: Address
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bridge:
+    """*max_delay_seconds*: how long a message may take from its sending to its delivery.
+
+    A message is a transfer of the source's token to its contract, delivered once as much is minted. Bridges
+    that take fees, or deliver the same amounts in another order, name events instead: *deposit_event* of the
+    source's contract and *delivery_event* of the destination's, full signatures whose first arguments are the
+    same for the same message.
+    """
+
+    sub_type: Literal["bridge"] = "bridge"
+    source: Side
+    destination: Side
+    max_imbalance_percent: Change = 1
+    max_delay_seconds: Annotated[int, Interval(ge=1, le=2_592_000)] | None = None
+    deposit_event: Signature | None = None
+    delivery_event: Signature | None = None
+    max_block_age_seconds: Age | None = None
+    rpc_quorum: Quorum = 1
+
+    def faults(self) -> dict[str, str]:
+        """What fits no single field."""
+        said = {"depositEvent": self.deposit_event, "deliveryEvent": self.delivery_event}
+        if not any(said.values()):
+            return {}
+        return {name: fault for name, text in said.items() if (fault := _fault(text))}
+
+
+def _fault(signature: str | None) -> str:
+    """Why it is no event that names a message by its first argument."""
+    # 60 kB that only the collector, and few probes, need.
+    from shared.kinds.web3.abi import event_of  # noqa: PLC0415 - see above
+
+    if signature is None:
+        return "is required where the other side's event is named"
+    try:
+        event = event_of(None, signature)
+    except ValueError:
+        return "must be a full signature, like Sent(uint256 indexed id, uint256 amount)"
+    if event.anonymous or not event.inputs or not event.inputs[0].static:
+        return "must have an id as its first argument: a number, an address, or bytes of fixed length"
+    return ""

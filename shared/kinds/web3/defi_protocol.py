@@ -1,0 +1,60 @@
+"""Is a protocol well: what lies in it, the price it goes by, and whether it is paused?"""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from annotated_types import Interval
+
+from shared.kinds.web3.fields import Address, Age, Amount, ChainName, Quorum, RpcUrl, amount
+from shared.kinds.web3.percents import Change, Part
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefiProtocol:
+    """*contract* is a vault (ERC-4626), or holds *token*: its total value locked, in whole units, is of that.
+
+    *oracle* is a price feed as Chainlink's; its price is held against *expected_price*, against *reference*,
+    another feed, or without either against itself within the window.
+    """
+
+    sub_type: Literal["defi_protocol"] = "defi_protocol"
+    chain: ChainName
+    rpc_url: RpcUrl | None = None
+    contract: Address | None = None
+    token: Address | None = None
+    min_tvl: Amount | None = None
+    tvl_drop_percent: Part | None = None
+    window_minutes: Annotated[int, Interval(ge=1, le=10_080)] = 60
+    oracle: Address | None = None
+    max_oracle_age_seconds: Annotated[int, Interval(ge=1, le=31_536_000)] | None = None
+    max_price_deviation_percent: Change | None = None
+    reference: Address | None = None
+    expected_price: Amount | None = None
+    paused_check: bool = False
+    max_block_age_seconds: Age | None = None
+    rpc_quorum: Quorum = 1
+
+    def faults(self) -> dict[str, str]:
+        """What fits no single field."""
+        of_contract = self.asks_tvl or self.paused_check
+        of_oracle = self.max_oracle_age_seconds is not None or self.max_price_deviation_percent is not None
+        if not of_contract and not of_oracle and self.oracle is None:
+            return {
+                "config": "asks for nothing: minTvl, tvlDropPercent, oracle, maxPriceDeviationPercent"
+                " or pausedCheck is wanted"
+            }
+        faults = {}
+        if of_contract and self.contract is None:
+            faults["contract"] = "Contract is required"
+        if of_oracle and self.oracle is None:
+            faults["oracle"] = "Oracle is required"
+        if self.expected_price is not None and amount(self.expected_price) <= 0:
+            faults["expectedPrice"] = "must be above 0"
+        elif self.expected_price is not None and self.reference is not None:
+            faults["reference"] = "can't be had together with expectedPrice"
+        return faults
+
+    @property
+    def asks_tvl(self) -> bool:
+        """Must what lies in it be known?"""
+        return self.min_tvl is not None or self.tvl_drop_percent is not None

@@ -1,0 +1,26 @@
+"""The answer to whoever waits for a check: what it found goes along, within what a message may hold."""
+
+from probe.messages import answer
+from probe.runner import Ran
+from shared.findings import MAX_BYTES, MAX_FINDINGS, Finding, Found
+from shared.results import Outcome, Status
+from shared.wire.convert import decode_findings
+
+GAS = Finding(Found.RAISED, "high_gas", b'{"current":"52"}')
+
+
+def test_what_a_check_found_goes_along() -> None:
+    said = answer(7, Ran(Outcome(Status.UP, found=[GAS]), 0, 1_000))
+
+    assert (said.id, said.outcome, said.duration_us) == (7, Status.UP, 1_000)
+    assert list(decode_findings(said.found)) == [GAS]
+
+
+def test_what_found_nothing_says_nothing_of_it() -> None:
+    assert not answer(7, Ran(Outcome(Status.UP), 0, 1_000)).HasField("found")
+
+
+def test_more_than_a_message_may_hold_is_left_out() -> None:
+    for found in ([GAS] * (MAX_FINDINGS + 1), [Finding(Found.LOG, "0x1:1", b" " * (MAX_BYTES + 1))]):
+        said = answer(7, Ran(Outcome(Status.UP, found=found), 0, 1_000))
+        assert (said.outcome, said.HasField("found")) == (Status.UP, False)

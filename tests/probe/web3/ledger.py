@@ -1,0 +1,48 @@
+"""What a collector holds after what a probe told it: each log once, and none that the chain dropped."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from shared.findings import Finding, Found
+from tests.probe.web3.chain import Chain
+
+
+class Ledger:
+    """*held*: the hash of the block of each log; *news*: keys in the order in which they were new."""
+
+    def __init__(self) -> None:
+        self.held: dict[str, str] = {}
+        self.blocks: dict[str, int] = {}
+        self.news: list[str] = []
+        self.gone: list[str] = []
+
+    def take(self, found: Sequence[Finding]) -> list[dict[str, Any]]:
+        """What was new of it."""
+        new = []
+        for one in found:
+            said = orjson.loads(one.data)
+            if one.found is Found.LOG:
+                if one.key not in self.held:
+                    self.news.append(one.key)
+                    new.append(said)
+                self.held[one.key] = said["blockHash"]
+                self.blocks[one.key] = said["blockNumber"]
+            elif one.found is Found.RETRACTED:
+                self._retract(said)
+        return new
+
+    def _retract(self, said: dict[str, Any]) -> None:
+        for key, hash_ in list(self.held.items()):
+            number = self.blocks[key]
+            if said["first"] <= number <= said["last"] and said["hashes"].get(str(number)) != hash_:
+                del self.held[key]
+                self.gone.append(key)
+
+    def agrees(self, chain: Chain, address: str, topics: Sequence[Any], first: int, last: int) -> None:
+        """It holds the logs of the chain from a first to a last block, and no other."""
+        asked = {"address": address, "topics": topics, "fromBlock": hex(first), "toBlock": hex(last)}
+        there = chain.rpc("eth_getLogs", asked)
+        expected = {f"{log['transactionHash']}:{int(log['logIndex'], 16)}": log["blockHash"] for log in there}
+        assert self.held == expected

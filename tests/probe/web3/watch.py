@@ -1,0 +1,68 @@
+"""A monitor's checks one after the other, as a probe runs them: each goes on from what the last reported."""
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from probe.checks import prepare
+from probe.checks._check import Kept
+from probe.net.engine import Net
+from probe.runner import run
+from shared.findings import Found, bounded
+from shared.results import Outcome, Status
+
+
+class Watch:
+    """*raised* and *recovered* are the alerts of the last check, *said* their data by key."""
+
+    def __init__(self, type_: str, kind: Any) -> None:
+        self._type = type_
+        self.kept = Kept()
+        self.change(kind)
+        self.raised: list[str] = []
+        self.recovered: list[str] = []
+        self.said: dict[str, dict[str, Any]] = {}
+
+    def change(self, kind: Any) -> None:
+        """The configuration is another one; or the probe starts again, or another one takes over."""
+        self.kind = kind
+        self.kept = Kept(self.kept.state)
+        self._check = prepare(self._type, kind, self.kept)
+
+    def restart(self) -> None:
+        self.change(self.kind)
+
+    async def look(self, timeout_s: float = 10.0) -> Outcome:
+        """Check once."""
+        net = Net()
+        try:
+            outcome = (await run(self._check, net, timeout_s)).outcome
+        finally:
+            net.close()
+        assert bounded(outcome.found)
+        if outcome.state is not None:
+            self.kept.keep(outcome.state)
+        self.raised = [one.key for one in outcome.found if one.found is Found.RAISED]
+        self.recovered = [one.key for one in outcome.found if one.found is Found.RECOVERED]
+        self.said = {one.key: orjson.loads(one.data) for one in outcome.found}
+        return outcome
+
+    async def well(self) -> None:
+        """Check once, and see that it could be checked."""
+        outcome = await self.look()
+        assert outcome.status is Status.UP, outcome.error
+
+    async def fault(self) -> str:
+        """Check once, and see that it could not: why."""
+        outcome = await self.look()
+        assert outcome.status is Status.DOWN
+        assert not outcome.found
+        assert outcome.state is None
+        return outcome.error
+
+    async def tells(self, change: Callable[[], object]) -> tuple[list[str], list[str]]:
+        """What is raised, and what has recovered, in the check after *change*."""
+        change()
+        await self.well()
+        return self.raised, self.recovered
