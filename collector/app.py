@@ -17,7 +17,7 @@ from collector.alerting.evaluator import Evaluator
 from collector.alerting.router import Router
 from collector.api import app as api
 from collector.api.deps import Deps
-from collector.background import page_news, receiving, turning, upkeep, watches
+from collector.background import deciding, page_news, receiving, telling, turning, upkeep, watches
 from collector.channels.mailer import Mailer
 from collector.channels.transport import Transport
 from collector.core.bucket import plans
@@ -29,17 +29,18 @@ from collector.ingest.otlp_grpc import OtlpServer
 from collector.ingest.receiving import Receiving
 from collector.ingest.sessions import Sessions
 from collector.ingest.steady import Steady
-from collector.ingest.writer import Writer
 from collector.services import bootstrap
 from collector.services.following import Following
 from collector.services.openid import Client, Provider
 from collector.services.opinions import Opinions
 from collector.services.rule_watch import Watch
 from collector.services.signals import Signals
+from collector.services.web3_nodes import Nodes
 from collector.storage.db import Db
 from collector.storage.migrate import migrate
 from collector.sweeper.days import Days
 from collector.sweeper.probes import Probes
+from shared import rpc_urls
 from shared.clock import utc_now
 from shared.errors import BadSettings, CannotStart
 from shared.loop import Bell
@@ -113,13 +114,16 @@ async def _working(
     steady = Steady(utc_now)
     opinions = Opinions(db, signals, now=utc_now)
     watch = Watch(db)
-    writer = Writer(db, since=steady.since, now=utc_now, tell=happened, ask=opinions.ask, watch=watch)
+    writer, taken = deciding(db, steady, happened, opinions, watch)
     heartbeats, series, taking_in = receiving(db, keyring, settings, steady, happened, opinions, watch)
     probes = Probes(db, signals, since=steady.since, now=utc_now)
     credentials = Credentials(db, keyring, names=_names(settings), now=utc_now)
-    sessions = Sessions(db, writer, signals, keyring, credentials, changed=probes.bell.ring, now=utc_now)
+    nodes = rpc_urls.parse(settings.rpc_urls) if settings.rpc_urls else {}
+    sessions = Sessions(
+        db, writer, signals, keyring, credentials, changed=probes.bell.ring, now=utc_now, nodes=nodes
+    )
     days = Days(db, keep=timedelta(days=settings.retention_days), now=utc_now)
-    deps = _deps(db, keyring, settings, signals, following, transport, heartbeats, series)
+    deps = _deps(db, keyring, settings, signals, following, transport, heartbeats, series, nodes)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(transport.close)
         await days.turn()
@@ -128,11 +132,8 @@ async def _working(
             turning(
                 ("signals", partial(_hear, signals, following), 1.0, signals.bell),
                 ("signals of others", signals.listen, 1.0, None),
-                ("router", router.turn, 1.0, router.bell),
-                ("rule watch", watch.turn, 1.0, None),
-                ("rules", evaluator.turn, 1.0, evaluator.bell),
-                ("sender", sender.turn, 1.0, sender.bell),
-                ("writer", writer.turn, 0.05, None),
+                *telling(router, evaluator, sender),
+                *taken,
                 *taking_in,
                 ("probes", probes.turn, 1.0, probes.bell),
                 ("sessions", sessions.turn, 1.0, sessions.bell),
@@ -201,6 +202,7 @@ def _deps(
     transport: Transport,
     heartbeats: Heartbeats,
     series: Receiving,
+    nodes: Nodes,
 ) -> Deps:
     return Deps(
         db=db,
@@ -218,6 +220,7 @@ def _deps(
         otlp_url=f"http://{_reached(settings, settings.otlp_listen)}",
         probes_at=_reached(settings, settings.grpc_listen),
         openid=_openid(settings),
+        nodes=nodes,
     )
 
 

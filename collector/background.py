@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
+from collector.alerting.evaluator import Evaluator
+from collector.alerting.router import Router
 from collector.channels.mailer import Mailer
 from collector.channels.transport import Transport
 from collector.core.seal import Keyring
@@ -12,11 +14,13 @@ from collector.delivery.flags import Flags
 from collector.delivery.page_hooks import PageHooks
 from collector.delivery.page_mails import PageMails
 from collector.delivery.page_sender import PageSender, close_all
+from collector.delivery.sender import Sender
 from collector.ingest.heartbeats import Heartbeats
 from collector.ingest.pushes import Pushes
 from collector.ingest.receiving import Receiving
 from collector.ingest.steady import Steady
 from collector.ingest.verdicts import Verdicts
+from collector.ingest.writer import Writer
 from collector.services.opinions import Opinions
 from collector.services.rule_watch import Watch
 from collector.storage.db import Db
@@ -38,6 +42,7 @@ from collector.sweeper.retention import Retention
 from collector.sweeper.rollups import Rollups
 from collector.sweeper.series import Series as SilentSeries
 from collector.sweeper.status_pages import StatusPages
+from collector.sweeper.web3 import Web3
 from shared.clock import utc_now
 from shared.loop import Bell, forever
 from shared.settings import CollectorSettings
@@ -48,6 +53,36 @@ _HOOKS_AT_ONCE = 50
 Turn = Callable[[], Awaitable[bool]]
 # Its name, its turn, its rest in seconds, and what wakes it.
 Loop = tuple[str, Turn, float, Bell | None]
+
+
+def deciding(
+    db: Db, steady: Steady, happened: Callable[[], None], opinions: Opinions, watch: Watch
+) -> tuple[Writer, Sequence[Loop]]:
+    """What probes bring: who takes it in, and who tells what it found besides outcomes."""
+    web3 = Web3(db, now=utc_now, tell=happened)
+    writer = Writer(
+        db,
+        since=steady.since,
+        now=utc_now,
+        tell=happened,
+        ask=opinions.ask,
+        watch=watch,
+        found=web3.bell.ring,
+    )
+    return writer, (
+        ("rule watch", watch.turn, 1.0, None),
+        ("web3", web3.turn, 1.0, web3.bell),
+        ("writer", writer.turn, 0.05, None),
+    )
+
+
+def telling(router: Router, evaluator: Evaluator, sender: Sender) -> Sequence[Loop]:
+    """From what happened to whom it concerns."""
+    return (
+        ("router", router.turn, 1.0, router.bell),
+        ("rules", evaluator.turn, 1.0, evaluator.bell),
+        ("sender", sender.turn, 1.0, sender.bell),
+    )
 
 
 def receiving(

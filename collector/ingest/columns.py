@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
+from collector.storage.checkpoints import Kept
 from collector.storage.states import Latest
 from shared.clock import EPOCH
 from shared.results import Status
@@ -57,6 +58,12 @@ class Columns:
     at_ms: list[int]
     error: list[int | None]
     rows: list[bytes]
+
+
+def kept_by(part: Part, i: int) -> Kept:
+    """Who says what the i-th result of *part* wants back at the next start."""
+    batch = part.batch
+    return Kept(batch.monitor[i], batch.location[i], batch.assignment[i], part.probe_id, part.ordinal)
 
 
 def key_of(monitor: int, location: int) -> int:

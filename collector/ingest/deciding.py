@@ -8,13 +8,13 @@ from itertools import accumulate
 from typing import Any
 from uuid import UUID
 
-from collector.ingest import certificates, evidence, marking
-from collector.ingest.columns import Columns, Part, flatten, key_of, latest, mixed
+from collector.ingest import certificates, evidence, findings, marking
+from collector.ingest.columns import Columns, Part, flatten, kept_by, key_of, latest, mixed
 from collector.ingest.hours import touched
 from collector.ingest.interning import Interner, clean
 from collector.ingest.judging import Judgement, Told, judge
 from collector.services.rule_watch import Watched
-from collector.storage import cursors, deciding, refused, results, rollups, states
+from collector.storage import checkpoints, cursors, deciding, refused, results, rollups, states
 from collector.storage.cursors import Advance
 from collector.storage.db import Db, Tx
 from collector.storage.refused import Lost, Refusal
@@ -53,12 +53,16 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """What one transaction came to: the submissions taken, counts of results, what was decided."""
+    """What one transaction came to: the submissions taken, counts of results, what was decided.
+
+    *found*: checks found something besides that is to be told.
+    """
 
     taken: list[Submission]
     results: int
     dropped: int
     judgement: Judgement
+    found: bool = False
 
 
 async def commit(
@@ -84,12 +88,14 @@ async def commit(
             for one in ranked
         ]
         columns = flatten(parts, errors, now)
-        stored, judgement = 0, Judgement()
+        stored, judgement, found = 0, Judgement(), False
         if columns.key:
             stored, judgement = await _store(tx, ranked, columns, since, now)
             await marking.mark(tx, columns, watched, now)
+            # After the judgement, which locks monitors, too.
+            found = await findings.note(tx, columns, now)
         await _keep_losses(tx, taken, now)
-    return Committed(taken, stored, len(columns.key) - stored, judgement)
+    return Committed(taken, stored, len(columns.key) - stored, judgement, found)
 
 
 def _runs(group: Sequence[Submission]) -> list[Advance]:
@@ -122,6 +128,8 @@ async def _store(
     judgement = Judgement()
     if moved.wanting:
         await deciding.in_any_order(tx)
+        if found := findings.monitors(columns) & {key >> 16 for key in keys}:
+            await deciding.lock(tx, sorted(found | {monitor for monitor, _ in moved.wanting}))
         pending = _pending(columns, counting, {key_of(*key) for key in moved.wanting})
         await evidence.remember(tx, columns, counting, moved.wanting)
         judgement = await judge(tx, pending, since, now)
@@ -196,13 +204,11 @@ def _told(batch: Batch, i: int, at_ms: int) -> Told:
 
 
 async def _keep_checkpoints(tx: Tx, columns: Columns) -> None:
-    checkpoints = {
-        (part.batch.monitor[i], part.batch.location[i], part.batch.assignment[i], part.probe_id): state
-        for part in columns.parts
-        for i, state in sorted(part.batch.state.items())
+    kept = {
+        kept_by(part, i): state for part in columns.parts for i, state in sorted(part.batch.state.items())
     }
-    if checkpoints:
-        await states.save_checkpoints(tx, checkpoints)
+    if kept:
+        await checkpoints.save(tx, kept)
 
 
 async def _keep_losses(tx: Tx, taken: Sequence[Submission], now: datetime) -> None:

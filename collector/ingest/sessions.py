@@ -21,6 +21,7 @@ from collector.ingest.sessions_link import Link, TakenOver
 from collector.ingest.writer import Fenced, Writer
 from collector.services.sessions import accept, is_connected
 from collector.services.signals import Signals
+from collector.services.web3_nodes import NONE, Nodes
 from collector.storage import enrolments, probes
 from collector.storage.db import Db
 from shared.clock import iso
@@ -64,7 +65,7 @@ _GRACE_S = 2.0
 class Sessions:
     """One per collector. `turn` writes down who is alive; *changed* is called when a probe has come.
 
-    *bell* wakes whoever takes the turns when one has gone.
+    *bell* wakes whoever takes the turns when one has gone. *nodes*: of Web3, those of the deployment.
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class Sessions:
         *,
         changed: Callable[[], None],
         now: Callable[[], datetime],
+        nodes: Nodes = NONE,
     ) -> None:
         self._db = db
         self._writer = writer
@@ -85,6 +87,7 @@ class Sessions:
         self._credentials = credentials
         self._changed = changed
         self._now = now
+        self._nodes = nodes
         self._links: dict[int, Link] = {}
         self._ended: list[probes.Sign] = []
         self._server: grpc.aio.Server | None = None
@@ -194,6 +197,7 @@ class Sessions:
             peer=newcomer.address,
             accepted=accepted,
             now=self._now,
+            nodes=self._nodes,
         )
         session, committed = accepted.session, accepted.committed
         self._links[session] = link

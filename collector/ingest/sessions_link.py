@@ -17,6 +17,7 @@ from collector.ingest.sessions_runs import Runs
 from collector.ingest.writer import Writer
 from collector.services.sessions import Accepted
 from collector.services.signals import Signals
+from collector.services.web3_nodes import Nodes
 from collector.storage.db import Db
 from collector.storage.probes import Sign
 from shared.errors import TocsinError, Unavailable
@@ -47,6 +48,7 @@ class Link:
         peer: str,
         accepted: Accepted,
         now: Callable[[], datetime],
+        nodes: Nodes,
     ) -> None:
         self.probe_id = probe_id = passport.probe_id
         self.trusted_until = passport.not_after
@@ -66,8 +68,8 @@ class Link:
         self._outbox = Outbox()
         hello = first.hello
         self._clock = ProbeClock(hello.boot_id, first.sent_us, hello.wall_us, received)
-        self.plan = Plan(db, keyring, self._outbox, probe_id)
-        self.runs = Runs(db, signals, keyring, self._outbox, probe_id, now)
+        self.plan = Plan(db, keyring, self._outbox, probe_id, nodes)
+        self.runs = Runs(db, signals, keyring, self._outbox, probe_id, now, nodes)
         self._handing = Handing(db, signals, probe_id, now)
         self._batches = Batches(
             db,

@@ -11,6 +11,7 @@ import structlog
 
 from collector.core.seal import Keyring, Place, Unsealable, whole
 from collector.ingest.sessions_outbox import Outbox
+from collector.services.web3_nodes import NONE, Nodes, filled
 from collector.storage import plans
 from collector.storage.db import Db
 from shared.loop import Bell
@@ -28,9 +29,10 @@ _MASK = 2**64 - 1
 class Plan:
     """Kept by one task, so that what goes down the stream is in the order in which it was read."""
 
-    def __init__(self, db: Db, keyring: Keyring, outbox: Outbox, probe_id: UUID) -> None:
+    def __init__(self, db: Db, keyring: Keyring, outbox: Outbox, probe_id: UUID, nodes: Nodes = NONE) -> None:
         self._db = db
         self._keyring = keyring
+        self._nodes = nodes
         self._outbox = outbox
         self._probe_id = probe_id
         self._told: defaultdict[int, dict[int, tuple[int, int]]] = defaultdict(dict)
@@ -154,7 +156,7 @@ class Plan:
         changed = before is not None and before[0] == planned.number and before[1] != planned.revision
         self._count(before, (planned.number, planned.revision))
         self._told[planned.monitor][planned.location] = (planned.number, planned.revision)
-        return assignment(planned, self._keyring, at_once=planned.at_once or changed)
+        return assignment(planned, self._keyring, self._nodes, at_once=planned.at_once or changed)
 
     def _forget(self, monitor: int, location: int) -> int:
         before = self._told[monitor].pop(location)
@@ -170,15 +172,20 @@ class Plan:
         self._hash = (self._hash - plan_hash(less) + plan_hash(more)) & _MASK
 
 
-def assignment(planned: plans.Planned, keyring: Keyring, *, at_once: bool) -> probe_pb2.Assignment:
-    """All that a probe needs for its checks. A run never takes longer than the interval."""
+def assignment(
+    planned: plans.Planned, keyring: Keyring, nodes: Nodes, *, at_once: bool
+) -> probe_pb2.Assignment:
+    """All that a probe needs for its checks; *nodes*: of Web3, for monitors that name none.
+
+    A run never takes longer than the interval.
+    """
     return probe_pb2.Assignment(
         number=planned.number,
         monitor=planned.monitor,
         location=planned.location,
         revision=planned.revision,
         type=planned.type,
-        config=_config(planned, keyring),
+        config=_config(planned, keyring, nodes),
         interval_ms=planned.interval_s * 1000,
         timeout_ms=min(planned.timeout_s, planned.interval_s) * 1000,
         turn=planned.turn,
@@ -192,11 +199,12 @@ def assignment(planned: plans.Planned, keyring: Keyring, *, at_once: bool) -> pr
     )
 
 
-def _config(planned: plans.Planned, keyring: Keyring) -> bytes:
+def _config(planned: plans.Planned, keyring: Keyring, nodes: Nodes) -> bytes:
     """A configuration that does not open goes down empty: that monitor is unknown, the others go on."""
     place = Place(planned.team_id, "monitors", planned.id, "secrets")
     try:
-        return orjson.dumps(whole(keyring, planned.config, planned.secrets, place))
+        config = whole(keyring, planned.config, planned.secrets, place)
+        return orjson.dumps(filled(planned.type, config, nodes))
     except Unsealable as error:
         log.error("monitor without its secrets", monitor=planned.monitor, reason=str(error))  # noqa: TRY400
         return b"{}"

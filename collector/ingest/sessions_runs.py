@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+import orjson
 import structlog
 
 from collector.core.seal import Keyring
@@ -13,10 +14,13 @@ from collector.ingest.sessions_hello import BadMessage
 from collector.ingest.sessions_outbox import Outbox
 from collector.ingest.sessions_plan import assignment
 from collector.services import runs, signals
+from collector.services.web3_nodes import NONE, Nodes, filled
 from collector.storage import plans
 from collector.storage.db import Db
+from shared.findings import bounded
 from shared.phases import MAX_BYTES
 from shared.results import Run, Status
+from shared.wire import convert
 from shared.wire.convert import MAX_TEXT
 from shared.wire.v1 import probe_pb2
 
@@ -37,6 +41,7 @@ class Runs:
         outbox: Outbox,
         probe_id: UUID,
         now: Callable[[], datetime],
+        nodes: Nodes = NONE,
     ) -> None:
         self._db = db
         self._signals = signals_
@@ -44,6 +49,7 @@ class Runs:
         self._outbox = outbox
         self._probe_id = probe_id
         self._now = now
+        self._nodes = nodes
         self._asked: dict[int, None] = {}
 
     async def ask(self, payload: dict[str, Any]) -> None:
@@ -65,6 +71,7 @@ class Runs:
             return
         if answer.outcome not in set(Status) or answer.code >= 2**15 or len(answer.phases) > MAX_BYTES:
             raise BadMessage("answer out of range")
+        found = _found(answer.found)
         del self._asked[answer.id]
         payload = {
             "id": answer.id,
@@ -73,6 +80,7 @@ class Runs:
             "error": answer.error.replace("\0", "")[:MAX_TEXT],
             "phases": answer.phases.hex(),
             "durationUs": answer.duration_us,
+            **({"found": found} if found else {}),
         }
         async with self._db.transaction() as tx:
             await signals.send(tx, "answer", payload, self._now() + _HEARD_WITHIN)
@@ -81,9 +89,10 @@ class Runs:
     def _test(self, payload: dict[str, Any]) -> probe_pb2.Assignment:
         sealed = base64.b64decode(payload["sealed"])
         place = runs.place(payload["teamId"], payload["id"])
+        config = orjson.loads(self._keyring.open(sealed, place))
         return probe_pb2.Assignment(
             type=payload["type"],
-            config=self._keyring.open(sealed, place),
+            config=orjson.dumps(filled(payload["type"], config, self._nodes)),
             timeout_ms=payload["withinMs"],
         )
 
@@ -93,5 +102,18 @@ class Runs:
             mine = await plans.of_monitors(tx, self._probe_id, [payload["monitor"]])
         for planned in mine:
             if planned.location == payload["location"]:
-                return assignment(planned, self._keyring, at_once=False)
+                return assignment(planned, self._keyring, self._nodes, at_once=False)
         return None
+
+
+def _found(said: probe_pb2.Findings) -> list[tuple[int, str, str]]:
+    """What the check found, as a signal carries it. Raises BadMessage."""
+    try:
+        findings = convert.decode_findings(said)
+    except convert.BadBatch as error:
+        raise BadMessage(str(error)) from error
+    if not bounded(findings):
+        raise BadMessage("findings out of bounds")
+    return [
+        (int(one.found), one.key, one.data.decode("utf-8", "replace").replace("\0", "")) for one in findings
+    ]

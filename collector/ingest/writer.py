@@ -33,6 +33,10 @@ _HELD = -1, -1
 _COLLISIONS = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.LockNotAvailableError)
 
 
+def _unheard() -> None:
+    """For where nobody tells."""
+
+
 class Fenced(TocsinError):
     """A newer session of the same probe has taken over: this one may write no more."""
 
@@ -59,11 +63,13 @@ class Writer:
         tell: Callable[[], None],
         ask: Ask = unasked,
         watch: Watch | None = None,
+        found: Callable[[], None] = _unheard,
     ) -> None:
         """*since*: see `Steady`; *tell* is called after each commit that wrote events.
 
         *ask* is called after each that decided something, to ask for checks at once where it leaves doubt.
-        *watch* knows what alert rules wait for; without it none does.
+        *watch* knows what alert rules wait for; without it none does. *found* is called after each that
+        kept something for the teller of what checks find on chains.
         """
         self._db = db
         self._since = since
@@ -71,6 +77,7 @@ class Writer:
         self._tell = tell
         self._ask = ask
         self._watch = watch
+        self._found = found
         self._interner = Interner(db)
         self._queue: deque[_Waiting] = deque()
         self._filled = asyncio.Event()
@@ -224,6 +231,8 @@ class Writer:
         metrics.results_refused.inc(sum(len(one.refusals) for one in done.taken))
         metrics.result_gaps.inc(sum(one.batch.gap is not None for one in done.taken))
         pass_on(done.judgement, self._ask, self._tell)
+        if done.found:
+            self._found()
 
 
 def _stopped() -> TocsinError:

@@ -7,9 +7,11 @@ from typing import Any
 from uuid import UUID
 
 from collector.core import events as payloads
+from collector.core import events_web3 as of_chains
 from collector.core.access import Actor
 from collector.core.incident import Tell
 from collector.core.monitor import status
+from collector.core.web3 import Alert
 from collector.services.incidents import shown
 from collector.storage import incident_reads
 from collector.storage.db import Tx
@@ -19,6 +21,7 @@ from collector.storage.judged import Incident, Judged
 from collector.storage.monitors import Monitor
 from collector.storage.states import Located
 from collector.storage.timeline import Entry
+from collector.storage.web3_news import Chain, Untold
 from shared import ids
 
 _DELETED = "deleted"
@@ -86,6 +89,20 @@ def notice(judged: Judged, kind: str, places: Sequence[Located], *, begins: bool
     monitor = about(judged, down=judged.down)
     payload = payloads.notice(kind, monitor, states, begins=begins, now=now)
     return Event(judged.team_id, judged.id, kind, payload)
+
+
+def crossing(judged: Judged, chain: Chain, type_: str, alert: Alert, *, over: bool, now: datetime) -> Event:
+    """That a threshold of a chain was crossed, or that this is *over*."""
+    about = of_chains.monitor_part(judged.id, judged.name, judged.type, chain.chain)
+    payload = of_chains.crossing(about, chain.sub_type, type_, alert, over=over, now=now)
+    return Event(judged.team_id, judged.id, payload["event"], payload)
+
+
+def chain_log(judged: Judged, chain: Chain, log: Untold, now: datetime) -> Event:
+    """That something happened on a chain, or that the chain took it back."""
+    about = of_chains.monitor_part(judged.id, judged.name, judged.type, chain.chain)
+    payload = of_chains.log(about, chain.sub_type, log.data, removed=log.removed, now=now)
+    return Event(judged.team_id, judged.id, payload["event"], payload)
 
 
 def located(place: Located, *, bad: bool) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from collector.core.assignment import Pool, Probe, choose, pool
 from collector.services import signals
-from collector.storage import plans, probes
+from collector.storage import plans, probes, web3_writes
 from collector.storage.db import Tx
 
 _HEARD_WITHIN = timedelta(seconds=60)
@@ -39,8 +39,10 @@ async def place(tx: Tx, monitor: int, revision: int, locations: Sequence[str], *
             here = pool(known, *owner, name, now)
             after[numbers[name]] = choose(here, monitor, numbers[name], before.get(numbers[name]))
             unserved += [] if here.own else [name]
-        await plans.drop(tx, monitor, list(after))
         await plans.put(tx, monitor, revision, list(after), list(after.values()))
+        if before.keys() - after.keys():
+            await plans.drop(tx, monitor, list(after))
+            await web3_writes.let_go(tx, monitor, list(after))
     concerned = {probe for probe in (*before.values(), *after.values()) if probe}
     await _tell(tx, "plan", [(probe, monitor) for probe in concerned], now)
     return unserved

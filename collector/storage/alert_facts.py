@@ -106,6 +106,27 @@ async def rates(tx: Tx, wanted: Sequence[tuple[int, datetime]]) -> dict[tuple[in
     return {(row["monitor"], row["since"]): Rate(row["failed"], row["total"]) for row in rows}
 
 
+async def heard(tx: Tx, monitors: Sequence[Key], since: datetime) -> dict[tuple[Key, UUID], datetime]:
+    """By monitor and rule: until when what a Web3 monitor found was part of an alert that is over.
+
+    Only of alerts that were over after *since*. What was told in the last minute of an alert that ended by
+    itself may not have been seen: it would have gone on.
+    """
+    rows = await tx.fetch(
+        """
+        SELECT a.team_id, a.monitor_id, a.rule_id,
+            max(a.recovered_at - CASE WHEN a.recovered_by IS NULL THEN interval '1 minute' ELSE '0' END) AS at
+        FROM unnest($1::int[], $2::uuid[]) AS u (team_id, monitor_id)
+        JOIN alerts a USING (team_id, monitor_id)
+        WHERE a.status = 'recovered' AND a.recovered_at > $3 GROUP BY 1, 2, 3
+        """,
+        [team_id for team_id, _ in monitors],
+        [monitor_id for _, monitor_id in monitors],
+        since,
+    )
+    return {((row["team_id"], row["monitor_id"]), row["rule_id"]): row["at"] for row in rows}
+
+
 async def acknowledged_by(tx: Tx, team_id: int, incident_id: UUID) -> dict[str, object] | None:
     """Who took the incident on."""
     by: dict[str, object] | None = await tx.fetchval(

@@ -46,6 +46,9 @@ async def add_of_rule(tx: Tx, team_id: int, rule_id: UUID) -> None:
         SELECT $1, m.id FROM rules r JOIN monitors m USING (team_id)
         WHERE r.team_id = $1 AND r.id = $2 AND r.enabled AND {CONCERNS} AND (m.down OR EXISTS (
             SELECT FROM states s WHERE s.monitor = m.monitor AND (s.failing OR s.fails > 0)
+        ) OR EXISTS (
+            SELECT FROM web3_alerts w
+            WHERE w.team_id = m.team_id AND w.monitor_id = m.id AND w.told_at IS NOT NULL
         ))
         UNION
         SELECT $1, a.monitor_id FROM alerts a

@@ -10,6 +10,7 @@ from uuid import UUID
 import orjson
 
 from collector.storage.db import Tx
+from shared.kinds import UMBRELLA, WEB3
 
 # What stands for anything in LIKE.
 _ANY = re.compile(r"[\\%_]")
@@ -162,7 +163,7 @@ def _where(team_id: int, wanted: Wanted) -> tuple[str, list[Any]]:
     name, colon, value = (wanted.tag or "").partition(":")
     asked: dict[str, Any] = {
         "m.team_id = $": team_id,
-        "m.type = $": wanted.type,
+        **_of_type(wanted.type),
         "m.group_name = $": wanted.group,
         "m.tags ? $": name if name and not colon else None,
         "m.tags @> $": {name: value} if colon else None,
@@ -171,7 +172,17 @@ def _where(team_id: int, wanted: Wanted) -> tuple[str, list[Any]]:
         "m.silenced_until > $": wanted.silenced_at,
     }
     given = [(term, value) for term, value in asked.items() if value is not None]
-    terms = [f"{term}{place}" for place, (term, _) in enumerate(given, start=1)]
+    terms = [term.replace("$", f"${place}") for place, (term, _) in enumerate(given, start=1)]
     if wanted.status:
         terms.append(_STATUS[wanted.status].format(measured=_MEASURED))
     return " AND ".join(terms), [value for _, value in given]
+
+
+def _of_type(type_: str | None) -> dict[str, Any]:
+    """The umbrella of Web3 takes in all of them; each of them is there under its own name, too."""
+    if type_ == UMBRELLA:
+        return {"m.type = ANY($)": [UMBRELLA, *WEB3]}
+    if type_ in WEB3:
+        checked = "CASE WHEN m.type = 'web3' THEN m.config ->> 'subType' ELSE m.type END"
+        return {"m.type = ANY($)": [UMBRELLA, type_], f"{checked} = $": type_}
+    return {"m.type = $": type_}

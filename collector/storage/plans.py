@@ -6,8 +6,11 @@ from typing import Any
 from uuid import UUID
 
 from collector.storage.db import Tx
+from shared.kinds import UMBRELLA, WEB3
 
 _PLACING = 0x706C6163  # "plac": the key of the advisory lock below
+# What is checked: of the umbrella of Web3 its configuration says it.
+_TYPE = "CASE WHEN m.type = 'web3' THEN m.config ->> 'subType' ELSE m.type END"
 # A process that is stopped in the middle does not keep all others from it.
 _NOT_FOR_LONG = "set_config('idle_in_transaction_session_timeout', '5s', true)"
 
@@ -23,8 +26,10 @@ async def exclude(tx: Tx) -> None:
 
 
 async def owner(tx: Tx, monitor: int) -> tuple[int, str] | None:
-    """The monitor's team and type; None when it is gone."""
-    row = await tx.fetchrow("SELECT team_id, type FROM monitors WHERE monitor = $1", monitor)
+    """The monitor's team and the type of its checks; None when it is gone."""
+    row = await tx.fetchrow(
+        f"SELECT m.team_id, {_TYPE} AS type FROM monitors m WHERE m.monitor = $1", monitor
+    )
     return (row["team_id"], row["type"]) if row else None
 
 
@@ -75,13 +80,18 @@ async def put(
     """Give the monitor these locations, in turn, each with its probe.
 
     A new revision starts the streaks afresh, since results of the older one move nothing any more; but a
-    location that was failing goes on failing until a confirmed verdict says otherwise.
+    location that was failing goes on failing until a confirmed verdict says otherwise. What checks of chains
+    were told to go on from stays, and new locations go on from there: nothing is missed while a monitor is
+    paused, changed or moved. So the locations that it leaves are to be dropped after this.
     """
     await tx.execute(
         """
-        INSERT INTO states AS s (monitor, location, turn, revision, probe_id, assignment)
+        INSERT INTO states AS s (monitor, location, turn, revision, probe_id, assignment, checkpoint)
         SELECT $1, location, turn - 1, $2, probe_id,
-            CASE WHEN probe_id IS NOT NULL THEN nextval('assignment_numbers') END
+            CASE WHEN probe_id IS NOT NULL THEN nextval('assignment_numbers') END,
+            (SELECT o.checkpoint FROM states o JOIN monitors m USING (monitor)
+             WHERE o.monitor = $1 AND m.type = ANY($5) AND o.checkpoint IS NOT NULL
+             ORDER BY o.last_at DESC NULLS LAST LIMIT 1)
         FROM unnest($3::smallint[], $4::uuid[]) WITH ORDINALITY AS u (location, probe_id, turn)
         ORDER BY location
         ON CONFLICT (monitor, location) DO UPDATE SET
@@ -92,18 +102,21 @@ async def put(
             fails = CASE WHEN s.revision = excluded.revision THEN s.fails ELSE 0 END,
             goods = CASE WHEN s.revision = excluded.revision THEN s.goods ELSE 0 END,
             failed_since = CASE WHEN s.revision = excluded.revision OR s.failing THEN s.failed_since END,
-            checkpoint = CASE WHEN s.revision = excluded.revision THEN s.checkpoint END
+            checkpoint = CASE WHEN s.revision = excluded.revision OR EXISTS (
+                SELECT FROM monitors m WHERE m.monitor = $1 AND m.type = ANY($5)
+            ) THEN s.checkpoint END
         """,
         monitor,
         revision,
         locations,
         probes,
+        [UMBRELLA, *WEB3],
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """A monitor at a location, and who checks it there."""
+    """A monitor at a location, and who checks it there; *type*: of its checks."""
 
     monitor: int
     location: int
@@ -116,8 +129,8 @@ class Holding:
 async def holdings(tx: Tx) -> list[Holding]:
     """Of all monitors that are not paused, in key order."""
     rows = await tx.fetch(
-        """
-        SELECT s.monitor, s.location, l.name, m.team_id, m.type, s.probe_id
+        f"""
+        SELECT s.monitor, s.location, l.name, m.team_id, {_TYPE}, s.probe_id
         FROM states s JOIN monitors m USING (monitor) JOIN locations l USING (location)
         WHERE m.paused_at IS NULL ORDER BY s.monitor, s.location
         """
@@ -128,8 +141,8 @@ async def holdings(tx: Tx) -> list[Holding]:
 async def lock_held(tx: Tx, probe_id: UUID, numbers: Sequence[int]) -> list[Holding]:
     """Those of the assignments *numbers* that are the probe's still, locked in key order."""
     rows = await tx.fetch(
-        """
-        SELECT s.monitor, s.location, l.name, m.team_id, m.type, s.probe_id
+        f"""
+        SELECT s.monitor, s.location, l.name, m.team_id, {_TYPE}, s.probe_id
         FROM states s JOIN monitors m USING (monitor) JOIN locations l USING (location)
         WHERE s.probe_id = $1 AND s.assignment = ANY($2::bigint[]) AND m.paused_at IS NULL
         ORDER BY s.monitor, s.location FOR NO KEY UPDATE OF s
@@ -198,8 +211,8 @@ class Planned:
     checkpoint: bytes | None
 
 
-_PLANNED = """
-    SELECT s.assignment, s.monitor, s.location, s.revision, m.team_id, m.id, m.type, m.config, m.secrets,
+_PLANNED = f"""
+    SELECT s.assignment, s.monitor, s.location, s.revision, m.team_id, m.id, {_TYPE}, m.config, m.secrets,
         m.interval_s, m.timeout_s, s.turn, cardinality(m.locations), m.failure_threshold,
         m.recovery_threshold, s.fails, s.failing,
         s.last_at IS NULL OR s.last_at < greatest(m.updated_at, now() - m.interval_s * interval '1 second'),

@@ -19,6 +19,7 @@ class Previewed:
     monitor: int
     id: UUID
     name: str
+    type: str
     interval_s: int
     failure_threshold: int
     quorum: str
@@ -29,7 +30,7 @@ async def monitors(tx: Tx, team_id: int, selection: Selection, limit: int) -> li
     """Those that such a selection is for, the oldest first."""
     rows = await tx.fetch(
         """
-        SELECT m.monitor, m.id, m.name, m.interval_s, m.failure_threshold, m.quorum,
+        SELECT m.monitor, m.id, m.name, m.type, m.interval_s, m.failure_threshold, m.quorum,
             ARRAY(SELECT location FROM states s WHERE s.monitor = m.monitor ORDER BY s.turn) AS locations
         FROM monitors m
         WHERE m.team_id = $1 AND ($2 OR m.id = ANY ($3) OR m.tags ?| $4 OR m.tags @> ANY ($5))

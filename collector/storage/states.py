@@ -1,6 +1,6 @@
 """What is known now of each monitor at each location, as the writer moves it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -259,26 +259,4 @@ async def save(tx: Tx, after: Sequence[tuple[int, int, LocationState]]) -> None:
         [state.fails for _, _, state in after],
         [state.goods for _, _, state in after],
         [state.failed_since for _, _, state in after],
-    )
-
-
-async def save_checkpoints(tx: Tx, checkpoints: Mapping[tuple[int, int, int, UUID], bytes]) -> None:
-    """Keep what checks want back at their next start, by (monitor, location, assignment, probe).
-
-    Most are as they were, and nothing is written of those.
-    """
-    keys = sorted(checkpoints)
-    await tx.execute(
-        """
-        UPDATE states s SET checkpoint = u.checkpoint
-        FROM unnest($1::int[], $2::smallint[], $3::bigint[], $4::uuid[], $5::bytea[])
-            AS u (monitor, location, assignment, probe_id, checkpoint)
-        WHERE s.monitor = u.monitor AND s.location = u.location AND s.assignment = u.assignment
-            AND s.probe_id = u.probe_id AND s.checkpoint IS DISTINCT FROM u.checkpoint
-        """,
-        [monitor for monitor, _, _, _ in keys],
-        [location for _, location, _, _ in keys],
-        [assignment for _, _, assignment, _ in keys],
-        [probe_id for _, _, _, probe_id in keys],
-        [checkpoints[key] for key in keys],
     )

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import structlog
 
-from collector.storage import leases, partitions, retention, rollups
+from collector.storage import leases, partitions, retention, rollups, web3_news
 from collector.storage.db import Db, Tx
 
 log = structlog.get_logger()
@@ -74,6 +74,8 @@ class Retention:
             "cadences": await retention.cadences(tx, raw - rollups.LONGEST, _ROWS),
             "refused": await retention.refused(tx, raw, _ROWS),
             "gaps": await retention.gaps(tx, raw, _ROWS),
+            "chain_logs": await web3_news.forget(tx, raw, _ROWS),
+            "probes": await retention.probes(tx, raw, _ROWS),
             "failures": await retention.failures(tx, raw, _ROWS),
             "deliveries": await retention.deliveries(tx, raw, _ROWS),
             "events": await retention.events(tx, raw, _ROWS),

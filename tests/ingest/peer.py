@@ -18,6 +18,7 @@ from collector.ingest.sessions import Sessions
 from collector.ingest.writer import Writer
 from collector.services.assignments import place
 from collector.services.signals import Signals
+from collector.services.web3_nodes import NONE, Nodes
 from collector.storage import partitions
 from collector.storage.db import Db
 from probe.credentials import Credentials as ProbeCredentials
@@ -72,7 +73,7 @@ class Collector:
 
 @asynccontextmanager
 async def collecting(
-    db: Db, *, writes: bool = True, keyring: Keyring | None = None
+    db: Db, *, writes: bool = True, keyring: Keyring | None = None, nodes: Nodes = NONE
 ) -> AsyncIterator[Collector]:
     """A collector that takes probes; one that does not write leaves everything waiting."""
     async with db.transaction() as tx:
@@ -85,7 +86,7 @@ async def collecting(
         collector.changes += 1
 
     credentials = Credentials(db, keyring, names=["127.0.0.1"], now=utc_now)
-    sessions = Sessions(db, writer, signals, keyring, credentials, changed=changed, now=utc_now)
+    sessions = Sessions(db, writer, signals, keyring, credentials, changed=changed, now=utc_now, nodes=nodes)
     port = await sessions.start("127.0.0.1:0")
     team_id = await make_team(db, utc_now())
     collector = Collector(db, sessions, writer, signals, keyring, credentials, port, team_id)

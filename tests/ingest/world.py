@@ -206,13 +206,14 @@ async def writing(
     since: Callable[[], datetime | None] = lambda: utc_now() - timedelta(hours=1),
     ask: Ask = unasked,
     watch: Watch | None = None,
+    found: Callable[[], None] = lambda: None,
 ) -> AsyncIterator[Writer]:
     """A writer at work, started long ago."""
 
     def tell() -> None:
         world.told += 1
 
-    writer = Writer(world.db, since=since, now=now, tell=tell, ask=ask, watch=watch)
+    writer = Writer(world.db, since=since, now=now, tell=tell, ask=ask, watch=watch, found=found)
     task = asyncio.create_task(forever("writer", writer.turn, timedelta(milliseconds=10)))
     try:
         yield writer

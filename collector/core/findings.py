@@ -1,0 +1,173 @@
+"""What a probe says that it found, read: it may say anything, and only what can be meant is taken."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from shared.errors import TocsinError
+from shared.findings import Finding, Found
+
+_ALERT: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_LOG: Final = re.compile(r"0x[0-9a-f]{64}:(?:[0-9]{1,10}|native)")
+_NUMBER: Final = re.compile(r"[0-9]{1,19}")
+_HASH: Final = re.compile(r"0x[0-9a-f]{64}")
+_AMOUNT: Final = re.compile(r"-?[0-9]{1,90}(?:\.[0-9]{1,40})?")
+_MOST_WORDS: Final = 500
+_MOST_NAME: Final = 128
+_MOST_BYTES: Final = 64 * 1024
+_MOST_DEPTH: Final = 32
+_BIG: Final = 2**63 - 1
+_INT: Final = 2**31 - 1
+
+
+class Unreadable(TocsinError):
+    """A finding that cannot be meant; the message is one of few."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """A threshold is crossed, or is no longer; *data*: current, threshold, unit, message, what there is."""
+
+    key: str
+    raised: bool
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """Something that happened, once; *data* is as people see it."""
+
+    key: str
+    block: int
+    index: int | None
+    block_hash: str
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """Of blocks *first* to *last* only logs of those of these *hashes*, by number in decimal, still stand."""
+
+    first: int
+    last: int
+    hashes: dict[str, str]
+
+
+def read(finding: Finding) -> Crossing | Log | Gone:
+    """Raises Unreadable."""
+    if finding.found in {Found.RAISED, Found.RECOVERED}:
+        _demand(_ALERT.fullmatch(finding.key), "key")
+        return Crossing(finding.key, finding.found is Found.RAISED, _measured(_object(finding.data)))
+    if finding.found is Found.LOG:
+        return _log(finding)
+    return _gone(_object(finding.data))
+
+
+def _log(finding: Finding) -> Log:
+    _demand(_LOG.fullmatch(finding.key), "key")
+    said = _object(finding.data)
+    block = _number(said.get("blockNumber"), _BIG)
+    index = None if said.get("logIndex") is None else _number(said["logIndex"], _INT)
+    block_hash = _hash(said.get("blockHash"))
+    args, fault = _arguments(said, len(finding.data))
+    shown = {
+        "name": _text(said.get("name"), _MOST_NAME),
+        "args": args,
+        "address": _text(said.get("address"), _MOST_NAME) or None,
+        "transactionHash": finding.key.partition(":")[0],
+        "blockNumber": block,
+        "blockHash": block_hash,
+        "logIndex": index,
+    }
+    if fault:
+        shown["error"] = fault
+    alert = said.get("alert")
+    if isinstance(alert, dict):
+        type_ = _text(alert.get("type"), _MOST_NAME)
+        _demand(_ALERT.fullmatch(type_), "alert")
+        shown["alert"] = {"type": type_, **_measured(alert)}
+    return Log(finding.key, block, index, block_hash, shown)
+
+
+def _gone(said: Mapping[str, Any]) -> Gone:
+    first, last, hashes = (
+        _number(said.get("first"), _BIG),
+        _number(said.get("last"), _BIG),
+        said.get("hashes"),
+    )
+    if not isinstance(hashes, dict) or first > last:
+        raise Unreadable("range")
+    _demand(all(map(_NUMBER.fullmatch, hashes)), "range")
+    return Gone(first, last, {number: _hash(hash_) for number, hash_ in hashes.items()})
+
+
+def _arguments(said: Mapping[str, Any], size: int) -> tuple[Any, str]:
+    """What it says, and why not: that it happened counts, even if it says more than anybody can keep."""
+    fault = _text(said.get("error"), _MOST_WORDS)
+    if size > _MOST_BYTES:
+        return {}, "its arguments are too large to be kept"
+    try:
+        return _kept(said.get("args", {}), _MOST_DEPTH), fault
+    except Unreadable:
+        return {}, "its arguments are nested too deeply to be kept"
+
+
+def _measured(said: Mapping[str, Any]) -> dict[str, Any]:
+    """What of it can be understood; all of it may be missing."""
+    shown = {}
+    for name in ("current", "threshold"):
+        value = said.get(name)
+        if isinstance(value, str) and _AMOUNT.fullmatch(value):
+            shown[name] = value
+    for name, most in (("unit", 32), ("message", _MOST_WORDS)):
+        if text := _text(said.get(name), most):
+            shown[name] = text
+    return shown
+
+
+def _object(data: bytes) -> dict[str, Any]:
+    try:
+        said = orjson.loads(data or b"{}")
+    except ValueError as error:
+        raise Unreadable("json") from error
+    _demand(isinstance(said, dict), "json")
+    return dict(said)
+
+
+def _kept(value: Any, depth: int) -> Any:
+    """As PostgreSQL takes it, which knows no NUL."""
+    if isinstance(value, str):
+        return value.replace("\0", "\ufffd")
+    if not isinstance(value, dict | list):
+        return value
+    _demand(depth > 0, "nested too deeply")
+    if isinstance(value, dict):
+        return {name.replace("\0", "\ufffd"): _kept(one, depth - 1) for name, one in value.items()}
+    return [_kept(one, depth - 1) for one in value]
+
+
+def _text(value: Any, most: int) -> str:
+    """In one line: it goes into mails and logs."""
+    return (
+        " ".join(value[: most * 2].replace("\0", "\ufffd").split())[:most] if isinstance(value, str) else ""
+    )
+
+
+def _hash(value: Any) -> str:
+    text = _text(value, _MOST_NAME).lower()
+    _demand(_HASH.fullmatch(text), "block hash")
+    return text
+
+
+def _number(value: Any, most: int) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most:
+        return value
+    raise Unreadable("number")
+
+
+def _demand(holds: object, fault: str) -> None:
+    if not holds:
+        raise Unreadable(fault)

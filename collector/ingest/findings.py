@@ -1,0 +1,171 @@
+"""What checks found besides their outcomes, on its way from the batches into its tables."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from collector import metrics
+from collector.core.findings import Crossing, Gone, Log, Unreadable, read
+from collector.core.web3 import Alert, raised, recovered
+from collector.ingest.columns import Columns, kept_by
+from collector.storage import checkpoints, states, web3_writes
+from collector.storage.checkpoints import Kept
+from collector.storage.db import Tx
+from collector.storage.web3_writes import Key, Owner, Seen, TakenBack
+from shared.clock import EPOCH
+from shared.findings import Finding, Found
+
+# Of one monitor: no kind has nearly as many thresholds.
+_MOST_ALERTS: Final = 64
+# Of one transaction; a chain takes back blocks once in a while, and thresholds are told of at their edges.
+_MOST_RETRACTIONS: Final = 500
+_MOST_EDGES: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """What one result brought, which began *at*."""
+
+    kept: Kept
+    at: datetime
+    findings: Sequence[Finding]
+
+
+@dataclass(slots=True)
+class _News:
+    """What is to be written: alerts as they are after it, logs and what takes them back in their order.
+
+    *standing*: see `checkpoints.standing`.
+    """
+
+    owners: Mapping[int, Owner]
+    standing: Mapping[Kept, bool]
+    alerts: dict[Key, Alert]
+    changed: set[Key] = field(default_factory=set)
+    logs: list[Seen] = field(default_factory=list)
+    takes_back: list[tuple[int, TakenBack]] = field(default_factory=list)  # after so many logs
+    refused: Counter[str] = field(default_factory=Counter)
+    held: Counter[UUID] = field(default_factory=Counter)  # alerts by their monitor
+    edges: int = 0
+
+
+def monitors(columns: Columns) -> set[int]:
+    """Of which something was found, whosever they are."""
+    return {part.batch.monitor[i] for part in columns.parts for i in part.batch.found}
+
+
+async def note(tx: Tx, columns: Columns, now: datetime) -> bool:
+    """Keep what was found; was there any?
+
+    Thresholds go by the checkpoint: they count where it is kept. A log happened, whoever saw it and however
+    late it comes: it counts wherever its result may be written, once. That some are no part of the chain any
+    more is for those to say who have the assignment.
+    """
+    if not any(part.batch.found for part in columns.parts):
+        return False
+    results = list(_results(columns))
+    standing = await checkpoints.standing(tx, sorted({one.kept for one in results}))
+    results = await _permitted(tx, results, standing)
+    locked = await web3_writes.lock_monitors(tx, sorted({one.kept.monitor for one in results}))
+    owners = {one.monitor: one for one in locked}
+    known = await web3_writes.alerts(tx, [(one.team_id, one.id) for one in locked])
+    news = _News(owners, standing, known, held=Counter(id_ for _, id_, _ in known))
+    for result in results:
+        _take(news, result)
+    await _write(tx, news, now)
+    for reason, count in news.refused.items():
+        metrics.findings_refused.labels(reason).inc(count)
+    return bool(news.changed or news.logs or news.takes_back)
+
+
+def _results(columns: Columns) -> Iterator[_Result]:
+    """Those that found something, in the order in which they count."""
+    start = 0
+    for part in columns.parts:
+        for i, findings in sorted(part.batch.found.items()):
+            at = EPOCH + timedelta(milliseconds=columns.at_ms[start + i])
+            yield _Result(kept_by(part, i), at, findings)
+        start += len(part.batch.monitor)
+
+
+async def _permitted(tx: Tx, results: Sequence[_Result], standing: Mapping[Kept, bool]) -> list[_Result]:
+    """Without those of probes that do not serve the monitor's team."""
+    doubtful: defaultdict[UUID, set[int]] = defaultdict(set)
+    for one in results:
+        if one.kept not in standing:
+            doubtful[one.kept.probe_id].add(one.kept.monitor)
+    allowed = {
+        probe_id: await states.may_write(tx, probe_id, sorted(monitors))
+        for probe_id, monitors in doubtful.items()
+    }
+    return [one for one in results if one.kept in standing or one.kept.monitor in allowed[one.kept.probe_id]]
+
+
+def _take(news: _News, result: _Result) -> None:
+    owner = news.owners.get(result.kept.monitor)
+    if owner is None:
+        news.refused["monitor"] += len(result.findings)
+        return
+    for finding in result.findings:
+        news.edges += finding.found is not Found.LOG
+        if news.edges > _MOST_EDGES and finding.found is not Found.LOG:
+            news.refused["too many"] += 1
+            continue
+        try:
+            _add(news, owner, result, read(finding))
+        except Unreadable as error:
+            news.refused[str(error)] += 1
+
+
+def _add(news: _News, owner: Owner, result: _Result, found: Crossing | Log | Gone) -> None:
+    location = result.kept.location
+    if isinstance(found, Log):
+        news.logs.append(Seen(owner, location, result.at, found))
+    elif isinstance(found, Crossing):
+        if news.standing.get(result.kept):
+            _cross(news, owner, location, found, result.at)
+    elif result.kept in news.standing:
+        if len(news.takes_back) >= _MOST_RETRACTIONS:
+            raise Unreadable("too many")
+        news.takes_back.append((len(news.logs), TakenBack(owner, location, result.at, found)))
+
+
+def _cross(news: _News, owner: Owner, location: int, crossing: Crossing, at: datetime) -> None:
+    key = (owner.team_id, owner.id, crossing.key)
+    before = news.alerts.get(key)
+    if not crossing.raised:
+        after = recovered(before, location, crossing.data)
+    else:
+        if before is None and news.held[owner.id] >= _MOST_ALERTS:
+            raise Unreadable("too many")
+        news.held[owner.id] += before is None
+        after = raised(before, location, crossing.data, at)
+    if after is not None and after != before:
+        news.alerts[key] = after
+        news.changed.add(key)
+
+
+async def _write(tx: Tx, news: _News, now: datetime) -> None:
+    if news.changed:
+        await web3_writes.save_alerts(tx, {key: news.alerts[key] for key in sorted(news.changed)})
+    done = 0
+    for after, taken in news.takes_back:
+        await _add_logs(tx, news.logs[done:after])
+        await web3_writes.take_back(tx, taken, now)
+        done = after
+    await _add_logs(tx, news.logs[done:])
+
+
+async def _add_logs(tx: Tx, logs: Sequence[Seen]) -> None:
+    """Of several of one key what each location said last, one after the other."""
+    last = {(one.owner.monitor, one.log.key, one.location): one for one in logs}
+    rounds: defaultdict[int, list[Seen]] = defaultdict(list)
+    seen: Counter[tuple[int, str]] = Counter()
+    for (monitor, key, _), one in last.items():
+        rounds[seen[monitor, key]].append(one)
+        seen[monitor, key] += 1
+    for round_ in rounds.values():
+        await web3_writes.add_logs(tx, round_)

@@ -1,0 +1,182 @@
+"""What checks of chains found, as the writer keeps it and as it is told."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from collector.core.findings import Gone, Log
+from collector.core.web3 import Alert
+from collector.storage.db import Tx
+from shared.kinds import UMBRELLA, WEB3
+
+Key = tuple[int, UUID, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The row of a monitor that checks a chain."""
+
+    monitor: int
+    team_id: int
+    id: UUID
+
+
+async def lock_monitors(tx: Tx, monitors: Sequence[int]) -> list[Owner]:
+    """Those of *monitors* that check a chain, locked in key order."""
+    rows = await tx.fetch(
+        """
+        SELECT monitor, team_id, id FROM monitors WHERE monitor = ANY($1) AND type = ANY($2)
+        ORDER BY monitor FOR NO KEY UPDATE
+        """,
+        list(monitors),
+        [UMBRELLA, *WEB3],
+    )
+    return [Owner(**row) for row in rows]
+
+
+async def alerts(tx: Tx, monitors: Sequence[tuple[int, UUID]]) -> dict[Key, Alert]:
+    """All that is kept of these monitors, by team and id, which are locked."""
+    rows = await tx.fetch(
+        """
+        SELECT a.team_id, a.monitor_id, a.key, a.locations, a.raised_at, a.data, a.recovery, a.told_at
+        FROM unnest($1::int[], $2::uuid[]) AS u (team_id, monitor_id)
+        JOIN web3_alerts a USING (team_id, monitor_id) ORDER BY a.team_id, a.monitor_id, a.key
+        """,
+        [team for team, _ in monitors],
+        [id_ for _, id_ in monitors],
+    )
+    return {
+        (row["team_id"], row["monitor_id"], row["key"]): Alert(
+            tuple(row["locations"]), row["raised_at"], row["data"], row["recovery"], row["told_at"]
+        )
+        for row in rows
+    }
+
+
+async def save_alerts(tx: Tx, after: Mapping[Key, Alert | None]) -> None:
+    """Keep each as it is now; None of those that are done with."""
+    kept = {key: alert for key, alert in after.items() if alert is not None}
+    gone = [key for key, alert in after.items() if alert is None]
+    if kept:
+        await tx.execute(
+            """
+            INSERT INTO web3_alerts
+                (team_id, monitor_id, key, locations, raised_at, data, recovery, told_at)
+            SELECT team_id, monitor_id, key, string_to_array(locations, ',')::smallint[],
+                raised_at, data, recovery, told_at
+            FROM unnest($1::int[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::jsonb[],
+                    $7::jsonb[], $8::timestamptz[])
+                AS u (team_id, monitor_id, key, locations, raised_at, data, recovery, told_at)
+            ON CONFLICT (team_id, monitor_id, key) DO UPDATE SET
+                locations = excluded.locations, raised_at = excluded.raised_at, data = excluded.data,
+                recovery = excluded.recovery, told_at = excluded.told_at
+            """,
+            *_columns(list(kept)),
+            # No array of PostgreSQL holds lists of different lengths.
+            [",".join(map(str, alert.locations)) for alert in kept.values()],
+            [alert.raised_at for alert in kept.values()],
+            [alert.data for alert in kept.values()],
+            [alert.recovery for alert in kept.values()],
+            [alert.told_at for alert in kept.values()],
+        )
+    if gone:
+        await tx.execute(
+            """
+            DELETE FROM web3_alerts a USING unnest($1::int[], $2::uuid[], $3::text[])
+                AS u (team_id, monitor_id, key)
+            WHERE a.team_id = u.team_id AND a.monitor_id = u.monitor_id AND a.key = u.key
+            """,
+            *_columns(gone),
+        )
+
+
+async def let_go(tx: Tx, monitor: int, kept: Sequence[int]) -> None:
+    """What other locations than *kept* hold raised is not any more: nobody looks at it there."""
+    await tx.execute(
+        """
+        UPDATE web3_alerts a
+        SET locations = ARRAY(SELECT one FROM unnest(a.locations) AS one WHERE one = ANY($2::smallint[]))
+        FROM monitors m
+        WHERE m.monitor = $1 AND a.team_id = m.team_id AND a.monitor_id = m.id
+            AND NOT a.locations <@ $2::smallint[]
+        """,
+        monitor,
+        list(kept),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A log that a check at *location* found that began *at*."""
+
+    owner: Owner
+    location: int
+    at: datetime
+    log: Log
+
+
+async def add_logs(tx: Tx, found: Sequence[Seen]) -> None:
+    """Keep logs, no two of one key; one that is there may have come to lie in another block.
+
+    One that was taken back is there again if it lies in another block, or for the location that took it back:
+    others may not know yet of what it knows. An older check than the last to speak of it changes nothing.
+    """
+    await tx.execute(
+        """
+        INSERT INTO web3_logs AS l
+            (team_id, monitor_id, key, block, log_index, block_hash, found_at, location, data, said_at)
+        SELECT *, found_at FROM unnest($1::int[], $2::uuid[], $3::text[], $4::bigint[], $5::int[], $6::text[],
+                $7::timestamptz[], $8::smallint[], $9::jsonb[])
+            AS u (team_id, monitor_id, key, block, log_index, block_hash, found_at, location, data)
+        ON CONFLICT (team_id, monitor_id, key) DO UPDATE SET
+            block = excluded.block, block_hash = excluded.block_hash, data = excluded.data,
+            waits = CASE WHEN l.removed_at IS NULL THEN l.waits ELSE l.told_at IS NULL END,
+            removed_at = NULL, removed_by = NULL, said_at = excluded.said_at
+        WHERE l.said_at <= excluded.said_at AND (
+            l.removed_at IS NULL OR l.block_hash <> excluded.block_hash OR l.removed_by = excluded.location
+        )
+        """,
+        *_columns([(one.owner.team_id, one.owner.id, one.log.key) for one in found]),
+        [one.log.block for one in found],
+        [one.log.index for one in found],
+        [one.log.block_hash for one in found],
+        [one.at for one in found],
+        [one.location for one in found],
+        [one.log.data for one in found],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """What a check at *location* that began *at* found to be no part of the chain any more."""
+
+    owner: Owner
+    location: int
+    at: datetime
+    gone: Gone
+
+
+async def take_back(tx: Tx, taken: TakenBack, now: datetime) -> None:
+    """Who was not told of such a log hears nothing of it."""
+    owner, gone = taken.owner, taken.gone
+    await tx.execute(
+        """
+        UPDATE web3_logs SET removed_at = $8, removed_by = $7, said_at = $6, waits = told_at IS NOT NULL
+        WHERE team_id = $1 AND monitor_id = $2 AND block BETWEEN $3 AND $4 AND removed_at IS NULL
+            AND said_at <= $6 AND block_hash IS DISTINCT FROM $5::jsonb ->> block::text
+        """,
+        owner.team_id,
+        owner.id,
+        gone.first,
+        gone.last,
+        gone.hashes,
+        taken.at,
+        taken.location,
+        now,
+    )
+
+
+def _columns(keys: Sequence[Key]) -> tuple[list[Any], ...]:
+    return [team for team, _, _ in keys], [id_ for _, id_, _ in keys], [key for _, _, key in keys]

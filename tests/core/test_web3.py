@@ -1,0 +1,92 @@
+"""What becomes of a crossed threshold: a sentence a row."""
+
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from collector.core.holds import Allowed, Hold, allowed
+from collector.core.web3 import Alert, Tell, due, passes, raised, recovered
+from shared.clock import EPOCH
+
+AT = EPOCH + timedelta(days=1)
+LATER = AT + timedelta(minutes=1)
+FREE = allowed(())
+SILENT = allowed((Hold.SILENCED,))
+PAUSED = allowed((Hold.PAUSED,))
+
+
+def crossed(*locations: int, told_at: datetime | None = None) -> Alert:
+    return Alert(locations, AT, {"current": "2"}, told_at=told_at)
+
+
+def test_the_first_location_makes_it_and_the_last_ends_it() -> None:
+    one = raised(None, 2, {"current": "2"}, AT)
+    both = raised(one, 1, {"current": "3"}, LATER)
+    assert (both.locations, both.raised_at, both.data) == ((1, 2), AT, {"current": "2"})
+    left = recovered(both, 2, {})
+    assert left is not None
+    assert (left.locations, left.recovery) == ((1,), None)
+    over = recovered(left, 1, {"current": "1"})
+    assert over is not None
+    assert (over.locations, over.recovery) == ((), {"current": "1"})
+
+
+def test_what_is_known_is_no_news() -> None:
+    one = crossed(1)
+    assert raised(one, 1, {"current": "9"}, LATER) is one
+    assert recovered(one, 2, {}) is one
+    assert recovered(None, 1, {}) is None
+
+
+def test_each_edge_is_told_once() -> None:
+    assert due(crossed(1), FREE, LATER) == (Tell.RAISED, crossed(1, told_at=LATER))
+    assert due(crossed(1, told_at=AT), FREE, LATER) == (Tell.NOTHING, crossed(1, told_at=AT))
+    assert due(crossed(told_at=AT), FREE, LATER) == (Tell.RECOVERED, None)
+    assert due(crossed(), FREE, LATER) == (Tell.BOTH, None)
+
+
+def test_what_is_held_waits_and_what_came_back_meanwhile_is_told_to_nobody() -> None:
+    assert due(crossed(1), SILENT, LATER) == (Tell.NOTHING, crossed(1))
+    assert due(crossed(), SILENT, LATER) == (Tell.NOTHING, None)
+    assert due(crossed(told_at=AT), SILENT, LATER) == (Tell.RECOVERED, None)
+    assert due(crossed(told_at=AT), PAUSED, LATER) == (Tell.NOTHING, crossed(told_at=AT))
+
+
+def test_logs_are_passed_over_only_where_somebody_wants_no_news_or_a_parent_is_down() -> None:
+    assert [hold for hold in Hold if passes([hold])] == [Hold.SILENCED, Hold.MAINTENANCE, Hold.PARENT_DOWN]
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.tuples(st.sampled_from(["raised", "recovered"]), st.integers(1, 3)),
+            st.sampled_from([FREE, SILENT, PAUSED]),
+        )
+    )
+)
+def test_what_is_told_alternates_and_ends_as_it_is(deeds: list[tuple[str, int] | Allowed]) -> None:
+    alert: Alert | None = None
+    holding: set[int] = set()
+    told: list[str] = []
+    for deed in [*deeds, FREE]:
+        if isinstance(deed, Allowed):
+            if alert is not None:
+                tell, alert = due(alert, deed, AT)
+                told += {
+                    Tell.NOTHING: [],
+                    Tell.RAISED: ["raised"],
+                    Tell.RECOVERED: ["recovered"],
+                    Tell.BOTH: ["raised", "recovered"],
+                }[tell]
+        elif deed[0] == "raised":
+            holding.add(deed[1])
+            alert = raised(alert, deed[1], {}, AT)
+        else:
+            holding.discard(deed[1])
+            alert = recovered(alert, deed[1], {})
+    assert all(one != other for one, other in pairwise(told))
+    assert told[:1] in ([], ["raised"])
+    assert (told[-1:] == ["raised"]) == bool(holding)
+    assert (alert is not None) == bool(holding)
