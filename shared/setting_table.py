@@ -191,11 +191,9 @@ def _networks(text: str) -> tuple[Network, ...]:
 
 
 def _rpc_urls(text: str) -> str:
-    """``ethereum=https://...,https://...;polygon=...``."""
-    for chain in filter(None, map(str.strip, text.split(";"))):
-        name, equals, urls = chain.partition("=")
-        if not equals or not name.strip() or not all(map(_is_web_url, urls.split(","))):
-            raise ValueError("must be like ethereum=https://...,https://...;polygon=https://...")
+    from shared import rpc_urls  # noqa: PLC0415 - all kinds of monitors, for a setting that few have
+
+    rpc_urls.parse(text)
     return text
 
 
@@ -287,7 +285,6 @@ TABLE: Final[Mapping[str, Setting]] = {
 # Settings of later versions: known, so that they are not taken for misspelt.
 NOT_YET: Final = frozenset(
     {
-        "rpc_urls",
         "deadman_url",
     }
 )

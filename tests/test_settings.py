@@ -287,7 +287,7 @@ def test_each_setting_of_the_manual_is_a_variable_a_flag_and_a_key(
 
 def test_what_has_no_effect_yet_is_told_wherever_it_was_said(tmp_path: Path) -> None:
     file = tmp_path / "tocsin.toml"
-    file.write_text("rpc_urls = 'eth=https://a'")
+    file.write_text("deadman_url = 'https://a'")
 
     _, warnings = load(
         CollectorSettings,
@@ -297,7 +297,7 @@ def test_what_has_no_effect_yet_is_told_wherever_it_was_said(tmp_path: Path) -> 
 
     assert warnings == [
         "--deadman-url has no effect in this version",
-        "rpc_urls has no effect in this version",
+        "deadman_url has no effect in this version",
     ]
 
 
@@ -308,3 +308,11 @@ def test_a_child_hears_of_the_proxies_and_the_rate_that_its_parent_was_told() ->
 
     assert (child.trusted_proxies, child.rate_per_minute, child.burst) == (parent.trusted_proxies, 5, 6)
     assert not warnings
+
+
+def test_a_child_hears_of_the_nodes_of_web3() -> None:
+    text = "ethereum=https://a.example.com/key,https://b.example.com;polygon=https://c.example.com"
+
+    child, _ = load(CollectorSettings, [], environment(CollectorSettings, read(UpSettings, rpc_urls=text)))
+
+    assert child.rpc_urls == text

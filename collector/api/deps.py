@@ -15,6 +15,7 @@ from collector.services.heartbeats import Arrived, nobodys
 from collector.services.openid import Provider
 from collector.services.series import Nobody, Receiver
 from collector.services.signals import Signals
+from collector.services.web3_nodes import Nodes
 from collector.storage.db import Db
 
 
@@ -25,6 +26,7 @@ class Deps:
     *trusted_proxies*: whose X-Forwarded-For is believed. *take*: what becomes of a ping, None where nobody
     has its key. *series*: what takes metrics in; *otlp_url*: where they come in over gRPC.
     *probes_at*: where probes connect to. *openid*: who signs people in beside us, if anybody.
+    *nodes*: of Web3, those of the deployment.
     """
 
     db: Db
@@ -42,6 +44,7 @@ class Deps:
     otlp_url: str = "http://localhost:4317"
     probes_at: str = "localhost:7070"
     openid: Provider | None = None
+    nodes: Nodes = field(default_factory=dict)
 
 
 DEPS: web.AppKey[Deps] = web.AppKey("deps", Deps)

@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from collector.api import web3_views
 from collector.core import receptions
 from collector.core.certificate import days_left, ends_at, expiry
 from collector.core.monitor import status
@@ -20,6 +21,7 @@ from collector.storage.monitors import Monitor
 from collector.storage.result_reads import Result
 from shared import ids
 from shared.clock import iso
+from shared.kinds import effective
 from shared.phases import microseconds
 from shared.results import Status
 
@@ -94,6 +96,8 @@ def _lasting(found: Whole) -> dict[str, Any]:
     """All that no clock changes, made once for as long as it is the same."""
     monitor = found.monitor
     in_config = {"timeout": monitor.timeout_s} if monitor.type == "http" else {}
+    if effective(monitor.type, found.config) == "gas_price":
+        in_config = {"interval": monitor.interval_s}
     return {
         "id": ids.show("mon", monitor.id),
         "type": monitor.type,
@@ -143,6 +147,7 @@ def tested(found: Tested) -> dict[str, Any]:
         "responseTime": took_ms,
         "statusCode": outcome.code or None,
         "message": f"It answered in {took_ms} ms" if good else outcome.error or "It did not answer",
+        **({} if found.found is None else {"web3": web3_views.found(found.found)}),
     }
 
 

@@ -2,23 +2,31 @@
 
 from aiohttp import web
 
-from collector.api import conditions, paging
+from collector.api import conditions, paging, web3_views
 from collector.api import monitor_views as views
 from collector.api.auth import actor, caller
 from collector.api.deps import deps
 from collector.api.reading import Query, body, no_content, ok, path_id, warned
 from collector.core.access import Permission
 from collector.core.monitor import Silence
-from collector.services import monitor_ends, monitor_fields, monitor_reads, monitors, receiving, runs, series
+from collector.services import (
+    monitor_ends,
+    monitor_fields,
+    monitor_reads,
+    monitors,
+    receiving,
+    runs,
+    series,
+    web3_reads,
+)
 from collector.services.monitor_reads import WHAT
 from collector.services.validation import check, ignored
 from collector.storage.monitor_lists import Wanted
 from collector.storage.monitors import Monitor
 from shared import ids
-from shared.kinds import KINDS, NOT_YET
+from shared.kinds import TYPES
 
 _STATUSES = ("up", "down", "paused")
-_TYPES = (*KINDS, *NOT_YET)
 
 
 async def list_(request: web.Request) -> web.Response:
@@ -26,7 +34,7 @@ async def list_(request: web.Request) -> web.Response:
     at = paging.page(query)
     wanted = Wanted(
         status=query.one_of("status", _STATUSES),
-        type=query.one_of("type", _TYPES),
+        type=query.one_of("type", TYPES),
         group=query.text("group"),
         tag=query.text("tag"),
     )
@@ -60,7 +68,9 @@ async def get(request: web.Request) -> web.Response:
     base_url = f"{at_hand.public_url}/v1"
     config = receiving.shown(found.monitor.type, shown["config"], base_url)
     config = series.shown(found.monitor, config, base_url, at_hand.otlp_url)
-    return ok({**shown, "config": config}, headers=conditions.shown(found.monitor.revision))
+    raised = await web3_reads.alerts(at_hand.db, found.monitor)
+    more = {} if raised is None else {"alerts": web3_views.alerts(raised)}
+    return ok({**shown, "config": config, **more}, headers=conditions.shown(found.monitor.revision))
 
 
 async def update(request: web.Request) -> web.Response:
@@ -92,7 +102,7 @@ async def delete(request: web.Request) -> web.Response:
 async def test(request: web.Request) -> web.Response:
     """A failing target is an answer, not an error."""
     at_hand = deps(request)
-    wish = monitor_fields.for_test(await body(request))
+    wish = monitor_fields.for_test(await body(request), at_hand.nodes)
     team_id = caller(request).team_id
     tested = await runs.try_out(at_hand.db, at_hand.signals, at_hand.keyring, team_id, wish, at_hand.now())
     return ok(warned(views.tested(tested), ignored(wish.unknown)))
@@ -139,4 +149,6 @@ async def _found(request: web.Request) -> Monitor:
 def means(request: web.Request) -> monitors.Means:
     """What the deeds of monitors need."""
     at_hand = deps(request)
-    return monitors.Means(at_hand.db, at_hand.keyring, at_hand.signals, at_hand.min_interval, actor(request))
+    return monitors.Means(
+        at_hand.db, at_hand.keyring, at_hand.signals, at_hand.min_interval, actor(request), at_hand.nodes
+    )

@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from aiohttp import web
 
 from collector.api import monitor_views as views
-from collector.api import paging
+from collector.api import paging, web3_views
 from collector.api.auth import caller
 from collector.api.deps import deps
 from collector.api.reading import Query, ok, path_id
-from collector.services import heartbeats, monitor_reads, results
+from collector.services import heartbeats, monitor_reads, results, web3_reads
 from collector.storage.result_reads import Cursor, Wanted
 from shared.clock import EPOCH, iso
 from shared.results import Status
@@ -33,11 +33,13 @@ async def list_(request: web.Request) -> web.Response:
     wanted = _wanted(query, now)
     query.done()
     shown, total = await results.page(at_hand.db, monitor, wanted, limit, now)
-    following = _show_cursor(shown[-1].cursor) if len(shown) == limit else None
-    brought = await heartbeats.bodies(at_hand.db, monitor, shown)
+    whole, logs = await web3_reads.logs(at_hand.db, monitor, shown)
+    more = len(shown) == limit or len(whole) < len(shown)
+    following = _show_cursor(whole[-1].cursor) if more else None
+    brought = web3_views.brought(logs) or await heartbeats.bodies(at_hand.db, monitor, whole)
     meta = {"total": total, "from": wanted.since, "to": wanted.until, "limit": limit, "next": following}
     return ok(
-        {"data": [{**views.result(one), **brought.get(one.cursor, {})} for one in shown], "meta": meta},
+        {"data": [{**views.result(one), **brought.get(one.cursor, {})} for one in whole], "meta": meta},
         headers=_link(request, wanted, following),
     )
 

@@ -1,7 +1,9 @@
 """Brings what a caller sent into the shape that is validated: known names, whole numbers, no NUL."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, get_origin
+
+from annotated_types import MaxLen
 
 from collector.services._shapes import Member, Shape, members, shape
 from shared.kinds.fields import NumericText
@@ -31,12 +33,17 @@ class Reader:
         }
 
     def value(self, hint: Any, value: Any, path: str) -> Any:
+        if hint is Any:
+            return value
         form = shape(hint)
         match value:
             case dict():
                 return self._object(form, value, path)
             case list() if (items := form.items()) is not None:
-                return [self.value(items, item, f"{path}[{index}]") for index, item in enumerate(value)]
+                return [
+                    self.value(items, item, f"{path}[{index}]")
+                    for index, item in enumerate(value[: _enough(form)])
+                ]
             case str():
                 return self._text(form, value, path)
             case int() | float() if not isinstance(value, bool):
@@ -60,6 +67,12 @@ class Reader:
         if form.mark(NumericText) and _is_numeric(value.strip()):
             return int(value)
         return next((word for word in _spellings(form, value)), value)
+
+
+def _enough(form: Shape) -> int | None:
+    """So many entries of a list show that it is too long; None where the bound may be that of a text."""
+    most = form.mark(MaxLen) if all(get_origin(option) is list for option in form.options) else None
+    return most.max_length + 1 if most else None
 
 
 def _null_is_absent(member: Member) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from shared.kinds.fields import camel
+from shared.kinds.fields import Says, camel
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,11 @@ class Shape:
     def mark(self, kind: type[Any]) -> Any:
         """The first mark of that class, or None."""
         return next((mark for mark in self.marks if isinstance(mark, kind)), None)
+
+    def says(self, value: Any) -> Says | None:
+        """The words for a *value* that does not fit, or None."""
+        marks = (mark for mark in self.marks if isinstance(mark, Says))
+        return next((mark for mark in marks if mark.of is None or mark.of(value)), None)
 
     def words(self) -> tuple[str, ...]:
         """The texts that are allowed, if this is a choice between texts."""

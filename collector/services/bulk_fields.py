@@ -9,7 +9,7 @@ from annotated_types import MaxLen, MinLen, Predicate
 from collector.core.monitor import MonitorId, Shown, Silence, Tags
 from collector.services.validation import read
 from shared.errors import Invalid
-from shared.kinds import KINDS, NOT_YET
+from shared.kinds import TYPES
 from shared.kinds.fields import Says
 
 Action = Literal["pause", "resume", "silence", "unsilence", "tag", "untag", "delete"]
@@ -19,7 +19,7 @@ _INSIDE = "filter."
 
 
 def is_type(text: str) -> bool:
-    return text in KINDS or text in NOT_YET
+    return text in TYPES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

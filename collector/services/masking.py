@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Mapping
+from itertools import zip_longest
 from typing import Any
 
 from collector.services._shapes import members, shape
+from shared.kinds import secret_fields
 from shared.kinds.fields import HidesPassword, Secret
 
 _MASK = "********"
@@ -38,13 +40,45 @@ def hides(cls: Any, config: Mapping[str, Any]) -> dict[str, str]:
     return {name: _PASSWORD.sub(rf"\g<1>{_MASK}@", url) for name, url in urls if _PASSWORD.match(url)}
 
 
+def open_parts(cls: Any, config: Mapping[str, Any]) -> dict[str, Any]:
+    """What may be read of fields of *config* (JSON of *cls*) that are no secret but hold one."""
+    return {**hides(cls, config), **_open_records(cls, config)}
+
+
+def _open_records(cls: Any, config: Mapping[str, Any]) -> dict[str, Any]:
+    found = {}
+    for name, member in members(cls).items():
+        form, value = shape(member.hint), config.get(name)
+        record = None if form.mark(Secret) else form.record()
+        if record is None or not isinstance(value, dict):
+            continue
+        hidden = secret_fields(record)
+        if any(value.get(secret) is not None for secret in hidden):
+            found[name] = {key: part for key, part in value.items() if key not in hidden}
+    return found
+
+
 def kept(sent: Any, old: Any) -> Any:
-    """*sent* with every mask of what is at the same place in *old* replaced by that."""
+    """*sent* with every mask of what is at the same place in *old* replaced by that.
+
+    In a list it may have moved; one text, and a list of it alone, are the same.
+    """
     if isinstance(sent, dict) and isinstance(old, dict):
         return {name: kept(value, old.get(name)) for name, value in sent.items()}
-    if isinstance(sent, list) and isinstance(old, list):
-        return [kept(value, before) for value, before in zip(sent, old, strict=False)] + sent[len(old) :]
+    if isinstance(sent, list) and isinstance(old, list | str):
+        return _kept_list(sent, [old] if isinstance(old, str) else old)
+    if isinstance(old, list) and len(old) == 1:
+        return kept(sent, old[0])
     return _unmasked(sent, old) if isinstance(sent, str) and isinstance(old, str) else sent
+
+
+def _kept_list(sent: list[Any], old: list[Any]) -> list[Any]:
+    found = [kept(value, before) for value, before in zip_longest(sent, old[: len(sent)])]
+    masked_now = {mask(text): text for text in reversed(old) if isinstance(text, str)}
+    return [
+        masked_now.get(value, value) if isinstance(value, str) and value.startswith(_MASK) else value
+        for value in found
+    ]
 
 
 def _unmasked(sent: str, old: str) -> str:
@@ -58,10 +92,10 @@ def _unmasked(sent: str, old: str) -> str:
 
 def _masked(hint: Any, value: Any) -> Any:
     form = shape(hint)
-    if form.mark(Secret) is None:
-        return value
     record = form.record()
-    return masked(record, value) if record and isinstance(value, dict) else _hidden(value)
+    if record and isinstance(value, dict):
+        return masked(record, value)
+    return value if form.mark(Secret) is None else _hidden(value)
 
 
 def _hidden(value: Any) -> Any:

@@ -9,12 +9,12 @@ from uuid import UUID
 from collector.core.monitor import DEFAULT_LOCATION, Settings
 from collector.core.seal import Keyring, Place, split, whole
 from collector.services import audit, monitor_fields, receiving
-from collector.services.masking import hides
+from collector.services.masking import open_parts
 from collector.storage import probes
 from collector.storage.db import Tx
 from collector.storage.monitors import Monitor
 from shared import ids
-from shared.kinds import KINDS, Kind, secret_fields
+from shared.kinds import KINDS, Kind, effective, secret_fields
 from shared.kinds.fields import camel
 
 _CALLED = {"interval_s": "interval", "timeout_s": "timeout", "group_name": "group"}
@@ -23,7 +23,7 @@ _CALLED = {"interval_s": "interval", "timeout_s": "timeout", "group_name": "grou
 def whole_config(keyring: Keyring, monitor: Monitor) -> dict[str, Any]:
     """The configuration with its secrets, in the order of its kind's fields."""
     config = whole(keyring, monitor.config, monitor.secrets, sealed_at(monitor.team_id, monitor.id))
-    names = (camel(field.name) for field in fields(KINDS[monitor.type]))
+    names = (camel(field.name) for field in fields(KINDS[effective(monitor.type, config)]))
     return {name: config[name] for name in names if name in config}
 
 
@@ -57,9 +57,9 @@ async def columns(
     """What is written of a monitor; *key* is its team and its id."""
     team_id, id_ = key
     stored = monitor_fields.stored(kind)
-    hidden = hides(type(kind), stored)
+    opened = open_parts(type(kind), stored)
     config, secrets = split(
-        keyring, stored, secret_fields(type(kind)) | hidden.keys(), sealed_at(team_id, id_)
+        keyring, stored, secret_fields(type(kind)) | opened.keys(), sealed_at(team_id, id_)
     )
     wanted = settings.locations
     if wanted is None:
@@ -67,7 +67,7 @@ async def columns(
     parents = (ids.read("mon", text) for text in settings.depends_on)
     return {
         "name": settings.name,
-        "config": {**config, **hidden},
+        "config": {**config, **opened},
         "secrets": secrets,
         "interval_s": settings.interval,
         "timeout_s": settings.timeout,

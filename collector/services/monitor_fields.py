@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from collector.core.monitor import DEFAULT_INTERVAL, Settings, Trial, merge
-from collector.services import receiving
+from collector.services import receiving, web3_fields, web3_nodes
 from collector.services._shapes import members
 from collector.services.masking import kept
 from collector.services.validation import read, to_json
+from collector.services.web3_nodes import NONE, Nodes
 from shared.errors import Invalid
-from shared.kinds import KINDS, NOT_YET, RECEIVING, Kind
+from shared.kinds import KINDS, RECEIVING, TYPES, WEB3, Kind
 
 S = TypeVar("S", Settings, Trial)
 
@@ -29,16 +30,20 @@ _SHOWN = frozenset(
         "silenceReason",
         "pausedAt",
         "locationStates",
+        "alerts",
         "warnings",
     }
 )
 _PLATFORM_ONLY = "agent_metrics"
+# Fields of every monitor that may stand in its configuration too, where they win.
+_WITHIN = {"http": ("timeout",), **dict.fromkeys(WEB3, ("interval", "timeout"))}
 
 
 @dataclass(slots=True)
 class _Parts:
-    """A body taken apart."""
+    """A body taken apart; *kind* is None for a type that nobody knows."""
 
+    kind: str | None
     settings: dict[str, Any]
     config: dict[str, Any]
     unknown: list[str] = field(default_factory=list)
@@ -47,8 +52,12 @@ class _Parts:
 
 @dataclass(frozen=True, slots=True)
 class Wish(Generic[S]):
-    """What a body asks for; *settings* and *kind* are there when *faults* are not."""
+    """What a body asks for; *settings* and *kind* are there when *faults* are not.
 
+    *type* is what the monitor is kept and shown with.
+    """
+
+    type: str
     settings: S | None
     kind: Kind | None
     faults: dict[str, str]
@@ -62,34 +71,47 @@ class Wish(Generic[S]):
         return self.settings, self.kind
 
 
-def for_create(body: Mapping[str, Any], min_interval: int) -> Wish[Settings]:
-    """A new monitor, every default filled in."""
-    parts = _take_apart(body.get("type"), body, Settings)
+def for_create(body: Mapping[str, Any], min_interval: int, nodes: Nodes = NONE) -> Wish[Settings]:
+    """A new monitor, every default filled in; *nodes*: of Web3, those of the deployment."""
+    type_ = web3_fields.type_of(body.get("type"))
+    parts = _take_apart(type_, body, Settings)
     _fill_interval(parts, min_interval)
-    return _read(Settings, body.get("type"), parts)
+    return _read(Settings, type_, parts, nodes)
 
 
-def for_test(body: Mapping[str, Any]) -> Wish[Trial]:
+def for_test(body: Mapping[str, Any], nodes: Nodes = NONE) -> Wish[Trial]:
     """What is to be checked once; a monitor's other fields are welcome and ignored."""
-    parts = _take_apart(body.get("type"), body, Trial)
-    if body.get("type") in RECEIVING:
+    type_ = web3_fields.type_of(body.get("type"))
+    parts = _take_apart(type_, body, Trial)
+    if parts.kind in RECEIVING:
         parts.faults["type"] = "only receives: there is nothing to test"
     parts.unknown = [name for name in parts.unknown if name not in members(Settings)]
-    return _read(Trial, body.get("type"), parts)
+    return _read(Trial, type_, parts, nodes)
 
 
 def for_update(
-    body: Mapping[str, Any], type_: str, settings: Settings, config: Mapping[str, Any], min_interval: int
+    body: Mapping[str, Any],
+    type_: str,
+    settings: Settings,
+    config: Mapping[str, Any],
+    min_interval: int,
+    nodes: Nodes = NONE,
 ) -> Wish[Settings]:
     """The monitor as it would be: fields that are sent replace, *config* (whole, secrets too) merges."""
-    parts = _take_apart(type_, body, Settings)
-    if body.get("type", type_) != type_:
+    parts = _take_apart(type_, body, Settings, config)
+    if web3_fields.type_of(body.get("type", type_)) != type_:
         parts.faults["type"] = f"cannot be changed; it is {type_}"
+    if parts.kind in WEB3 and parts.config.get("subType") != parts.kind:
+        parts.faults["subType"] = f"cannot be changed; it is {parts.kind}"
+        parts.config["subType"] = parts.kind
+    # What a GET shows twice and was changed at one place is meant to be changed.
+    if parts.settings.get("interval") == settings.interval and body.get("interval") is not None:
+        parts.settings["interval"] = body["interval"]
     if parts.settings.get("interval", settings.interval) != settings.interval:
         _fill_interval(parts, min_interval)
     parts.settings = {**to_json(settings), **parts.settings}
     parts.config = merge(config, kept(parts.config, config))
-    return _read(Settings, type_, parts)
+    return _read(Settings, type_, parts, nodes)
 
 
 def stored(kind: Kind) -> dict[str, Any]:
@@ -99,36 +121,45 @@ def stored(kind: Kind) -> dict[str, Any]:
     return config
 
 
-def _take_apart(type_: Any, body: Mapping[str, Any], of: type[Settings] | type[Trial]) -> _Parts:
+def _take_apart(
+    type_: Any,
+    body: Mapping[str, Any],
+    of: type[Settings] | type[Trial],
+    before: Mapping[str, Any] | None = None,
+) -> _Parts:
+    """*before*: the configuration of a monitor that is there already."""
     config = body.get("config")
-    faults = {}
-    if config is not None and not isinstance(config, dict):
-        faults["config"] = "must be an object"
     own = members(of)
-    parts = _Parts({name: body[name] for name in own if name in body}, {}, faults=faults)
-    cls = KINDS.get(type_) if isinstance(type_, str) else None
-    if cls is None:
-        parts.faults["type"] = _why_not(type_)
+    parts = _Parts(None, {name: body[name] for name in own if name in body}, {})
+    if config is not None and not isinstance(config, dict):
+        parts.faults["config"] = "must be an object"
+    said = config if isinstance(config, dict) else {}
+    parts.kind, faults = web3_fields.kind_of(type_, body, said if before is None else before)
+    parts.faults |= faults
+    if not isinstance(parts.kind, str) or parts.kind not in KINDS:
+        if not faults:
+            parts.faults["type"] = _why_not(type_)
+        parts.kind = None
         return parts
-    parts.config = _configuration(type_, body, config if isinstance(config, dict) else {}, parts)
-    kind = members(cls)
-    known = {*own, *kind, *_SHOWN, "type", "config"}
+    parts.config = _configuration(parts.kind, body, said, parts)
+    known = {*own, *web3_fields.names(parts.kind), *_SHOWN, "type", "config"}
     parts.unknown = [name for name in body if name not in known]
     return parts
 
 
 def _configuration(
-    type_: str, body: Mapping[str, Any], config: Mapping[str, Any], parts: _Parts
+    kind: str, body: Mapping[str, Any], config: Mapping[str, Any], parts: _Parts
 ) -> dict[str, Any]:
-    """The type's fields: those in *config*, else those beside it; the timeout goes to the settings."""
-    kind = members(KINDS[type_])
-    beside = {name: body[name] for name in kind if name in body and name != "timeout"}
+    """The type's fields: those in *config*, else those beside it; what all have goes to the settings."""
+    within = _WITHIN.get(kind, ())
+    beside = {name: body[name] for name in web3_fields.names(kind) if name in body and name not in within}
+    if kind in WEB3 and beside.get("url", "") is None:
+        del beside["url"]  # as lists show it of all that is not http
     whole = {**beside, **config}
-    for name in receiving.MADE.get(type_, ()):
+    for name in receiving.MADE.get(kind, ()):
         whole.pop(name, None)
-    if "timeout" in kind and "timeout" in whole:
-        parts.settings["timeout"] = whole.pop("timeout")
-    return whole
+    parts.settings |= {name: whole.pop(name) for name in within if name in whole}
+    return web3_fields.as_kept(kind, whole)
 
 
 def _fill_interval(parts: _Parts, least: int) -> None:
@@ -140,15 +171,17 @@ def _fill_interval(parts: _Parts, least: int) -> None:
         parts.faults["interval"] = f"must be between {least} and 86400"
 
 
-def _read(of: type[S], type_: Any, parts: _Parts) -> Wish[S]:
+def _read(of: type[S], type_: Any, parts: _Parts, nodes: Nodes) -> Wish[S]:
     settings = read(of, parts.settings)
     faults = {**settings.faults, **parts.faults}
-    if not isinstance(type_, str) or type_ not in KINDS:
-        return Wish(settings.value, None, faults, parts.unknown)
-    kind = read(KINDS[type_], parts.config)
+    if parts.kind is None:
+        return Wish(str(type_), settings.value, None, faults, parts.unknown)
+    kind = read(KINDS[parts.kind], parts.config)
     unknown = parts.unknown + [f"config.{name}" for name in kind.unknown]
-    beyond = receiving.faults(kind.value) if kind.value is not None else {}
-    return Wish(settings.value, kind.value, {**kind.faults, **beyond, **faults}, unknown)
+    beyond = {}
+    if kind.value is not None:
+        beyond = receiving.faults(kind.value) | web3_nodes.faults(kind.value, nodes)
+    return Wish(type_, settings.value, kind.value, {**kind.faults, **beyond, **faults}, unknown)
 
 
 def _why_not(type_: Any) -> str:
@@ -156,6 +189,4 @@ def _why_not(type_: Any) -> str:
         return "Type is required"
     if type_ == _PLATFORM_ONLY:
         return "is made by the platform only"
-    if type_ in NOT_YET:
-        return f"{type_} does not run yet"
-    return f"must be one of {', '.join(KINDS)}"
+    return f"must be one of {', '.join(TYPES)}"

@@ -19,7 +19,7 @@ from collector.storage.monitor_stats import AtLocation
 from collector.storage.monitor_whole import Row
 from collector.storage.monitors import Monitor
 from shared.errors import NotFound
-from shared.kinds import KINDS
+from shared.kinds import KINDS, effective
 
 WHAT = "Monitor"
 # A summary stays for so long, and only while no result came.
@@ -125,7 +125,7 @@ async def one(db: Db, keyring: Keyring, team_id: int, id_: UUID, *, secrets: boo
     async with db.connection() as tx:
         summary = await statistics.summary(tx, monitor.monitor, now)
     config = whole_config(keyring, monitor)
-    shown = config if secrets else masked(KINDS[monitor.type], config)
+    shown = config if secrets else masked(KINDS[effective(monitor.type, config)], config)
     whole = Whole(monitor, shown, row.at_locations(), summary)
     memory.keep(key, _Made(row, whole, now))
     return whole

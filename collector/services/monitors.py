@@ -1,7 +1,7 @@
 """What a caller may ask of monitors: each a transaction that locks the monitor, decides and saves."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
@@ -15,13 +15,13 @@ from collector.services import announcing, assignments, audit, monitor_fields, r
 from collector.services.monitor_columns import (
     changed,
     columns,
-    kind_name,
     named_fields,
     settings_of,
     whole_config,
 )
 from collector.services.signals import Signals
 from collector.services.validation import ignored
+from collector.services.web3_nodes import Nodes
 from collector.storage import events, monitor_incidents, monitor_stats, parents, timeline
 from collector.storage import monitors as table
 from collector.storage.contention import giving_way
@@ -42,13 +42,17 @@ _RUN_BY = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What every deed here needs; *min_interval* is in seconds; *who* None is the service itself."""
+    """What every deed here needs; *min_interval* is in seconds; *who* None is the service itself.
+
+    *nodes*: of Web3, those of the deployment.
+    """
 
     db: Db
     keyring: Keyring
     signals: Signals
     min_interval: int
     who: Actor | None = None
+    nodes: Nodes = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +65,14 @@ class Told:
 
 async def create(means: Means, team_id: int, body: Mapping[str, Any], now: datetime) -> Told:
     """A new monitor, whose first check runs at once. Raises Invalid."""
-    wish = monitor_fields.for_create(body, means.min_interval)
+    wish = monitor_fields.for_create(body, means.min_interval, means.nodes)
     id_ = ids.uuid7()
 
     async def deed(tx: Tx) -> Told:
         settings, kind = wish.checked(await _bad_parents(tx, team_id, id_, body))
         kind = receiving.completed(kind)
         written = await columns(tx, means.keyring, (team_id, id_), settings, kind, now)
-        made = await table.insert(tx, team_id, id_, kind_name(kind), written, now)
+        made = await table.insert(tx, team_id, id_, wish.type, written, now)
         placed = await _place(tx, made, made.revision, made.locations, now)
         await receiving.keep(tx, made, kind, now)
         await record(tx, means.who, "create", made)
@@ -186,7 +190,9 @@ async def _revised(tx: Tx, means: Means, before: Monitor, body: Mapping[str, Any
     """*before*, its row locked, changed as the body says; handed to the probes if it concerns them."""
     team_id, id_ = before.team_id, before.id
     config = whole_config(means.keyring, before)
-    wish = monitor_fields.for_update(body, before.type, settings_of(before), config, means.min_interval)
+    wish = monitor_fields.for_update(
+        body, before.type, settings_of(before), config, means.min_interval, means.nodes
+    )
     settings, kind = wish.checked(await _bad_parents(tx, team_id, id_, body))
     written = await columns(tx, means.keyring, (team_id, id_), settings, kind, now)
     named = changed(before, written, same_config=monitor_fields.stored(kind) == config)

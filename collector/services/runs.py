@@ -19,6 +19,8 @@ from collector.services.monitor_fields import Wish
 from collector.storage import probes
 from collector.storage.db import Db
 from shared.errors import Unavailable
+from shared.findings import Finding, Found
+from shared.kinds import WEB3
 from shared.phases import unpack
 from shared.results import Outcome, Run, Status
 
@@ -29,8 +31,11 @@ _LOOK_EVERY_S = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Tested:
+    """*found* is None for kinds that never find anything beside their outcome."""
+
     outcome: Outcome
     duration_us: int
+    found: Sequence[Finding] | None = None
 
 
 async def try_out(
@@ -90,7 +95,7 @@ async def test(
         async with db.transaction() as tx:
             await signals.send(tx, "run", payload, now + PATIENCE + patience)
         signals_.ring()
-        return _tested(await asyncio.wait_for(answer, patience.total_seconds()))
+        return _tested(type_, await asyncio.wait_for(answer, patience.total_seconds()))
     except TimeoutError:
         raise Unavailable("the probe did not answer", retry_after=5) from None
     finally:
@@ -116,8 +121,9 @@ async def _session(db: Db, team_id: int, type_: str, locations: Sequence[str], n
         await asyncio.sleep(_LOOK_EVERY_S)
 
 
-def _tested(said: dict[str, Any]) -> Tested:
+def _tested(type_: str, said: dict[str, Any]) -> Tested:
     outcome = Outcome(
         Status(said["status"]), said["code"], said["error"], unpack(bytes.fromhex(said["phases"]))
     )
-    return Tested(outcome, said["durationUs"])
+    found = [Finding(Found(kind), key, data.encode()) for kind, key, data in said.get("found", ())]
+    return Tested(outcome, said["durationUs"], found if type_ in WEB3 else None)

@@ -17,7 +17,7 @@ from pydantic_core import ErrorDetails
 from collector.services._reading import Reader
 from collector.services._shapes import Shape, members, shape
 from shared.errors import Invalid
-from shared.kinds.fields import Says, camel
+from shared.kinds.fields import camel
 
 T = TypeVar("T")
 
@@ -145,9 +145,9 @@ def _below(path: str, above: str) -> bool:
 
 def _text(path: str, faults: list[tuple[ErrorDetails, Shape]]) -> str:
     fault, form = faults[0]
-    says = form.mark(Says)
+    says = form.says(fault["input"])
     if says and (len(faults) > 1 or fault["type"] == "predicate_failed"):
-        return str(says.text)
+        return says.text
     return _said(fault, form, path)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from shared import ids
-from shared.kinds import KINDS, NOT_YET
+from shared.kinds import TYPES
 from tests.api.client import Api
 from tests.api.monitors import HTTP, TCP, URL, details, make, probe, rows, shown
 
@@ -50,7 +50,7 @@ async def test_a_head_is_a_get_without_its_body(api: Api, path: str) -> None:
     assert (await api.call("HEAD", "/v1/monitors/mon_x")).status == 404
 
 
-@pytest.mark.parametrize("type_", [*KINDS, *NOT_YET])
+@pytest.mark.parametrize("type_", TYPES)
 async def test_a_list_may_be_asked_for_any_type_that_there_is(api: Api, type_: str) -> None:
     await make(api)
 

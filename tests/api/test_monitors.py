@@ -8,7 +8,7 @@ import pytest
 from shared import ids
 from shared.assertions import Op, Source
 from shared.ids import show, uuid7
-from shared.kinds import KINDS
+from shared.kinds import TYPES
 from tests.api.client import Api
 from tests.api.monitors import HTTP, TCP, URL, details, make, probe, rows, shown
 
@@ -131,18 +131,13 @@ async def test_a_tcp_monitor_has_its_timeout_at_the_top_only(api: Api) -> None:
         pytest.param({**HTTP, "name": "n" * 256}, {"name": "must be at most 255 characters long"}, id="long"),
         pytest.param({**HTTP, "name": 7}, {"name": "must be a string"}, id="no text"),
         pytest.param(
-            {**HTTP, "type": "gas_price"},
-            {"type": "gas_price does not run yet"},
-            id="gas price",
-        ),
-        pytest.param(
             {**HTTP, "type": "agent_metrics"}, {"type": "is made by the platform only"}, id="agent metrics"
         ),
         pytest.param(
-            {**HTTP, "type": "htp"}, {"type": f"must be one of {', '.join(KINDS)}"}, id="no such type"
+            {**HTTP, "type": "htp"}, {"type": f"must be one of {', '.join(TYPES)}"}, id="no such type"
         ),
         pytest.param(
-            {**HTTP, "type": ["http"]}, {"type": f"must be one of {', '.join(KINDS)}"}, id="type is no text"
+            {**HTTP, "type": ["http"]}, {"type": f"must be one of {', '.join(TYPES)}"}, id="type is no text"
         ),
         pytest.param({**HTTP, "interval": 0}, {"interval": "must be between 1 and 86400"}, id="interval 0"),
         pytest.param(

@@ -13,7 +13,7 @@ from collector.api.auth import NEEDS
 from collector.api.openapi.document import OPERATIONS, build
 from collector.api.routes import ROUTES, register
 from collector.channels import CHANNELS
-from shared.kinds import KINDS
+from shared.kinds import KINDS, TYPES
 from tests.api.client import Api
 from tests.api.conftest import PUBLIC_URL
 
@@ -125,9 +125,9 @@ def test_names_of_operations_are_unique(document: dict[str, Any]) -> None:
 
 
 def test_every_type_of_monitor_and_channel_has_its_schema(document: dict[str, Any]) -> None:
-    for path, types in (("/v1/monitors", KINDS), ("/v1/alert-channels", CHANNELS)):
+    for path, types, configs in (("/v1/monitors", TYPES, KINDS), ("/v1/alert-channels", CHANNELS, CHANNELS)):
         body = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]
-        assert {one["title"] for one in body["properties"]["config"]["anyOf"]} == set(types)
+        assert {one["title"] for one in body["properties"]["config"]["anyOf"]} == set(configs)
         assert set(body["properties"]["type"]["enum"]) == set(types)
 
 

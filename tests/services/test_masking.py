@@ -2,8 +2,9 @@
 
 import pytest
 
-from collector.services.masking import kept, mask, masked
+from collector.services.masking import kept, mask, masked, open_parts
 from shared.kinds.http import Http
+from shared.kinds.web3.bridge import Bridge
 
 CONFIG = {
     "url": "https://shop.example.com/",
@@ -54,7 +55,38 @@ def test_of_a_url_the_password_is_hidden(url: str, shown: str) -> None:
     assert kept({"url": shown + "/new"}, {"url": url}) == {"url": url + "/new"}
 
 
-def test_masks_in_lists_are_matched_by_their_place() -> None:
-    old = ["a secret of some length", "another of some length"]
+def test_masks_in_lists_are_matched_by_their_place_and_else_wherever_they_were() -> None:
+    old = ["a secret of some length", "and another one of some size", "short one"]
+    first, second, third = map(mask, old)
 
-    assert kept([mask(old[0]), "changed", "added"], old) == [old[0], "changed", "added"]
+    assert kept([first, "changed", "added"], old) == [old[0], "changed", "added"]
+    assert kept(["put in front", first, second], old) == ["put in front", old[0], old[1]]
+    assert kept([second], old) == [old[1]]
+    assert kept([third, first], old) == [old[2], old[0]]
+
+
+def test_of_two_with_the_same_mask_each_keeps_its_place() -> None:
+    old = ["the one that ends same", "the other that ends same"]
+    assert mask(old[0]) == mask(old[1])
+
+    assert kept([mask(text) for text in old], old) == old
+
+
+def test_one_text_and_a_list_of_it_are_the_same() -> None:
+    secret = "a secret of some length"
+
+    assert kept([mask(secret)], secret) == [secret]
+    assert kept(mask(secret), [secret]) == secret
+    assert kept(["new"], secret) == ["new"]
+
+
+SIDE = {"chain": 1, "rpcUrl": ["https://rpc.example.com/key-1234"], "contract": "0x1", "token": "0x2"}
+
+
+def test_of_an_object_only_the_secrets_in_it_are_masked_and_left_out_of_what_is_open() -> None:
+    config = {"source": SIDE, "destination": {**SIDE, "rpcUrl": None}, "maxImbalancePercent": 1.0}
+    less = {name: value for name, value in SIDE.items() if name != "rpcUrl"}
+
+    assert masked(Bridge, config) == {**config, "source": {**SIDE, "rpcUrl": ["********1234"]}}
+    assert open_parts(Bridge, config) == {"source": less}
+    assert kept(masked(Bridge, config), config) == config

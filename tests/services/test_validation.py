@@ -269,3 +269,10 @@ def test_any_json_is_read_or_refused_by_name(sent: dict[str, Any]) -> None:
     assert (found.value is None) == bool(found.faults)
     if found.value is not None:
         assert check(Http, to_json(found.value)) == (found.value, [])
+
+
+def test_a_list_that_is_too_long_is_read_only_as_far_as_shows_it() -> None:
+    found = read(Thing, {"theName": "abc", "parts": [{"name": "x", "odd": 1}] * 100_000})
+
+    assert found.faults == {"parts": "must have at most 2 entries"}
+    assert found.unknown == [f"parts[{index}].odd" for index in range(3)]

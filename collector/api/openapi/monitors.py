@@ -1,14 +1,13 @@
 """Monitors: what they are, how they are changed and tested, and what was measured."""
 
+from collector.api.openapi import web3
 from collector.api.openapi.parts import (
     PAGED,
     SPAN,
     Operation,
     Schema,
     choice,
-    choices,
     day,
-    flag,
     free,
     id_,
     many,
@@ -26,11 +25,10 @@ from collector.api.openapi.parts import (
     whole,
 )
 from collector.core.monitor import Settings, Silence
-from shared.kinds import KINDS, NOT_YET
+from shared.kinds import TYPES
 
 TAG = "Monitors"
-_TYPE = choice(*KINDS)
-_ANY_TYPE = choice(*KINDS, *NOT_YET)
+_TYPE = choice(*TYPES)
 _STATUS = choice("up", "down", "paused")
 _SEVERITY = choice("critical", "high", "medium", "low")
 _ERROR = text("connect: connection refused by 192.0.2.1:443")
@@ -111,7 +109,9 @@ _RESULT = {
 SCHEMAS: dict[str, Schema] = {
     "MonitorItem": record(url=maybe(text("https://shop.example.com/")), **_LISTED),
     "Monitor": record(
+        ("alerts",),
         **_LISTED,
+        alerts=many(web3.ALERT),
         config=free(_EXAMPLE["config"]),
         stats=_STATS,
         locationStates=many(_AT_LOCATION),
@@ -123,14 +123,19 @@ SCHEMAS: dict[str, Schema] = {
         runbookUrl=maybe(text("https://example.com/runbooks/shop")),
     ),
     "Result": record(
-        ("body", "samples"), **_RESULT, phases=_PHASES, body=text("disk is full"), samples=whole(420)
+        ("body", "samples", "logs"),
+        **_RESULT,
+        phases=_PHASES,
+        body=text("disk is full"),
+        samples=whole(420),
+        logs=many(web3.LOG),
     ),
     "Point": record(**{"from": moment(), "to": moment()}, **_POINT),
 }
 _SETTINGS = model(Settings)
 _NEW = {
     **_SETTINGS,
-    "properties": {**_SETTINGS["properties"], "type": _TYPE, "config": choices(KINDS)},
+    "properties": {**_SETTINGS["properties"], "type": _TYPE, "config": web3.CONFIGS},
     "required": ["name", "type"],
 }
 _CHANGES = model(Settings, partial=True)
@@ -146,7 +151,7 @@ _BULK = record(
 )
 _PICKED = (
     query("status", _STATUS, "Only those with this status"),
-    query("type", _ANY_TYPE, "Only those of this type"),
+    query("type", _TYPE, "Only those of this type"),
     query("group", text(), "Only those of this group"),
     query("tag", text(), "Only those with this tag: its name, or name:value"),
 )
@@ -171,18 +176,11 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "POST /v1/monitors/test": Operation(
         summary="Check once, now, and keep nothing",
-        answer=warned(
-            record(
-                success=flag(),
-                responseTime=whole(38),
-                statusCode=maybe(whole(200)),
-                message=text("It answered in 38 ms"),
-            )
-        ),
+        answer=warned(web3.TESTED),
         body=record(
             ("config", "timeout", "locations"),
             type=_TYPE,
-            config=choices(KINDS),
+            config=web3.CONFIGS,
             timeout=whole(10),
             locations=many(text("local")),
         ),

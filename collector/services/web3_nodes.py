@@ -1,0 +1,74 @@
+"""The nodes that Web3 monitors without any of their own are asked of: the deployment's, by chain."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from collector.services.validation import to_json
+from shared.kinds import WEB3, Kind, effective
+from shared.kinds.web3.chains import chain_of
+
+# URLs by the id of their chain.
+Nodes: TypeAlias = Mapping[int, tuple[str, ...]]
+NONE: Final[Nodes] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a configuration names nodes: *prefix* stands before its fields, as ``source.``."""
+
+    prefix: str
+    fields: Mapping[str, Any]
+
+    @property
+    def chain(self) -> Any:
+        return self.fields.get("chainId", self.fields.get("chain"))
+
+    def own(self) -> list[str]:
+        said = self.fields.get("rpcUrl")
+        return list(dict.fromkeys([said] if isinstance(said, str) else said or ()))
+
+    def given(self, nodes: Nodes) -> list[str]:
+        """Its own nodes, else the deployment's."""
+        return self.own() or list(nodes.get(_chain_id(self.chain), ()))
+
+
+def faults(kind: Kind, nodes: Nodes) -> dict[str, str]:
+    """Nobody to ask, or too few for the quorum."""
+    if getattr(kind, "sub_type", None) not in WEB3:
+        return {}
+    config, found = to_json(kind), {}
+    for place in _places(config):
+        given, quorum = place.given(nodes), config.get("rpcQuorum", 1)
+        if not given:
+            found[f"{place.prefix}rpcUrl"] = f"rpcUrl is required: there is no node for {_named(place.chain)}"
+        elif quorum > len(given):
+            found["rpcQuorum"] = f"must be at most {len(given)}: there are no more nodes"
+    return found
+
+
+def filled(type_: str, config: Mapping[str, Any], nodes: Nodes) -> dict[str, Any]:
+    """*config* (JSON, checked) as a probe needs it: the deployment's nodes where it names none."""
+    if effective(type_, config) not in WEB3:
+        return dict(config)
+    whole = dict(config)
+    for place in _places(config):
+        if not place.own() and (given := place.given(nodes)):
+            inner = {**place.fields, "rpcUrl": given}
+            whole |= {place.prefix.removesuffix("."): inner} if place.prefix else inner
+    return whole
+
+
+def _places(config: Mapping[str, Any]) -> Iterator[_Place]:
+    if config.get("subType") != "bridge":
+        yield _Place("", config)
+        return
+    yield from (_Place(f"{side}.", config[side]) for side in ("source", "destination") if config.get(side))
+
+
+def _chain_id(chain: Any) -> int:
+    return chain_of(chain).id if chain is not None else 0
+
+
+def _named(chain: Any) -> str:
+    return "its chain" if chain is None else f"the chain {chain}"
