@@ -82,9 +82,9 @@ async def evaluate(tx: Tx, keys: Sequence[Key], now: datetime) -> list[str]:
     locked = await judged.lock(tx, sorted(numbers.values()))
     known = await table.of_monitors(tx, keys)
     seen = await _seen(tx, locked, now)
-    applied = await gather(tx, seen, now)
     writes = Writes()
     by_monitor = _by_monitor(known)
+    applied = await gather(tx, seen, by_monitor, now)
     for key, of_one in by_monitor.items():
         if numbers.get(key) not in seen:
             writes.changed += [_left(alert, now, gone=key not in numbers) for alert in of_one.values()]

@@ -5,14 +5,18 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from collector.alerting import web3
 from collector.alerting.looking import Applied, Seen
 from collector.core import conditions as core
+from collector.core import crossings
 from collector.core.conditions import Check, Facts, Place, Rate
 from collector.core.rule_fields import Conditions
 from collector.services import statistics
 from collector.services.rule_fields import conditions_of
 from collector.storage import alert_facts
 from collector.storage.alert_facts import Ruled
+from collector.storage.alert_marks import Key
+from collector.storage.alerts import Alert
 from collector.storage.db import Tx
 
 _DAY = timedelta(days=1)
@@ -23,8 +27,10 @@ _LATE = timedelta(seconds=15)
 _Ask = tuple[Ruled, Conditions]
 
 
-async def gather(tx: Tx, seen: Mapping[int, Seen], now: datetime) -> dict[int, dict[UUID, Applied]]:
-    """By the monitors' numbers and the rules' ids."""
+async def gather(
+    tx: Tx, seen: Mapping[int, Seen], alerts: Mapping[Key, Mapping[UUID, Alert]], now: datetime
+) -> dict[int, dict[UUID, Applied]]:
+    """By the monitors' numbers and the rules' ids; *alerts* are those of before."""
     rules = await alert_facts.rules(tx, sorted(seen))
     # One rule is for many monitors, and is read once.
     written = {one.rule.id: one.rule.conditions for one in rules}
@@ -33,9 +39,15 @@ async def gather(tx: Tx, seen: Mapping[int, Seen], now: datetime) -> dict[int, d
     checks = await _checks(tx, asked, seen, now)
     rates = await _rates(tx, asked, now)
     uptimes = await _uptimes(tx, asked, now)
+    plain = [seen[one.monitor].one for one, conditions in asked if conditions.plain]
+    of_chains = await web3.gather(tx, plain, now)
     found: defaultdict[int, dict[UUID, Applied]] = defaultdict(dict)
     for one, conditions in asked:
         about = seen[one.monitor]
+        before = alerts.get((about.one.team_id, about.one.id), {}).get(one.rule.id)
+        firing = before if before is not None and before.status != "recovered" else None
+        told = of_chains.get(one.monitor)
+        crossed = told.news(one, firing, now) if told else []
         facts = Facts(
             down=about.one.told,
             failure_threshold=about.one.failure_threshold,
@@ -44,8 +56,10 @@ async def gather(tx: Tx, seen: Mapping[int, Seen], now: datetime) -> dict[int, d
             rate=rates.get((one.monitor, now - core.window(conditions, one.interval_s))),
             day=rates.get((one.monitor, now - _DAY)),
             uptime=uptimes.get(one.monitor),
+            crossings=crossed,
         )
-        found[one.monitor][one.rule.id] = Applied(one.rule, conditions, facts)
+        ends_at = crossings.ends_at(crossed, one.interval_s)
+        found[one.monitor][one.rule.id] = Applied(one.rule, conditions, facts, ends_at)
     return found
 
 

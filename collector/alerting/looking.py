@@ -7,7 +7,7 @@ from uuid import UUID
 
 from collector.core import escalation
 from collector.core import events as payloads
-from collector.core.conditions import Facts, Reason, fires
+from collector.core.conditions import Facts, Reason, fires, of_web3
 from collector.core.escalation import Deed, Next, Policy, Progress
 from collector.core.holds import Allowed
 from collector.core.rule_fields import Conditions
@@ -38,11 +38,12 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """A rule with what it knows of the monitor."""
+    """A rule with what it knows of the monitor; *ends_at*: when what happened once is over for it."""
 
     rule: Row
     conditions: Conditions
     facts: Facts
+    ends_at: datetime | None = None
 
 
 @dataclass(slots=True)
@@ -66,14 +67,14 @@ def look(seen: Seen, applied: Applied | None, alert: Alert | None, now: datetime
         if muted:
             return
         writes.changed.append(replace(alert, muted_until=None, due_at=None))
-    if applied and reason and _may_fire(seen, applied):
+    if applied and reason and _may_fire(seen, applied, reason):
         fired = _fire(seen, applied, reason, now)
-        writes.fired.append(_told(seen, applied, _linked(seen.one, fired, now), now, writes))
+        writes.fired.append(_told(seen, applied, _linked(seen.one, fired, now), reason, now, writes))
 
 
-def _may_fire(seen: Seen, applied: Applied) -> bool:
+def _may_fire(seen: Seen, applied: Applied, reason: Reason) -> bool:
     """That it is down was told already where nothing else is asked for; else its holds decide."""
-    return applied.conditions.empty or (seen.free.opens and seen.free.moves)
+    return applied.conditions.empty or of_web3(reason.key) or (seen.free.opens and seen.free.moves)
 
 
 def _fire(seen: Seen, applied: Applied, reason: Reason, now: datetime) -> Alert:
@@ -96,16 +97,19 @@ def _fire(seen: Seen, applied: Applied, reason: Reason, now: datetime) -> Alert:
 def _go_on(
     seen: Seen, applied: Applied | None, alert: Alert, reason: Reason | None, now: datetime, writes: Writes
 ) -> None:
-    if applied is None or (reason is None and _is_well(seen, applied)):
+    if applied is None or (reason is None and _is_well(seen, applied, alert)):
         writes.changed.append(_recovered(seen, applied, alert, now, writes))
         return
-    left = _told(seen, applied, _linked(seen.one, alert, now), now, writes)
+    left = _told(seen, applied, _linked(seen.one, alert, now), reason, now, writes)
     if left != alert:
         writes.changed.append(left)
 
 
-def _is_well(seen: Seen, applied: Applied) -> bool:
-    return applied.conditions.empty or (not seen.one.down and seen.free.recovery)
+def _is_well(seen: Seen, applied: Applied, alert: Alert) -> bool:
+    """What a Web3 monitor found is over when that was told."""
+    if applied.conditions.empty or of_web3(alert.reason):
+        return True
+    return not seen.one.down and seen.free.recovery
 
 
 def _linked(one: Judged, alert: Alert, now: datetime) -> Alert:
@@ -125,15 +129,19 @@ def _opened_again(incident: Incident, after: datetime | None) -> bool:
     return after is not None and incident.reopened_at is not None and incident.reopened_at > after
 
 
-def _told(seen: Seen, applied: Applied, alert: Alert, now: datetime, writes: Writes) -> Alert:
+def _told(
+    seen: Seen, applied: Applied, alert: Alert, reason: Reason | None, now: datetime, writes: Writes
+) -> Alert:
     """The alert after whatever is to be told of it now, and with the time of the next look."""
     incident = seen.one.open_incident
+    anew = reason is not None and _is_news(alert, reason)
+    opened_at = now if anew else incident.reopened_at if incident is not None else None
     step = escalation.step(
         _policy(applied.rule),
         Progress(alert.notified_at, alert.reminded_at, alert.escalations),
         seen.free,
-        acknowledged=alert.status == "acknowledged",
-        opened_at=incident.reopened_at if incident is not None else None,
+        acknowledged=alert.status == "acknowledged" and not anew,
+        opened_at=opened_at,
         now=now,
     )
     progress = step.progress
@@ -142,16 +150,53 @@ def _told(seen: Seen, applied: Applied, alert: Alert, now: datetime, writes: Wri
         notified_at=progress.notified_at,
         reminded_at=progress.reminded_at,
         escalations=progress.escalations,
-        due_at=_due(seen, applied, step, now),
+        due_at=_due(seen, applied, step, reason, now),
     )
-    return after if step.deed is Deed.NOTHING else _tell(seen, applied, after, step.deed, now, writes)
+    if step.deed is Deed.NOTHING:
+        return after
+    if anew and reason is not None:
+        after = _renewed(after, reason)
+    return _tell(seen, applied, after, step.deed, reason, now, writes)
 
 
-def _tell(seen: Seen, applied: Applied, alert: Alert, deed: Deed, now: datetime, writes: Writes) -> Alert:
+def _is_news(alert: Alert, reason: Reason) -> bool:
+    """Is it other trouble than the alert told of? A Web3 monitor may have several kinds of it at once."""
+    if not of_web3(alert.reason) or not of_web3(reason.key):
+        return of_web3(alert.reason) or of_web3(reason.key)
+    if reason.single and reason.key == alert.reason:
+        return False
+    return alert.notified_at is None or reason.told_at is None or reason.told_at > alert.notified_at
+
+
+def _renewed(alert: Alert, reason: Reason) -> Alert:
+    """The alert with what it tells of now; whoever took on the other trouble did not take on this."""
+    told_at = max(filter(None, (alert.notified_at, reason.told_at)), default=None)
+    again = replace(
+        alert,
+        reason=reason.key,
+        value=reason.value,
+        threshold=reason.threshold,
+        # The clock of the collector that told of it may be ahead of ours.
+        notified_at=told_at,
+    )
+    if alert.status != "acknowledged":
+        return again
+    return replace(again, status="firing", acknowledged_at=None, acknowledged_by=None)
+
+
+def _tell(
+    seen: Seen,
+    applied: Applied,
+    alert: Alert,
+    deed: Deed,
+    reason: Reason | None,
+    now: datetime,
+    writes: Writes,
+) -> Alert:
     rule, one = applied.rule, seen.one
     escalates = deed is Deed.ESCALATE
     kind = payloads.ALERT_ESCALATED if escalates else payloads.ALERT_FIRED
-    webhooks = escalates or not alert_notices.of_state(alert, applied.conditions)
+    webhooks = escalates or not alert_notices.is_told_anyway(alert, applied.conditions)
     wanted = rule.escalate_to if escalates else rule.channels
     channels = alert_notices.addressed(wanted, seen.channels, kind, one.id, webhooks=webhooks)
     first = alert.told_incident_id is None and not alert.told
@@ -160,7 +205,8 @@ def _tell(seen: Seen, applied: Applied, alert: Alert, deed: Deed, now: datetime,
         told=list(dict.fromkeys((*alert.told, *channels))),
         told_incident_id=alert.incident_id if first else alert.told_incident_id,
     )
-    writes.events.append(_event(seen, kind, after, channels, now))
+    message = reason.message if reason else ""
+    writes.events.append(_event(seen, kind, after, channels, now, message))
     if after.incident_id is not None:
         writes.entries.append(_entry(seen, rule, after, deed, channels))
     return after
@@ -176,11 +222,15 @@ def _recovered(seen: Seen, applied: Applied | None, alert: Alert, now: datetime,
     return after
 
 
-def _event(seen: Seen, kind: str, alert: Alert, channels: Sequence[UUID], now: datetime) -> Event:
+def _event(
+    seen: Seen, kind: str, alert: Alert, channels: Sequence[UUID], now: datetime, message: str = ""
+) -> Event:
     one = seen.one
     monitor = announcing.about(one, down=one.down)
     named = _named(one, alert)
-    return alert_notices.event(kind, alert, monitor, one.severity, named, seen.places, channels, now)
+    return alert_notices.event(
+        kind, alert, monitor, one.severity, named, seen.places, channels, now, message=message
+    )
 
 
 def _named(one: Judged, alert: Alert) -> Incident | None:
@@ -208,8 +258,10 @@ def _policy(rule: Row) -> Policy:
     return Policy(repeat, delay, rule.escalation["maxEscalations"])
 
 
-def _due(seen: Seen, applied: Applied, step: Next, now: datetime) -> datetime | None:
-    """The next step, or the next look at a condition whose end no event tells."""
+def _due(seen: Seen, applied: Applied, step: Next, reason: Reason | None, now: datetime) -> datetime | None:
+    """The next step, or the next look at what ends without an event."""
+    if reason is not None and of_web3(reason.key):
+        return min(filter(None, (step.due_at, applied.ends_at)), default=None)
     if applied.conditions.empty or seen.one.down:
         return step.due_at
     windows = (applied.conditions.error_rate_percent, applied.conditions.availability) != (None, None)

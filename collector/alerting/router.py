@@ -16,7 +16,7 @@ from shared.loop import Bell
 
 _STREAMS = 1_000
 _EVENTS = 10
-_OF_MONITORS = ("monitor.", "incident.")
+_OF_MONITORS = ("monitor.", "incident.", "web3.")
 _TAKEN = f"{INCIDENT}.acknowledged"
 
 

@@ -23,7 +23,7 @@ from collector.channels._policy import PATIENT
 from collector.channels.message import Message, Sent, Undelivered
 from collector.channels.texts import Templates, Text, write
 from collector.channels.transport import Transport
-from collector.core.notice import Phase
+from collector.core.phase import Phase
 from collector.core.retry import Policy
 from shared.kinds.fields import Says, Secret
 from shared.net import refusal

@@ -15,7 +15,8 @@ from collector.channels._secrets import parts
 from collector.channels.message import Message, Sent
 from collector.channels.texts import Templates, Text, write
 from collector.channels.transport import Transport
-from collector.core.notice import Notice, Phase
+from collector.core.notice import Notice
+from collector.core.phase import Phase
 from collector.core.retry import Policy
 from shared.kinds.fields import Says, Secret
 from shared.kinds.http import is_url

@@ -19,7 +19,8 @@ from collector.channels.mailer import Refusal
 from collector.channels.message import Message, Sent, Undelivered
 from collector.channels.texts import Templates, Text, write
 from collector.channels.transport import Transport
-from collector.core.notice import Notice, Phase
+from collector.core.notice import Notice
+from collector.core.phase import Phase
 from collector.core.retry import Policy
 from shared.kinds.fields import Says, is_host
 

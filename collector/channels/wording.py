@@ -3,6 +3,11 @@
 from collections.abc import Mapping
 from typing import Final
 
+_THRESHOLD: Final = (
+    "{% if phase == 'over' %}Recovered{% elif log.removed %}Taken back{% else %}Alert{% endif %}"
+    ": {{ source }}, {{ reason }}"
+)
+
 TITLES: Final[Mapping[str, str]] = {
     "monitor.down": "Down: {{ monitor.name }}",
     "monitor.up": (
@@ -36,6 +41,11 @@ TITLES: Final[Mapping[str, str]] = {
     "maintenance.ended": "Maintenance is over: {{ source }}",
     "channel.failing": "Alert channel fails: {{ source }}",
     "channel.recovered": "Alert channel works again: {{ source }}",
+    "web3.gas.alert": _THRESHOLD,
+    "web3.alert": _THRESHOLD,
+    "web3.event": (
+        "{% if log.removed %}Taken back{% else %}Event{% endif %}: {{ source }}, {{ log.name or 'a log' }}"
+    ),
     "test": "Test: alert channel {{ source }}",
 }
 TITLE: Final = "{{ event }}: {{ incident.title or source }}"

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from collector.core.crossings import Crossing, said
 from collector.core.quorum import needed
 from collector.core.rule_fields import Conditions
 from shared.results import Status
@@ -19,6 +20,8 @@ LATENCY = "latencyThresholdMs"
 STATUS_CODE = "statusCode"
 ERROR_RATE = "errorRatePercent"
 AVAILABILITY = "availability"
+# Whatever else is the type of an alert that a Web3 monitor raised.
+_OF_CHECKS = frozenset({DOWN, CONSECUTIVE, LATENCY, STATUS_CODE, ERROR_RATE, AVAILABILITY})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ class Rate:
 @dataclass(frozen=True, slots=True)
 class Facts:
     """*down*: that the monitor is down was told. *rate*, *day* and *uptime* (percent) of the last 24 hours
-    are None where no condition asks for them.
+    are None where no condition asks for them. *crossings*: what a Web3 monitor told that is not over.
     """
 
     down: bool
@@ -64,15 +67,22 @@ class Facts:
     rate: Rate | None = None
     day: Rate | None = None
     uptime: float | None = None
+    crossings: Sequence[Crossing] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """The condition that holds, by its key, with what was found and what the rule says."""
+    """The condition that holds, by its key, with what was found and what the rule says.
+
+    *message* and *told_at* are of what a Web3 monitor found; *single*: that has no end of its own.
+    """
 
     key: str
     value: float | None = None
     threshold: float | None = None
+    message: str = ""
+    told_at: datetime | None = None
+    single: bool = False
 
 
 def plain(value: float | None) -> float | None:
@@ -94,14 +104,34 @@ def window(conditions: Conditions, interval_s: int) -> timedelta:
     )
 
 
+def of_web3(reason: str) -> bool:
+    """Is it the type of an alert that a Web3 monitor raised?"""
+    return reason not in _OF_CHECKS
+
+
 def fires(conditions: Conditions, facts: Facts) -> Reason | None:
-    """The reason to alert, if there is one; of several the first in the order of the fields."""
+    """The reason to alert, if there is one; of several the first in the order of the fields.
+
+    What a Web3 monitor found counts for rules that ask for nothing but failures, after those.
+    """
+    return _failing(conditions, facts) or (_crossed(facts.crossings) if conditions.plain else None)
+
+
+def _failing(conditions: Conditions, facts: Facts) -> Reason | None:
     if conditions.empty:
         return Reason(DOWN) if facts.down else None
     found = [term(conditions, facts) for term in _terms(conditions)]
     held = [reason for reason in found if reason is not None]
     enough = len(held) == len(found) if conditions.match == "all" else bool(held)
     return held[0] if enough else None
+
+
+def _crossed(found: Sequence[Crossing]) -> Reason | None:
+    """The one that was told last."""
+    if not found:
+        return None
+    last = max(found, key=lambda one: one.told_at)
+    return Reason(last.key, last.value, last.threshold, said(found), last.told_at, last.single)
 
 
 def slow(conditions: Conditions, check: Check) -> bool:

@@ -3,20 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from enum import Enum
 from typing import Any
 
+from collector.core import notice_web3 as web3
 from collector.core.downtime import formatted
-
-
-class Phase(Enum):
-    """What a paging service does with it: open an alert, take it on, close it; news is none of those."""
-
-    PROBLEM = "problem"
-    TAKEN = "taken"
-    OVER = "over"
-    NEWS = "news"
-
+from collector.core.phase import Phase, text
 
 _PHASES = {
     "monitor.down": Phase.PROBLEM,
@@ -72,14 +63,17 @@ def notice(event: Mapping[str, Any]) -> Notice:
     began = _began(event)
     lasted = _lasted(event)
     since = "" if began is None else f"{began:%Y-%m-%d %H:%M:%S} UTC"
-    phase = _PHASES.get(text(event, "event"), Phase.NEWS)
+    kind = text(event, "event")
+    phase = web3.phase(event) if kind.startswith(web3.KINDS) else _PHASES.get(kind, Phase.NEWS)
     locations = _locations(event)
     reason = _reason(event)
+    # Of a threshold: that its checks fail nowhere would read as if it were over.
+    said = text(event, "alert", "message")
     return Notice(
-        kind=_word(text(event, "event")),
+        kind=_word(kind),
         phase=phase,
         severity=_severity(event),
-        key=_key(event),
+        key=_key(event, phase),
         source=_source(event),
         at=text(event, "timestamp"),
         since=since,
@@ -93,22 +87,15 @@ def notice(event: Mapping[str, Any]) -> Notice:
             for label, value in (
                 ("Since", since),
                 ("Lasted" if phase is Phase.OVER else "For", lasted),
-                ("Locations", locations),
-                ("Reason", reason),
+                ("Locations", "" if said else locations),
+                ("Reason", "" if said else reason),
                 *_plain_facts(event),
+                *web3.facts(event),
             )
             if value
         ),
         event=event,
     )
-
-
-def text(event: Mapping[str, Any], *path: str) -> str:
-    """What lies at *path*, as text; empty where there is nothing, or no plain value."""
-    value: Any = event
-    for name in path:
-        value = value.get(name) if isinstance(value, Mapping) else None
-    return str(value) if isinstance(value, str | int | float) else ""
 
 
 def _plain_facts(event: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -142,8 +129,10 @@ def _severity(event: Mapping[str, Any]) -> str:
     return "low" if text(event, "event") == "test" else "high"
 
 
-def _key(event: Mapping[str, Any]) -> str:
+def _key(event: Mapping[str, Any], phase: Phase) -> str:
     found = (text(event, name, "id") for name in _ABOUT)
+    if text(event, "event").startswith(web3.KINDS) and phase is not Phase.NEWS:
+        return _word(web3.key(event))
     if text(event, "event") == "test":
         return _word(text(event, "id"))
     return _word(next((id_ for id_ in found if id_), "") or text(event, "id"))
@@ -158,8 +147,11 @@ def _source(event: Mapping[str, Any]) -> str:
 
 
 def _reason(event: Mapping[str, Any]) -> str:
-    form = _REASONS.get(text(event, "alert", "reason"), "")
-    return form.format(value=text(event, "alert", "value"), threshold=text(event, "alert", "threshold"))
+    key = text(event, "alert", "reason")
+    if key in _REASONS:
+        said = {name: text(event, "alert", name) for name in ("value", "threshold")}
+        return _REASONS[key].format(**said)
+    return "" if key == "down" else web3.reason(event)
 
 
 def _began(event: Mapping[str, Any]) -> datetime | None:

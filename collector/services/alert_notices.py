@@ -7,7 +7,7 @@ from uuid import UUID
 
 from collector.channels.webhook import hears
 from collector.core import events as payloads
-from collector.core.conditions import CONSECUTIVE, DOWN, plain
+from collector.core.conditions import CONSECUTIVE, DOWN, of_web3, plain
 from collector.core.rule_fields import Conditions
 from collector.services.announcing import located
 from collector.storage.alerts import Alert
@@ -18,10 +18,10 @@ from collector.storage.states import Located
 from shared import ids
 
 
-def of_state(alert: Alert, conditions: Conditions | None) -> bool:
-    """Did it fire because the monitor is down? Webhook channels hear of that without any rule."""
-    if alert.reason == DOWN or conditions is None:
-        return alert.reason == DOWN
+def is_told_anyway(alert: Alert, conditions: Conditions) -> bool:
+    """Did it fire for what webhook channels hear of without any rule: state, and what Web3 monitors find?"""
+    if alert.reason == DOWN or of_web3(alert.reason):
+        return True
     return alert.reason == CONSECUTIVE and (conditions.latency_threshold_ms, conditions.status_code) == (
         None,
         None,
@@ -58,8 +58,11 @@ def event(
     places: Sequence[Located],
     channels: Sequence[UUID],
     now: datetime,
+    *,
+    message: str = "",
 ) -> Event:
-    """*severity* is the monitor's; *incident* the one that the first notice named."""
+    """*severity* is the monitor's; *incident* the one that the first notice named; *message*: why."""
+    said = {"message": message} if message else {}
     payload = payloads.alert(
         kind,
         monitor,
@@ -73,6 +76,7 @@ def event(
             "firedAt": alert.fired_at,
             "escalation": alert.escalations,
             "severity": incident.severity if incident else severity,
+            **said,
         },
         incident=_incident(incident, now),
         states=[located(place, bad=place.state.failing or place.state.fails > 0) for place in places],

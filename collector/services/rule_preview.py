@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from collector.core.conditions import DOWN, Reason
+from collector.core.crossings import is_web3
 from collector.core.maintenance import Selection
 from collector.core.rule_fields import Conditions
 from collector.core.rule_replay import About, Past, Spell, notices, replay
@@ -62,6 +63,8 @@ async def preview(db: Db, team_id: int, body: Mapping[str, Any], now: datetime) 
             spells = await _spells(tx, rule.conditions, one, since, past)
             alerts += [Would(one, spell, *notices(rule, spell, now)) for spell in spells]
     warnings = ignored(wish.unknown)
+    if rule.conditions.plain and any(is_web3(one.type) for one in looked):
+        warnings.append("what Web3 monitors found is left out")
     if len(found) > _MONITORS:
         warnings.append(f"only the {_MONITORS} oldest monitors were looked at")
     if cut:

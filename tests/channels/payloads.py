@@ -63,6 +63,43 @@ WINDOW: Final = {
 }
 ACTOR: Final = {"id": "usr_01kqs3w8e7m0000000000000gg", "name": "Person on call"}
 
+GAS: Final[dict[str, Any]] = {
+    "id": "mon_01kqs3w8e7m0000000000000kk",
+    "name": "Gas",
+    "type": "gas_price",
+    "chain": "ethereum",
+}
+GAS_ALERT: Final[dict[str, Any]] = {
+    "type": "high_gas",
+    "currentGwei": 251.3,
+    "thresholdGwei": 200,
+    "message": "gas costs 251.3 gwei, high is 200 gwei",
+}
+VAULT: Final[dict[str, Any]] = {
+    "id": "mon_01kqs3w8e7m0000000000000ll",
+    "name": "Vault",
+    "type": "web3",
+    "chain": 8453,
+}
+VAULT_ALERT: Final[dict[str, Any]] = {
+    "type": "low_tvl",
+    "subType": "defi_protocol",
+    "current": "90.5",
+    "threshold": "100",
+    "unit": "ETH",
+    "message": "90.5 ETH is locked, least is 100 ETH",
+}
+LOG: Final[dict[str, Any]] = {
+    "name": "Transfer",
+    "args": {"from": "0x" + "a1" * 20, "to": "0x" + "b2" * 20, "value": "1500000"},
+    "address": "0x" + "c3" * 20,
+    "transactionHash": "0x" + "d4" * 32,
+    "blockNumber": 21_000_000,
+    "logIndex": 3,
+    "removed": False,
+}
+WEB3_LINKS: Final = {"monitor": "https://tocsin.example.com/monitors/mon_01kqs3w8e7m0000000000000kk"}
+
 PARTS: Final[dict[str, dict[str, Any]]] = {
     "monitor.down": {"incident": INCIDENT, "locationStates": LOCATIONS},
     "monitor.up": {
@@ -100,8 +137,9 @@ PARTS: Final[dict[str, dict[str, Any]]] = {
     "channel.recovered": {"monitor": None, "channel": CHANNEL, "links": {}},
     "maintenance.started": {"monitor": None, "maintenanceWindow": WINDOW, "links": {}},
     "maintenance.ended": {"monitor": None, "maintenanceWindow": WINDOW, "links": {}},
-    "web3.gas.alert": {"alert": {"type": "high_gas", "message": "Gas is at 142 gwei, over 100"}},
-    "web3.event": {"log": {"name": "Transfer", "args": {"value": "1"}}},
+    "web3.gas.alert": {"monitor": GAS, "alert": GAS_ALERT, "links": WEB3_LINKS},
+    "web3.alert": {"monitor": VAULT, "alert": VAULT_ALERT, "links": WEB3_LINKS},
+    "web3.event": {"monitor": VAULT, "log": LOG, "links": WEB3_LINKS},
     "status_page.incident.published": {"monitor": None, "links": {}},
     "test": {
         "monitor": None,

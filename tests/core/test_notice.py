@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from collector.core.notice import Phase, notice
+from collector.core.notice import notice
+from collector.core.phase import Phase
 from tests.channels.payloads import ALERT, INCIDENT, LINKS, MONITOR, PARTS, PROBE, event
 
 

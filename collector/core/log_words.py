@@ -1,0 +1,28 @@
+"""Logs of contracts in words: on one line, and no longer than people read."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import orjson
+
+_MOST_ARGUMENTS: Final = 20
+_MOST_OF_ONE: Final = 200
+_MOST_OF_ALL: Final = 1_500
+
+
+def arguments(args: Any) -> str:
+    """``from: 0x..., value: 5``, in bounds; empty of what is no object."""
+    if not isinstance(args, Mapping):
+        return ""
+    said = [f"{one_line(str(name))}: {_value(value)}" for name, value in list(args.items())[:_MOST_ARGUMENTS]]
+    return ", ".join(said)[:_MOST_OF_ALL]
+
+
+def one_line(said: str) -> str:
+    """Cut where it is long. Whoever emits an event chooses what its texts say."""
+    said = " ".join(said[: 2 * _MOST_OF_ONE].split())
+    return said if len(said) <= _MOST_OF_ONE else said[: _MOST_OF_ONE - 1] + "…"
+
+
+def _value(value: Any) -> str:
+    return one_line(value if isinstance(value, str) else orjson.dumps(value).decode())
