@@ -23,10 +23,42 @@ MODELS = {
     "token": tokens.Wish,
     "join token": join_tokens.Wish,
 }
+ADDRESS = "0x" + "a1" * 20
+ABI = [
+    {"type": "event", "name": "Ping", "inputs": [{"name": "n", "type": "uint256", "indexed": True}]},
+    {"type": "function", "name": "ping", "inputs": []},
+]
 # What a person who fills in no more than is needed would type.
 NEEDED: dict[str, dict[str, Any]] = {
     "dns": {"host": "example.com"},
     "http": {"url": "https://example.com"},
+    "gas_price": {"chain": "ethereum", "thresholds": {"high": 200}, "rpcUrl": "https://rpc.example.com"},
+    "whale_wallet": {"chain": 8453, "address": ADDRESS, "threshold": "1000.000000000000000000001"},
+    "liquidation": {
+        "chain": "ethereum",
+        "protocol": "aave_v3",
+        "pool": ADDRESS,
+        "address": ADDRESS,
+        "minHealthFactor": 1.25,
+    },
+    "defi_protocol": {"chain": "ethereum", "contract": ADDRESS, "minTvl": 12.5},
+    "subgraph": {"url": "https://graph.example.com/", "chain": "ethereum"},
+    "bridge": {
+        side: {
+            "chain": chain,
+            "rpcUrl": ["https://a.example.com", "https://b.example.com"],
+            "contract": ADDRESS,
+            "token": ADDRESS,
+        }
+        for side, chain in (("source", "ethereum"), ("destination", "base"))
+    },
+    "web3_contract_event": {
+        "chainId": 1,
+        "address": ADDRESS,
+        "abi": ABI,
+        "eventName": "Ping",
+        "filters": {"n": ["1", 2]},
+    },
     "monitor": {"name": "shop"},
     "rule": {"name": "shop", "conditions": {"consecutiveFailures": 3}},
     "user": {"email": "a@example.com", "name": "A", "role": "viewer"},

@@ -47,7 +47,9 @@ def at(request: web.Request, number: int, total: int, per_page: int = PER_PAGE) 
 def means(request: web.Request) -> Means:
     """What the deeds of monitors need, by the visitor."""
     at_hand = deps(request)
-    return Means(at_hand.db, at_hand.keyring, at_hand.signals, at_hand.min_interval, who(request))
+    return Means(
+        at_hand.db, at_hand.keyring, at_hand.signals, at_hand.min_interval, who(request), at_hand.nodes
+    )
 
 
 async def asset(request: web.Request) -> web.StreamResponse:

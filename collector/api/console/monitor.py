@@ -7,7 +7,7 @@ from aiohttp import web
 
 from collector.api import explain as explained
 from collector.api import monitor_views as views
-from collector.api.console import common, monitors
+from collector.api.console import common, monitor_types, monitor_web3, monitors
 from collector.api.console.answers import back, page, posted, value
 from collector.api.console.state import visitor
 from collector.api.deps import deps
@@ -49,6 +49,7 @@ async def show(request: web.Request) -> web.StreamResponse:
         views.result(one) | {"at": one.ts}
         for one in (await results.page(db, found.monitor, wanted, _DRAWN, now))[0]
     ]
+    kind = monitor_types.kind_of(found.monitor.type, found.config)
     past, _ = await incidents.page(db, team_id, WantedIncidents(monitor_id=id_), _INCIDENTS, 0)
     return page(
         request,
@@ -56,13 +57,14 @@ async def show(request: web.Request) -> web.StreamResponse:
         monitor=found.monitor,
         id=ids.show("mon", id_),
         shown=views.whole(found, now),
-        config={name: one for name, one in found.config.items() if one not in (None, "", [], {})},
+        config=monitor_types.told(found.config),
         why=explained.shown(await explain.explain(db, team_id, id_, now), now),
         uptime=drawings.bars(await _days(request, id_)),
         chart=await _chart(request, found.monitor.monitor, over),
         over=over if over in _RANGES else "24h",
         ranges=list(_RANGES),
         results=newest[:_RESULTS],
+        chain=await monitor_web3.found(db, found.monitor, kind, now),
         phases=drawings.phases([one["phases"] for one in reversed(newest)]),
         incidents=past,
         now=now,

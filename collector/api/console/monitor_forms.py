@@ -6,15 +6,15 @@ from typing import Any, Final
 from aiohttp import web
 
 from collector.api import monitor_views as views
-from collector.api.console import common, monitors
+from collector.api.console import common, monitor_types, monitors
 from collector.api.console.answers import back, page, posted, value
 from collector.api.console.state import visitor
 from collector.api.deps import deps
 from collector.api.reading import path_id
-from collector.core.monitor import Settings
-from collector.services import monitor_fields, monitor_reads, receiving, runs
+from collector.core.monitor import Settings, merge
+from collector.services import monitor_fields, monitor_reads, runs
 from collector.services import monitors as deeds
-from collector.services.masking import kept
+from collector.services.masking import kept, masked
 from collector.services.model_fields import defaults
 from collector.services.monitor_columns import settings_of
 from collector.services.monitor_reads import WHAT
@@ -27,8 +27,6 @@ from shared import ids
 from shared.errors import Invalid, PreconditionFailed, Unavailable
 from shared.kinds import KINDS, RECEIVING
 
-# Those stand with the settings, whatever the type.
-_ONCE: Final = frozenset({"timeout"})
 # What is seldom set is folded away.
 _FIRST: Final = ("name", "interval", "timeout", "locations", "severity", "tags")
 _NEW_TYPE: Final = "http"
@@ -56,14 +54,15 @@ async def create(request: web.Request) -> web.StreamResponse:
 
 async def edit(request: web.Request) -> web.StreamResponse:
     monitor, config = await _known(request)
-    return _drawn(request, monitor.type, to_json(settings_of(monitor)), config, {}, monitor)
+    kind = monitor_types.kind_of(monitor.type, config)
+    return _drawn(request, kind, to_json(settings_of(monitor)), monitor_types.drawn(config), {}, monitor)
 
 
 async def update(request: web.Request) -> web.StreamResponse:
     """Secrets that were left as they are shown stay what they are."""
-    monitor, _ = await _known(request)
-    form = await posted(request)
-    settings, config = _sent(monitor.type, form)
+    monitor, shown = await _known(request)
+    form, kind = await posted(request), monitor_types.kind_of(monitor.type, shown)
+    settings, config = _sent(kind, form)
     usual = defaults(Settings)
     whole = {name: usual.get(name) if one is None else one for name, one in settings.items()}
     only = frozenset({value(form, "revision")}) if value(form, "revision") else None
@@ -72,15 +71,15 @@ async def update(request: web.Request) -> web.StreamResponse:
             common.means(request),
             visitor(request).team_id,
             monitor.id,
-            {**whole, "config": config},
+            {**whole, "config": monitor_types.changes(shown, config)},
             deps(request).now(),
             only=only,
         )
     except Invalid as fault:
-        return _drawn(request, monitor.type, settings, config, fault.details, monitor, status=400)
+        return _drawn(request, kind, settings, config, fault.details, monitor, status=400)
     except PreconditionFailed:
         faults = {"revision": "somebody else changed this monitor meanwhile: open it anew and look first"}
-        return _drawn(request, monitor.type, settings, config, faults, monitor, status=412)
+        return _drawn(request, kind, settings, config, faults, monitor, status=412)
     return back(request, monitors.path(monitor.id), " ".join(["Saved.", *told.warnings]))
 
 
@@ -88,16 +87,18 @@ async def test(request: web.Request) -> web.StreamResponse:
     """Check once what stands in the form, and show the form again with what came of it."""
     form = await posted(request)
     type_, at_hand, team_id = _type(form), deps(request), visitor(request).team_id
-    settings, config = _sent(type_, form)
     monitor = await _named(request, value(form, "monitor"))
+    settings, config = _sent(type_, form)
     whole = _said(config)
     if monitor is not None:
         found = await monitor_reads.one(
             at_hand.db, at_hand.keyring, team_id, monitor.id, secrets=True, now=at_hand.now()
         )
-        whole = {**found.config, **kept(config, found.config)}
+        known = masked(KINDS[type_], found.config)
+        whole = merge(found.config, kept(monitor_types.changes(known, config), found.config))
     try:
-        wish = monitor_fields.for_test({**_said(settings), "type": type_, "config": _said(whole)})
+        body = {**_said(settings), "type": type_, "config": whole}
+        wish = monitor_fields.for_test(body, at_hand.nodes)
         tested = await runs.try_out(
             at_hand.db, at_hand.signals, at_hand.keyring, team_id, wish, at_hand.now()
         )
@@ -120,7 +121,7 @@ def _drawn(
     status: int = 200,
 ) -> web.Response:
     kind = KINDS[type_]
-    leave_out = {*_ONCE, *receiving.MADE.get(type_, ())}
+    leave_out = monitor_types.left_out(type_)
     of_kind = forms.build(kind, config, _about(faults, kind), prefix="config.", leave_out=leave_out)
     left = {name: text for name, text in faults.items() if name not in _about(faults, kind)}
     of_all = forms.build(Settings, settings, left)
@@ -133,7 +134,8 @@ def _drawn(
         monitor=monitor,
         id=ids.show("mon", monitor.id) if monitor else "",
         type_=type_,
-        types=list(KINDS),
+        types=monitor_types.GROUPS,
+        foremost=monitor_types.first(type_),
         receives=type_ in RECEIVING,
         kind=of_kind,
         named=Form((first[0],), {}),

@@ -19,7 +19,7 @@ from collector.web.console import charts
 from collector.web.console.charts import Bars
 from shared import ids
 from shared.errors import Invalid
-from shared.kinds import KINDS
+from shared.kinds import TYPES
 
 HERE: Final = "/monitors"
 _STATUSES: Final = ("up", "down", "paused")
@@ -58,7 +58,7 @@ async def list_(request: web.Request) -> web.StreamResponse:
         wanted=wanted,
         query=_query(request),
         narrowed=wanted != Wanted(),
-        types=list(KINDS),
+        types=list(TYPES),
         statuses=(*_STATUSES, _SILENCED),
     )
 
@@ -115,7 +115,7 @@ def _wanted(request: web.Request) -> Wanted:
     known = {"status": asked.get("status"), "type": asked.get("type")}
     return Wanted(
         status=known["status"] if known["status"] in _STATUSES else None,
-        type=known["type"] if known["type"] in KINDS else None,
+        type=known["type"] if known["type"] in TYPES else None,
         group=asked.get("group"),
         tag=asked.get("tag"),
         text=asked.get("q"),

@@ -95,7 +95,10 @@ def _plain(form: Shape, text: str) -> Any:
 def _one(text: str, form: Shape) -> Any:
     if int in form.options and _INTEGER.fullmatch(text):
         return int(text)
-    return float(text) if float in form.options and _NUMBER.fullmatch(text) else text
+    if float not in form.options or not _NUMBER.fullmatch(text):
+        return text
+    # Where digits may be sent as they are, none of them is lost.
+    return float(text) if str not in form.options or str(float(text)) == text else text
 
 
 def _number(form: Shape, text: str) -> Any:
@@ -104,9 +107,11 @@ def _number(form: Shape, text: str) -> Any:
     return float(text) if _NUMBER.fullmatch(text) and form else text
 
 
-def _lines(form: Shape, text: str) -> list[Any]:
+def _lines(form: Shape, text: str) -> Any:
+    """A list; a single line is the text itself where that is welcome too."""
     of_items = shape(form.items() or str)
-    return [_one(line.strip(), of_items) for line in text.split("\n") if line.strip()]
+    found = [_one(line.strip(), of_items) for line in text.split("\n") if line.strip()]
+    return found[0] if len(found) == 1 and str in form.options else found
 
 
 def _pairs(form: Shape, text: str) -> Any:

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
-from collector.web.console.form_fields import Control
+from collector.web.console.form_said import Said
+from collector.web.console.form_texts_web3 import WEB3_TEXTS
 
 _CAPITAL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SPELLED: Final[Mapping[str, str]] = {
@@ -20,26 +20,13 @@ _SPELLED: Final[Mapping[str, str]] = {
     "rpc": "RPC",
     "dns": "DNS",
     "ca": "CA",
+    "abi": "ABI",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """*none*: what an empty choice means; *words*: what the choices are called, where not by their names.
-
-    *control*: instead of the one that goes by the type.
-    """
-
-    label: str
-    help: str = ""
-    unit: str = ""
-    none: str = ""
-    words: Mapping[str, str] = field(default_factory=dict)
-    control: Control | None = None
 
 
 # By the model's name and the field's; one with only the field's name is for every model.
 TEXTS: Final[Mapping[str, Said]] = {
+    **WEB3_TEXTS,
     "expiresIn": Said(
         label="Ends",
         help="One that never ends is easily forgotten and never missed.",

@@ -9,7 +9,8 @@ from annotated_types import Ge, Gt, Interval, Le, MaxLen
 
 from collector.services.model_fields import Member, Shape, defaults, members, shape
 from collector.web.console.form_fields import Control, Field, Form
-from collector.web.console.form_texts import Said, said
+from collector.web.console.form_said import Said
+from collector.web.console.form_texts import said
 from shared.kinds.fields import Secret
 
 _LONG: Final = 10_000
