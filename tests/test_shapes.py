@@ -2,6 +2,7 @@
 
 import ast
 import re
+import sys
 import tokenize
 from collections.abc import Iterator
 from functools import cache
@@ -225,3 +226,7 @@ def _names(node: ast.ImportFrom) -> set[str]:
 def _comments(path: Path) -> Iterator[tokenize.TokenInfo]:
     with path.open("rb") as file:
         yield from (token for token in tokenize.tokenize(file.readline) if token.type == tokenize.COMMENT)
+
+
+def test_no_library_of_the_tests_has_lifted_the_bound_on_recursion() -> None:
+    assert sys.getrecursionlimit() <= 3000, "what is nested too deeply would end this process, not a test"

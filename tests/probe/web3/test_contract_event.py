@@ -5,14 +5,13 @@ from typing import Any
 
 import orjson
 import pytest
-from web3 import Web3
-from web3.logs import DISCARD
 
 from shared.findings import MAX_BYTES, Found
 from shared.kinds.web3.contract_event import ContractEvent
 from shared.results import Outcome
 from tests.probe.web3.between import between
 from tests.probe.web3.chain import Chain, artefacts, calldata, running
+from tests.probe.web3.crosscheck import DISCARD, Web3
 from tests.probe.web3.ledger import Ledger
 from tests.probe.web3.watch import Watch
 

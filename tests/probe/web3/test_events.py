@@ -9,14 +9,13 @@ from eth_abi.abi import decode, encode
 from eth_abi.exceptions import DecodingError
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from web3 import Web3
-from web3._utils.events import get_event_data
 
 from probe.web3.decode import checksummed, decoded, keccak
 from probe.web3.events import arguments, finding, raw, topic
 from probe.web3.logs import Log
 from shared.findings import Finding, bounded
 from shared.kinds.web3.abi import Event, Param, event_of
+from tests.probe.web3.crosscheck import Web3, get_event_data
 
 CODEC = Web3().codec
 INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 64, 72, 256)]

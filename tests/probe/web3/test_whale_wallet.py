@@ -5,7 +5,6 @@ from typing import Any
 
 import orjson
 import pytest
-from web3 import Web3
 
 from probe.checks._check import Kept
 from probe.web3 import coins
@@ -13,6 +12,7 @@ from shared.findings import Found
 from shared.kinds.web3.whale_wallet import WhaleWallet
 from tests.probe.web3.between import Refused, between
 from tests.probe.web3.chain import ETHER, Chain, running
+from tests.probe.web3.crosscheck import Web3
 from tests.probe.web3.ledger import Ledger
 from tests.probe.web3.watch import Watch
 
