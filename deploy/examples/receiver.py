@@ -36,7 +36,8 @@ class Receiver(BaseHTTPRequestHandler):
                 f"{event['timestamp']} {event['event']}: {event.get('monitor', {}).get('name', '')}",
                 flush=True,
             )
-            print(json.dumps(event.get("incident"), indent=2), flush=True)
+            told = next((event[name] for name in ("alert", "log", "incident") if event.get(name)), None)
+            print(json.dumps(told, indent=2), flush=True)
         self.answer(204)
 
     def is_genuine(self, body: bytes) -> bool:
