@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any, Final
 
 from collector.core.log_words import arguments, one_line
-from shared.kinds import UMBRELLA, WEB3
+from shared.kinds import OF_CHAINS
 
 # The reason to alert for an event of a contract.
 EVENT: Final = "event"
@@ -35,7 +35,7 @@ class Crossing:
 
 def is_web3(type_: str) -> bool:
     """Does a monitor of that type find such things?"""
-    return type_ == UMBRELLA or type_ in WEB3
+    return type_ in OF_CHAINS
 
 
 def threshold(key: str, data: Mapping[str, Any], told_at: datetime) -> Crossing:

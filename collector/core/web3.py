@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from collector.core.holds import Allowed, Hold
 
-EVENT: Final = "event"
 # What is found while these hold is kept and not told: it is not still the case when they end.
 _FOR_GOOD: Final = frozenset({Hold.SILENCED, Hold.MAINTENANCE, Hold.PARENT_DOWN})
 

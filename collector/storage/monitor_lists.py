@@ -10,7 +10,8 @@ from uuid import UUID
 import orjson
 
 from collector.storage.db import Tx
-from shared.kinds import UMBRELLA, WEB3
+from collector.storage.plans import CHECKED_AS
+from shared.kinds import OF_CHAINS, UMBRELLA, WEB3
 
 # What stands for anything in LIKE.
 _ANY = re.compile(r"[\\%_]")
@@ -181,8 +182,7 @@ def _where(team_id: int, wanted: Wanted) -> tuple[str, list[Any]]:
 def _of_type(type_: str | None) -> dict[str, Any]:
     """The umbrella of Web3 takes in all of them; each of them is there under its own name, too."""
     if type_ == UMBRELLA:
-        return {"m.type = ANY($)": [UMBRELLA, *WEB3]}
+        return {"m.type = ANY($)": OF_CHAINS}
     if type_ in WEB3:
-        checked = "CASE WHEN m.type = 'web3' THEN m.config ->> 'subType' ELSE m.type END"
-        return {"m.type = ANY($)": [UMBRELLA, type_], f"{checked} = $": type_}
+        return {"m.type = ANY($)": [UMBRELLA, type_], f"{CHECKED_AS} = $": type_}
     return {"m.type = $": type_}

@@ -6,11 +6,11 @@ from typing import Any
 from uuid import UUID
 
 from collector.storage.db import Tx
-from shared.kinds import UMBRELLA, WEB3
+from shared.kinds import OF_CHAINS
 
 _PLACING = 0x706C6163  # "plac": the key of the advisory lock below
 # What is checked: of the umbrella of Web3 its configuration says it.
-_TYPE = "CASE WHEN m.type = 'web3' THEN m.config ->> 'subType' ELSE m.type END"
+CHECKED_AS = "CASE WHEN m.type = 'web3' THEN m.config ->> 'subType' ELSE m.type END"
 # A process that is stopped in the middle does not keep all others from it.
 _NOT_FOR_LONG = "set_config('idle_in_transaction_session_timeout', '5s', true)"
 
@@ -28,7 +28,7 @@ async def exclude(tx: Tx) -> None:
 async def owner(tx: Tx, monitor: int) -> tuple[int, str] | None:
     """The monitor's team and the type of its checks; None when it is gone."""
     row = await tx.fetchrow(
-        f"SELECT m.team_id, {_TYPE} AS type FROM monitors m WHERE m.monitor = $1", monitor
+        f"SELECT m.team_id, {CHECKED_AS} AS type FROM monitors m WHERE m.monitor = $1", monitor
     )
     return (row["team_id"], row["type"]) if row else None
 
@@ -110,7 +110,7 @@ async def put(
         revision,
         locations,
         probes,
-        [UMBRELLA, *WEB3],
+        OF_CHAINS,
     )
 
 
@@ -130,7 +130,7 @@ async def holdings(tx: Tx) -> list[Holding]:
     """Of all monitors that are not paused, in key order."""
     rows = await tx.fetch(
         f"""
-        SELECT s.monitor, s.location, l.name, m.team_id, {_TYPE}, s.probe_id
+        SELECT s.monitor, s.location, l.name, m.team_id, {CHECKED_AS}, s.probe_id
         FROM states s JOIN monitors m USING (monitor) JOIN locations l USING (location)
         WHERE m.paused_at IS NULL ORDER BY s.monitor, s.location
         """
@@ -142,7 +142,7 @@ async def lock_held(tx: Tx, probe_id: UUID, numbers: Sequence[int]) -> list[Hold
     """Those of the assignments *numbers* that are the probe's still, locked in key order."""
     rows = await tx.fetch(
         f"""
-        SELECT s.monitor, s.location, l.name, m.team_id, {_TYPE}, s.probe_id
+        SELECT s.monitor, s.location, l.name, m.team_id, {CHECKED_AS}, s.probe_id
         FROM states s JOIN monitors m USING (monitor) JOIN locations l USING (location)
         WHERE s.probe_id = $1 AND s.assignment = ANY($2::bigint[]) AND m.paused_at IS NULL
         ORDER BY s.monitor, s.location FOR NO KEY UPDATE OF s
@@ -212,8 +212,8 @@ class Planned:
 
 
 _PLANNED = f"""
-    SELECT s.assignment, s.monitor, s.location, s.revision, m.team_id, m.id, {_TYPE}, m.config, m.secrets,
-        m.interval_s, m.timeout_s, s.turn, cardinality(m.locations), m.failure_threshold,
+    SELECT s.assignment, s.monitor, s.location, s.revision, m.team_id, m.id, {CHECKED_AS},
+        m.config, m.secrets, m.interval_s, m.timeout_s, s.turn, cardinality(m.locations), m.failure_threshold,
         m.recovery_threshold, s.fails, s.failing,
         s.last_at IS NULL OR s.last_at < greatest(m.updated_at, now() - m.interval_s * interval '1 second'),
         s.checkpoint

@@ -27,11 +27,10 @@ class Raised:
 
 @dataclass(frozen=True, slots=True)
 class OneOff:
-    """A log of a monitor that was told of; *key*: ``event``, or the type of its alert."""
+    """A log of a monitor that was told of."""
 
     team_id: int
     monitor_id: UUID
-    key: str
     told_at: datetime
     data: dict[str, Any]
 
@@ -82,8 +81,7 @@ async def told_lately(tx: Tx, monitors: Sequence[tuple[int, UUID]], since: datet
     """The newest log told of after *since* of each of these monitors, by team and id."""
     rows = await tx.fetch(
         """
-        SELECT u.team_id, u.monitor_id, coalesce(l.data -> 'alert' ->> 'type', 'event') AS key,
-            l.told_at, l.data
+        SELECT u.team_id, u.monitor_id, l.told_at, l.data
         FROM unnest($1::int[], $2::uuid[]) AS u (team_id, monitor_id)
         CROSS JOIN LATERAL (
             SELECT g.told_at, g.data FROM web3_logs g

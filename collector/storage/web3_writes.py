@@ -9,7 +9,7 @@ from uuid import UUID
 from collector.core.findings import Gone, Log
 from collector.core.web3 import Alert
 from collector.storage.db import Tx
-from shared.kinds import UMBRELLA, WEB3
+from shared.kinds import OF_CHAINS
 
 Key = tuple[int, UUID, str]
 
@@ -31,7 +31,7 @@ async def lock_monitors(tx: Tx, monitors: Sequence[int]) -> list[Owner]:
         ORDER BY monitor FOR NO KEY UPDATE
         """,
         list(monitors),
-        [UMBRELLA, *WEB3],
+        OF_CHAINS,
     )
     return [Owner(**row) for row in rows]
 

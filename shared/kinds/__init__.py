@@ -99,6 +99,8 @@ WEB3 = (
     "bridge",
     "web3_contract_event",
 )
+# The types of monitors that watch a chain.
+OF_CHAINS = (UMBRELLA, *WEB3)
 
 # What a monitor's type may be, as callers name it.
 TYPES = (*KINDS, UMBRELLA)

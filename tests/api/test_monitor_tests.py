@@ -1,20 +1,16 @@
 """A test of a configuration is run by a connected probe and answered as the interface shows."""
 
-import asyncio
 import base64
 from collections.abc import AsyncIterator
-from datetime import timedelta
 from typing import Any
 
 import orjson
 import pytest
 
-from collector.services import runs, signals
-from shared.clock import utc_now
-from shared.loop import forever
-from shared.phases import pack
-from shared.results import Phases, Status
+from collector.services import runs
+from shared.results import Status
 from tests.api.client import Api
+from tests.api.far_end import answering
 from tests.api.monitors import probe, rows
 
 BODY = {
@@ -28,22 +24,8 @@ BAD = {"status": Status.DOWN, "code": 0, "error": "connection refused", "duratio
 @pytest.fixture
 async def asked(api: Api, request: pytest.FixtureRequest) -> AsyncIterator[list[dict[str, Any]]]:
     """What probes were asked to run; the far end of a session answers each with the test's parameter."""
-    heard: list[dict[str, Any]] = []
-
-    async def answer(payload: dict[str, Any]) -> None:
-        heard.append(payload)
-        said = {"id": payload["id"], "phases": pack(Phases()).hex(), **request.param}
-        async with api.deps.db.transaction() as tx:
-            await signals.send(tx, "answer", said, utc_now() + timedelta(seconds=10))
-        api.deps.signals.ring()
-
-    api.deps.signals.subscribe("run", answer)
-    reading = asyncio.create_task(
-        forever("signals", api.deps.signals.turn, timedelta(seconds=1), api.deps.signals.bell)
-    )
-    yield heard
-    reading.cancel()
-    await asyncio.wait([reading])
+    async with answering(api, request.param) as heard:
+        yield heard
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """What checks of Web3 monitors found, as callers read it: with a monitor, with its results, with a test."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 from typing import Any
@@ -8,14 +7,13 @@ from typing import Any
 import orjson
 import pytest
 
-from collector.services import signals, web3_reads
+from collector.services import web3_reads
 from shared import ids
 from shared.clock import utc_now
 from shared.findings import Found
-from shared.loop import forever
-from shared.phases import pack
-from shared.results import Phases, Status
+from shared.results import Status
 from tests.api.client import Api
+from tests.api.far_end import answering
 from tests.api.monitors import details, location, number, probe, result, shown
 from tests.api.rows import insert
 from tests.api.test_web3_monitors import CONFIGS, GAS, make, of
@@ -145,28 +143,9 @@ async def test_results_of_other_types_have_no_logs(api: Api) -> None:
 async def found(api: Api) -> AsyncIterator[list[Any]]:
     """The far end of a session, which answers each run with these findings."""
     findings: list[Any] = []
-
-    async def answer(payload: dict[str, Any]) -> None:
-        said = {
-            "id": payload["id"],
-            "phases": pack(Phases()).hex(),
-            "status": Status.UP,
-            "code": 0,
-            "error": "",
-            "durationUs": 1000,
-            "found": findings,
-        }
-        async with api.deps.db.transaction() as tx:
-            await signals.send(tx, "answer", said, utc_now() + timedelta(seconds=10))
-        api.deps.signals.ring()
-
-    api.deps.signals.subscribe("run", answer)
-    reading = asyncio.create_task(
-        forever("signals", api.deps.signals.turn, timedelta(seconds=1), api.deps.signals.bell)
-    )
-    yield findings
-    reading.cancel()
-    await asyncio.wait([reading])
+    answer = {"status": Status.UP, "code": 0, "error": "", "durationUs": 1000, "found": findings}
+    async with answering(api, answer):
+        yield findings
 
 
 @pytest.mark.parametrize("type_", ["gas_price", "web3"])

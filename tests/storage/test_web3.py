@@ -58,7 +58,7 @@ async def test_of_what_happened_once_the_newest_of_each_kind_is_read_while_it_st
         [one] = await web3.told_lately(tx, [(team, id_)], utc_now() - DAY)
         assert await web3.told_lately(tx, [(team, id_)], utc_now() + DAY) == []
         assert await web3.told_lately(tx, [(team + 1, id_)], utc_now() - DAY) == []
-    assert (one.key, one.data["blockNumber"]) == ("large_transfer", 6)
+    assert (one.data["alert"]["type"], one.data["blockNumber"]) == ("large_transfer", 6)
     await submit(world, finding(world, gone(6, 6)))
     await heard(world)
     async with db.connection() as tx:
