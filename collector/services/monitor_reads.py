@@ -1,5 +1,6 @@
 """What a caller may read of monitors: lists, one with its numbers."""
 
+import random
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias, TypeVar
@@ -22,7 +23,7 @@ from shared.errors import NotFound
 from shared.kinds import KINDS, effective
 
 WHAT = "Monitor"
-# A summary stays for so long, and only while no result came.
+# A summary stays for so long at the most, and only while no result came.
 _FRESH = timedelta(seconds=10)
 _MOST = 2_000
 
@@ -44,16 +45,22 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """*whole* was made at *at* of *row*, which holds all but its summary."""
+    """*whole* was made at *at* of *row*, which holds all but its summary, and stays until *until*."""
 
     row: Row
     whole: Whole
     at: datetime
+    until: datetime
+
+    @classmethod
+    def now(cls, row: Row, whole: Whole, at: datetime) -> "_Made":
+        """Those made together end apart, or the database would be asked for all of them at once."""
+        return cls(row, whole, at, at + _FRESH * random.uniform(0.5, 1.0))  # noqa: S311 - no secret
 
     def holds(self, row: Row, now: datetime) -> bool:
         return (
             self.row == row
-            and timedelta() <= now - self.at < _FRESH
+            and self.at <= now < self.until
             and (now.date(), now.hour) == (self.at.date(), self.at.hour)
         )
 
@@ -127,7 +134,7 @@ async def one(db: Db, keyring: Keyring, team_id: int, id_: UUID, *, secrets: boo
     config = whole_config(keyring, monitor)
     shown = config if secrets else masked(KINDS[effective(monitor.type, config)], config)
     whole = Whole(monitor, shown, row.at_locations(), summary)
-    memory.keep(key, _Made(row, whole, now))
+    memory.keep(key, _Made.now(row, whole, now))
     return whole
 
 
