@@ -8,12 +8,12 @@ from uuid import UUID
 
 import structlog
 
-from collector import metrics
 from collector.alerting.facts import gather
 from collector.alerting.looking import Seen, Writes, look
 from collector.core.holds import allowed, holding
 from collector.core.incident import standing
 from collector.services.holding import around, monitor
+from collector.services.telling import told
 from collector.storage import alert_facts, alert_marks, channels, events, judged, states, timeline
 from collector.storage import alerts as table
 from collector.storage.alert_marks import Key
@@ -21,7 +21,6 @@ from collector.storage.alerts import Alert
 from collector.storage.channels import Addressee
 from collector.storage.db import Db, Tx
 from collector.storage.judged import Judged
-from collector.storage.states import Located
 from shared.errors import Unavailable
 from shared.loop import Bell
 
@@ -48,10 +47,7 @@ class Evaluator:
             marked = await alert_marks.take(tx, _AT_ONCE)
             due = await alert_marks.due(tx, now, _AT_ONCE)
             kinds = await self._look(tx, marked | due, now) if marked or due else []
-        for kind in kinds:
-            metrics.events.labels(kind).inc()
-        if kinds:
-            self._tell()
+        told(kinds, self._tell)
         return len(marked) == _AT_ONCE or len(due) == _AT_ONCE
 
     async def _look(self, tx: Tx, keys: Collection[Key], now: datetime) -> list[str]:
@@ -113,9 +109,7 @@ def _by_monitor(alerts: Sequence[Alert]) -> Mapping[Key, dict[UUID, Alert]]:
 
 async def _seen(tx: Tx, locked: Sequence[Judged], now: datetime) -> dict[int, Seen]:
     """By the monitors' numbers."""
-    places: defaultdict[int, list[Located]] = defaultdict(list)
-    for place in await states.of_monitors(tx, [one.monitor for one in locked]):
-        places[place.monitor].append(place)
+    places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in locked]))
     held = await around(tx, locked, places, now) if locked else {}
     by_team: defaultdict[int, dict[UUID, Addressee]] = defaultdict(dict)
     for channel in await channels.addressees(tx, sorted({one.team_id for one in locked})):

@@ -1,16 +1,16 @@
 """The rare part of the deciding transaction: what failed or recovered, and what is decided about it."""
 
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from collector import metrics
 from collector.core.hanging import joined
 from collector.core.incident import Deed, Seen, Tell, decide
 from collector.core.state import LATE, Change, Check, Thresholds, outdated, sooner, step, timed_out
 from collector.ingest.concluding import Writes, conclude, write
 from collector.services.holding import Around, around, monitor
+from collector.services.telling import told
 from collector.storage import judged, states
 from collector.storage.db import Tx
 from collector.storage.judged import Judged
@@ -52,11 +52,8 @@ def unasked(_: Sequence[int], __: Sequence[int]) -> None:
 
 def pass_on(judgement: Judgement, ask: Ask, tell: Callable[[], None]) -> None:
     """After its commit: count the events, and have those know who go by what was decided."""
-    for kind in judgement.events:
-        metrics.events.labels(kind).inc()
     ask(judgement.doubted, judgement.risen)
-    if judgement.events:
-        tell()
+    told(judgement.events, tell)
 
 
 Pending = Mapping[tuple[int, int], deque[Told]]
@@ -88,7 +85,7 @@ def differs(
     doubtful: Sequence[Judged], located: Sequence[Located], since: datetime | None, now: datetime
 ) -> list[int]:
     """Which of these monitors are held to be other than they are."""
-    places = _by_monitor(located)
+    places = states.by_monitor(located)
     found = []
     for one in doubtful:
         decision = decide(monitor(one), [_seen(place) for place in places[one.monitor]], since, now)
@@ -108,7 +105,7 @@ async def _round(
 ) -> set[int]:
     """Take every location up to its next change, and decide; the monitors that are judged at all."""
     locked = await judged.lock(tx, monitors)
-    places = _by_monitor(await states.of_monitors(tx, [one.monitor for one in locked]))
+    places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in locked]))
     writes = Writes()
     seen = {one.monitor: _advance(one, places[one.monitor], pending, writes, now) for one in locked}
     if writes.states:
@@ -134,13 +131,6 @@ async def _round(
         one.monitor for one in locked if _doubted(one, places[one.monitor], seen[one.monitor])
     )
     return {one.monitor for one in locked}
-
-
-def _by_monitor(located: Sequence[Located]) -> defaultdict[int, list[Located]]:
-    places: defaultdict[int, list[Located]] = defaultdict(list)
-    for place in located:
-        places[place.monitor].append(place)
-    return places
 
 
 def _after(

@@ -1,6 +1,7 @@
 """What is known now of each monitor at each location, as the writer moves it."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -177,6 +178,14 @@ class Located:
         stale = self.outlived or outdated(self.state, self.thresholds)
         known = self.last_at is not None
         return Vote(self.name, self.state.failing, self.seen_at, known, self.receives, stale)
+
+
+def by_monitor(located: Iterable[Located]) -> defaultdict[int, list[Located]]:
+    """In the order in which they were; none of a monitor that is not among them."""
+    places: defaultdict[int, list[Located]] = defaultdict(list)
+    for place in located:
+        places[place.monitor].append(place)
+    return places
 
 
 async def of_monitors(tx: Tx, monitors: Sequence[int]) -> list[Located]:

@@ -1,23 +1,21 @@
 """Tells that certificates come near their end: once each, and not while something holds it back."""
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from collector import metrics
 from collector.core import events as payloads
 from collector.core.certificate import days_left, ends_at, expiry
 from collector.core.holds import allowed, holding
 from collector.core.incident import standing
 from collector.services import announcing
 from collector.services.holding import around, monitor
+from collector.services.telling import told
 from collector.storage import certificates, events, judged, states
 from collector.storage.certificates import Untold
 from collector.storage.db import Db, Tx
 from collector.storage.events import Event
 from collector.storage.judged import Judged
-from collector.storage.states import Located
 from shared import ids
 
 _AT_ONCE: Final = 100
@@ -52,13 +50,10 @@ class Certificates:
 
     async def _write(self, monitors: Sequence[int], now: datetime) -> None:
         async with self._db.transaction() as tx:
-            told = await _news(tx, await judged.lock(tx, monitors), now)
-            if told:
-                await events.append_all(tx, told, now)
-        for event in told:
-            metrics.events.labels(event.kind).inc()
-        if told:
-            self._tell()
+            news = await _news(tx, await judged.lock(tx, monitors), now)
+            if news:
+                await events.append_all(tx, news, now)
+        told([event.kind for event in news], self._tell)
 
     async def _forget(self, now: datetime) -> None:
         if self._forgot_at is not None and now - self._forgot_at < _FORGET_EVERY:
@@ -70,9 +65,7 @@ class Certificates:
 
 async def _news(tx: Tx, locked: Sequence[Judged], now: datetime) -> list[Event]:
     """What nothing holds back, of certificates that some location still sees; marked as told."""
-    places: defaultdict[int, list[Located]] = defaultdict(list)
-    for place in await states.of_monitors(tx, [one.monitor for one in locked]):
-        places[place.monitor].append(place)
+    places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in locked]))
     held = await around(tx, locked, places, now)
     free = {
         one.monitor: one

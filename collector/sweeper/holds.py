@@ -1,16 +1,15 @@
 """Tells what a hold kept back when the hold ends and the trouble is still there."""
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from collector import metrics
 from collector.core import events as payloads
 from collector.core.holds import Allowed, Hold, allowed, holding
 from collector.core.incident import DEGRADED_AFTER, Tell, announcement, standing
 from collector.services import announcing
 from collector.services.holding import Around, around, monitor
+from collector.services.telling import told
 from collector.storage import events, incidents, judged, states, timeline
 from collector.storage.db import Db, Tx
 from collector.storage.events import Event
@@ -64,24 +63,19 @@ class Holds:
                 await judged.save(tx, news.monitors, now)
             if news.events:
                 await events.append_all(tx, news.events, now)
-        for event in news.events:
-            metrics.events.labels(event.kind).inc()
-        if news.events:
-            self._tell()
+        told([event.kind for event in news.events], self._tell)
 
 
 async def _news(tx: Tx, monitors: Sequence[Judged], now: datetime) -> News:
     """What nothing holds back any more."""
-    places: defaultdict[int, list[Located]] = defaultdict(list)
-    for place in await states.of_monitors(tx, [one.monitor for one in monitors]):
-        places[place.monitor].append(place)
+    places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in monitors]))
     held = await around(tx, monitors, places, now)
     news = News()
     for one in monitors:
         here, about = places[one.monitor], held[one.monitor]
-        told, after = _state_news(one, about, here, now)
+        heard, after = _state_news(one, about, here, now)
         noticed, after = _notices(after, about, here, now)
-        news.events += [*told, *noticed]
+        news.events += [*heard, *noticed]
         if after != one:
             news.monitors.append(after)
         if _unlinked(one, about):
@@ -110,17 +104,17 @@ def _notices(
 ) -> tuple[list[Event], Judged]:
     """monitor.degraded and monitor.flapping, that they begin and that they are over."""
     held = holding(standing(monitor(one, about)), now)
-    told = []
+    noticed = []
     degraded = one.degraded_since is not None and now - one.degraded_since >= DEGRADED_AFTER
     if not one.down and _due(degraded, one.degraded_told, allowed(held)):
-        told.append(announcing.notice(one, payloads.DEGRADED, places, begins=degraded, now=now))
+        noticed.append(announcing.notice(one, payloads.DEGRADED, places, begins=degraded, now=now))
         one = replace(one, degraded_told=degraded)
     flapping = one.flapping_since is not None
     # That it flaps is no reason not to say so.
     if _due(flapping, one.flapping_told, allowed(hold for hold in held if hold is not Hold.FLAPPING)):
-        told.append(announcing.notice(one, payloads.FLAPPING, places, begins=flapping, now=now))
+        noticed.append(announcing.notice(one, payloads.FLAPPING, places, begins=flapping, now=now))
         one = replace(one, flapping_told=flapping)
-    return told, one
+    return noticed, one
 
 
 def _due(is_so: bool, told: bool, free: Allowed) -> bool:

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from collector import metrics
 from collector.core import events as payloads
+from collector.services.telling import told
 from collector.storage import events
 from collector.storage import maintenance_news as table
 from collector.storage.db import Db, Tx
@@ -33,15 +33,12 @@ class MaintenanceNews:
         """Tell of some. Is there more?"""
         now = self._now()
         async with self._db.transaction() as tx:
-            told = [*await _begun(tx, now), *await _over(tx, now)]
-            if told:
+            news = [*await _begun(tx, now), *await _over(tx, now)]
+            if news:
                 await table.forget(tx, now - _KEEP)
-                await events.append_all(tx, told, now)
-        for event in told:
-            metrics.events.labels(event.kind).inc()
-        if told:
-            self._tell()
-        return len(told) >= _AT_ONCE
+                await events.append_all(tx, news, now)
+        told([event.kind for event in news], self._tell)
+        return len(news) >= _AT_ONCE
 
 
 async def _begun(tx: Tx, now: datetime) -> list[Event]:

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from collector import metrics
 from collector.core import events as payloads
 from collector.core.holds import Hold, allowed, holding
 from collector.core.incident import standing
 from collector.services import announcing
 from collector.services.holding import Around, around, monitor
+from collector.services.telling import count
 from collector.storage import events, incidents, judged, reopening, timeline
 from collector.storage.db import Db, Tx
 from collector.storage.judged import Incident, Judged
@@ -18,6 +18,7 @@ from collector.storage.timeline import Entry
 # Time for what was done about it to work.
 PATIENCE = timedelta(minutes=10)
 _AT_ONCE = 100
+_KIND = f"{payloads.INCIDENT}.reopened"
 _WHY = "Still down 10 minutes after it was resolved"
 
 
@@ -44,6 +45,7 @@ class Reopening:
             ]
             if again:
                 await _reopen(tx, again, now)
+        count([_KIND for _ in again])
         return len(again) == _AT_ONCE
 
 
@@ -51,13 +53,11 @@ async def _reopen(tx: Tx, again: list[tuple[Judged, Incident]], now: datetime) -
     await incidents.reopen(tx, [(one.team_id, ended.id, now) for one, ended in again], now)
     await timeline.add(tx, [Entry(one.team_id, ended.id, "reopened", _WHY) for one, ended in again], now)
     await judged.save(tx, [replace(one, owed=True) for one, _ in again], now)
-    kind = f"{payloads.INCIDENT}.reopened"
     done = [
-        announcing.Deed(one.team_id, ended.id, kind, one.id, announcing.about(one, down=True))
+        announcing.Deed(one.team_id, ended.id, _KIND, one.id, announcing.about(one, down=True))
         for one, ended in again
     ]
     await events.append_all(tx, await announcing.deeds(tx, done, now), now)
-    metrics.events.labels(kind).inc(len(done))
 
 
 def _ended_by_hand(one: Judged, now: datetime) -> Incident | None:

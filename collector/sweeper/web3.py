@@ -1,23 +1,21 @@
 """Tells what checks of chains found: thresholds at their edges, logs once each, in the order of the chain."""
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from collector import metrics
 from collector.core.holds import Allowed, Hold, allowed, holding
 from collector.core.incident import standing
 from collector.core.web3 import Alert, Tell, due, passes
 from collector.services import announcing
 from collector.services.holding import around, monitor
+from collector.services.telling import told
 from collector.storage import events, judged, states, web3_news, web3_writes
 from collector.storage.db import Db, Tx
 from collector.storage.events import Event
 from collector.storage.judged import Judged
-from collector.storage.states import Located
 from collector.storage.web3_news import Chain, Untold
 from collector.storage.web3_writes import Key
 from shared.loop import Bell
@@ -90,18 +88,13 @@ class Web3:
                 await web3_news.tell(tx, news.logs, now)
             if news.events:
                 await events.append_all(tx, news.events, now)
-        for event in news.events:
-            metrics.events.labels(event.kind).inc()
-        if news.events:
-            self._tell()
+        told([event.kind for event in news.events], self._tell)
         return news.more
 
 
 async def _looked_at(tx: Tx, monitors: Sequence[int], now: datetime) -> list[_One]:
     locked = await judged.lock(tx, monitors)
-    places: defaultdict[int, list[Located]] = defaultdict(list)
-    for place in await states.of_monitors(tx, [one.monitor for one in locked]):
-        places[place.monitor].append(place)
+    places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in locked]))
     held = await around(tx, locked, places, now)
     chains = await web3_news.chains(tx, [one.monitor for one in locked])
     return [
@@ -119,8 +112,8 @@ async def _news(tx: Tx, looked_at: Sequence[_One], now: datetime) -> _News:
     ended = await web3_news.untold(tx, ending, _LOGS, removed=True)
     if passed := [one.key for one in looked_at if passes(one.holds)]:
         await web3_news.pass_over(tx, passed)
-    told = await web3_news.told_since(tx, list(of), now - _MINUTE)
-    room = {one.key: min(_LOGS, PACE - told.get(one.key, 0)) for one in looked_at if one.free.openings}
+    lately = await web3_news.told_since(tx, list(of), now - _MINUTE)
+    room = {one.key: min(_LOGS, PACE - lately.get(one.key, 0)) for one in looked_at if one.free.openings}
     beginning = [(*key, most) for key, most in room.items() if most > 0]
     begun = await web3_news.untold(tx, beginning, _LOGS, removed=False)
     news.logs = [*ended, *begun]
