@@ -120,11 +120,10 @@ async def key_of(tx: Tx, team_id: int, id_: UUID) -> bytes | None:
     return found
 
 
-async def hold(tx: Tx, team_id: int, id_: UUID) -> None:
-    """Lock the heartbeat of a monitor, if it is one, before the monitor: the order in which pings lock."""
-    if await key_of(tx, team_id, id_) is not None:
-        held = "SELECT FROM heartbeats WHERE team_id = $1 AND id = $2 FOR NO KEY UPDATE"
-        await patiently(tx, tx.fetch(held, team_id, id_))
+async def hold(tx: Tx, team_id: int, id_: UUID) -> bool:
+    """Lock the heartbeat of a monitor before the monitor: the order in which pings lock. Is it one?"""
+    held = "SELECT FROM heartbeats WHERE team_id = $1 AND id = $2 FOR NO KEY UPDATE"
+    return bool(await patiently(tx, tx.fetch(held, team_id, id_)))
 
 
 async def lock(tx: Tx, keys: Sequence[bytes]) -> dict[bytes, Heartbeat]:

@@ -121,9 +121,18 @@ async def get(tx: Tx, team_id: int, id_: UUID) -> Monitor | None:
 
 async def lock(tx: Tx, team_id: int, id_: UUID) -> Monitor | None:
     """The monitor, its row locked until the transaction ends, which is one of those that give way."""
-    await heartbeats.hold(tx, team_id, id_)
+    found = await _lock(tx, team_id, id_, "m.type <> 'heartbeat'")
+    if found is None and await heartbeats.hold(tx, team_id, id_):
+        return await _lock(tx, team_id, id_, "m.type = 'heartbeat'")
+    return found
+
+
+async def _lock(tx: Tx, team_id: int, id_: UUID, which: str) -> Monitor | None:
     row = await tx.fetchrow(
-        f"SELECT {_COLUMNS} FROM monitors m WHERE m.team_id = $1 AND m.id = $2 FOR NO KEY UPDATE OF m",
+        f"""
+        SELECT {_COLUMNS} FROM monitors m WHERE m.team_id = $1 AND m.id = $2 AND {which}
+        FOR NO KEY UPDATE OF m
+        """,
         team_id,
         id_,
     )
