@@ -165,6 +165,14 @@ _BODY = {
     "locations": ["eu", "us", "ap"],
     "tags": {"team": "0", "env": "production"},
 }
+# Each fourth of the few is asked for by its type, group or tag, another is down, another paused, so that a
+# page of them is as full as one of the many.
+_OTHER = {
+    "type": "tcp",
+    "config": {"host": "db.example.com", "port": 5432},
+    "group": "group 7",
+    "tags": {"team": "3", "env": "production"},
+}
 
 
 async def furnished(served: Served) -> UUID:
@@ -187,10 +195,13 @@ async def _many(served: Served, template: UUID) -> None:
 async def _made(served: Served) -> UUID:
     headers = {"Authorization": f"Bearer {served.token}"}
     async with aiohttp.ClientSession(served.url, headers=headers) as session:
-        for _ in range(FEW):
-            async with session.post("/v1/monitors", json=_BODY) as response:
+        for n in range(FEW):
+            body = _BODY if n % 4 else _BODY | _OTHER
+            async with session.post("/v1/monitors", json=body) as response:
+                response.raise_for_status()
                 made = ids.read("mon", (await response.json())["id"])
     assert made is not None
+    await served.db.execute(_STANDING)
     return made
 
 
@@ -206,6 +217,12 @@ async def _history(served: Served) -> None:
     await served.db.execute("VACUUM ANALYZE")
 
 
+_STANDING = """
+UPDATE monitors m SET down = place % 4 = 1, told = place % 4 = 1,
+    paused_at = CASE WHEN place % 4 = 2 THEN now() END
+FROM (SELECT monitor, row_number() OVER (ORDER BY monitor) - 1 AS place FROM monitors) of
+WHERE of.monitor = m.monitor
+"""
 _COPIES = """
 INSERT INTO monitors (team_id, id, name, type, config, interval_s, timeout_s, locations, tags,
     severity, failure_threshold, recovery_threshold, group_name, down, told, paused_at,
