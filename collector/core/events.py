@@ -39,7 +39,6 @@ PAGE_UPDATED = "status_page.incident.updated"
 WEB3_GAS = "web3.gas.alert"
 WEB3_ALERT = "web3.alert"
 WEB3_EVENT = "web3.event"
-WEB3 = frozenset({WEB3_GAS, WEB3_ALERT, WEB3_EVENT})
 # For those who follow the stream of events; no channel is told, whatever it asked for.
 CHANGES = frozenset({CREATED, UPDATED, PAUSED, RESUMED, DELETED})
 

@@ -246,11 +246,6 @@ def _began(monitor: Monitor, seen: Sequence[Seen], now: datetime) -> datetime:
     return min(streak for streak in (*failing, *unconfirmed) if enough - streak <= REOPEN_WITHIN)
 
 
-def _complaint(one: Seen) -> str:
-    """What a location that is failing said last; empty for others."""
-    return (one.error or one.last_error) if one.state.failing else ""
-
-
 def _errors(seen: Sequence[Seen]) -> list[str]:
     """What is wrong, news first."""
     return [one.error for one in seen] + [one.last_error for one in seen if one.state.failing]

@@ -17,7 +17,6 @@ class AtLocation:
     fails: int
     failed_since: datetime | None
     last_at: datetime | None
-    last_status: int | None
     last_ms: int | None
     last_error: str | None
     checkpoint: bytes | None

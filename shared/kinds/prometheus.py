@@ -8,8 +8,6 @@ from annotated_types import Interval, MaxLen, MinLen, Predicate
 from shared.kinds.fields import Says, Secret
 from shared.tokens import new_token
 
-# What stands before the text of a filter, longest first: a pattern, none of a pattern, another text.
-OPERATORS: Final = ("=~", "!~", "!=")
 _MAX_TEXT: Final = 1_024
 _MAX_DAY: Final = 86_400
 
