@@ -56,6 +56,13 @@ async def race(net: Net, addresses: Sequence[str], port: int, time_s: float = 5.
     return winner, time.monotonic() - began
 
 
+@pytest.fixture
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> float:
+    """A stagger that a busy machine does not use up; in seconds."""
+    monkeypatch.setattr("probe.net.race.STAGGER_S", 1.5)
+    return 1.5
+
+
 async def test_the_first_wins_if_it_answers_and_the_others_are_left_alone(net: Net) -> None:
     with target(targets.stall, OPEN) as first, target(targets.stall, "127.0.0.2", first.port) as second:
         winner, _ = await race(net, [OPEN, "127.0.0.2"], first.port)
@@ -70,24 +77,26 @@ async def test_a_silent_address_delays_by_the_stagger_and_no_more(net: Net) -> N
         later, longer = await race(net, [MUTE, MUTE_TOO, OPEN], server.port)
 
     assert winner == later == OPEN
-    assert STAGGER_S <= took < longer
+    assert STAGGER_S <= took < 1  # the silent one is not even asked again by then
     assert longer >= 2 * STAGGER_S
 
 
-async def test_an_address_that_refuses_hands_on_at_once(net: Net) -> None:
+async def test_an_address_that_refuses_hands_on_at_once(net: Net, unhurried: float) -> None:
     with one_open_port() as server:
         winner, took = await race(net, [SHUT, "127.0.0.11", "127.0.0.12", OPEN], server.port)
 
     assert winner == OPEN
-    assert took < STAGGER_S
+    assert took < unhurried
 
 
-async def test_an_address_that_refuses_while_another_is_silent_hands_on_at_once(net: Net) -> None:
+async def test_an_address_that_refuses_while_another_is_silent_hands_on_at_once(
+    net: Net, unhurried: float
+) -> None:
     with one_open_port() as server:
         winner, took = await race(net, [MUTE, SHUT, OPEN], server.port)
 
     assert winner == OPEN
-    assert took < 2 * STAGGER_S
+    assert took < 2 * unhurried
 
 
 @pytest.mark.parametrize(
@@ -163,7 +172,7 @@ async def test_the_conversation_goes_on_over_the_winner(behave: targets.Behaviou
     assert [(one.status, one.code, one.error) for one in outcomes] == [(Status.UP, 200, "")] * 3
 
 
-async def test_a_port_shut_everywhere_is_told_of_without_delay() -> None:
+async def test_a_port_shut_everywhere_is_told_of_without_delay(unhurried: float) -> None:
     with name_server() as names, shut_port() as port:
         names.names["api.example.com"] = [f"127.0.0.{last}" for last in range(1, 9)]
         net = Net(nameservers=[names.address])
@@ -172,4 +181,4 @@ async def test_a_port_shut_everywhere_is_told_of_without_delay() -> None:
         net.close()
 
     assert ran.outcome.error.startswith("connect: refused by 127.0.0.")
-    assert ran.duration_us < STAGGER_S * 1_000_000
+    assert ran.duration_us < unhurried * 1_000_000
