@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final, Protocol
 
 from probe.clock import wall_us as clock_wall_us
+from probe.ends import days_left
 from probe.plan import Assigned
 from probe.runner import Ran
 from shared.clock import boot_id
@@ -157,7 +158,7 @@ class _Open:
             duration_us=[ran.duration_us for ran in rans],
             outcome=[outcome.status for outcome in outcomes],
             code=[outcome.code for outcome in outcomes],
-            phases=[pack(outcome.phases) for outcome in outcomes],
+            phases=[_phases(ran, wall_us - base_us) for ran in rans],
             error=errors,
             errors=list(self.errors),
             state=self.state,
@@ -175,6 +176,11 @@ def carried(outcome: Outcome) -> bool:
 def clean(text: str) -> str:
     """*text* as both the wire and PostgreSQL take it: valid UTF-8 without NUL, not too long."""
     return text[:MAX_TEXT].replace("\0", "?").encode("utf-8", "replace").decode()
+
+
+def _phases(ran: Ran, since_boot_us: int) -> bytes:
+    """*since_boot_us*: what the wall clock was ahead of the boot clock."""
+    return pack(ran.outcome.phases, days_left(ran.outcome, (since_boot_us + ran.start_us) / 1e6))
 
 
 def _new_incarnation() -> int:

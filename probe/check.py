@@ -78,7 +78,7 @@ def _text(asked: Asked, ran: Ran) -> str:
     rows = [
         f"  {name:<12}{us / 1000:>10.{digits}f} ms" for name, us in [*measured, ("total", ran.duration_us)]
     ]
-    if (days := check_services.days_left(asked.type, outcome)) is not None:
+    if (days := check_services.days_left(outcome)) is not None:
         rows.append(f"  {'days left':<12}{days:>10.1f}")
     if outcome.loss_percent is not None:
         rows.append(f"  {'loss':<12}{outcome.loss_percent:>10.0f} %")
@@ -100,7 +100,7 @@ def _json(asked: Asked, ran: Ran) -> str:
         "error": outcome.error or None,
         "phases": phases,
     }
-    if (days := check_services.days_left(asked.type, outcome)) is not None:
+    if (days := check_services.days_left(outcome)) is not None:
         answer["daysLeft"] = round(days, 1)
     if outcome.loss_percent is not None:
         answer["lossPercent"] = round(outcome.loss_percent, 1)

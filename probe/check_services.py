@@ -8,7 +8,7 @@ from typing import Any, Final, get_args
 
 from shared.kinds.dns import Rcode, RecordType
 from shared.kinds.fields import Security, host_and_port, is_host, is_host_and_port, is_place
-from shared.kinds.tls import Expiry, MinVersion, StartTls
+from shared.kinds.tls import MinVersion, StartTls
 from shared.kinds.websocket import is_websocket
 from shared.results import Outcome
 
@@ -54,11 +54,9 @@ def add(types: Any, common: argparse.ArgumentParser) -> None:
         _add_service(parser(name, service.help, _read_service), service)
 
 
-def days_left(type_: str, outcome: Outcome) -> float | None:
-    """Of the certificate that was seen; negative for one that has expired."""
-    if type_ != "tls" or outcome.state is None:
-        return None
-    return (Expiry.unpack(outcome.state).ends - time.time()) / _DAY_S
+def days_left(outcome: Outcome) -> float | None:
+    """Of the certificate that was seen, None where none was; negative for one that has expired."""
+    return None if outcome.ends is None else (outcome.ends - time.time()) / _DAY_S
 
 
 def _add_dns(parser: argparse.ArgumentParser) -> None:

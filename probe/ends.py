@@ -8,9 +8,16 @@ from typing import Final
 from probe.plan import Assigned
 from probe.runner import Ran
 from shared.kinds.tls import Expiry
+from shared.results import Outcome
 
 # A collector that forgot it, as after a restored backup, knows it again after so long.
 _AGAIN_S: Final = 600.0
+_DAY_S: Final = 86_400
+
+
+def days_left(outcome: Outcome, at: float) -> int | None:
+    """Whole days that were left of the certificate at that Unix time; negative once it was over."""
+    return None if outcome.ends is None else int((outcome.ends - at) // _DAY_S)
 
 
 class Ends:

@@ -1,6 +1,9 @@
 """Messages of the probe link as this probe's own values, and the other way round."""
 
+import time
+
 from probe.batches import clean
+from probe.ends import days_left
 from probe.plan import Change, Order
 from probe.runner import Ran
 from shared.findings import bounded
@@ -50,6 +53,6 @@ def answer(number: int, ran: Ran) -> probe_pb2.Answer:
         duration_us=min(max(ran.duration_us, 0), 2**32 - 1),
         code=ran.outcome.code,
         error=clean(ran.outcome.error),
-        phases=pack(ran.outcome.phases),
+        phases=pack(ran.outcome.phases, days_left(ran.outcome, time.time())),
         found=encode_findings(found) if found and bounded(found) else None,
     )

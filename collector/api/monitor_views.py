@@ -22,7 +22,7 @@ from collector.storage.result_reads import Result
 from shared import ids
 from shared.clock import iso
 from shared.kinds import effective
-from shared.phases import microseconds
+from shared.phases import measured
 from shared.results import Status
 
 # So many are remembered as they were shown: nothing in them may be changed.
@@ -124,8 +124,11 @@ def certificate(checkpoint: bytes | None, now: datetime) -> dict[str, Any] | Non
 
 
 def result(found: Result) -> dict[str, Any]:
-    """*statusCode* and *error* are null where there is none; so is each phase. *samples* of metrics alone."""
-    samples = receptions.samples(found.phases or b"")
+    """*statusCode* and *error* are null where there is none; so is each phase. *daysLeft* where a certificate
+    was seen, *samples* of metrics alone.
+    """
+    packed = found.phases or b""
+    samples, (phases, days) = receptions.samples(packed), measured(packed)
     return {
         "timestamp": found.ts,
         "status": _STATUS[found.status],
@@ -133,22 +136,36 @@ def result(found: Result) -> dict[str, Any]:
         "location": found.name,
         "statusCode": found.code or None,
         "error": found.error,
-        "phases": _phases(found.phases or b""),
+        "phases": _phases(phases),
+        **({} if days is None else {"daysLeft": days}),
         **({} if samples is None else {"samples": samples}),
     }
 
 
 def tested(found: Tested) -> dict[str, Any]:
-    """*statusCode* is null where there is none."""
+    """*statusCode* is null where there is none, *daysLeft* is there where a certificate was seen."""
     outcome, took_ms = found.outcome, round(found.duration_us / 1000)
     good = outcome.status is Status.UP
     return {
         "success": good,
         "responseTime": took_ms,
         "statusCode": outcome.code or None,
-        "message": f"It answered in {took_ms} ms" if good else outcome.error or "It did not answer",
+        "message": _answered(took_ms, found.days_left) if good else outcome.error or "It did not answer",
+        **({} if found.days_left is None else {"daysLeft": found.days_left}),
         **({} if found.found is None else {"web3": web3_views.found(found.found)}),
     }
+
+
+def _answered(took_ms: int, days: int | None) -> str:
+    """*days*: of the certificate, None where none was seen."""
+    match days:
+        case None:
+            left = ""
+        case 1:
+            left = "; the certificate has 1 day left"
+        case _:
+            left = f"; the certificate has {days} days left" if days >= 0 else "; the certificate is over"
+    return f"It answered in {took_ms} ms{left}"
 
 
 def shown_status(monitor: Monitor) -> str:
@@ -188,12 +205,9 @@ def _shown(moment: datetime | None) -> str | None:
     return None if moment is None else iso(moment)
 
 
-def _phases(packed: bytes) -> dict[str, float | None]:
+def _phases(microseconds: list[int | None]) -> dict[str, float | None]:
     """In milliseconds."""
-    return {
-        name: None if us is None else us / 1000
-        for name, us in zip(_PHASES, microseconds(packed), strict=True)
-    }
+    return {name: None if us is None else us / 1000 for name, us in zip(_PHASES, microseconds, strict=True)}
 
 
 def _ahead(until: datetime | None, now: datetime) -> datetime | None:

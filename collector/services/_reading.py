@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, get_origin
 
+import orjson
 from annotated_types import MaxLen
 
 from collector.services._shapes import Member, Shape, members, shape
-from shared.kinds.fields import NumericText
+from shared.kinds.fields import JsonText, NumericText
 
 _NUL = "must not hold a NUL character"
 _EXACT = 2**53  # beyond it a JSON number may not be the one that was written
@@ -37,6 +38,8 @@ class Reader:
             return value
         form = shape(hint)
         match value:
+            case dict() | list() if form.mark(JsonText):
+                value = orjson.dumps(value).decode()
             case dict():
                 return self._object(form, value, path)
             case list() if (items := form.items()) is not None:

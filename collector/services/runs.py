@@ -21,7 +21,7 @@ from collector.storage.db import Db
 from shared.errors import Unavailable
 from shared.findings import Finding, Found
 from shared.kinds import WEB3
-from shared.phases import unpack
+from shared.phases import days_left, unpack
 from shared.results import Outcome, Run, Status
 
 # For a probe to connect, and for a run to reach it and its answer to come back.
@@ -31,11 +31,14 @@ _LOOK_EVERY_S = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """*found* is None for kinds that never find anything beside their outcome."""
+    """*found* is None for kinds that never find anything beside their outcome, *days_left* where no
+    certificate was seen.
+    """
 
     outcome: Outcome
     duration_us: int
     found: Sequence[Finding] | None = None
+    days_left: int | None = None
 
 
 async def try_out(
@@ -122,8 +125,7 @@ async def _session(db: Db, team_id: int, type_: str, locations: Sequence[str], n
 
 
 def _tested(type_: str, said: dict[str, Any]) -> Tested:
-    outcome = Outcome(
-        Status(said["status"]), said["code"], said["error"], unpack(bytes.fromhex(said["phases"]))
-    )
+    phases = bytes.fromhex(said["phases"])
+    outcome = Outcome(Status(said["status"]), said["code"], said["error"], unpack(phases))
     found = [Finding(Found(kind), key, data.encode()) for kind, key, data in said.get("found", ())]
-    return Tested(outcome, said["durationUs"], found if type_ in WEB3 else None)
+    return Tested(outcome, said["durationUs"], found if type_ in WEB3 else None, days_left(phases))

@@ -97,7 +97,7 @@ def _validate(cls: Any, prepared: dict[str, Any], prefix: str) -> tuple[Any, dic
         bad = {fault["loc"][0] for fault in error.errors(include_url=False)}
         sound = {name: value for name, value in prepared.items() if name not in bad}
         beside = {prefix + path: text for path, text in _misfits(cls, sound)}
-        return None, _faults(cls, error, prefix) | beside
+        return None, beside | _faults(cls, error, prefix)
     return value, {prefix + path: text for path, text in _own_faults(value)}
 
 

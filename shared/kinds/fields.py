@@ -36,6 +36,11 @@ class NumericText:
     """Marks a number that may also come as text, ``"5432"``."""
 
 
+@dataclass(frozen=True, slots=True)
+class JsonText:
+    """Marks a text that may also come as the object or the list that it is the JSON of."""
+
+
 def camel(name: str) -> str:
     """``expected_status`` -> ``expectedStatus``."""
     head, *rest = name.split("_")

@@ -9,7 +9,7 @@ from annotated_types import Interval, MaxLen, MinLen, Predicate
 
 from shared.assertions import Assertion
 from shared.client_certificate import chain_fault, key_fault
-from shared.kinds.fields import HidesPassword, Says, Secret, is_host
+from shared.kinds.fields import HidesPassword, JsonText, Says, Secret, is_host
 
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 HttpVersion = Literal["1.1", "2", "3"]
@@ -139,7 +139,7 @@ class Http:
         Says("names must be header names, values without line breaks; the probe frames the request itself"),
         Secret(),
     ] = field(default_factory=dict)
-    body: Annotated[str | None, MaxLen(262_144), Secret()] = None
+    body: Annotated[str | None, MaxLen(262_144), Secret(), JsonText()] = None
     expected_status: ExpectedStatus | Annotated[list[ExpectedStatus], MinLen(1), MaxLen(100)] | None = None
     timeout: Annotated[int | None, Interval(ge=1, le=120)] = None
     follow_redirects: bool = True

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 
 from annotated_types import Interval, MaxLen, MinLen, Predicate
 
-from shared.kinds.fields import HostName, Says, is_place
+from shared.kinds.fields import HostName, NumericText, Says, is_place
 
 StartTls = Literal["smtp", "imap", "pop3", "postgres"]
 MinVersion = Literal["1.2", "1.3"]
@@ -63,7 +63,7 @@ class Tls:
         Predicate(is_place),
         Says("must be a host, a host with a port, or a URL"),
     ]
-    expiry_days: Annotated[int, Interval(ge=0, le=3650)] = 14
+    expiry_days: Annotated[int, Interval(ge=0, le=3650), NumericText()] = 14
     server_name: HostName | None = None
     min_version: MinVersion | None = None
     start_tls: StartTls | None = None

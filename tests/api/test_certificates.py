@@ -7,8 +7,10 @@ import pytest
 
 from shared.clock import EPOCH, iso, utc_now
 from shared.kinds.tls import Expiry
+from shared.phases import pack
+from shared.results import Phases
 from tests.api.client import Api
-from tests.api.monitors import change, make, number, shown
+from tests.api.monitors import change, make, number, result, shown
 
 TLS = {"type": "tls", "config": {"domain": "example.com"}}
 ENDS = int((utc_now() + timedelta(days=9, hours=12)).timestamp())
@@ -57,3 +59,16 @@ async def test_other_types_keep_other_things(api: Api) -> None:
         api, await keeping(api, Expiry(only_near=False, ends=ENDS).pack(), **dns)
     ):
         assert "certificate" not in one
+
+
+async def test_each_result_shows_the_days_that_were_left_when_it_was_measured(api: Api) -> None:
+    id_ = await make(api, **TLS)
+    monitor, now = await number(api, id_), utc_now()
+    for ago, days in ((1, 9), (2, 0), (3, -3), (4, None)):
+        packed = pack(Phases(tls_us=300), days)
+        await result(api, monitor, now - timedelta(minutes=ago), phases=packed)
+
+    shown_results = (await api.get(f"/v1/monitors/{id_}/results")).json["data"]
+
+    assert [one.get("daysLeft", "none") for one in shown_results] == [9, 0, -3, "none"]
+    assert {one["phases"]["tls"] for one in shown_results} == {0.3}

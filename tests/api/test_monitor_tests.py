@@ -8,7 +8,8 @@ import orjson
 import pytest
 
 from collector.services import runs
-from shared.results import Status
+from shared.phases import pack
+from shared.results import Phases, Status
 from tests.api.client import Api
 from tests.api.far_end import answering
 from tests.api.monitors import probe, rows
@@ -40,6 +41,28 @@ async def asked(api: Api, request: pytest.FixtureRequest) -> AsyncIterator[list[
             BAD,
             {"success": False, "responseTime": 1, "statusCode": None, "message": "connection refused"},
             id="a failing target is no error",
+        ),
+        pytest.param(
+            {**GOOD, "phases": pack(Phases(tls_us=300), 59).hex()},
+            {
+                "success": True,
+                "responseTime": 35,
+                "statusCode": 204,
+                "message": "It answered in 35 ms; the certificate has 59 days left",
+                "daysLeft": 59,
+            },
+            id="a certificate",
+        ),
+        pytest.param(
+            {**BAD, "error": "tls: expired", "phases": pack(Phases(tls_us=300), -3).hex()},
+            {
+                "success": False,
+                "responseTime": 1,
+                "statusCode": None,
+                "message": "tls: expired",
+                "daysLeft": -3,
+            },
+            id="a certificate that is over",
         ),
     ],
     indirect=["asked"],

@@ -62,6 +62,8 @@ async def test_it_is_told_once_and_ends_with_the_renewal(tmp_path: Path) -> None
             assert down["incident"]["severity"] == "medium"
             [told] = await eventually(lambda: _heard(hook, "certificate.expiring"))
             assert (told["certificate"]["daysLeft"], told["certificate"]["expiryDays"]) == (9, 14)
+            results = (await caller.got(f"/v1/monitors/{monitor['id']}/results"))["data"]
+            assert {one["daysLeft"] for one in results} == {9}
 
             await _struck(product)
             checks = await _checks(caller, monitor["id"])

@@ -1,9 +1,12 @@
 """The answer to whoever waits for a check: what it found goes along, within what a message may hold."""
 
+import time
+
 from probe.messages import answer
 from probe.runner import Ran
 from shared.findings import MAX_BYTES, MAX_FINDINGS, Finding, Found
-from shared.results import Outcome, Status
+from shared.phases import days_left
+from shared.results import Outcome, Phases, Status
 from shared.wire.convert import decode_findings
 
 GAS = Finding(Found.RAISED, "high_gas", b'{"current":"52"}')
@@ -24,3 +27,9 @@ def test_more_than_a_message_may_hold_is_left_out() -> None:
     for found in ([GAS] * (MAX_FINDINGS + 1), [Finding(Found.LOG, "0x1:1", b" " * (MAX_BYTES + 1))]):
         said = answer(7, Ran(Outcome(Status.UP, found=found), 0, 1_000))
         assert (said.outcome, said.HasField("found")) == (Status.UP, False)
+
+
+def test_the_days_that_a_certificate_has_left_go_along() -> None:
+    outcome = Outcome(Status.DOWN, phases=Phases(tls_us=300), ends=time.time() + 9.5 * 86_400)
+
+    assert days_left(answer(7, Ran(outcome, 0, 1_000)).phases) == 9

@@ -7,7 +7,7 @@ from probe.batches import MAX_RESULTS, Batcher
 from probe.plan import Assigned, Order, prepare
 from probe.runner import Ran
 from shared.findings import MAX_FINDINGS, Finding, Found
-from shared.phases import unpack
+from shared.phases import days_left, unpack
 from shared.results import Outcome, Phases, Run, Status
 from shared.wire.convert import MAX_STATE, Batch, decode
 
@@ -65,6 +65,18 @@ async def test_a_result_is_told_whole() -> None:
     assert (batch.code, batch.duration_us) == ([200, 503], [1234, 1234])
     assert [unpack(packed) for packed in batch.phases] == [GOOD.phases, failed.phases]
     assert (batch.error, batch.errors, batch.state) == ([0, 1], ["status 503"], {1: b"block 5"})
+
+
+async def test_the_days_that_a_certificate_had_left_when_it_was_seen_go_along() -> None:
+    kept = Kept()
+    batcher = Batcher(kept, boot_us=lambda: 6_000_000, wall_us=lambda: 10**15)
+    seen_at = 10**9 - 1.0
+    for ends in (seen_at + 2.5 * 86_400, seen_at - 0.5 * 86_400, None):
+        outcome = Outcome(Status.UP, phases=Phases(tls_us=300), ends=ends)
+        batcher.add(assigned(), Run.SCHEDULED, ran(outcome), urgent=False)
+    batcher.seal()
+    [batch] = kept.batches
+    assert [days_left(packed) for packed in batch.phases] == [2, -1, None]
 
 
 async def test_what_may_change_something_goes_out_at_once_with_what_came_before() -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.probe.dialogues import plays
 from tests.probe.net.dns_server import dns_server, gives, record
 from tests.probe.net.zoo import issue, serving
-from tests.probe.targets import over_tls, shut_port, target
+from tests.probe.targets import over_tls, says, shut_port, target
 from tests.probe.test_check import check
 
 
@@ -57,6 +57,15 @@ async def test_the_days_of_a_bad_certificate_are_told_too() -> None:
     assert [status for status, _, _ in told] == [1, 1]
     assert "days left" in said
     assert '"daysLeft": ' in said
+
+
+async def test_so_are_those_of_one_that_a_page_came_with() -> None:
+    page = says(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+    with target(over_tls(serving(issue("x")), page)) as server:
+        status, out, err = await check("http", f"https://{server.peer}/", "--no-verify-tls", "--json")
+
+    assert status == 0, out + err
+    assert '"daysLeft": ' in out
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from collector.core.monitor import Settings
 from collector.services.validation import check, read, to_json
 from shared.errors import Invalid
 from shared.kinds.fields import Says
+from shared.kinds.heartbeat import Heartbeat
 from shared.kinds.http import Http
 from shared.kinds.tcp import Tcp
 
@@ -51,6 +52,12 @@ class Thing:
         pytest.param(Http, {"url": None}, {"url": "URL is required"}, id="null is missing"),
         pytest.param(Http, {"url": 3}, {"url": "must be a string"}, id="a wrong type"),
         pytest.param(Http, {"url": ""}, {"url": "must not be empty"}, id="an empty text"),
+        pytest.param(
+            Heartbeat,
+            {"expectedInterval": 0},
+            {"expectedInterval": 'must be 1 second to 366 days, in seconds (3600) or as "15m", "24h", "7d"'},
+            id="a bad one of two of which either is needed is not called missing",
+        ),
         pytest.param(Http, {"url": "ftp://x"}, {"url": "must be an http or https URL"}, id="a kind's words"),
         pytest.param(Http, {"url": URL, "method": "FETCH"}, {"method": METHODS}, id="a choice"),
         pytest.param(
@@ -187,6 +194,10 @@ def test_every_bad_field_is_named(cls: type[Any], sent: dict[str, Any], details:
         pytest.param(Http, {"url": URL, "method": None}, "method", "GET", id="null means the default"),
         pytest.param(Http, {"url": URL, "body": None}, "body", None, id="null where null is allowed"),
         pytest.param(Http, {"url": URL, "ipVersion": 4}, "ip_version", "4", id="a word that is a number"),
+        pytest.param(
+            Http, {"url": URL, "body": {"a": [1, None]}}, "body", '{"a":[1,null]}', id="an object as its JSON"
+        ),
+        pytest.param(Http, {"url": URL, "body": [{}]}, "body", "[{}]", id="a list as its JSON"),
         pytest.param(
             Http, {"url": URL, "headers": {"X": 2}}, "headers", {"X": "2"}, id="a number among texts"
         ),

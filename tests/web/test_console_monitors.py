@@ -6,6 +6,10 @@ from datetime import timedelta
 import pytest
 
 from collector.web.console import charts
+from shared.clock import utc_now
+from shared.phases import pack
+from shared.results import Phases
+from tests.api.monitors import number, result
 from tests.web.console_client import Console, Page
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'{{7*7}}"
@@ -253,3 +257,17 @@ def test_phases_stand_upon_each_other_and_what_was_not_there_takes_no_room() -> 
     }
     assert charts.phases([]) is None
     assert charts.phases([{"dns": None}]) is None
+
+
+@pytest.mark.parametrize(("days", "words"), [(59, "59 days left"), (1, "1 day left"), (None, "")])
+async def test_a_result_shows_the_days_that_its_certificate_had_left(
+    console: Console, days: int | None, words: str
+) -> None:
+    shop = await made(console, type="tls", config={"domain": "192.0.2.1"})
+    monitor = await number(console.api, shop)
+    await result(console.api, monitor, utc_now(), phases=pack(Phases(tls_us=300), days))
+    await console.sign_in()
+
+    page = await console.get(f"/monitors/{shop}")
+
+    assert f"certificate: {words}" in page.words if words else "certificate:" not in page.words

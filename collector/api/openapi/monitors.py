@@ -123,9 +123,10 @@ SCHEMAS: dict[str, Schema] = {
         runbookUrl=maybe(text("https://example.com/runbooks/shop")),
     ),
     "Result": record(
-        ("body", "samples", "logs"),
+        ("daysLeft", "body", "samples", "logs"),
         **_RESULT,
         phases=_PHASES,
+        daysLeft=whole(59),
         body=text("disk is full"),
         samples=whole(420),
         logs=many(web3.LOG),

@@ -42,10 +42,11 @@ FOUND: Schema = record(
     logs=many(record(("error",), **_LOG)),
 )
 TESTED = record(
-    ("web3",),
+    ("daysLeft", "web3"),
     success=flag(),
     responseTime=whole(38),
     statusCode=maybe(whole(200)),
     message=text("It answered in 38 ms"),
+    daysLeft=whole(59),
     web3=FOUND,
 )
