@@ -31,6 +31,7 @@ log = structlog.get_logger()
 
 _KEEPALIVE_S = 75.0
 _SHUTDOWN_S = 5.0
+_NO_HTTP = "must be HTTP/1.1: a method and an encoding that are known, no line over 8190 bytes"
 
 
 def make(deps: Deps) -> web.Application:
@@ -46,6 +47,7 @@ def make(deps: Deps) -> web.Application:
     app.cleanup_ctx.append(ratelimit.running)
     app.on_cleanup.append(_let_go)
     app.on_response_prepare.append(marks.marking(deps.public_url))
+    app.on_response_prepare.append(status_pages_public.outdate)
     routes.register(app)
     console.register(app)
     return app
@@ -100,7 +102,8 @@ def _unreadable(
         raise ConnectionError("a part of the response is sent already")
     if status < 500:
         log.info("unreadable request", remote=request.remote, error=type(exc).__name__)
-        response = problems.problem(status, "The request cannot be read")
+        details = {"request": _NO_HTTP} if status == 400 else None
+        response = problems.problem(status, "The request cannot be read", details=details)
     else:
         log.error("request failed outside its handler", exc_info=exc)
         response = problems.problem(status, "Something went wrong here")

@@ -53,7 +53,7 @@ async def get(request: web.Request) -> web.Response:
 
 async def create(request: web.Request) -> web.Response:
     at_hand = deps(request)
-    wanted, unknown = check(NewIncident, await body(request))
+    wanted, unknown = check(NewIncident, incidents.settable(await body(request), NewIncident))
     made = await incident_deeds.create(at_hand.db, actor(request), wanted, at_hand.now())
     answer = {
         "id": ids.show("inc", made.id),
@@ -68,7 +68,7 @@ async def create(request: web.Request) -> web.Response:
 
 async def update(request: web.Request) -> web.Response:
     at_hand, id_ = deps(request), await _found(request)
-    wanted, unknown = check(Changes, await body(request))
+    wanted, unknown = check(Changes, incidents.settable(await body(request), Changes))
     changed = await incident_deeds.change(at_hand.db, actor(request), id_, wanted, at_hand.now())
     return ok(warned(incidents.shown(changed, at_hand.now()), ignored(unknown)))
 

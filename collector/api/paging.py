@@ -53,6 +53,19 @@ def answer(request: web.Request, at: Page, items: Sequence[Any], total: int) -> 
     return ok({"data": items, "meta": meta}, headers={"Link": beside} if beside else None)
 
 
+def of_all(request: web.Request, items: Sequence[Any]) -> web.Response:
+    """The page asked for of *items*, which are all there are; the whole list unless one is asked for.
+
+    Raises Invalid.
+    """
+    query = Query(request)
+    at = asked(query)
+    query.done()
+    if at is None:
+        return ok({"data": items})
+    return answer(request, at, items[at.offset : at.offset + at.limit], len(items))
+
+
 def _at_least_one(query: Query, name: str, default: int) -> int:
     value = query.integer(name)
     if value is None:

@@ -4,6 +4,7 @@ from typing import Any
 
 from aiohttp import web
 
+from collector.api import paging
 from collector.api.auth import actor, caller
 from collector.api.deps import deps
 from collector.api.reading import body, no_content, ok, path_id, warned
@@ -15,7 +16,7 @@ from shared import ids
 
 async def list_(request: web.Request) -> web.Response:
     found = await join_tokens.list_(deps(request).db, caller(request).team_id)
-    return ok({"data": [_shown(one) for one in found]})
+    return paging.of_all(request, [_shown(one) for one in found])
 
 
 async def create(request: web.Request) -> web.Response:

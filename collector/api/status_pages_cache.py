@@ -82,12 +82,22 @@ class Sites:
         self._known: OrderedDict[Key, Site] = OrderedDict()
         self._none: OrderedDict[Key, float] = OrderedDict()
         self._asked: dict[Key, asyncio.Task[Site | None]] = {}
+        self._changed: dict[int, float] = {}
+
+    def outdate(self, team_id: int) -> None:
+        """Something that pages of this team show was changed here: what was looked up before is old."""
+        self._changed[team_id] = self._clock()
+        self._none.clear()
+        self._asked.clear()
 
     async def find(self, db: Db, kind: str, address: str, now: datetime) -> Site | None:
-        """The page, no older than a second. Raises Unavailable where nothing was known before."""
+        """The page, no older than a second, nor than what `outdate` told.
+
+        Raises Unavailable where nothing was known before.
+        """
         key = (kind, address)
         known = self._known.get(key)
-        if known is not None and self._clock() - known.looked_at < FRESH_S:
+        if known is not None and self._is_fresh(known):
             return known
         if key in self._none and self._clock() - self._none[key] < FRESH_S:
             return None
@@ -104,9 +114,16 @@ class Sites:
             known = self._known[key] = replace(known, looked_at=self._clock())
             return known
 
+    def _is_fresh(self, known: Site) -> bool:
+        changed_at = self._changed.get(known.view.page.team_id)
+        if changed_at is not None and known.looked_at <= changed_at:
+            return False
+        return self._clock() - known.looked_at < FRESH_S
+
     def _ended(self, key: Key, task: "asyncio.Task[Site | None]") -> None:
         """Nobody may wait any more for what it found, or for why it found nothing."""
-        del self._asked[key]
+        if self._asked.get(key) is task:
+            del self._asked[key]
         if not task.cancelled() and (error := task.exception()) is not None:
             log.info("status page not looked up", address=key[1], error=str(error) or type(error).__name__)
 

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from aiohttp import web
 
+from collector.api import paging
 from collector.api.auth import actor, caller
 from collector.api.deps import deps
 from collector.api.reading import body, no_content, ok, warned
@@ -17,7 +18,7 @@ async def list_(request: web.Request) -> web.Response:
     found = await status_pages_components.all_(
         at_hand.db, caller(request).team_id, page_id(request), at_hand.now()
     )
-    return ok({"data": [component(seen) for seen in found]})
+    return paging.of_all(request, [component(seen) for seen in found])
 
 
 async def add(request: web.Request) -> web.Response:

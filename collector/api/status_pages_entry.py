@@ -1,6 +1,7 @@
 """The door of a private status page: who types its password gets a cookie."""
 
 import asyncio
+from http.cookies import SimpleCookie
 from typing import Final
 
 from aiohttp import hdrs, web
@@ -24,7 +25,8 @@ def gate() -> asyncio.Semaphore:
 
 async def enter(request: web.Request) -> web.Response:
     """POST: the password."""
-    found, now = await met(request), deps(request).now()
+    found, at_hand = await met(request), deps(request)
+    now = at_hand.now()
     if found is None:
         return missing(request)
     page = found.site.view.page
@@ -39,16 +41,22 @@ async def enter(request: web.Request) -> web.Response:
     if page.password is None or not await _is(request, sent, page.password):
         return form(request, found, 403, "wrong")
     answer = web.Response(status=303, headers={hdrs.LOCATION: found.place.home})
-    answer.set_cookie(
-        COOKIE,
-        ticket(page.id, page.password, now),
-        path=found.place.home,
-        max_age=int(OPEN_FOR.total_seconds()),
-        httponly=True,
-        samesite="Lax",
-        secure=deps(request).public_url.startswith("https:"),
-    )
+    open_ = ticket(page.id, page.password, now)
+    # The data lie beside the home of a page, not under it.
+    for path in (found.place.home, found.place.json):
+        answer.headers.add(hdrs.SET_COOKIE, _cookie(open_, path, at_hand.public_url))
     return answer
+
+
+def _cookie(open_: str, path: str, public_url: str) -> str:
+    cookie: SimpleCookie = SimpleCookie({COOKIE: open_})
+    kept = cookie[COOKIE]
+    kept["path"] = path
+    kept["max-age"] = str(int(OPEN_FOR.total_seconds()))
+    kept["httponly"] = True
+    kept["samesite"] = "Lax"
+    kept["secure"] = public_url.startswith("https:")
+    return kept.OutputString()
 
 
 async def _is(request: web.Request, sent: object, kept: str) -> bool:

@@ -14,17 +14,14 @@ from collector.storage.status_pages_incidents import Wanted
 
 
 async def list_(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    page = await status_pages.found(at_hand.db, caller(request).team_id, page_id(request))
     query = Query(request)
     at, open_ = paging.page(query), query.boolean("open")
     severity = query.one_of("severity", SEVERITIES)
     query.done()
     found, total = await status_pages_incidents.page(
-        deps(request).db,
-        caller(request).team_id,
-        page_id(request),
-        Wanted(open_, severity),
-        at.limit,
-        at.offset,
+        at_hand.db, page.team_id, page.id, Wanted(open_, severity), at.limit, at.offset
     )
     return paging.answer(request, at, [incident(told) for told in found], total)
 

@@ -15,12 +15,14 @@ from collector.services.status_pages_subscribers import WHAT, Known
 
 
 async def list_(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    page = await status_pages.found(at_hand.db, caller(request).team_id, page_id(request))
     query = Query(request)
     at = paging.asked(query)
     query.done()
-    at_hand, (limit, offset) = deps(request), (at.limit, at.offset) if at else (None, 0)
+    limit, offset = (at.limit, at.offset) if at else (None, 0)
     found, total = await status_pages_subscribers.page(
-        at_hand.db, at_hand.keyring, caller(request).team_id, page_id(request), limit, offset
+        at_hand.db, at_hand.keyring, page.team_id, page.id, limit, offset
     )
     items = [_shown(request, known) for known in found]
     return paging.answer(request, at, items, total) if at else ok({"data": items, "meta": {"total": total}})

@@ -1,10 +1,12 @@
 """What a caller may ask about incidents."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from collector.core import downtime, events
+from collector.services._shapes import members
 from collector.storage import explain_reads
 from collector.storage import incident_reads as reads
 from collector.storage.db import Db
@@ -14,6 +16,12 @@ from shared import ids
 from shared.errors import NotFound
 
 WHAT = "Incident"
+# What a GET shows and nobody sets, but for what a body has a field for.
+_SHOWN = frozenset(
+    {"id", "monitorId", "monitorName", "status", "startedAt", "createdAt", "acknowledgedAt", "acknowledgedBy"}
+    | {"resolvedAt", "resolvedBy", "resolutionNote", "reopenedAt", "downtime", "downtimeFormatted"}
+    | {"failureCount", "lastError", "parentIncidentId", "notes", "warnings"}
+)
 _EVENTS = 50
 _CHANNELS = 100
 # What tells that it is over comes a little later.
@@ -87,6 +95,12 @@ def shown(incident: Incident, now: datetime) -> dict[str, Any]:
         "lastError": incident.last_error,
         "parentIncidentId": _id(incident.parent_incident_id),
     }
+
+
+def settable(body: Mapping[str, Any], fields: type) -> dict[str, Any]:
+    """*body* without what a GET shows and *fields* lacks."""
+    mine = members(fields)
+    return {name: value for name, value in body.items() if name in mine or name not in _SHOWN}
 
 
 def _id(incident: UUID | None) -> str | None:

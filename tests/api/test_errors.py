@@ -300,11 +300,9 @@ async def test_what_is_no_http_is_told_so_in_the_same_shape(api: Api, sent: byte
     assert head.split()[1] == b"400"
     assert b"Server: tocsin" in head
     assert b"aiohttp" not in head
-    assert orjson.loads(told_) == {
-        "error": "Bad Request",
-        "message": "The request cannot be read",
-        "status": 400,
-    }
+    told = orjson.loads(told_)
+    assert list(told.pop("details")) == ["request"]
+    assert told == {"error": "Bad Request", "message": "The request cannot be read", "status": 400}
 
 
 async def test_an_address_that_is_taken_stops_the_start_and_is_named(api: Api) -> None:

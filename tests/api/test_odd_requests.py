@@ -37,6 +37,7 @@ def post(path: bytes, body: bytes, *headers: bytes) -> bytes:
         pytest.param(get(b"*", method=b"OPTIONS"), 404, id="OPTIONS *"),
         pytest.param(get(b"/v1/me", method=b"TRACE"), 405, id="TRACE"),
         pytest.param(get(b"/v1/me", method=b"FOO"), 400, id="a method that HTTP lacks"),
+        pytest.param(get(b"/v1/me", b"X-Long: " + b"a" * 9000), 400, id="a header of 9,000 bytes"),
         pytest.param(get(b"/v1/me", b"X-Forwarded-For: " + b"1," * 2000), 200, id="two thousand proxies"),
         pytest.param(
             get(b"/v1/me", b'If-None-Match: """'), 200, id="a tag that is none, where there are none"
@@ -72,6 +73,7 @@ async def test_an_odd_request_is_answered_in_shape(
         assert told["status"] == status
         assert told["error"]
         assert told["message"]
+        assert bool(told.get("details")) is (status == 400)
     assert not [record for record in caplog.records if record.levelname in {"ERROR", "CRITICAL"}]
     assert (await api.get("/v1/me")).status == 200
 

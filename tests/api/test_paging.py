@@ -7,9 +7,13 @@ import pytest
 from shared.ids import show
 from tests.api.client import Answer, Api
 from tests.api.conftest import PUBLIC_URL
+from tests.api.route_table import READS, made, unknown
 from tests.api.rows import T0, incident
 
 PATH = "/v1/incidents"
+PATHS = [path for _, path in READS if path != "/v1/events"]  # a stream, which has no end
+CHART = "/v1/monitors/{id}/stats"  # as many points as its span has
+OWN_META = ("/results", "/series")  # no pages: what comes next is told by a cursor, or nothing does
 
 
 async def fill(api: Api, count: int) -> list[str]:
@@ -89,3 +93,39 @@ async def test_less_than_one_or_no_integer_is_a_400(api: Api, name: str, value: 
 
     assert answer.status == 400
     assert list(answer.json["details"]) == [name]
+
+
+async def lists(api: Api) -> list[str]:
+    """Every path that answers a list, of things that are there."""
+    answers = {path: await api.get(await made(api, path)) for path in PATHS}
+    found = [path for path, answer in answers.items() if answer.body.startswith(b'{"data":[')]
+    found.remove(CHART)
+    return found
+
+
+async def test_every_list_refuses_what_is_no_limit(api: Api) -> None:
+    found = await lists(api)
+
+    answers = {path: await api.get(await made(api, path) + "?limit=0") for path in found}
+
+    assert len(found) > 15
+    assert {path: answer.status for path, answer in answers.items()} == dict.fromkeys(found, 400)
+    assert {tuple(answer.json["details"]) for answer in answers.values()} == {("limit",)}
+
+
+async def test_every_list_says_which_page_it_shows(api: Api) -> None:
+    found = [path for path in await lists(api) if not path.endswith(OWN_META)]
+
+    answers = {path: await api.get(await made(api, path) + "?page=99&limit=1") for path in found}
+
+    assert {path: (answer.json["data"], answer.json["meta"]["page"]) for path, answer in answers.items()} == (
+        dict.fromkeys(found, ([], 99))
+    )
+
+
+async def test_what_is_not_there_is_told_before_what_is_wrong_with_the_query(api: Api) -> None:
+    paths = [path for path in PATHS if "{" in path]
+
+    statuses = {path: (await api.get(unknown(path) + "?limit=0&from=x")).status for path in paths}
+
+    assert statuses == dict.fromkeys(paths, 404)

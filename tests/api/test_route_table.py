@@ -5,7 +5,17 @@ import re
 import pytest
 
 from tests.api.client import Answer, Api
-from tests.api.route_table import BODIES, CHANGES, FOR_ADMINS, MAKERS, WITH_ID, collection, made, unknown
+from tests.api.route_table import (
+    BODIES,
+    CHANGES,
+    FOR_ADMINS,
+    MAKERS,
+    READS,
+    WITH_ID,
+    collection,
+    made,
+    unknown,
+)
 
 
 def bare(answer: Answer) -> tuple[int, bytes]:
@@ -115,3 +125,37 @@ async def test_nobody_sets_what_is_the_services_own(api: Api, method: str, path:
     assert shown.get("revision") != _STOLEN["revision"]
     assert shown.get("plan") in (None, "pro")
     assert shown.get("status") != _STOLEN["status"]
+
+
+# But for the one that puts parts in order.
+PUTS = [
+    path
+    for method, path in CHANGES
+    if method == "PUT" and ("GET", path) in READS and not path.endswith("/components")
+]
+
+
+@pytest.mark.parametrize("path", PUTS)
+async def test_what_is_read_may_be_sent_back(api: Api, path: str) -> None:
+    whole = await made(api, path)
+    read = (await api.get(whole)).json
+
+    answer = await api.put(whole, read)
+
+    assert answer.status == 200, answer.body
+    assert not [text for text in answer.json.get("warnings", []) if "unknown field" in text]
+
+
+# What no two of them may share.
+ANOTHER = {"/v1/users": {"email": "another@example.com"}, "/v1/status-pages": {"slug": "another"}}
+COLLECTIONS = [path for method, path in CHANGES if method == "POST" and ("GET", f"{path}/{{id}}") in READS]
+
+
+@pytest.mark.parametrize("path", COLLECTIONS)
+async def test_what_is_read_may_be_sent_again_for_another_one(api: Api, path: str) -> None:
+    read = (await api.get(await made(api, f"{path}/{{id}}"))).json
+
+    answer = await api.post(path, {**read, **ANOTHER.get(path, {})})
+
+    assert answer.status == 201, answer.body
+    assert not [text for text in answer.json.get("warnings", []) if "unknown field" in text]

@@ -4,11 +4,14 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from collector.api import status_pages_cache
 from collector.api.app import make, serve
+from collector.services import status_pages_view
+from collector.services.status_pages_view import View
 from collector.storage.db import Db
 from tests.api.client import Api
 from tests.api.test_status_pages import page
@@ -42,6 +45,46 @@ async def test_a_change_is_soon_seen_on_each_replica(api: Api, replica: Api) -> 
 
     async with asyncio.timeout(20):
         assert max(await asyncio.gather(seen(api), seen(replica))) < SOON_S
+
+
+async def test_who_changed_a_page_sees_the_change_at_once(api: Api) -> None:
+    made = await page(api, slug="example", components=[{"name": "Shop"}])
+    path, [shop] = f"/v1/status-pages/{made['id']}", made["components"]
+    assert (await visit(api, "example")).status == 200
+
+    await api.put(f"{path}/components/{shop['id']}", {"status": "major_outage"})
+    assert b'"status":"major_outage"' in (await visit(api, "example.json")).body
+    await api.post(f"{path}/incidents", {"title": "Smoke", "message": "We look"})
+    assert b"Smoke" in (await visit(api, "example")).body
+    await api.put(path, {"visibility": "private", "password": "open sesame"})
+    assert (await visit(api, "example")).status == 401
+    await api.put(path, {"visibility": "public", "slug": "other"})
+    assert [(await visit(api, slug)).status for slug in ("example", "other")] == [404, 200]
+    await api.delete(path)
+    assert (await visit(api, "other")).status == 404
+    await page(api, slug="other")
+    assert (await visit(api, "other")).status == 200
+
+
+async def test_what_was_asked_before_a_change_is_not_shown_after_it(api: Api) -> None:
+    made = await page(api, slug="example")
+    asked, before, let_go = status_pages_view.load, asyncio.Event(), asyncio.Event()
+
+    async def slowly(*args: Any) -> View | None:
+        found = await asked(*args)
+        before.set()
+        await let_go.wait()
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(status_pages_view, "load", slowly)
+        early = asyncio.create_task(visit(api, "example"))
+        await before.wait()
+    await api.put(f"/v1/status-pages/{made['id']}", {"name": "Renamed"})
+    assert b"Renamed" in (await visit(api, "example")).body
+    let_go.set()
+    assert (await early).status == 200
+    assert b"Renamed" in (await visit(api, "example")).body
 
 
 async def test_replicas_agree_on_what_is_the_same(

@@ -176,7 +176,7 @@ OPERATIONS: dict[str, Operation] = {
         summary="Refuse its certificate from now on", answer=ref("Probe")
     ),
     "GET /v1/probe-tokens": Operation(
-        summary="List join tokens, without their values", answer=record(data=many(ref("JoinToken")))
+        summary="List join tokens, without their values", answer=listing(ref("JoinToken")), query=PAGED
     ),
     "POST /v1/probe-tokens": Operation(
         summary="Make a join token; its value is told once",

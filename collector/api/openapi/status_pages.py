@@ -120,7 +120,9 @@ _OF_PAGES: dict[str, Operation] = {
 }
 _OF_COMPONENTS: dict[str, Operation] = {
     f"GET {_PAGES}/{{id}}/components": Operation(
-        summary="List the components of a status page", answer=_COMPONENTS
+        summary="List the components of a status page",
+        answer=listing(ref("StatusPageComponent")),
+        query=PAGED,
     ),
     f"POST {_PAGES}/{{id}}/components": Operation(
         summary="Add a component",
