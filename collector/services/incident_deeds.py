@@ -14,7 +14,7 @@ from collector.core.access import Actor
 from collector.core.incident_fields import Changes, NewIncident
 from collector.services import announcing, audit
 from collector.services.incidents import WHAT
-from collector.storage import events, monitors, timeline
+from collector.storage import alerts, events, monitors, timeline
 from collector.storage import incident_reads as reads
 from collector.storage import incident_writes as writes
 from collector.storage.db import Db, Tx
@@ -46,10 +46,11 @@ async def create(db: Db, actor: Actor, wanted: NewIncident, now: datetime) -> In
 
 
 async def acknowledge(db: Db, actor: Actor, id_: UUID, now: datetime) -> Incident:
-    """Raises NotFound; Conflict unless it is open."""
+    """Its alerts are taken on with it. Raises NotFound; Conflict unless it is open."""
     async with db.transaction() as tx:
         if not await writes.acknowledge(tx, actor.team_id, id_, actor.shown, now):
             raise await _conflict(tx, actor, id_, lambda status: f"The incident is already {status}")
+        await alerts.acknowledge_of(tx, actor.team_id, id_, actor.shown, now)
         await _log(tx, actor, id_, "acknowledged", f"Acknowledged by {actor.name}", now)
         return await _told(tx, actor, "acknowledge", id_, now)
 

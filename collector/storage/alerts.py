@@ -100,6 +100,26 @@ async def lock(tx: Tx, team_id: int, id_: UUID) -> Alert | None:
     return Alert(**row) if row else None
 
 
+async def acknowledge_of(
+    tx: Tx, team_id: int, incident_id: UUID, by: Mapping[str, Any], now: datetime
+) -> None:
+    """What fires of this incident is taken on."""
+    await tx.execute(
+        """
+        WITH firing AS (
+            SELECT id FROM alerts WHERE team_id = $1 AND incident_id = $2 AND status = 'firing'
+            ORDER BY id FOR UPDATE
+        )
+        UPDATE alerts a SET status = 'acknowledged', acknowledged_at = $3, acknowledged_by = $4
+        FROM firing WHERE a.team_id = $1 AND a.id = firing.id
+        """,
+        team_id,
+        incident_id,
+        now,
+        by,
+    )
+
+
 async def told_incident(tx: Tx, alert: Alert) -> Incident | None:
     """The incident that the first notice of the alert named."""
     if alert.told_incident_id is None:

@@ -96,3 +96,21 @@ async def test_an_alert_with_an_open_incident_is_left_to_that(api: Api, deed: st
 
     assert answer.status == 409
     assert incident in answer.json["message"]
+
+
+async def test_who_takes_on_an_incident_takes_on_its_alerts_at_once(api: Api) -> None:
+    incident = (await api.post("/v1/incidents", {"title": "Slow"})).json["id"]
+    firing = await fired(api, incident_id=ids.read("inc", incident))
+    over = await fired(api, incident_id=ids.read("inc", incident), status="recovered")
+    other = await fired(api)
+
+    taken = (await api.post(f"/v1/incidents/{incident}/acknowledge")).json
+
+    shown = (await api.get(f"{ALERTS}/{firing}")).json
+    assert shown["status"] == "acknowledged"
+    assert (shown["acknowledgedAt"], shown["acknowledgedBy"]) == (
+        taken["acknowledgedAt"],
+        taken["acknowledgedBy"],
+    )
+    left = [(await api.get(f"{ALERTS}/{one}")).json["status"] for one in (over, other)]
+    assert left == ["recovered", "firing"]
