@@ -12,7 +12,7 @@ from shared.kinds.fields import HidesPassword, Secret
 _MASK = "********"
 _SHOWN = 4
 # Of a shorter text four characters would be too much of it.
-_LONG_ENOUGH = 12
+_LONG_ENOUGH = 8
 # Of a URL: what stands before its password, and the password.
 _PASSWORD = re.compile(r"^(\w+://[^/?#:]*:)([^/?#]*)@")
 

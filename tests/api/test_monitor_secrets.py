@@ -24,7 +24,7 @@ async def test_secrets_are_sealed_and_masked_for_readers(api: Api) -> None:
     assert masked["body"] == "********efgh"
     assert masked["auth"] == {
         "type": "basic",
-        "username": "********",
+        "username": "********ring",
         "password": "********orse",
         "token": "",
     }

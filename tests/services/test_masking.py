@@ -25,6 +25,13 @@ def test_only_the_last_four_characters_of_a_secret_show() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("secret", "shown"), [("hunter2!", "********er2!"), ("hunter2", "********"), ("", "")]
+)
+def test_of_a_short_secret_at_least_half_is_hidden(secret: str, shown: str) -> None:
+    assert mask(secret) == shown
+
+
 def test_a_mask_that_comes_back_keeps_what_was_there() -> None:
     sent = {
         "headers": {"Authorization": "********1234", "X-New": "********1234"},
