@@ -56,6 +56,29 @@ class Gone:
     hashes: dict[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A reading of a chain without a hole, from the block *first* on, by one process of one probe."""
+
+    id: str
+    first: int
+
+
+def line(state: bytes | None) -> Line | None:
+    """Which one the checkpoint *state* belongs to; None where it does not say."""
+    try:
+        said = orjson.loads(state or b"{}")
+        id_, first, *_ = said["more"]["line"]
+    except (ValueError, TypeError, KeyError):
+        return None
+    return Line(id_, first) if isinstance(id_, str) and type(first) is int else None
+
+
+def found_again(late: Line | None, kept: Line | None) -> int | None:
+    """The block from which on *kept*, that goes on now, finds all by itself that comes *late* of another."""
+    return kept.first if kept is not None and (late is None or late.id != kept.id) else None
+
+
 def read(finding: Finding) -> Crossing | Log | Gone:
     """Raises Unreadable."""
     if finding.found in {Found.RAISED, Found.RECOVERED}:

@@ -8,7 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from collector import metrics
-from collector.core.findings import Crossing, Gone, Log, Unreadable, read
+from collector.core.findings import Crossing, Gone, Line, Log, Unreadable, found_again, line, read
 from collector.core.web3 import Alert, raised, recovered
 from collector.ingest.columns import Columns, kept_by
 from collector.storage import checkpoints, states, web3_writes
@@ -27,22 +27,28 @@ _MOST_EDGES: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """What one result brought, which began *at*."""
+    """What one result brought, which began *at*; *state* is its own checkpoint."""
 
     kept: Kept
     at: datetime
     findings: Sequence[Finding]
+    state: bytes | None
+
+    @property
+    def place(self) -> tuple[int, int]:
+        return self.kept.monitor, self.kept.location
 
 
 @dataclass(slots=True)
 class _News:
     """What is to be written: alerts as they are after it, logs and what takes them back in their order.
 
-    *standing*: see `checkpoints.standing`.
+    *standing*: see `checkpoints.standing`; *lines*: who goes on, where results come too late to be kept.
     """
 
     owners: Mapping[int, Owner]
     standing: Mapping[Kept, bool]
+    lines: Mapping[tuple[int, int], Line | None]
     alerts: dict[Key, Alert]
     changed: set[Key] = field(default_factory=set)
     logs: list[Seen] = field(default_factory=list)
@@ -50,6 +56,11 @@ class _News:
     refused: Counter[str] = field(default_factory=Counter)
     held: Counter[UUID] = field(default_factory=Counter)  # alerts by their monitor
     edges: int = 0
+
+    def again(self, result: _Result) -> int | None:
+        """From which block on who goes on finds by itself what that one brings."""
+        kept = None if self.standing.get(result.kept) else self.lines.get(result.place)
+        return None if kept is None else found_again(line(result.state), kept)
 
 
 def monitors(columns: Columns) -> set[int]:
@@ -61,8 +72,9 @@ async def note(tx: Tx, columns: Columns, now: datetime) -> bool:
     """Keep what was found; was there any?
 
     Thresholds go by the checkpoint: they count where it is kept. A log happened, whoever saw it and however
-    late it comes: it counts wherever its result may be written, once. That some are no part of the chain any
-    more is for those to say who have the assignment.
+    late it comes: it counts wherever its result may be written, once, unless who goes on now began before it
+    and so finds it too. That some are no part of the chain any more is for those to say who have the
+    assignment: of what they never heard of they would not.
     """
     if not any(part.batch.found for part in columns.parts):
         return False
@@ -72,7 +84,8 @@ async def note(tx: Tx, columns: Columns, now: datetime) -> bool:
     locked = await web3_writes.lock_monitors(tx, sorted({one.kept.monitor for one in results}))
     owners = {one.monitor: one for one in locked}
     known = await web3_writes.alerts(tx, [(one.team_id, one.id) for one in locked])
-    news = _News(owners, standing, known, held=Counter(id_ for _, id_, _ in known))
+    lines = await _lines(tx, [one for one in results if not standing.get(one.kept)])
+    news = _News(owners, standing, lines, known, held=Counter(id_ for _, id_, _ in known))
     for result in results:
         _take(news, result)
     await _write(tx, news, now)
@@ -87,7 +100,7 @@ def _results(columns: Columns) -> Iterator[_Result]:
     for part in columns.parts:
         for i, findings in sorted(part.batch.found.items()):
             at = EPOCH + timedelta(milliseconds=columns.at_ms[start + i])
-            yield _Result(kept_by(part, i), at, findings)
+            yield _Result(kept_by(part, i), at, findings, part.batch.state.get(i))
         start += len(part.batch.monitor)
 
 
@@ -102,6 +115,14 @@ async def _permitted(tx: Tx, results: Sequence[_Result], standing: Mapping[Kept,
         for probe_id, monitors in doubtful.items()
     }
     return [one for one in results if one.kept in standing or one.kept.monitor in allowed[one.kept.probe_id]]
+
+
+async def _lines(tx: Tx, late: Sequence[_Result]) -> dict[tuple[int, int], Line | None]:
+    """At the places of these results; their monitors are locked, so that nobody begins one meanwhile."""
+    if not late:
+        return {}
+    kept = await checkpoints.of_places(tx, sorted({one.place for one in late}))
+    return {place: line(state) for place, state in kept.items()}
 
 
 def _take(news: _News, result: _Result) -> None:
@@ -123,6 +144,9 @@ def _take(news: _News, result: _Result) -> None:
 def _add(news: _News, owner: Owner, result: _Result, found: Crossing | Log | Gone) -> None:
     location = result.kept.location
     if isinstance(found, Log):
+        again = news.again(result)
+        if again is not None and found.block >= again:
+            raise Unreadable("found again")
         news.logs.append(Seen(owner, location, result.at, found))
     elif isinstance(found, Crossing):
         if news.standing.get(result.kept):

@@ -63,5 +63,19 @@ async def standing(tx: Tx, keys: Sequence[Kept]) -> dict[Kept, bool]:
     return {Kept(*row[:5]): row["newest"] for row in rows}
 
 
+async def of_places(tx: Tx, places: Sequence[tuple[int, int]]) -> dict[tuple[int, int], bytes | None]:
+    """What is kept now at these *places*, each a monitor and a location, whoever said it."""
+    rows = await tx.fetch(
+        """
+        SELECT monitor, location, s.checkpoint
+        FROM unnest($1::int[], $2::smallint[]) AS u (monitor, location)
+        JOIN states s USING (monitor, location)
+        """,
+        [monitor for monitor, _ in places],
+        [location for _, location in places],
+    )
+    return {(row["monitor"], row["location"]): row["checkpoint"] for row in rows}
+
+
 def _columns(keys: Iterable[Kept]) -> tuple[Sequence[Any], ...]:
     return tuple(zip(*keys, strict=True))

@@ -11,6 +11,7 @@ from typing import Any, Final
 from probe.checks._check import Check, Kept
 from probe.net.engine import Net
 from probe.net.spent import Limit, Spent
+from probe.web3 import behind
 from probe.web3.bridge_ends import End, Seen, destination, source
 from probe.web3.checkpoint import Standing
 from probe.web3.crossings import Measured, plain
@@ -49,6 +50,9 @@ def prepare(kind: Bridge, kept: Kept) -> Check:
             book = _followed(kind, book, locked, minted, cursors)
             more = {"source": _plain(cursors[0]), "destination": _plain(cursors[1]), **book.plain()}
         measured = [*_judged(kind, most, book, locked, minted), _pause(here, locked), _pause(there, minted)]
+        for end, seen in ((here, locked), (there, minted)):
+            if seen.step is not None:
+                measured += behind.measured(seen.step, standing.raised, f"{end.name}_")
         state, found = standing.settle(measured, more if follows else {}, _unjudged(kind))
         return Outcome(Status.UP, phases=spent.phases(), address=spent.address, state=state, found=found)
 
@@ -69,7 +73,10 @@ def _plain(cursor: Cursor | None) -> list[Any] | None:
 
 def _unjudged(kind: Bridge) -> tuple[str, ...]:
     """What stays raised where it can't be judged, as while old messages are read."""
-    return () if kind.max_delay_seconds is None else ("imbalance", "message_delay")
+    if kind.max_delay_seconds is None:
+        return ()
+    late = (f"{end}_{key}" for end in ("source", "destination") for key in (behind.READING, behind.CHAIN))
+    return ("imbalance", "message_delay", *late)
 
 
 def _followed(

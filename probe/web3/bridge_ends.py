@@ -9,6 +9,7 @@ from typing import Any, Final
 from probe.net.engine import Net
 from probe.net.errors import TargetError
 from probe.net.spent import Limit, Spent
+from probe.web3.anew import Anew
 from probe.web3.events import topic
 from probe.web3.logs import TRANSFER, Log, by_filters
 from probe.web3.messages import Message
@@ -70,9 +71,11 @@ class End:
     side: Side
     measure: Callable[[View], Call]
     reader: Reader[Message]
+    anew: Anew
 
     async def look(self, net: Net, spent: Spent, limit: Limit, cursor: Cursor | None, *, read: bool) -> Seen:
         """Raises TargetError that says which end it was, ProbeError."""
+        self.anew.begin()
         try:
             return await self.pool.read(net, spent, limit, lambda view: self._see(view, cursor, read=read))
         except TargetError as error:
@@ -80,7 +83,7 @@ class End:
             raise TargetError(msg, code=error.code, spent=spent) from None
 
     async def _see(self, view: View, cursor: Cursor | None, *, read: bool) -> Seen:
-        step = await self.reader.advance(view, cursor) if read else None
+        step = await self.anew.advance(self.reader, view, cursor) if read else None
         if step is not None:
             step = replace(step, logs=await _dated(view, step.logs))
         token, contract = self.side.token, self.side.contract
@@ -116,7 +119,7 @@ def _end(
 ) -> End:
     asked = nodes(side.rpc_url, side.chain, kind.max_block_age_seconds, kind.rpc_quorum)
     reader = Reader(reading, asked.chain.confirmations)
-    return End(name, Pool(asked), asked.chain.id, side, measure, reader)
+    return End(name, Pool(asked), asked.chain.id, side, measure, reader, Anew())
 
 
 def _reading(side: Side, signature: str | None, transfer: Sequence[Any]) -> Source[Message]:

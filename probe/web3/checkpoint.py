@@ -44,6 +44,11 @@ class Standing:
         more = said.get("more") if said.get("about") == self._about else None
         return more if isinstance(more, dict) else {}
 
+    @property
+    def own(self) -> bool:
+        """Was the last check, from which this one goes on, this probe's, since it has the assignment?"""
+        return self._kept.own
+
     def settle(
         self,
         measured: Sequence[Measured] = (),

@@ -7,13 +7,16 @@ from typing import Any
 from probe.checks._check import Check, Kept
 from probe.net.engine import Net
 from probe.net.spent import Limit, Spent
+from probe.web3 import behind
+from probe.web3.anew import Anew
 from probe.web3.checkpoint import Standing
 from probe.web3.decode import keccak
 from probe.web3.events import arguments, finding, raw, topic, topic_of
 from probe.web3.fairly import fairly
+from probe.web3.line import line_of
 from probe.web3.logs import Log, by_filters
 from probe.web3.nodes import Pool, View
-from probe.web3.reader import Cursor, Reader, Source, Step, agreed, retraction
+from probe.web3.reader import Cursor, Reader, Source, Step, agreed
 from probe.web3.told import Told
 from shared.findings import Finding
 from shared.kinds.web3.abi import Event, Param, event_of, others
@@ -21,7 +24,7 @@ from shared.kinds.web3.chains import chain_of
 from shared.kinds.web3.contract_event import ContractEvent
 from shared.kinds.web3.fields import nodes
 from shared.kinds.web3.sought import listed, sought, told
-from shared.results import Outcome, Status
+from shared.results import Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +59,23 @@ def prepare(kind: ContractEvent, kept: Kept) -> Check:
     filter_ = {"address": kind.address.lower(), "topics": _topics(event, wished)}
     wanted = _Wanted(event, _ours(event, wished), [keccak(one.encode()) for one in others(kind.abi, event)])
     confirmations = chain.confirmations if kind.confirmations is None else kind.confirmations
-    reader = Reader(_told(wanted, filter_), confirmations)
+    reader, anew = Reader(_told(wanted, filter_), confirmations), Anew()
     standing = Standing(kept, "web3_contract_event", chain.id, filter_, event.signature, listed(wished))
 
     async def check(net: Net, deadline: float) -> Outcome:
         spent, cursor = Spent(), Cursor.of(standing.more.get("cursor"))
+        line = line_of(standing, cursor)
+        anew.begin()
 
         async def look(view: View) -> Step[Told]:
-            return await reader.advance(view, cursor)
+            return await anew.advance(reader, view, cursor, line.again)
 
         step = await pool.read(net, spent, Limit.until(deadline), look, agreed)
-        gone = [retraction(step.gone)] if step.gone is not None else []
-        state, found = standing.settle((), {"cursor": step.cursor.plain()})
-        found = [*(one.finding for one in step.logs), *gone, *found]
-        return Outcome(Status.UP, phases=spent.phases(), address=spent.address, state=state, found=found)
+        why = behind.fault(step, standing.more.get("late"))
+        more = {"cursor": step.cursor.plain(), "late": step.late_s, **line.after(step).plain()}
+        state, found = standing.settle(behind.measured(step, standing.raised), more)
+        found = [*(one.finding for one in step.logs), *step.retractions, *found]
+        return behind.came_to(spent, why, state, found)
 
     return check
 

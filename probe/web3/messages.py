@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from probe.web3.reader import MOST_BYTES, Gone
+from probe.web3.branches import Gone
+from probe.web3.reader import MOST_BYTES
 
 # So many a side fit into a checkpoint, together with those of one more check.
 MOST_KEPT: Final = 200

@@ -26,6 +26,14 @@ class NotYet(NodeFault):
     """A block is not there, though it is behind the head that was seen."""
 
 
+class _Late(NotYet):
+    """Some of the answers say so."""
+
+    def __init__(self, said: list[Any]) -> None:
+        super().__init__("has not got to its own head")
+        self.said = said
+
+
 def absent(view: View, number: int, text: str) -> NodeFault:
     """What to raise where the node says *text* of a block that it should have."""
     return NotYet(text) if number > view.head.number - _LATE else NodeFault(text)
@@ -53,12 +61,17 @@ async def patiently(view: View, ask: Callable[[], Awaitable[R]]) -> R:
 
 async def answers(view: View, *calls: Call) -> list[Any]:
     """As `View.ask`, of contracts at its head, asked again while the node has not got there."""
-    for pause_s in _PAUSES_S:
+
+    async def ask() -> list[Any]:
         said = await view.ask(*calls)
-        if view.limit.mostly_spent or not any(map(is_late, said)):
-            return said
-        await asyncio.sleep(pause_s)
-    return await view.ask(*calls)
+        if any(map(is_late, said)):
+            raise _Late(said)
+        return said
+
+    try:
+        return await patiently(view, ask)
+    except _Late as late:
+        return late.said
 
 
 def is_late(answer: Any) -> bool:

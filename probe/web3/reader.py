@@ -10,17 +10,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, Generic, Protocol, TypeVar
 
-import orjson
-
 from probe.net.spent import Limit
+from probe.web3.branches import Gone, age_s, hashes, retraction, standing
 from probe.web3.nodes import View
-from probe.web3.patience import header, patiently
-from probe.web3.rpc import Call, NodeFault, TooLarge
-from shared.findings import MAX_BYTES, MAX_FINDINGS, Finding, Found
+from probe.web3.patience import patiently
+from probe.web3.rpc import NodeFault, TooLarge
+from shared.findings import MAX_BYTES, MAX_FINDINGS, Finding
 
-# Of one check; the rest is for the next ones. Room is left for a retraction, and for alerts.
+# Of one check; the rest is for the next ones. Room is left for two retractions, and for alerts.
 MOST_PLACED: Final = MAX_FINDINGS - 20
-MOST_BYTES: Final = MAX_BYTES - 40 * 1024
+MOST_BYTES: Final = MAX_BYTES - 64 * 1024
 _MOST_RANGES: Final = 256
 _MOST_SPAN: Final = 2_000
 _FIRST_SPAN: Final = 64
@@ -30,11 +29,10 @@ _FEW: Final = 100
 _MOST_KNOWN: Final = 96
 # How far before its end a range's hashes are kept too, so that a short fork does not lead far back.
 _MARKS: Final = (64, 8, 0)
-# Blocks whose present hashes one finding names, and that one request asks for.
-_MOST_DOUBT: Final = 256
-_AT_ONCE: Final = 50
 # A node that is farther behind what was read is no laggard: its chain was begun anew.
 _MOST_BEHIND: Final = 10_000
+# So many checks must say so until that is believed.
+CHECKS: Final = 3
 
 
 class Placed(Protocol):
@@ -51,6 +49,19 @@ class Placed(Protocol):
 
 
 T = TypeVar("T", bound=Placed)
+
+
+class FarBehind(NodeFault):
+    """The chain's head lies long before the last block that was *read* before."""
+
+    def __init__(self, head: int, read: int) -> None:
+        super().__init__(
+            f"its newest block {head} is far behind block {read}, which was read before: "
+            f"after {CHECKS} such checks its chain is taken to have begun anew, and read on from there"
+        )
+        self.read = read
+
+
 # Of a first to a last block, in order; raises TooLarge where fewer blocks may do, NodeFault else.
 Source = Callable[[View, int, int], Awaitable[Sequence[T]]]
 
@@ -84,27 +95,33 @@ class Cursor:
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
-    """Of blocks *first* to *last* only that stands whose block has one of these *hashes*, by number."""
-
-    first: int
-    last: int
-    hashes: tuple[tuple[int, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Step(Generic[T]):
-    """What a check read, and where the next one begins; it is *whole* if nothing that counts is left."""
+    """What a check read, and where the next one begins; it is *whole* if nothing that counts is left.
+
+    *gone*: what a fork left standing; *again*: what stands where others may have told of a fork that we never
+    saw. *anew*: the chain had to be begun again at its head.
+    *left*: blocks that count and are not read yet, of the last *late_s* seconds of the chain; *short*: blocks
+    that were read and the node does not have.
+    """
 
     cursor: Cursor
     logs: tuple[T, ...] = ()
     gone: Gone | None = None
+    again: Gone | None = None
     head: int = 0
     whole: bool = True
+    anew: bool = False
+    left: int = 0
+    late_s: int = 0
+    short: int = 0
 
     @property
     def at(self) -> tuple[int, int]:
         return self.cursor.next, self.cursor.index
+
+    @property
+    def retractions(self) -> list[Finding]:
+        return [retraction(one) for one in (self.gone, self.again) if one is not None]
 
 
 class Reader(Generic[T]):
@@ -116,43 +133,55 @@ class Reader(Generic[T]):
         self._span = _FIRST_SPAN  # as much as nodes give at once, as far as is known
         self._well = _PATIENCE
 
-    async def advance(self, view: View, cursor: Cursor | None) -> Step[T]:
+    async def advance(
+        self, view: View, cursor: Cursor | None, again: tuple[int, int] | None = None
+    ) -> Step[T]:
         """Everything from *cursor* on that counts by now, as far as one check goes; at first nothing.
 
-        Raises NodeFault if the node does not go along.
+        *again*: of these blocks others may have told what the chain no longer holds. Raises NodeFault if the
+        node does not go along.
         """
         head = view.head
         if cursor is None:
             return Step(Cursor(head.number + 1, known=((head.number, head.hash),)), head=head.number)
         if head.number + _MOST_BEHIND < cursor.next:
-            msg = (
-                f"its newest block {head.number} is far behind block {cursor.next - 1}, which was read before"
-            )
-            raise NodeFault(msg)
+            raise FarBehind(head.number, cursor.next - 1)
         begun = await self._on_chain(view, cursor)
         safe = head.number - self._confirmations
         # It is part of the chain before and after all is read; what is newer may change meanwhile.
         firm = (head.number, head.hash)
         if self._confirmations and begun.next <= safe:
-            firm = safe, (await _hashes(view, [safe]))[0]
+            firm = safe, (await hashes(view, [safe]))[0]
         cursor, found, faulty = await self._through(view, begun, safe)
         gone = None
         if cursor.doubt is not None and cursor.next > cursor.doubt[1]:
             cursor, gone = await _settled(view, cursor, cursor.doubt)
         if (cursor.next, cursor.index) != (begun.next, begun.index) or gone is not None:
             cursor = await _proven(view, cursor, found, firm)
-        whole = cursor.next > safe and cursor.doubt is None and not faulty
-        return Step(cursor, tuple(found), gone, head.number, whole)
+        stands = await _again(view, begun.next, cursor.next, again)
+        left = max(safe + 1 - cursor.next, 0)
+        late_s = await age_s(view, max(cursor.next - 1, 0)) if left else 0
+        return Step(
+            cursor,
+            tuple(found),
+            gone,
+            stands,
+            head.number,
+            whole=not left and cursor.doubt is None and not faulty,
+            left=left,
+            late_s=late_s,
+            short=max(cursor.next - 1 - head.number, 0),
+        )
 
     async def _on_chain(self, view: View, cursor: Cursor) -> Cursor:
         """*cursor*, or one at the last known block that the chain still holds."""
         known = [one for one in cursor.known if one[0] <= view.head.number]
         if not known or known[-1] == (view.head.number, view.head.hash):
             return cursor
-        [newest] = await _hashes(view, [known[-1][0]])
+        [newest] = await hashes(view, [known[-1][0]])
         if newest == known[-1][1]:
             return cursor
-        now = await _hashes(view, [number for number, _ in known])
+        now = await hashes(view, [number for number, _ in known])
         kept = [one for one, hash_ in zip(known, now, strict=True) if one[1] == hash_]
         first = kept[-1][0] + 1 if kept else known[0][0]
         last = cursor.next - 1 if cursor.index == 0 else cursor.next
@@ -206,12 +235,6 @@ class Reader(Generic[T]):
             return placed, last
 
 
-def retraction(gone: Gone) -> Finding:
-    """That of some blocks only what lies in those of these hashes still stands."""
-    told = {"first": gone.first, "last": gone.last, "hashes": {str(n): h for n, h in gone.hashes}}
-    return Finding(Found.RETRACTED, f"{gone.first}-{gone.last}", orjson.dumps(told))
-
-
 def agreed(seen: Sequence[Step[T]], quorum: int) -> Step[T] | None:
     """What at least *quorum* of them saw, though some may have come farther; None if no so many agree."""
     for one in sorted(seen, key=lambda step: step.at, reverse=True):
@@ -224,6 +247,7 @@ def _goes_with(other: Step[T], one: Step[T]) -> bool:
     count = len(one.logs)
     farther = all((log.block, log.index) >= one.at for log in other.logs[count:])
     settled = one.gone is None or other.gone == one.gone
+    settled = settled and (one.again is None or one.again.begins(other.again))
     return other.at >= one.at and other.logs[:count] == one.logs and farther and settled
 
 
@@ -240,11 +264,17 @@ def _take(found: list[T], placed: Sequence[T]) -> T | None:
 
 async def _settled(view: View, cursor: Cursor, doubt: tuple[int, int]) -> tuple[Cursor, Gone]:
     """What is to be known of blocks in doubt, as many as fit, now that they were read again."""
-    first, last = doubt[0], min(doubt[1], doubt[0] + _MOST_DOUBT - 1)
-    numbers = range(first, last + 1)
-    hashes = await _hashes(view, numbers)
-    left = (last + 1, doubt[1]) if last < doubt[1] else None
-    return replace(cursor, doubt=left), Gone(first, last, tuple(zip(numbers, hashes, strict=True)))
+    gone = await standing(view, *doubt)
+    left = (gone.last + 1, doubt[1]) if gone.last < doubt[1] else None
+    return replace(cursor, doubt=left), gone
+
+
+async def _again(view: View, begun: int, next_: int, wanted: tuple[int, int] | None) -> Gone | None:
+    """What stands of those *wanted* blocks that were read just now, from *begun* to before *next_*."""
+    if wanted is None:
+        return None
+    first, last = max(begun, wanted[0]), min(next_ - 1, wanted[1])
+    return await standing(view, first, last) if first <= last else None
 
 
 async def _proven(view: View, cursor: Cursor, found: Sequence[Placed], firm: tuple[int, str]) -> Cursor:
@@ -257,23 +287,10 @@ async def _proven(view: View, cursor: Cursor, found: Sequence[Placed], firm: tup
     newest = max(known, default=-1)
     marks = [last - back for back in _MARKS if last - back > newest]
     numbers = sorted({*marks, *(number for number, _ in seen)})
-    now = dict(zip(numbers, await _hashes(view, numbers), strict=True))
+    now = dict(zip(numbers, await hashes(view, numbers), strict=True))
     torn = [number for number, hash_ in seen if now[number] != hash_]
     if torn:
         msg = f"block {min(torn)}: what it answers of it is of two branches"
         raise NodeFault(msg)
     known |= {**{number: now[number] for number in marks}, **begun}
     return replace(cursor, known=tuple(known.items())[-_MOST_KNOWN:])
-
-
-async def _hashes(view: View, numbers: Sequence[int]) -> list[str]:
-    """Of the blocks of these *numbers*. Raises NodeFault for one that the node does not have."""
-    hashes: list[str] = []
-    for at in range(0, len(numbers), _AT_ONCE):
-        hashes += await patiently(view, partial(_some_hashes, view, numbers[at : at + _AT_ONCE]))
-    return hashes
-
-
-async def _some_hashes(view: View, numbers: Sequence[int]) -> list[str]:
-    answers = await view.ask(*(Call("eth_getBlockByNumber", [hex(number), False]) for number in numbers))
-    return [header(view, number, answer).hash for number, answer in zip(numbers, answers, strict=True)]

@@ -8,13 +8,16 @@ from typing import Any, Final
 from probe.checks._check import Check, Kept
 from probe.net.engine import Net
 from probe.net.spent import Limit, Spent
+from probe.web3 import behind
+from probe.web3.anew import Anew
 from probe.web3.checkpoint import Standing
 from probe.web3.coins import DIGITS, Coins, coin_of
 from probe.web3.crossings import Measured, plain
 from probe.web3.decode import checksummed
+from probe.web3.line import line_of
 from probe.web3.nodes import Pool, View, alike
 from probe.web3.patience import answers
-from probe.web3.reader import Cursor, Reader, Step, agreed, retraction
+from probe.web3.reader import Cursor, Reader, Step, agreed
 from probe.web3.told import Told
 from probe.web3.transfers import Terms, demand_erc20, of_token, symbol
 from probe.web3.values import quantity, words
@@ -22,7 +25,7 @@ from probe.web3.views import balance, decimals
 from shared.kinds.web3.chains import chain_of
 from shared.kinds.web3.fields import amount, in_units, nodes
 from shared.kinds.web3.whale_wallet import WhaleWallet
-from shared.results import Outcome, Status
+from shared.results import Outcome
 
 _AT_THE_EDGE: Final = Decimal(0)
 
@@ -43,7 +46,7 @@ def prepare(kind: WhaleWallet, kept: Kept) -> Check:
     chain = chain_of(kind.chain)
     wallet, token = kind.address.lower(), kind.token.lower() if kind.token else None
     confirmations = chain.confirmations if kind.confirmations is None else kind.confirmations
-    standing = Standing(kept, "whale_wallet", chain.id, wallet, token, kind.direction)
+    anew, standing = Anew(), Standing(kept, "whale_wallet", chain.id, wallet, token, kind.direction)
 
     async def terms(view: View) -> Terms:
         places = DIGITS if token is None else await decimals(view, token)
@@ -53,6 +56,8 @@ def prepare(kind: WhaleWallet, kept: Kept) -> Check:
     async def check(net: Net, deadline: float) -> Outcome:
         spent, more = Spent(), standing.more
         cursor = Cursor.of(more.get("cursor"))
+        line = line_of(standing, cursor)
+        anew.begin()
 
         async def look(view: View) -> _Seen:
             agreed_on = await terms(view)
@@ -60,16 +65,18 @@ def prepare(kind: WhaleWallet, kept: Kept) -> Check:
                 await demand_erc20(view, token)
             coins = Coins(agreed_on)
             reader = Reader(coins if token is None else of_token(token, agreed_on), confirmations)
-            step = await reader.advance(view, cursor)
+            step = await anew.advance(reader, view, cursor, line.again)
             return _Seen(step, agreed_on, await _balance(view, step, wallet, token), coins.missed)
 
         seen = await pool.read(net, spent, Limit.until(deadline), look, _settled)
         net_change, kept_too = _change(seen, more)
-        kept_too["cursor"] = seen.step.cursor.plain()
-        gone = [retraction(seen.step.gone)] if seen.step.gone is not None else []
-        state, found = standing.settle(_measured(seen, net_change), kept_too)
-        found = [*(one.finding for one in seen.step.logs), *gone, *found]
-        return Outcome(Status.UP, phases=spent.phases(), address=spent.address, state=state, found=found)
+        why = behind.fault(seen.step, more.get("late"))
+        kept_too |= {"cursor": seen.step.cursor.plain(), "late": seen.step.late_s}
+        kept_too |= line.after(seen.step).plain()
+        late = behind.measured(seen.step, standing.raised)
+        state, found = standing.settle([*_measured(seen, net_change), *late], kept_too)
+        found = [*(one.finding for one in seen.step.logs), *seen.step.retractions, *found]
+        return behind.came_to(spent, why, state, found)
 
     return check
 

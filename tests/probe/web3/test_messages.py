@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from probe.web3.branches import Gone
 from probe.web3.messages import MOST_KEPT, Book, Message, matched, merged, settled
-from probe.web3.reader import Gone
 
 
 def message(number: int, id_: str = "a", *, branch: str = "0", at: int = 0) -> Message:

@@ -1,0 +1,55 @@
+"""Reading that lags behind its chain, told before somebody misses what it did not come to."""
+
+from collections.abc import Collection, Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+from probe.net.spent import Spent
+from probe.web3.crossings import Measured
+from probe.web3.reader import Step
+from shared.findings import Finding
+from shared.results import Outcome, Status
+
+READING: Final = "reading_behind"
+CHAIN: Final = "chain_behind"
+# Confirmations are of minutes; who wants to hear of events does not think of more.
+_WARN_S: Final = 600
+# A reading that is so late and gains nothing never gets there: it says nothing of its chain as it is now.
+_LOST_S: Final = 3_600
+# More than nodes of one provider differ by.
+_WARN_BLOCKS: Final = 100
+
+
+def measured(step: Step[Any], raised: Collection[str], end: str = "") -> list[Measured]:
+    """How late it is, where that is to be told, or was; *end*: of a bridge, as the alerts' types begin."""
+    late = (
+        f"{step.left} blocks are not read yet, {step.late_s} s of the chain: what happened there is told late"
+    )
+    away = f"the newest block is {step.short} blocks before the last that was read: until then none is read"
+    both = [
+        Measured(f"{end}{READING}", Decimal(step.late_s), Decimal(_WARN_S), "s", late),
+        Measured(f"{end}{CHAIN}", Decimal(step.short), Decimal(_WARN_BLOCKS), "blocks", away),
+    ]
+    return [one for one in both if one.crossed or one.key in raised]
+
+
+def fault(step: Step[Any], before_s: Any) -> str:
+    """Why the check says nothing of the chain; empty if it does. *before_s*: how late the last one was."""
+    if not isinstance(before_s, int) or not _LOST_S <= before_s <= step.late_s:
+        return ""
+    return (
+        f"rpc: reading does not keep up: {step.left} blocks are not read yet, {step.late_s} s of the chain "
+        f"(at the check before {before_s} s); a node that gives more blocks at once, or faster, would help"
+    )
+
+
+def came_to(spent: Spent, fault: str, state: bytes | None, found: Sequence[Finding]) -> Outcome:
+    """What was read counts, whether or not the check says anything of the chain as it is now."""
+    return Outcome(
+        Status.UNKNOWN if fault else Status.UP,
+        error=fault,
+        phases=spent.phases(),
+        address=spent.address,
+        state=state,
+        found=found,
+    )

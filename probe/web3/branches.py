@@ -1,0 +1,65 @@
+"""Which blocks a chain holds now, and so what of earlier ones stands no longer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import orjson
+
+from probe.web3.nodes import View
+from probe.web3.patience import header, patiently
+from probe.web3.rpc import Call
+from shared.findings import Finding, Found
+
+# Blocks whose present hashes one finding names, and that one request asks for.
+MOST_NAMED: Final = 256
+_AT_ONCE: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """Of blocks *first* to *last* only that stands whose block has one of these *hashes*, by number."""
+
+    first: int
+    last: int
+    hashes: tuple[tuple[int, str], ...]
+
+    def begins(self, other: "Gone | None") -> bool:
+        """Does *other* say the same, and maybe more after it?"""
+        return other is not None and (other.first, other.hashes[: len(self.hashes)]) == (
+            self.first,
+            self.hashes,
+        )
+
+
+def retraction(gone: Gone) -> Finding:
+    """That of some blocks only what lies in those of these hashes still stands."""
+    told = {"first": gone.first, "last": gone.last, "hashes": {str(n): h for n, h in gone.hashes}}
+    return Finding(Found.RETRACTED, f"{gone.first}-{gone.last}", orjson.dumps(told))
+
+
+async def standing(view: View, first: int, last: int) -> Gone:
+    """What is to be known of blocks *first* to *last*, as many of them as fit."""
+    numbers = range(first, min(last, first + MOST_NAMED - 1) + 1)
+    found = await hashes(view, numbers)
+    return Gone(first, numbers[-1], tuple(zip(numbers, found, strict=True)))
+
+
+async def hashes(view: View, numbers: Sequence[int]) -> list[str]:
+    """Of the blocks of these *numbers*. Raises NodeFault for one that the node does not have."""
+    found: list[str] = []
+    for at in range(0, len(numbers), _AT_ONCE):
+        found += await patiently(view, partial(_some, view, numbers[at : at + _AT_ONCE]))
+    return found
+
+
+async def _some(view: View, numbers: Sequence[int]) -> list[str]:
+    answers = await view.ask(*(Call("eth_getBlockByNumber", [hex(number), False]) for number in numbers))
+    return [header(view, number, answer).hash for number, answer in zip(numbers, answers, strict=True)]
+
+
+async def age_s(view: View, number: int) -> int:
+    """By how much block *number* is older than the head."""
+    [said] = await view.ask(Call("eth_getBlockByNumber", [hex(number), False]))
+    return max(view.head.at - header(view, number, said).at, 0)

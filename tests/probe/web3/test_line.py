@@ -1,0 +1,120 @@
+"""Who takes over looks again at what another told after the checkpoint that was kept."""
+
+from collections.abc import Iterator
+
+import orjson
+import pytest
+
+from probe.checks._check import Kept
+from probe.web3.branches import Gone
+from probe.web3.reader import Cursor, Step, agreed
+from probe.web3.told import Told
+from shared.findings import Found
+from tests.probe.web3.chain import Chain, running
+from tests.probe.web3.test_reader import Zoo
+
+
+@pytest.fixture
+def chain() -> Iterator[Chain]:
+    with running() as chain:
+        yield chain
+
+
+@pytest.fixture
+async def zoo(chain: Chain) -> Zoo:
+    zoo = Zoo(chain)
+    await zoo.check()
+    return zoo
+
+
+def take_over(zoo: Zoo, checkpoint: bytes) -> None:
+    """Another probe goes on from that."""
+    zoo.watch.kept = Kept(checkpoint)
+    zoo.watch.restart()
+
+
+def line(zoo: Zoo) -> list[object]:
+    found: list[object] = orjson.loads(zoo.watch.kept.state)["more"]["line"]
+    return found
+
+
+async def retracted(zoo: Zoo) -> int:
+    """Check once: of how many ranges was said what stands?"""
+    outcome = await zoo.watch.look()
+    assert not outcome.error
+    zoo.ledger.take(outcome.found)
+    return sum(one.found is Found.RETRACTED for one in outcome.found)
+
+
+@pytest.mark.parametrize("confirmations", [0, 1])
+async def test_what_another_told_on_its_way_and_a_fork_undid_is_taken_back(
+    chain: Chain, zoo: Zoo, confirmations: int
+) -> None:
+    zoo.watch.change(zoo.kind(confirmations=confirmations))
+    zoo.ring(1)
+    chain.mine(confirmations)
+    await zoo.check()
+    kept = zoo.watch.kept.state
+    zoo.ring(2, 3, 4)
+    chain.mine(confirmations)
+    assert await zoo.check() == ["2", "3", "4"]
+    chain.rpc("anvil_reorg", 2 + confirmations, [])
+    chain.mine(confirmations)
+    take_over(zoo, kept)
+    assert await zoo.check() == []
+    assert len(zoo.ledger.gone) == 2
+    zoo.settled()
+
+
+async def test_what_another_read_farther_than_the_first_check_after_it_is_looked_at_too(
+    chain: Chain, zoo: Zoo
+) -> None:
+    """The new holder waits for a block more: it sees the head, but does not read it yet."""
+    kept = zoo.watch.kept.state
+    zoo.ring(1, 2)
+    assert await zoo.check() == ["1", "2"]
+    chain.rpc("anvil_reorg", 1, [])
+    zoo.watch.kind = zoo.kind(confirmations=1)
+    take_over(zoo, kept)
+    await zoo.check()
+    assert not zoo.ledger.gone
+    chain.mine()
+    await zoo.check()
+    assert len(zoo.ledger.gone) == 1
+    assert await retracted(zoo) == 0
+    zoo.settled()
+
+
+async def test_who_goes_on_from_its_own_check_looks_at_nothing_twice(chain: Chain, zoo: Zoo) -> None:
+    assert await retracted(zoo) == 0
+    before = line(zoo)
+    zoo.ring(1, 2)
+    assert await retracted(zoo) == 0
+    assert line(zoo) == before
+    take_over(zoo, zoo.watch.kept.state)
+    zoo.ring(3)
+    assert await retracted(zoo) == 1
+    after = line(zoo)
+    assert after[0] != before[0]
+    assert after[1] == chain.head
+    zoo.ring(4)
+    assert await retracted(zoo) == 0
+    assert line(zoo) == after
+
+
+async def test_no_more_blocks_are_looked_at_again_than_one_finding_names(chain: Chain, zoo: Zoo) -> None:
+    take_over(zoo, zoo.watch.kept.state)
+    chain.mine(400)
+    outcome = await zoo.watch.look()
+    [said] = [orjson.loads(one.data) for one in outcome.found if one.found is Found.RETRACTED]
+    assert len(said["hashes"]) == said["last"] - said["first"] + 1 == 256
+    assert await retracted(zoo) == 0
+
+
+def test_nodes_agree_on_what_stands_as_far_as_the_slower_came() -> None:
+    hashes = tuple((number, f"0x{number:064x}") for number in range(5, 9))
+    near: Step[Told] = Step(Cursor(7), again=Gone(5, 6, hashes[:2]))
+    far: Step[Told] = Step(Cursor(9), again=Gone(5, 8, hashes))
+    other: Step[Told] = Step(Cursor(9), again=Gone(5, 8, tuple((n, "0x") for n, _ in hashes)))
+    assert agreed([near, far, other], 2) is near
+    assert agreed([near, other], 2) is None
