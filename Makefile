@@ -8,7 +8,7 @@ TOOLS_READY := .tools/.ready
 PROTOS := $(shell find protos -name '*.proto')
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-input --only-binary :all: --require-hashes
 
-.PHONY: run test setup tools lint type fmt protos test-fast bench faults hostile senders lock clean
+.PHONY: run test setup tools lint type fmt protos test-fast bench faults hostile senders image lock clean
 
 run: $(RUN_READY)
 	$(BIN)/tocsin up --demo
@@ -71,6 +71,14 @@ hostile: $(TEST_READY)
 senders: $(TEST_READY)
 	$(BIN)/python -m tests.senders.fetch
 	$(BIN)/python -m pytest tests/senders $(PYTEST_ARGS)
+
+# With docker or podman, whichever is there; IMAGE names the result, BASE another image of Python to begin with.
+IMAGE ?= tocsin
+ENGINE ?= $(shell command -v docker || command -v podman)
+
+image:
+	@test -n "$(ENGINE)" || { echo "docker or podman is needed; name one with make image ENGINE=..."; exit 1; }
+	$(ENGINE) build --file deploy/Containerfile --tag $(IMAGE) $(if $(BASE),--build-arg BASE=$(BASE)) .
 
 # The lock is made anew only here, by hand, when a dependency changes; needs uv.
 lock:

@@ -17,7 +17,7 @@ from collector.alerting.evaluator import Evaluator
 from collector.alerting.router import Router
 from collector.api import app as api
 from collector.api.deps import Deps
-from collector.background import deciding, page_news, receiving, telling, turning, upkeep, watches
+from collector.background import deciding, page_news, receiving, telling, turning, upkeep, watched, watches
 from collector.channels.mailer import Mailer
 from collector.channels.transport import Transport
 from collector.core.bucket import plans
@@ -40,6 +40,7 @@ from collector.storage.db import Db
 from collector.storage.migrate import migrate
 from collector.sweeper.days import Days
 from collector.sweeper.probes import Probes
+from collector.sweeper.pulse import Pulse
 from shared import rpc_urls
 from shared.clock import utc_now
 from shared.errors import BadSettings, CannotStart
@@ -77,9 +78,12 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
         await bootstrap.check_keys(db, keyring, utc_now())
         made = await first_start.prepare(db, settings)
         way_in = await first_start.way_in(db, made) if made is not None else ""
-        deps = await stack.enter_async_context(_working(db, keyring, settings, shared_ports=shared_ports))
-        news = page_news(db, keyring, settings, deps.transport, _mailer(settings))
+        pulse = Pulse()
+        work = _working(db, keyring, settings, pulse, shared_ports=shared_ports)
+        deps = await stack.enter_async_context(work)
+        news = page_news(db, keyring, settings, deps.transport, _mailer(settings), pulse)
         await stack.enter_async_context(news)
+        await stack.enter_async_context(watched(db, settings, pulse))
         if made is not None:
             if settings.demo:
                 await first_start.demonstrate(deps, settings, made.team_id)
@@ -100,7 +104,7 @@ def _settle() -> None:
 
 @asynccontextmanager
 async def _working(
-    db: Db, keyring: Keyring, settings: CollectorSettings, *, shared_ports: bool
+    db: Db, keyring: Keyring, settings: CollectorSettings, pulse: Pulse, *, shared_ports: bool
 ) -> AsyncIterator[Deps]:
     """All parts at work. They end in the order that loses nothing: who brings, who decides, who tells."""
     signals = Signals(db)
@@ -112,8 +116,7 @@ async def _working(
     evaluator = Evaluator(db, now=utc_now, tell=happened)
     router = Router(db, sender.bell.ring, evaluator.bell.ring, bell=told)
     steady = Steady(utc_now)
-    opinions = Opinions(db, signals, now=utc_now)
-    watch = Watch(db)
+    opinions, watch = Opinions(db, signals, now=utc_now), Watch(db)
     writer, taken = deciding(db, steady, happened, opinions, watch)
     heartbeats, series, taking_in = receiving(db, keyring, settings, steady, happened, opinions, watch)
     probes = Probes(db, signals, since=steady.since, now=utc_now)
@@ -130,6 +133,7 @@ async def _working(
         stack.push_async_callback(sender.close)
         await stack.enter_async_context(
             turning(
+                pulse,
                 ("signals", partial(_hear, signals, following), 1.0, signals.bell),
                 ("signals of others", signals.listen, 1.0, None),
                 *telling(router, evaluator, sender),

@@ -1,7 +1,7 @@
 """The loops of a collector: what takes turns in the background, and how often."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
@@ -29,6 +29,7 @@ from collector.sweeper.agent_metrics import AgentMetrics
 from collector.sweeper.alert_retention import AlertRetention
 from collector.sweeper.certificates import Certificates
 from collector.sweeper.days import Days
+from collector.sweeper.deadman import Deadman
 from collector.sweeper.holds import Holds
 from collector.sweeper.idempotency import Idempotency
 from collector.sweeper.listening import Listening
@@ -36,6 +37,7 @@ from collector.sweeper.maintenance import Maintenance
 from collector.sweeper.maintenance_news import MaintenanceNews
 from collector.sweeper.ping_bodies import PingBodies
 from collector.sweeper.probe_watch import ProbeWatch
+from collector.sweeper.pulse import Pulse, Turn
 from collector.sweeper.reopening import Reopening
 from collector.sweeper.resealing import Resealing
 from collector.sweeper.retention import Retention
@@ -50,7 +52,8 @@ from shared.settings import CollectorSettings
 # Fewer than mail servers take from one client, of which alerts need some, too.
 _MAILS_AT_ONCE = 16
 _HOOKS_AT_ONCE = 50
-Turn = Callable[[], Awaitable[bool]]
+# A turn that lasts as long as a connection; and who feels the pulse.
+_UNFELT = frozenset({"signals of others", "deadman"})
 # Its name, its turn, its rest in seconds, and what wakes it.
 Loop = tuple[str, Turn, float, Bell | None]
 
@@ -131,7 +134,12 @@ def watches(db: Db, steady: Steady, happened: Callable[[], None], opinions: Opin
 
 @asynccontextmanager
 async def page_news(
-    db: Db, keyring: Keyring, settings: CollectorSettings, transport: Transport, mailer: Mailer | None
+    db: Db,
+    keyring: Keyring,
+    settings: CollectorSettings,
+    transport: Transport,
+    mailer: Mailer | None,
+    pulse: Pulse,
 ) -> AsyncIterator[None]:
     """Has the subscribers of status pages told; *mailer* is for nothing else."""
     public_url = settings.public_url.rstrip("/")
@@ -141,10 +149,26 @@ async def page_news(
         mails = PageMails(mailer, public_url=public_url)
         senders.append(PageSender(db, "mail", mails.carry, most=_MAILS_AT_ONCE, now=utc_now))
     try:
-        async with turning(*((f"page news by {one.via}", one.turn, 1.0, one.bell) for one in senders)):
+        loops = [(f"page news by {one.via}", one.turn, 1.0, one.bell) for one in senders]
+        async with turning(pulse, *loops):
             yield
     finally:
         await close_all(senders)
+
+
+@asynccontextmanager
+async def watched(db: Db, settings: CollectorSettings, pulse: Pulse) -> AsyncIterator[None]:
+    """Tells whom the operator named, wherever that is, that all of this takes its turns."""
+    if settings.deadman_url is None:
+        yield
+        return
+    transport = Transport(allow_private=True)
+    deadman = Deadman(db, transport, settings.deadman_url, pulse, now=utc_now)
+    try:
+        async with turning(pulse, ("deadman", deadman.turn, 5.0, None)):
+            yield
+    finally:
+        await transport.close()
 
 
 def upkeep(db: Db, keyring: Keyring, settings: CollectorSettings, days: Days) -> Sequence[Loop]:
@@ -182,11 +206,15 @@ def _retention(db: Db, settings: CollectorSettings) -> Retention:
 
 
 @asynccontextmanager
-async def turning(*loops: Loop) -> AsyncIterator[None]:
-    """Background work."""
+async def turning(pulse: Pulse, *loops: Loop) -> AsyncIterator[None]:
+    """Background work, whose turns *pulse* feels."""
+    felt = [
+        (name, turn if name in _UNFELT else pulse.felt(name, turn, rest), rest, bell)
+        for name, turn, rest, bell in loops
+    ]
     tasks = [
         asyncio.create_task(forever(name, turn, timedelta(seconds=rest), bell), name=name)
-        for name, turn, rest, bell in loops
+        for name, turn, rest, bell in felt
     ]
     try:
         yield

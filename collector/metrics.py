@@ -31,6 +31,7 @@ page_letters = Counter(
 second_opinions = Counter("tocsin_second_opinions_total", "Checks asked for at once, as one began to fail")
 sessions = Gauge("tocsin_sessions", "Probes connected to this collector")
 probes_blind = Gauge("tocsin_probes_blind", "Probes that none of their canaries answers")
+deadman_pings = Counter("tocsin_deadman_pings_total", "Pings of TOCSIN_DEADMAN_URL", ["outcome"])
 probe_notices = Counter("tocsin_probe_notices_total", "Notices that a probe is gone or back", ["what"])
 
 

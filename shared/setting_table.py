@@ -225,8 +225,11 @@ def _mail_from(text: str) -> str:
 
 
 def _is_web_url(text: str) -> bool:
-    parts = urlsplit(text.strip())
-    return parts.scheme in {"http", "https"} and bool(parts.hostname)
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # its own words may quote what is secret
+        return False
 
 
 def _log_format() -> str:
@@ -281,10 +284,3 @@ TABLE: Final[Mapping[str, Setting]] = {
     "log_format": Setting(_one_of("console", "json"), _log_format, "console on a terminal, else json"),
     "log_level": Setting(_one_of(*_LEVELS), "info", "the least that is logged"),
 }
-
-# Settings of later versions: known, so that they are not taken for misspelt.
-NOT_YET: Final = frozenset(
-    {
-        "deadman_url",
-    }
-)

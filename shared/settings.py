@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 from shared.errors import BadSettings
 from shared.net import Network
-from shared.setting_table import NOT_YET, TABLE, show
+from shared.setting_table import TABLE, show
 
 PREFIX: Final = "TOCSIN_"
 
@@ -171,7 +171,7 @@ def load(
 
 def environment(kind: type[Any], settings: Any, **more: str) -> dict[str, str]:
     """The environment for a child of role *kind*: the present one, but for what *settings* say."""
-    names = {each.name for each in fields(kind)} & {each.name for each in fields(settings)} - NOT_YET
+    names = {each.name for each in fields(kind)} & {each.name for each in fields(settings)}
     told = {name: show(value) for name in names if (value := getattr(settings, name)) is not None}
     kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     return kept | {PREFIX + name.upper(): value for name, value in (told | more).items()}
@@ -245,9 +245,7 @@ def _odd(given: Iterable[str], prefix: str) -> Iterator[str]:
     """What is set and has no effect."""
     for name in given:
         told = {PREFIX: PREFIX + name.upper(), "--": f"--{name.replace('_', '-')}"}.get(prefix, name)
-        if name in NOT_YET:
-            yield f"{told} has no effect in this version"
-        elif name not in TABLE:
+        if name not in TABLE:
             yield f"{told} is no setting{_meant(name, TABLE)}"
 
 

@@ -12,6 +12,7 @@ import structlog
 
 from collector import metrics
 from collector.ingest.deciding import Committed, Submission, commit
+from collector.ingest.gathering import filled
 from collector.ingest.interning import Interner
 from collector.ingest.isolating import DATA_ERRORS, guilty, without
 from collector.ingest.judging import Ask, pass_on, unasked
@@ -100,8 +101,9 @@ class Writer:
         return self.submit(Submission(session, probe_id, empty, 0, refusals=((-1, reason, {}),)))
 
     async def turn(self) -> bool:
-        """Commit what waits; rests until something does."""
-        await self._filled.wait()
+        """Commit what waits; rests until something does, for a while."""
+        if not await filled(self._filled):
+            return True
         group = self._take()
         try:
             await self._commit([waiting.submission for waiting in group], group)

@@ -25,3 +25,14 @@ async def take(tx: Tx, name: str, owner: UUID, now: datetime, length: timedelta)
         length,
     )
     return epoch
+
+
+async def held(tx: Tx, name: str, now: datetime, *, besides: UUID) -> bool:
+    """Whether anybody holds *name*, other than that owner."""
+    found: bool = await tx.fetchval(
+        "SELECT EXISTS (SELECT FROM leases WHERE name = $1 AND owner <> $2 AND until >= $3)",
+        name,
+        besides,
+        now,
+    )
+    return found

@@ -84,3 +84,13 @@ async def test_who_waits_is_told_when_it_stops() -> None:
         await turn
     with pytest.raises(Exception, match="stops"):
         await waiting
+
+
+async def test_a_turn_in_which_nothing_comes_ends_and_the_next_takes_what_comes() -> None:
+    gathering: Gathering[int, int] = Gathering(Doubling(), most=10, rest_s=0.01)
+    assert await gathering.turn()
+
+    waiting = gathering.add(1)
+    await gathering.turn()
+
+    assert await waiting == 2
