@@ -216,11 +216,11 @@ async def test_a_form_and_what_came_of_it_stay_as_they_are(
     await visit.page.fill("#password", "wrong")
     await visit.page.click("button")
     await expect(visit.page.get_by_role("alert")).to_be_visible()
-    asked = len(visit.requests)
+    asked = visit.requests.count(address(api))  # the icon may come when it likes
 
     await visit.page.clock.run_for(10 * ROUND)
     await visit.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 
     await expect(visit.page.get_by_role("alert")).to_be_visible()
-    assert len(visit.requests) == asked
+    assert visit.requests.count(address(api)) == asked
     assert await visit.violations() == []
