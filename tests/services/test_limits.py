@@ -6,6 +6,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from collector.core.bucket import PLANS, Plan, plans
+from collector.services import limits as services
 from collector.services.limits import Limits
 from collector.storage import limits as table
 from collector.storage.db import Db
@@ -60,7 +61,11 @@ async def test_one_collector_lets_exactly_the_burst_through(db: Db, plan: str) -
 
 
 @pytest.mark.parametrize("plan", ["free", "pro"])
-async def test_the_buckets_of_two_collectors_add_up(two: Replicas, plan: str) -> None:
+async def test_the_buckets_of_two_collectors_add_up(
+    two: Replicas, plan: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A database that a busy machine holds up for a second is not away: nobody gets credit here.
+    monkeypatch.setattr(services, "_PATIENCE_S", 30.0)
     token, burst = uuid4(), PLANS[plan].burst
 
     through = await asyncio.gather(*(admitted(limits, token, plan, burst) for limits in two.all))
