@@ -16,7 +16,7 @@ results_committed = Counter("tocsin_results_committed_total", "Check results com
 results_refused = Counter("tocsin_results_refused_total", "Check results refused one by one")
 results_dropped = Counter("tocsin_results_dropped_total", "Check results of monitors gone or not the probe's")
 findings_refused = Counter(
-    "tocsin_findings_refused_total", "What checks said they found and cannot be meant", ["reason"]
+    "tocsin_findings_refused_total", "What checks said they found and was not taken", ["reason"]
 )
 result_gaps = Counter("tocsin_result_gaps_total", "Times that a probe reported lost results")
 transactions = Counter("tocsin_transactions_total", "Transactions of the result writer")

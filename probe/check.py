@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, get_args
@@ -11,6 +12,7 @@ import orjson
 
 from probe import check_services, check_web3
 from probe.checks import Check, Kept, prepare
+from probe.ends import days_left
 from probe.net.engine import Net
 from probe.runner import Ran, run
 from shared import loop
@@ -78,7 +80,7 @@ def _text(asked: Asked, ran: Ran) -> str:
     rows = [
         f"  {name:<12}{us / 1000:>10.{digits}f} ms" for name, us in [*measured, ("total", ran.duration_us)]
     ]
-    if (days := check_services.days_left(outcome)) is not None:
+    if (days := days_left(outcome, time.time())) is not None:
         rows.append(f"  {'days left':<12}{days:>10.1f}")
     if outcome.loss_percent is not None:
         rows.append(f"  {'loss':<12}{outcome.loss_percent:>10.0f} %")
@@ -100,7 +102,7 @@ def _json(asked: Asked, ran: Ran) -> str:
         "error": outcome.error or None,
         "phases": phases,
     }
-    if (days := check_services.days_left(outcome)) is not None:
+    if (days := days_left(outcome, time.time())) is not None:
         answer["daysLeft"] = round(days, 1)
     if outcome.loss_percent is not None:
         answer["lossPercent"] = round(outcome.loss_percent, 1)

@@ -1,7 +1,6 @@
 """``tocsin check`` for names, certificates and servers of one protocol each."""
 
 import argparse
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, get_args
@@ -10,11 +9,8 @@ from shared.kinds.dns import Rcode, RecordType
 from shared.kinds.fields import Security, host_and_port, is_host, is_host_and_port, is_place
 from shared.kinds.tls import MinVersion, StartTls
 from shared.kinds.websocket import is_websocket
-from shared.results import Outcome
 
 Options = argparse.Namespace
-
-_DAY_S: Final = 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +48,6 @@ def add(types: Any, common: argparse.ArgumentParser) -> None:
     _add_websocket(parser("websocket", "a WebSocket", _read_websocket))
     for name, service in _SERVICES.items():
         _add_service(parser(name, service.help, _read_service), service)
-
-
-def days_left(outcome: Outcome) -> float | None:
-    """Of the certificate that was seen, None where none was; negative for one that has expired."""
-    return None if outcome.ends is None else (outcome.ends - time.time()) / _DAY_S
 
 
 def _add_dns(parser: argparse.ArgumentParser) -> None:

@@ -15,9 +15,9 @@ _AGAIN_S: Final = 600.0
 _DAY_S: Final = 86_400
 
 
-def days_left(outcome: Outcome, at: float) -> int | None:
-    """Whole days that were left of the certificate at that Unix time; negative once it was over."""
-    return None if outcome.ends is None else int((outcome.ends - at) // _DAY_S)
+def days_left(outcome: Outcome, at: float) -> float | None:
+    """Of the certificate that was seen, at that Unix time; negative once it was over, None where none was."""
+    return None if outcome.ends is None else (outcome.ends - at) / _DAY_S
 
 
 class Ends:

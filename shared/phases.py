@@ -4,6 +4,7 @@ A sixth one tells how many days the certificate had left that was seen, where on
 """
 
 from collections.abc import Iterable
+from math import floor
 
 from shared.results import Phases
 
@@ -12,15 +13,15 @@ _PHASES = 5
 _MOST_DAYS = 3_000_000  # up to the year 9999
 
 
-def pack(phases: Phases, days_left: int | None = None) -> bytes:
-    """Five varints in the order dns, connect, tls, firstByte, transfer, then the days; absent ones at the
-    end are left out. Days without any phase are nobody's: no certificate came that took no time.
+def pack(phases: Phases, days_left: float | None = None) -> bytes:
+    """Five varints in the order dns, connect, tls, firstByte, transfer, then the whole days; absent ones at
+    the end are left out. Days without any phase are nobody's: no certificate came that took no time.
     """
     us = (phases.dns_us, phases.connect_us, phases.tls_us, phases.first_byte_us, phases.transfer_us)
     packed = _varints(0 if one is None else (one + 50) // 100 + 1 for one in us)
     if days_left is None or not any(packed):
         return packed.rstrip(b"\0")
-    days = min(max(days_left, -_MOST_DAYS), _MOST_DAYS)
+    days = min(max(floor(days_left), -_MOST_DAYS), _MOST_DAYS)
     return packed + _varints([2 * days + 1 if days >= 0 else -2 * days])
 
 

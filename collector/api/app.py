@@ -47,7 +47,6 @@ def make(deps: Deps) -> web.Application:
     app.cleanup_ctx.append(ratelimit.running)
     app.on_cleanup.append(_let_go)
     app.on_response_prepare.append(marks.marking(deps.public_url))
-    app.on_response_prepare.append(status_pages_public.outdate)
     routes.register(app)
     console.register(app)
     return app

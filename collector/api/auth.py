@@ -8,7 +8,7 @@ from uuid import UUID
 from aiohttp import hdrs, web
 from multidict import istr
 
-from collector.api import ratelimit
+from collector.api import ratelimit, status_pages_public
 from collector.api.deps import DEPS
 from collector.core.access import Actor, Permission, needed_for, permits
 from collector.core.client_address import client_address
@@ -93,7 +93,9 @@ async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
     await ratelimit.of_token(request, who.team_id, who.token_id, who.plan)
     if not permits(who.permission, needed):
         raise Forbidden(f"This token is {who.permission.value}; this needs {needed.value}")
-    return await handler(request)
+    answer = await handler(request)
+    status_pages_public.outdate(request, who.team_id)
+    return answer
 
 
 async def turned_away(app: web.Application, request: web.Request) -> str | None:

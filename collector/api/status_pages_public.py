@@ -8,7 +8,6 @@ from typing import Final
 from aiohttp import hdrs, web
 from multidict import CIMultiDict
 
-from collector.api.auth import caller
 from collector.api.deps import deps
 from collector.api.status_pages_cache import Site, Sites, Text, text_of
 from collector.core.statuspage import is_slug
@@ -34,7 +33,6 @@ _BADGES: Final = {
     "response": status_badges.response_badge,
 }
 _LOOKING: Final = (hdrs.METH_GET, hdrs.METH_HEAD, hdrs.METH_OPTIONS)
-_SHOWN: Final = ("/v1/status-pages", "/v1/monitors", "/v1/maintenance-windows")
 
 Draw = Callable[[View, Place, Words], str]
 
@@ -60,10 +58,10 @@ PUBLIC: web.AppKey[Public] = web.AppKey("status_pages", Public)
 MET: web.RequestKey[Met] = web.RequestKey("status_page", Met)
 
 
-async def outdate(request: web.Request, response: web.StreamResponse) -> None:
-    """Who changed what a page shows, and looks at it next, sees the change: before each answer."""
-    if request.method not in _LOOKING and response.status < 400 and request.path.startswith(_SHOWN):
-        request.app[PUBLIC].sites.outdate(caller(request).team_id)
+def outdate(request: web.Request, team_id: int) -> None:
+    """Whoever of that team changed something, and looks at a page next, sees the change."""
+    if request.method not in _LOOKING:
+        request.app[PUBLIC].sites.outdate(team_id)
 
 
 async def show(request: web.Request) -> web.Response:

@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import Final, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import asyncpg
 import structlog
@@ -20,18 +20,15 @@ R = TypeVar("R")
 
 _TRIES_AFTER_COLLISION = 3
 # A turn in which nothing comes ends after this, by which one sees that turns are taken.
-REST_S: Final = 30.0
+REST_S = 30.0
 _COLLISIONS = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.LockNotAvailableError)
 
 
 class Gathering(Generic[T, R]):
     """*work* carries out a group, all or nothing, and answers for each of it in the same order."""
 
-    def __init__(
-        self, work: Callable[[Sequence[T]], Awaitable[Sequence[R]]], *, most: int, rest_s: float = REST_S
-    ) -> None:
+    def __init__(self, work: Callable[[Sequence[T]], Awaitable[Sequence[R]]], *, most: int) -> None:
         self._work = work
-        self._rest_s = rest_s
         self._most = most
         self._queue: deque[tuple[T, asyncio.Future[R]]] = deque()
         self._filled = asyncio.Event()
@@ -45,7 +42,7 @@ class Gathering(Generic[T, R]):
 
     async def turn(self) -> bool:
         """Carry out what waits; rests until something does, for a while."""
-        if not await filled(self._filled, self._rest_s):
+        if not await filled(self._filled):
             return True
         group = [self._queue.popleft() for _ in range(min(self._most, len(self._queue)))]
         if not self._queue:
@@ -84,11 +81,11 @@ class Gathering(Generic[T, R]):
         return await self._work(items)
 
 
-async def filled(queue: asyncio.Event, rest_s: float = REST_S) -> bool:
-    """Whether anything is in the queue, within *rest_s* seconds."""
+async def filled(queue: asyncio.Event) -> bool:
+    """Whether anything is in the queue, within REST_S."""
     if not queue.is_set():
         with suppress(TimeoutError):
-            async with asyncio.timeout(rest_s):
+            async with asyncio.timeout(REST_S):
                 await queue.wait()
     return queue.is_set()
 

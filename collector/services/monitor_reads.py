@@ -53,7 +53,7 @@ class _Made:
     until: datetime
 
     @classmethod
-    def now(cls, row: Row, whole: Whole, at: datetime) -> "_Made":
+    def just(cls, row: Row, whole: Whole, at: datetime) -> "_Made":
         """Those made together end apart, or the database would be asked for all of them at once."""
         return cls(row, whole, at, at + _FRESH * random.uniform(0.5, 1.0))  # noqa: S311 - no secret
 
@@ -134,7 +134,7 @@ async def one(db: Db, keyring: Keyring, team_id: int, id_: UUID, *, secrets: boo
     config = whole_config(keyring, monitor)
     shown = config if secrets else masked(KINDS[effective(monitor.type, config)], config)
     whole = Whole(monitor, shown, row.at_locations(), summary)
-    memory.keep(key, _Made.now(row, whole, now))
+    memory.keep(key, _Made.just(row, whole, now))
     return whole
 
 

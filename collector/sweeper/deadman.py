@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import structlog
 
@@ -50,12 +50,15 @@ class Deadman:
     async def turn(self) -> bool:
         """Ping if that is due, is this process's to do, and all is well."""
         now = self._now()
+        is_due = not now < self._due <= now + _EVERY  # further away only if the clock was set back
         try:
             async with self._db.transaction() as tx:
-                mine, wrong = await self._look(tx, now)
+                mine, wrong = await self._hold(tx, now)
+                if mine and is_due:
+                    wrong = await _amiss(tx, self._owner, now)
         except Unavailable:
             mine, wrong = True, "the database cannot be written to"
-        if now < self._due <= now + _EVERY:  # further away only if the clock was set back
+        if not is_due:
             return False
         if wrong:
             self._say(wrong)
@@ -67,19 +70,12 @@ class Deadman:
             await self._ping()
         return False
 
-    async def _look(self, tx: Tx, now: datetime) -> tuple[bool, str]:
-        """Whether this process is the one to ping, and what is wrong, if anything; writes in any case."""
+    async def _hold(self, tx: Tx, now: datetime) -> tuple[bool, str]:
+        """Whether this process is the one to ping, and what is wrong with it; writes in any case."""
         if still := self._pulse.still():
             await leases.take(tx, _VETO, self._owner, now, _LEASE)
             return False, f"work stands still: {', '.join(still)}"
-        if await leases.take(tx, _LEASED, self._owner, now, _LEASE) is None:
-            return False, ""
-        if await leases.held(tx, _VETO, now, besides=self._owner):
-            return True, "work stands still in another process"
-        probes = [one.presence for one in await probe_watch.all_(tx)]
-        if not any(probe.live(now) and not probe.draining for probe in probes):
-            return True, "no probe is live"
-        return True, ""
+        return await leases.take(tx, _LEASED, self._owner, now, _LEASE) is not None, ""
 
     async def _ping(self) -> None:
         try:
@@ -100,3 +96,13 @@ class Deadman:
             log.warning("no ping that all is well", reason=wrong)
         else:
             log.info("pings that all is well")
+
+
+async def _amiss(tx: Tx, owner: UUID, now: datetime) -> str:
+    """What is wrong beyond this process, if anything."""
+    if await leases.held(tx, _VETO, now, besides=owner):
+        return "work stands still in another process"
+    probes = [one.presence for one in await probe_watch.all_(tx)]
+    if not any(probe.live(now) and not probe.draining for probe in probes):
+        return "no probe is live"
+    return ""

@@ -6,6 +6,7 @@ from contextlib import suppress
 
 import pytest
 
+from collector.ingest import gathering as gatherings
 from collector.ingest.gathering import Gathering
 from shared.errors import Unavailable
 
@@ -86,8 +87,11 @@ async def test_who_waits_is_told_when_it_stops() -> None:
         await waiting
 
 
-async def test_a_turn_in_which_nothing_comes_ends_and_the_next_takes_what_comes() -> None:
-    gathering: Gathering[int, int] = Gathering(Doubling(), most=10, rest_s=0.01)
+async def test_a_turn_in_which_nothing_comes_ends_and_the_next_takes_what_comes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(gatherings, "REST_S", 0.01)
+    gathering: Gathering[int, int] = Gathering(Doubling(), most=10)
     assert await gathering.turn()
 
     waiting = gathering.add(1)

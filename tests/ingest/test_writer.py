@@ -8,7 +8,8 @@ from uuid import uuid4
 
 import pytest
 
-from collector.ingest.writer import Fenced, OutOfOrder
+from collector.ingest import gathering
+from collector.ingest.writer import Fenced, OutOfOrder, Writer
 from collector.storage.db import Db
 from shared.clock import utc_now
 from shared.results import Status
@@ -32,6 +33,21 @@ async def test_a_batch_is_stored_whole_and_then_acknowledged(db: Db) -> None:
     states = await world.fetch("SELECT last_status, last_ms, last_at, fails FROM states")
     assert {(state["last_status"], state["last_ms"], state["fails"]) for state in states} == {(1, 3, 0)}
     assert {state["last_at"] for state in states} == {row["ts"] for row in rows}
+
+
+async def test_a_turn_in_which_nothing_comes_ends_and_loses_nothing(
+    db: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gathering, "REST_S", 0.01)
+    world = await make_world(db)
+    writer = Writer(world.db, since=utc_now, now=utc_now, tell=lambda: None)
+    assert await writer.turn()
+
+    waiting = writer.submit(world.batch(UP))
+    await writer.turn()
+
+    assert await waiting
+    assert await world.value("SELECT count(*) FROM results") == 1
 
 
 async def test_a_replayed_batch_has_no_second_effect(db: Db) -> None:

@@ -73,6 +73,19 @@ async def test_a_page_is_made_changed_and_deleted(console: Console) -> None:
     assert (await console.get(here)).status == 404
 
 
+async def test_who_changes_a_page_here_sees_it_changed_at_once(console: Console) -> None:
+    await console.sign_in()
+    here = await made(console, slug="shop", visibility="public")
+    assert "Shop" in (await console.get("/status/shop")).words
+    form = await console.get(f"{here}/edit")
+    revision = re.search(r'name="revision" value="(\d+)"', form.text)
+    assert revision is not None
+
+    await console.post(f"{here}/edit", {**USUAL, "name": "Store", "revision": revision[1]})
+
+    assert "Store" in (await console.get("/status/shop")).words
+
+
 async def test_what_is_wrong_with_a_page_stands_at_its_field(console: Console) -> None:
     await made(console, slug="taken")
     await console.sign_in()

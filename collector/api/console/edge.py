@@ -19,7 +19,7 @@ from collector.api.console.site import SITE, Page, Site
 from collector.api.console.state import STATE, VISITOR, State, cookie, signed_out
 from collector.api.deps import DEPS, deps
 from collector.api.problems import AWAY
-from collector.api.status_pages_public import takes_gzip
+from collector.api.status_pages_public import outdate, takes_gzip
 from collector.core import console
 from collector.core.access import permits
 from collector.services.console_sessions import Finder, Visitor
@@ -127,7 +127,10 @@ async def _guarded(one: Page, request: web.Request) -> web.StreamResponse:
         )
     if request.method not in _SAFE and visitor is not None and not await _bears_token(request):
         raise Forbidden(_TRICKED)
-    return await one.view(request)
+    answer = await one.view(request)
+    if visitor is not None:
+        outdate(request, visitor.team_id)
+    return answer
 
 
 async def _visitor(request: web.Request) -> Visitor | None:

@@ -6,12 +6,12 @@ import pytest
 from shared.findings import Found
 from tests.probe.web3.between import between
 from tests.probe.web3.chain import Chain, running
-from tests.probe.web3.test_line import chain  # noqa: F401 - a fixture
-from tests.probe.web3.test_reader import Zoo, narrow
+from tests.probe.web3.test_reader import narrow
+from tests.probe.web3.zoo import Zoo
 
 
 @pytest.fixture
-async def restored(chain: Chain) -> Zoo:  # noqa: F811 - the fixture
+async def restored(chain: Chain) -> Zoo:
     """A zoo on a chain that is short again: two events of its long past were told."""
     with running(chain.id, "--number", "20000") as long:
         before, zoo = Zoo(long), Zoo(chain)

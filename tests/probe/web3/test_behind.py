@@ -14,8 +14,9 @@ from shared.results import Status
 from tests.probe.web3.between import Between, between
 from tests.probe.web3.chain import Chain, running
 from tests.probe.web3.test_bridge import Pair
-from tests.probe.web3.test_reader import BLOCK, Zoo, narrow
+from tests.probe.web3.test_reader import BLOCK, narrow
 from tests.probe.web3.watch import Watch
+from tests.probe.web3.zoo import Zoo
 
 DAY = 86_400
 # One check asks for so many ranges of blocks; here each is of one.

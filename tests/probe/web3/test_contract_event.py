@@ -1,6 +1,5 @@
 """Events of contracts, against a zoo of ours on a real node, cross-checked by another library."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import orjson
@@ -10,18 +9,12 @@ from shared.findings import MAX_BYTES, Found
 from shared.kinds.web3.contract_event import ContractEvent
 from shared.results import Outcome
 from tests.probe.web3.between import between
-from tests.probe.web3.chain import Chain, artefacts, calldata, running
+from tests.probe.web3.chain import Chain, artefacts, calldata
 from tests.probe.web3.crosscheck import DISCARD, Web3
 from tests.probe.web3.ledger import Ledger
 from tests.probe.web3.watch import Watch
 
 BELL = Web3.to_hex(Web3.keccak(text="Bell(uint256,string)"))
-
-
-@pytest.fixture
-def chain() -> Iterator[Chain]:
-    with running() as chain:
-        yield chain
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Monitors of protocols, against vaults, tokens and price feeds of ours on a real node."""
 
 import operator
-from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
@@ -13,18 +12,12 @@ from probe.web3 import defi_protocol, views, windows
 from probe.web3.events import keccak
 from probe.web3.rpc import Refusal
 from shared.kinds.web3.defi_protocol import DefiProtocol
-from tests.probe.web3.chain import Chain, calldata, running
+from tests.probe.web3.chain import Chain, calldata
 from tests.probe.web3.watch import Watch
 
 NONE: tuple[list[str], list[str]] = ([], [])
 USD = 10**8
 NOBODY = "0x" + "77" * 20
-
-
-@pytest.fixture
-def chain() -> Iterator[Chain]:
-    with running() as chain:
-        yield chain
 
 
 def kind(chain: Chain, **more: Any) -> DefiProtocol:

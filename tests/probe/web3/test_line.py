@@ -1,7 +1,5 @@
 """Who takes over looks again at what another told after the checkpoint that was kept."""
 
-from collections.abc import Iterator
-
 import orjson
 import pytest
 
@@ -10,21 +8,8 @@ from probe.web3.branches import Gone
 from probe.web3.reader import Cursor, Step, agreed
 from probe.web3.told import Told
 from shared.findings import Found
-from tests.probe.web3.chain import Chain, running
-from tests.probe.web3.test_reader import Zoo
-
-
-@pytest.fixture
-def chain() -> Iterator[Chain]:
-    with running() as chain:
-        yield chain
-
-
-@pytest.fixture
-async def zoo(chain: Chain) -> Zoo:
-    zoo = Zoo(chain)
-    await zoo.check()
-    return zoo
+from tests.probe.web3.chain import Chain
+from tests.probe.web3.zoo import Zoo
 
 
 def take_over(zoo: Zoo, checkpoint: bytes) -> None:

@@ -1,6 +1,5 @@
 """Liquidation monitors, against pools and comets of ours on a real node."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +9,7 @@ from probe.web3 import liquidation
 from probe.web3.events import keccak
 from shared.kinds.web3.liquidation import Liquidation
 from tests.probe.targets import Behaviour, target
-from tests.probe.web3.chain import ETHER, Chain, running
+from tests.probe.web3.chain import ETHER, Chain
 from tests.probe.web3.standin import Facts, node
 from tests.probe.web3.watch import Watch
 
@@ -24,12 +23,6 @@ OTHER_FEED = "0x" + "f2" * 20
 BASE_FEED = "0x" + "00" * 18 + "beef"
 WETH = "0x" + "a1" * 20
 WBTC = "0x" + "a2" * 20
-
-
-@pytest.fixture
-def chain() -> Iterator[Chain]:
-    with running() as chain:
-        yield chain
 
 
 def aave(chain: Chain, pool: str, **more: Any) -> Liquidation:

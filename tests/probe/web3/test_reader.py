@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,64 +10,12 @@ import pytest
 from probe.checks._check import Kept
 from probe.web3.reader import Cursor, Step, agreed
 from shared.findings import Found
-from shared.kinds.web3.contract_event import ContractEvent
 from tests.probe.web3.between import Refused, between
 from tests.probe.web3.chain import Chain, calldata, running
-from tests.probe.web3.ledger import Ledger
-from tests.probe.web3.watch import Watch
+from tests.probe.web3.zoo import Zoo
 
 LOGS = "eth_getLogs"
 BLOCK = "eth_getBlockByNumber"
-PLAIN = "Plain(uint256,address)"
-
-
-class Zoo:
-    """A zoo, a monitor of its plain events, and what a collector holds of it."""
-
-    def __init__(self, chain: Chain) -> None:
-        self.chain = chain
-        self.address = chain.deploy("Zoo")
-        self.first = chain.head + 1
-        self.ledger = Ledger()
-        self.watch = Watch("web3_contract_event", self.kind())
-
-    def kind(self, *urls: str, confirmations: int = 0, quorum: int = 1) -> ContractEvent:
-        return ContractEvent(
-            chain_id=self.chain.id,
-            address=self.address,
-            event_name=PLAIN,
-            rpc_url=list(urls) or [self.chain.url],
-            confirmations=confirmations,
-            rpc_quorum=quorum,
-        )
-
-    def ring(self, *numbers: int) -> None:
-        """An event in a block of its own, each."""
-        for number in numbers:
-            self.chain.call(self.address, "plain(uint256)", number)
-
-    async def check(self) -> list[str]:
-        """The numbers of the events that were news."""
-        outcome = await self.watch.look()
-        assert not outcome.error
-        return [one["args"]["0"] for one in self.ledger.take(outcome.found)]
-
-    def settled(self) -> None:
-        """All that the chain holds is held, and no more."""
-        self.ledger.agrees(self.chain, self.address, [], self.first, self.chain.head)
-
-
-@pytest.fixture
-def chain() -> Iterator[Chain]:
-    with running() as chain:
-        yield chain
-
-
-@pytest.fixture
-async def zoo(chain: Chain) -> Zoo:
-    zoo = Zoo(chain)
-    await zoo.check()
-    return zoo
 
 
 def narrow(most: int, code: int, words: str) -> Callable[[str, list[Any], Any], Any]:

@@ -1,6 +1,6 @@
 """Wallets of whales: tokens and coins of ours on a real node."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -11,7 +11,7 @@ from probe.web3 import coins
 from shared.findings import Found
 from shared.kinds.web3.whale_wallet import WhaleWallet
 from tests.probe.web3.between import Refused, between
-from tests.probe.web3.chain import ETHER, Chain, running
+from tests.probe.web3.chain import ETHER, Chain
 from tests.probe.web3.crosscheck import Web3
 from tests.probe.web3.ledger import Ledger
 from tests.probe.web3.watch import Watch
@@ -19,12 +19,6 @@ from tests.probe.web3.watch import Watch
 USD = 10**6
 BOB = "0x" + "b0" * 20
 TRANSFER = "transfer(address,uint256)"
-
-
-@pytest.fixture
-def chain() -> Iterator[Chain]:
-    with running() as chain:
-        yield chain
 
 
 @pytest.fixture
