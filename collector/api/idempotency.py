@@ -17,6 +17,7 @@ from collector.api import problems
 from collector.api.auth import CALLER, Handler
 from collector.api.deps import WITHIN, deps
 from collector.api.reading import raw_body
+from collector.core.seal import Keyring, Place, is_sealed
 from collector.services import monitor_reads
 from collector.storage import idempotency as table
 from collector.storage.db import Tx
@@ -79,7 +80,7 @@ async def _at_once(request: web.Request, handler: Handler, keyed: Keyed) -> web.
             if (known := await _known(request, tx, keyed)) is not None:
                 return known
             response = await _carried_out(request, handler, tx)
-            await table.keep(tx, keyed, _kept(keyed, response), at_hand.now())
+            await table.keep(tx, keyed, _kept(at_hand.keyring, keyed, response), at_hand.now())
     except _Undone as undone:
         return undone.response
     at_hand.signals.ring()  # what rang before the commit found nothing
@@ -111,7 +112,7 @@ async def _by_claim(request: web.Request, handler: Handler, keyed: Keyed) -> web
     response = await _answered(request, handler)
     async with at_hand.db.transaction() as tx:
         if _lasts(response):
-            await table.keep(tx, keyed, _kept(keyed, response), at_hand.now())
+            await table.keep(tx, keyed, _kept(at_hand.keyring, keyed, response), at_hand.now())
         else:
             await table.drop(tx, keyed)
     return response
@@ -130,7 +131,8 @@ async def _lock(tx: Tx, keyed: Keyed) -> None:
 
 async def _known(request: web.Request, tx: Tx, keyed: Keyed) -> web.Response | None:
     """The first answer, if there is one. Raises Conflict."""
-    now = deps(request).now()
+    at_hand = deps(request)
+    now = at_hand.now()
     kept = await table.find(tx, keyed, now - KEPT_FOR, now - _CLAIMED_FOR)
     if kept is None:
         return None
@@ -139,7 +141,9 @@ async def _known(request: web.Request, tx: Tx, keyed: Keyed) -> web.Response | N
     if kept.status is None:
         raise Conflict(_UNDER_WAY)
     headers = {**kept.headers, "Idempotent-Replayed": "true"}
-    return web.Response(status=kept.status, headers=headers, body=kept.answer)
+    return web.Response(
+        status=kept.status, headers=headers, body=_opened(at_hand.keyring, keyed, kept.answer)
+    )
 
 
 def _lasts(response: web.Response) -> bool:
@@ -147,10 +151,22 @@ def _lasts(response: web.Response) -> bool:
     return 200 <= response.status < 500 and response.status not in _NOT_KEPT
 
 
-def _kept(keyed: Keyed, response: web.Response) -> Kept:
+def _kept(keyring: Keyring, keyed: Keyed, response: web.Response) -> Kept:
+    """Sealed, for it may repeat a channel's or a monitor's secrets to who may read them."""
     headers = {str(name): response.headers[name] for name in _REPEATED if name in response.headers}
     body = response.body
-    return Kept(keyed.sent, response.status, headers, body if isinstance(body, bytes) else None)
+    answer = keyring.seal(body, _place(keyed)) if isinstance(body, bytes) else None
+    return Kept(keyed.sent, response.status, headers, answer)
+
+
+def _opened(keyring: Keyring, keyed: Keyed, answer: bytes | None) -> bytes | None:
+    if answer is None or not is_sealed(answer):
+        return answer  # of a collector that is older than sealed answers
+    return keyring.open(answer, _place(keyed))
+
+
+def _place(keyed: Keyed) -> Place:
+    return Place(keyed.team_id, "idempotency_keys", keyed.key.hex(), "answer")
 
 
 class _Undone(Exception):

@@ -77,6 +77,11 @@ class Keyring:
             raise Unsealable(f"{place.table}.{place.column} does not open where it lies") from None
 
 
+def is_sealed(value: bytes) -> bool:
+    """Could *value* be sealed? No text of JSON or HTML is."""
+    return value.startswith(_VERSION)
+
+
 def key_id(raw: bytes) -> bytes:
     """Eight bytes that name a key and tell nothing of it."""
     return hashlib.sha256(b"tocsin key id" + raw).digest()[:_KID_BYTES]

@@ -20,6 +20,7 @@ from collector.core.access import Permission
 from collector.storage import idempotency as table
 from collector.storage import teams
 from collector.storage.db import Db
+from collector.storage.sealed import keys
 from collector.sweeper.idempotency import Idempotency
 from shared.clock import utc_now
 from shared.errors import Unavailable
@@ -160,6 +161,34 @@ async def test_an_answer_that_tells_a_secret_is_kept_nowhere(api: Api, db: Db) -
     assert (one.status, two.status) == (201, 201)
     assert one.json["token"] != two.json["token"]
     assert await kept(db) == 0
+
+
+async def test_an_answer_that_repeats_a_secret_is_kept_sealed(api: Api, db: Db) -> None:
+    page = await api.post("/v1/status-pages", {"name": "Shop", "slug": "shop"})
+    path = f"/v1/status-pages/{page.json['id']}/subscribers"
+    secret = "https://hooks.example.com/of-one-room-only"
+    first = await api.post(path, {"webhookUrl": secret}, **keyed("a"))
+    sealed = await answered(db)
+    again = await api.post(path, {"webhookUrl": secret}, **keyed("a"))
+
+    assert secret in first.body.decode()
+    assert secret.encode() not in sealed
+    assert same(first, again)
+
+
+async def test_an_answer_that_an_older_collector_kept_unsealed_is_given_again(api: Api, db: Db) -> None:
+    first = await api.post("/v1/monitors", MONITOR, **keyed("a"))
+    async with db.transaction() as tx:
+        await tx.execute("UPDATE idempotency_keys SET answer = $1", first.body)
+
+    assert same(first, await api.post("/v1/monitors", MONITOR, **keyed("a")))
+    async with db.connection() as tx:
+        assert await keys(tx) == set()
+
+
+async def answered(db: Db) -> bytes:
+    async with db.connection() as tx:
+        return bytes(await tx.fetchval("SELECT answer FROM idempotency_keys"))
 
 
 def test_every_answer_that_tells_a_secret_is_on_the_list() -> None:

