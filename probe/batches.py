@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
+from probe.checks._check import Missed
 from probe.clock import wall_us as clock_wall_us
 from probe.ends import days_left
+from probe.missed import settle
 from probe.plan import Assigned
 from probe.runner import Ran
 from shared.clock import boot_id
@@ -51,10 +53,13 @@ class Batcher:
         self._hurried = False
         self.incarnation = _new_incarnation()
         self.seq = 0
+        self.owed: dict[int, Missed] = {}  # by assignment, what its check must read again
 
     def add(self, assigned: Assigned, run: Run, ran: Ran, *, urgent: bool) -> None:
         """Take one result; its batch is sealed soon."""
         self._open.add(assigned, run, ran)
+        if self.owed and carried(ran.outcome):
+            settle(self.owed, assigned.number, assigned.kept, ran.outcome)
         urgent = urgent or bool(ran.outcome.found)
         if len(self._open.results) >= MAX_RESULTS or self._open.bytes >= MAX_BYTES:
             self.seal()

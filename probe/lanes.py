@@ -49,6 +49,7 @@ class Lanes:
         self._renewed_at = -_RENEW_APART_S
         self._lanes: dict[int, _Lane] = {}
         self.blocked = False  # there may be more, once something is acknowledged
+        batcher.owed = spool.ledger.owed
         if committed.get(batcher.incarnation, 0) > batcher.seq:
             self._start_anew()
         for incarnation, _, last in told:

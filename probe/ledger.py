@@ -2,23 +2,29 @@
 
 import asyncio
 import threading
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import orjson
 import structlog
+
+from probe import missed
+from probe.checks._check import Missed
 
 log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Batches that went before a collector had them."""
+    """Batches that went before a collector had them; *missed*: what of chains, by assignment."""
 
     first_seq: int
     last_seq: int
     results: int
     reason: str
+    missed: Mapping[int, Missed] = field(default_factory=dict)
 
 
 class Ledger:
@@ -32,6 +38,8 @@ class Ledger:
         self._changed = False
         self._writing = threading.Lock()
         self.results_lost = 0
+        # By assignment, what must be read again of its chain now that a collector knows of the loss.
+        self.owed: dict[int, Missed] = {}
         if path.exists():
             self._read()
 
@@ -44,8 +52,11 @@ class Ledger:
             return
         self._acked[incarnation] = seq
         self._changed = True
-        left = [lost for lost in self._lost.get(incarnation, ()) if lost.last_seq > seq]
-        self._put(incarnation, left)
+        known = self._lost.get(incarnation, ())
+        for lost in known:
+            if lost.last_seq <= seq:
+                missed.owe(self.owed, lost.missed)
+        self._put(incarnation, [lost for lost in known if lost.last_seq > seq])
 
     def lose(self, incarnation: int, lost: Lost) -> None:
         """Remember a loss; it joins the one before it, unless that was told already."""
@@ -59,7 +70,9 @@ class Ledger:
         ):
             known = known[:-1]
             results = before.results + lost.results
-            lost = replace(lost, first_seq=before.first_seq, results=results)
+            both = dict(before.missed)
+            missed.join(both, lost.missed)
+            lost = replace(lost, first_seq=before.first_seq, results=results, missed=both)
             self.results_lost -= before.results
         self._put(incarnation, [*known, lost])
         self.results_lost += lost.results
@@ -98,7 +111,11 @@ class Ledger:
         self._changed = False
         content = {
             "acked": {str(incarnation): seq for incarnation, seq in self._acked.items()},
-            "lost": {str(incarnation): losses for incarnation, losses in self._lost.items()},
+            "lost": {
+                str(incarnation): [_plain(lost) for lost in losses]
+                for incarnation, losses in self._lost.items()
+            },
+            "owed": missed.plain(self.owed),
         }
         return orjson.dumps(content)
 
@@ -123,11 +140,27 @@ class Ledger:
             content = orjson.loads(self._path.read_bytes())
             acked = {int(incarnation): int(seq) for incarnation, seq in content["acked"].items()}
             lost = {
-                int(incarnation): [Lost(**loss) for loss in losses]
+                int(incarnation): [_lost(loss) for loss in losses]
                 for incarnation, losses in content["lost"].items()
             }
-        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+            owed = missed.of(content.get("owed", {}))
+        except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
             # Without it the collector's own positions decide; nothing is lost.
             log.warning("positions of the spool are unreadable", fault=type(error).__name__)
             return
-        self._acked, self._lost = acked, lost
+        self._acked, self._lost, self.owed = acked, lost, owed
+
+
+def _plain(lost: Lost) -> dict[str, Any]:
+    """As JSON takes it."""
+    return {
+        "first_seq": lost.first_seq,
+        "last_seq": lost.last_seq,
+        "results": lost.results,
+        "reason": lost.reason,
+        **({"missed": missed.plain(lost.missed)} if lost.missed else {}),
+    }
+
+
+def _lost(said: Mapping[str, Any]) -> Lost:
+    return Lost(**{**said, "missed": missed.of(said.get("missed", {}))})

@@ -12,8 +12,10 @@ from typing import Final
 import structlog
 
 from probe.appender import Appender
+from probe.checks._check import Missed
 from probe.clock import wall_us as clock_us
 from probe.ledger import Ledger, Lost
+from probe.missed import join, missed_in
 from probe.replay import Reader
 from probe.segments import Sealed, Segment, finish_repairs, load, pack, scan
 from shared.clock import boot_us as clock_boot_us
@@ -192,7 +194,8 @@ class Spool:
         else:
             sealed = self._held.popleft()
             self._held_bytes -= sealed.size
-            lost = Lost(sealed.first_seq, sealed.seq, sealed.results, "disk full")
+            missed = missed_in(sealed.data)
+            lost = Lost(sealed.first_seq, sealed.seq, sealed.results, "disk full", missed)
             self.ledger.lose(sealed.incarnation, lost)
 
     def _flush(self) -> None:
@@ -238,12 +241,18 @@ class Spool:
         if self._is_done(segment):
             return {}
         counts = dict.fromkeys(segment.spans, 0)
+        missed: dict[int, dict[int, Missed]] = {incarnation: {} for incarnation in segment.spans}
         for record in _records(segment.path):
             if not self._is_acked(record.incarnation, record.seq):
                 counts[record.incarnation] += record.results
+                join(missed[record.incarnation], missed_in(record.data))
         return {
             incarnation: Lost(
-                max(first, self.ledger.acked(incarnation) + 1), last, counts[incarnation], reason
+                max(first, self.ledger.acked(incarnation) + 1),
+                last,
+                counts[incarnation],
+                reason,
+                missed[incarnation],
             )
             for incarnation, (first, last) in segment.spans.items()
             if not self._is_acked(incarnation, last)

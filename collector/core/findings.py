@@ -19,6 +19,8 @@ _MOST_WORDS: Final = 500
 _MOST_NAME: Final = 128
 _MOST_BYTES: Final = 64 * 1024
 _MOST_DEPTH: Final = 32
+# As many as a probe remembers; each log that comes late is held against all of them.
+_MOST_OVER: Final = 32
 _BIG: Final = 2**63 - 1
 _INT: Final = 2**31 - 1
 
@@ -57,26 +59,71 @@ class Gone:
 
 
 @dataclass(frozen=True, slots=True)
+class Over:
+    """Blocks *first* to *last* were read once more, after the *nth* fork that the line of that id met."""
+
+    line: str
+    nth: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
-    """A reading of a chain without a hole, from the block *first* on, by one process of one probe."""
+    """A reading of a chain without a hole, from the block *first* on, by one process of one probe.
+
+    *forks*: so many it had met; *over*: what those, and those of the lines before it, made it read once more.
+    """
 
     id: str
     first: int
+    forks: int = 0
+    over: tuple[Over, ...] = ()
 
 
 def line(state: bytes | None) -> Line | None:
     """Which one the checkpoint *state* belongs to; None where it does not say."""
     try:
-        said = orjson.loads(state or b"{}")
-        id_, first, *_ = said["more"]["line"]
+        more = orjson.loads(state or b"{}")["more"]
+        id_, first, *rest = more["line"]
     except (ValueError, TypeError, KeyError):
         return None
-    return Line(id_, first) if isinstance(id_, str) and type(first) is int else None
+    if not isinstance(id_, str) or type(first) is not int:
+        return None
+    forks = rest[2] if len(rest) > 2 and type(rest[2]) is int else 0
+    return Line(id_, first, forks, _overs(more.get("over")))
 
 
-def found_again(late: Line | None, kept: Line | None) -> int | None:
-    """The block from which on *kept*, that goes on now, finds all by itself that comes *late* of another."""
-    return kept.first if kept is not None and (late is None or late.id != kept.id) else None
+def _overs(said: Any) -> tuple[Over, ...]:
+    """The newest of those of *said* that are some."""
+    shape = (str, int, int, int)
+    return tuple(
+        Over(*one)
+        for one in (said[-_MOST_OVER:] if isinstance(said, list) else ())
+        if isinstance(one, list) and tuple(map(type, one)) == shape
+    )
+
+
+def found_again(late: Line | None, kept: Line | None, block: int) -> bool:
+    """Does *kept*, that goes on now, find by itself what comes *late* of another, or of itself before a fork?
+
+    Of that *block*; each comes with the checkpoint that it left.
+    """
+    if kept is None:
+        return False
+    if late is None or late.id != kept.id:
+        if block >= kept.first:
+            return True
+        if late is None:
+            return False
+    return any(
+        one.line == late.id and late.forks < one.nth and one.first <= block <= one.last for one in kept.over
+    )
+
+
+def one_line(late: Line | None, kept: Line | None) -> bool:
+    """Are they of the same one, so that *kept* knows of all that became of what comes *late*?"""
+    return late is not None and kept is not None and late.id == kept.id
 
 
 def read(finding: Finding) -> Crossing | Log | Gone:

@@ -8,7 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from collector import metrics
-from collector.core.findings import Crossing, Gone, Line, Log, Unreadable, found_again, line, read
+from collector.core.findings import Crossing, Gone, Line, Log, Unreadable, found_again, line, one_line, read
 from collector.core.web3 import Alert, raised, recovered
 from collector.ingest.columns import Columns, kept_by
 from collector.storage import checkpoints, states, web3_writes
@@ -20,8 +20,9 @@ from shared.findings import Finding, Found
 
 # Of one monitor: no kind has nearly as many thresholds.
 _MOST_ALERTS: Final = 64
-# Of one transaction; a chain takes back blocks once in a while, and thresholds are told of at their edges.
+# Of one monitor in a transaction; a chain takes back blocks once in a while...
 _MOST_RETRACTIONS: Final = 500
+# ... and of all of them, thresholds included, which are told of at their edges.
 _MOST_EDGES: Final = 10_000
 
 
@@ -41,8 +42,9 @@ class _Result:
 
 @dataclass(slots=True)
 class _News:
-    """What is to be written: alerts as they are after it, logs and what takes them back in their order.
+    """What is to be written: alerts as they are after it, logs, and what takes them back, in turns.
 
+    In each turn come logs, then what takes back some of a monitor; *turns*: those of each monitor so far.
     *standing*: see `checkpoints.standing`; *lines*: who goes on, where results come too late to be kept.
     """
 
@@ -51,16 +53,16 @@ class _News:
     lines: Mapping[tuple[int, int], Line | None]
     alerts: dict[Key, Alert]
     changed: set[Key] = field(default_factory=set)
-    logs: list[Seen] = field(default_factory=list)
-    takes_back: list[tuple[int, TakenBack]] = field(default_factory=list)  # after so many logs
+    logs: dict[int, list[Seen]] = field(default_factory=dict)
+    takes_back: dict[int, list[TakenBack]] = field(default_factory=dict)
+    turns: Counter[int] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     held: Counter[UUID] = field(default_factory=Counter)  # alerts by their monitor
     edges: int = 0
 
-    def again(self, result: _Result) -> int | None:
-        """From which block on who goes on finds by itself what that one brings."""
-        kept = None if self.standing.get(result.kept) else self.lines.get(result.place)
-        return None if kept is None else found_again(line(result.state), kept)
+    def goes_on(self, result: _Result) -> Line | None:
+        """Who may find by itself what that one brings, since it comes late."""
+        return None if self.standing.get(result.kept) else self.lines.get(result.place)
 
 
 def monitors(columns: Columns) -> set[int]:
@@ -130,31 +132,42 @@ def _take(news: _News, result: _Result) -> None:
     if owner is None:
         news.refused["monitor"] += len(result.findings)
         return
+    goes_on = news.goes_on(result)
+    late = None if goes_on is None else line(result.state)
     for finding in result.findings:
         news.edges += finding.found is not Found.LOG
         if news.edges > _MOST_EDGES and finding.found is not Found.LOG:
             news.refused["too many"] += 1
             continue
         try:
-            _add(news, owner, result, read(finding))
+            _add(news, owner, result, read(finding), (late, goes_on))
         except Unreadable as error:
             news.refused[str(error)] += 1
 
 
-def _add(news: _News, owner: Owner, result: _Result, found: Crossing | Log | Gone) -> None:
+def _add(
+    news: _News,
+    owner: Owner,
+    result: _Result,
+    found: Crossing | Log | Gone,
+    lines: tuple[Line | None, Line | None],
+) -> None:
+    """*lines*: of a result that comes late its own, and the one that goes on."""
     location = result.kept.location
     if isinstance(found, Log):
-        again = news.again(result)
-        if again is not None and found.block >= again:
+        if found_again(*lines, found.block):
             raise Unreadable("found again")
-        news.logs.append(Seen(owner, location, result.at, found))
+        seen = Seen(owner, location, result.at, found, stands=one_line(*lines))
+        news.logs.setdefault(news.turns[owner.monitor], []).append(seen)
     elif isinstance(found, Crossing):
         if news.standing.get(result.kept):
             _cross(news, owner, location, found, result.at)
     elif result.kept in news.standing:
-        if len(news.takes_back) >= _MOST_RETRACTIONS:
+        turn = news.turns[owner.monitor]
+        if turn >= _MOST_RETRACTIONS:
             raise Unreadable("too many")
-        news.takes_back.append((len(news.logs), TakenBack(owner, location, result.at, found)))
+        news.takes_back.setdefault(turn, []).append(TakenBack(owner, location, result.at, found))
+        news.turns[owner.monitor] += 1
 
 
 def _cross(news: _News, owner: Owner, location: int, crossing: Crossing, at: datetime) -> None:
@@ -175,12 +188,10 @@ def _cross(news: _News, owner: Owner, location: int, crossing: Crossing, at: dat
 async def _write(tx: Tx, news: _News, now: datetime) -> None:
     if news.changed:
         await web3_writes.save_alerts(tx, {key: news.alerts[key] for key in sorted(news.changed)})
-    done = 0
-    for after, taken in news.takes_back:
-        await _add_logs(tx, news.logs[done:after])
-        await web3_writes.take_back(tx, taken, now)
-        done = after
-    await _add_logs(tx, news.logs[done:])
+    for turn in sorted({*news.logs, *news.takes_back}):
+        await _add_logs(tx, news.logs.get(turn, ()))
+        if taken := news.takes_back.get(turn):
+            await web3_writes.take_back(tx, taken, now)
 
 
 async def _add_logs(tx: Tx, logs: Sequence[Seen]) -> None:

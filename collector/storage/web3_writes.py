@@ -109,27 +109,36 @@ async def let_go(tx: Tx, monitor: int, kept: Sequence[int]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A log that a check at *location* found that began *at*."""
+    """A log that a check at *location* found that began *at*.
+
+    *stands*: it comes late, but nothing that was read there since took it back.
+    """
 
     owner: Owner
     location: int
     at: datetime
     log: Log
+    stands: bool = False
 
 
 async def add_logs(tx: Tx, found: Sequence[Seen]) -> None:
     """Keep logs, no two of one key; one that is there may have come to lie in another block.
 
     One that was taken back is there again if it lies in another block, or for the location that took it back:
-    others may not know yet of what it knows. An older check than the last to speak of it changes nothing.
+    others may not know yet of what it knows. An older check than the last to speak of it changes nothing,
+    unless it is known to stand there: then what was taken back was where it lay before.
     """
     await tx.execute(
         """
         INSERT INTO web3_logs AS l
             (team_id, monitor_id, key, block, log_index, block_hash, found_at, location, data, said_at)
-        SELECT *, found_at FROM unnest($1::int[], $2::uuid[], $3::text[], $4::bigint[], $5::int[], $6::text[],
-                $7::timestamptz[], $8::smallint[], $9::jsonb[])
-            AS u (team_id, monitor_id, key, block, log_index, block_hash, found_at, location, data)
+        SELECT u.team_id, u.monitor_id, u.key, u.block, u.log_index, u.block_hash, u.found_at, u.location,
+            u.data, greatest(u.found_at, o.said_at)
+        FROM unnest($1::int[], $2::uuid[], $3::text[], $4::bigint[], $5::int[], $6::text[],
+                $7::timestamptz[], $8::smallint[], $9::jsonb[], $10::boolean[])
+            AS u (team_id, monitor_id, key, block, log_index, block_hash, found_at, location, data, stands)
+        LEFT JOIN web3_logs o ON u.stands AND o.team_id = u.team_id AND o.monitor_id = u.monitor_id
+            AND o.key = u.key AND o.removed_by = u.location
         ON CONFLICT (team_id, monitor_id, key) DO UPDATE SET
             block = excluded.block, block_hash = excluded.block_hash, data = excluded.data,
             waits = CASE WHEN l.removed_at IS NULL THEN l.waits ELSE l.told_at IS NULL END,
@@ -145,6 +154,7 @@ async def add_logs(tx: Tx, found: Sequence[Seen]) -> None:
         [one.at for one in found],
         [one.location for one in found],
         [one.log.data for one in found],
+        [one.stands for one in found],
     )
 
 
@@ -158,22 +168,26 @@ class TakenBack:
     gone: Gone
 
 
-async def take_back(tx: Tx, taken: TakenBack, now: datetime) -> None:
-    """Who was not told of such a log hears nothing of it."""
-    owner, gone = taken.owner, taken.gone
+async def take_back(tx: Tx, taken: Sequence[TakenBack], now: datetime) -> None:
+    """No two of one monitor. Who was not told of such a log hears nothing of it."""
     await tx.execute(
         """
-        UPDATE web3_logs SET removed_at = $8, removed_by = $7, said_at = $6, waits = told_at IS NOT NULL
-        WHERE team_id = $1 AND monitor_id = $2 AND block BETWEEN $3 AND $4 AND removed_at IS NULL
-            AND said_at <= $6 AND block_hash IS DISTINCT FROM $5::jsonb ->> block::text
+        UPDATE web3_logs l
+        SET removed_at = $8, removed_by = u.location, said_at = u.at, waits = l.told_at IS NOT NULL
+        FROM unnest($1::int[], $2::uuid[], $3::bigint[], $4::bigint[], $5::jsonb[], $6::timestamptz[],
+                $7::smallint[])
+            AS u (team_id, monitor_id, first, last, hashes, at, location)
+        WHERE l.team_id = u.team_id AND l.monitor_id = u.monitor_id AND l.block BETWEEN u.first AND u.last
+            AND l.removed_at IS NULL AND l.said_at <= u.at
+            AND l.block_hash IS DISTINCT FROM u.hashes ->> l.block::text
         """,
-        owner.team_id,
-        owner.id,
-        gone.first,
-        gone.last,
-        gone.hashes,
-        taken.at,
-        taken.location,
+        [one.owner.team_id for one in taken],
+        [one.owner.id for one in taken],
+        [one.gone.first for one in taken],
+        [one.gone.last for one in taken],
+        [one.gone.hashes for one in taken],
+        [one.at for one in taken],
+        [one.location for one in taken],
         now,
     )
 

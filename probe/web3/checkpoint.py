@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import orjson
 
-from probe.checks._check import Kept
+from probe.checks._check import Kept, Missed
 from probe.web3.crossings import Measured, judge
 from shared.findings import Finding
 
@@ -49,6 +49,11 @@ class Standing:
         """Was the last check, from which this one goes on, this probe's, since it has the assignment?"""
         return self._kept.own
 
+    def heed(self) -> Missed | None:
+        """What the check that begins now must read again."""
+        self._kept.heeded = self._kept.back
+        return self._kept.heeded
+
     def settle(
         self,
         measured: Sequence[Measured] = (),
@@ -58,7 +63,7 @@ class Standing:
         """The next checkpoint, *more* in it, if it is another, and which alerts are raised or have recovered.
 
         Those that are *unjudged* and not measured stay as they were. At first and now and then both are told
-        whole, news or not.
+        whole, news or not; and the checkpoint after something was read again.
         """
         now = time.monotonic()
         whole = self._told is None or now - self._told >= _AGAIN_S
@@ -66,7 +71,8 @@ class Standing:
         state = orjson.dumps({"about": self._about, "raised": sorted(raised), "more": more or {}})
         if whole:
             self._told = now
-        return (state if whole or state != self._kept.state else None), found
+        news = whole or state != self._kept.state or self._kept.heeded is not None
+        return (state if news else None), found
 
 
 def changed(state: bytes, change: Callable[[dict[str, Any]], dict[str, Any]]) -> bytes:

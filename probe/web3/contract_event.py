@@ -8,15 +8,16 @@ from probe.checks._check import Check, Kept
 from probe.net.engine import Net
 from probe.net.spent import Limit, Spent
 from probe.web3 import behind
+from probe.web3.agreeing import agreed
 from probe.web3.anew import Anew
 from probe.web3.checkpoint import Standing
 from probe.web3.decode import keccak
 from probe.web3.events import arguments, finding, raw, topic, topic_of
 from probe.web3.fairly import fairly
-from probe.web3.line import line_of
+from probe.web3.line import begin
 from probe.web3.logs import Log, by_filters
 from probe.web3.nodes import Pool, View
-from probe.web3.reader import Cursor, Reader, Source, Step, agreed
+from probe.web3.reader import Reader, Source, Step
 from probe.web3.told import Told
 from shared.findings import Finding
 from shared.kinds.web3.abi import Event, Param, event_of, others
@@ -63,8 +64,8 @@ def prepare(kind: ContractEvent, kept: Kept) -> Check:
     standing = Standing(kept, "web3_contract_event", chain.id, filter_, event.signature, listed(wished))
 
     async def check(net: Net, deadline: float) -> Outcome:
-        spent, cursor = Spent(), Cursor.of(standing.more.get("cursor"))
-        line = line_of(standing, cursor)
+        spent, missed = Spent(), standing.heed()
+        cursor, line = begin(standing, missed)
         anew.begin()
 
         async def look(view: View) -> Step[Told]:

@@ -79,6 +79,11 @@ class Cursor:
     known: tuple[tuple[int, str], ...] = ()
     doubt: tuple[int, int] | None = None
 
+    @property
+    def last(self) -> int:
+        """The newest block of which anything was read."""
+        return self.next - 1 if self.index == 0 else self.next
+
     def plain(self) -> list[Any]:
         """As JSON takes it."""
         return [self.next, self.index, [list(one) for one in self.known], self.doubt and list(self.doubt)]
@@ -99,7 +104,8 @@ class Step(Generic[T]):
     """What a check read, and where the next one begins; it is *whole* if nothing that counts is left.
 
     *gone*: what a fork left standing; *again*: what stands where others may have told of a fork that we never
-    saw. *anew*: the chain had to be begun again at its head.
+    saw. *anew*: the chain had to be begun again at its head. *over*: the first and last block that are read
+    once more, since a fork changed them.
     *left*: blocks that count and are not read yet, of the last *late_s* seconds of the chain; *short*: blocks
     that were read and the node does not have.
     """
@@ -111,6 +117,7 @@ class Step(Generic[T]):
     head: int = 0
     whole: bool = True
     anew: bool = False
+    over: tuple[int, int] | None = None
     left: int = 0
     late_s: int = 0
     short: int = 0
@@ -146,7 +153,7 @@ class Reader(Generic[T]):
             return Step(Cursor(head.number + 1, known=((head.number, head.hash),)), head=head.number)
         if head.number + _MOST_BEHIND < cursor.next:
             raise FarBehind(head.number, cursor.next - 1)
-        begun = await self._on_chain(view, cursor)
+        before, begun = cursor, await self._on_chain(view, cursor)
         safe = head.number - self._confirmations
         # It is part of the chain before and after all is read; what is newer may change meanwhile.
         firm = (head.number, head.hash)
@@ -158,7 +165,7 @@ class Reader(Generic[T]):
             cursor, gone = await _settled(view, cursor, cursor.doubt)
         if (cursor.next, cursor.index) != (begun.next, begun.index) or gone is not None:
             cursor = await _proven(view, cursor, found, firm)
-        stands = await _again(view, begun.next, cursor.next, again)
+        stands = await _again(view, cursor.next, again)
         left = max(safe + 1 - cursor.next, 0)
         late_s = await age_s(view, max(cursor.next - 1, 0)) if left else 0
         return Step(
@@ -168,6 +175,7 @@ class Reader(Generic[T]):
             stands,
             head.number,
             whole=not left and cursor.doubt is None and not faulty,
+            over=_over(before, begun),
             left=left,
             late_s=late_s,
             short=max(cursor.next - 1 - head.number, 0),
@@ -184,7 +192,7 @@ class Reader(Generic[T]):
         now = await hashes(view, [number for number, _ in known])
         kept = [one for one, hash_ in zip(known, now, strict=True) if one[1] == hash_]
         first = kept[-1][0] + 1 if kept else known[0][0]
-        last = cursor.next - 1 if cursor.index == 0 else cursor.next
+        last = cursor.last
         if cursor.doubt is not None:
             last = max(last, cursor.doubt[1])
         doubted = first if cursor.doubt is None else min(first, cursor.doubt[0])
@@ -235,22 +243,6 @@ class Reader(Generic[T]):
             return placed, last
 
 
-def agreed(seen: Sequence[Step[T]], quorum: int) -> Step[T] | None:
-    """What at least *quorum* of them saw, though some may have come farther; None if no so many agree."""
-    for one in sorted(seen, key=lambda step: step.at, reverse=True):
-        if sum(_goes_with(other, one) for other in seen) >= quorum:
-            return one
-    return None
-
-
-def _goes_with(other: Step[T], one: Step[T]) -> bool:
-    count = len(one.logs)
-    farther = all((log.block, log.index) >= one.at for log in other.logs[count:])
-    settled = one.gone is None or other.gone == one.gone
-    settled = settled and (one.again is None or one.again.begins(other.again))
-    return other.at >= one.at and other.logs[:count] == one.logs and farther and settled
-
-
 def _take(found: list[T], placed: Sequence[T]) -> T | None:
     """Put into *found* as many as a result may carry; the first that it may not."""
     took = sum(one.size for one in found)
@@ -269,12 +261,17 @@ async def _settled(view: View, cursor: Cursor, doubt: tuple[int, int]) -> tuple[
     return replace(cursor, doubt=left), gone
 
 
-async def _again(view: View, begun: int, next_: int, wanted: tuple[int, int] | None) -> Gone | None:
-    """What stands of those *wanted* blocks that were read just now, from *begun* to before *next_*."""
+async def _again(view: View, next_: int, wanted: tuple[int, int] | None) -> Gone | None:
+    """What stands of those *wanted* blocks that lie before *next_*, as many as fit."""
     if wanted is None:
         return None
-    first, last = max(begun, wanted[0]), min(next_ - 1, wanted[1])
+    first, last = wanted[0], min(next_ - 1, wanted[1])
     return await standing(view, first, last) if first <= last else None
+
+
+def _over(before: Cursor, begun: Cursor) -> tuple[int, int] | None:
+    first, last = begun.next, before.last
+    return (first, last) if begun is not before and first <= last else None
 
 
 async def _proven(view: View, cursor: Cursor, found: Sequence[Placed], firm: tuple[int, str]) -> Cursor:

@@ -9,15 +9,16 @@ from probe.checks._check import Check, Kept
 from probe.net.engine import Net
 from probe.net.spent import Limit, Spent
 from probe.web3 import behind
+from probe.web3.agreeing import agreed
 from probe.web3.anew import Anew
 from probe.web3.checkpoint import Standing
 from probe.web3.coins import DIGITS, Coins, coin_of
 from probe.web3.crossings import Measured, plain
 from probe.web3.decode import checksummed
-from probe.web3.line import line_of
+from probe.web3.line import begin
 from probe.web3.nodes import Pool, View, alike
 from probe.web3.patience import answers
-from probe.web3.reader import Cursor, Reader, Step, agreed
+from probe.web3.reader import Reader, Step
 from probe.web3.told import Told
 from probe.web3.transfers import Terms, demand_erc20, of_token, symbol
 from probe.web3.values import quantity, words
@@ -54,9 +55,10 @@ def prepare(kind: WhaleWallet, kept: Kept) -> Check:
         return Terms(wallet, kind.direction, amount(kind.threshold), places, unit)
 
     async def check(net: Net, deadline: float) -> Outcome:
-        spent, more = Spent(), standing.more
-        cursor = Cursor.of(more.get("cursor"))
-        line = line_of(standing, cursor)
+        spent, missed = Spent(), standing.heed()
+        # What is read again was counted before: the comparison begins anew, as after a fork.
+        more = standing.more if missed is None else standing.more | {"base": None}
+        cursor, line = begin(standing, missed)
         anew.begin()
 
         async def look(view: View) -> _Seen:

@@ -3,13 +3,32 @@
 import orjson
 import pytest
 
-from collector.core.findings import Line, found_again, line
+from collector.core.findings import Line, Over, found_again, line
 
 MINE, OTHER = Line("mine", 7), Line("other", 9)
 
 
 def test_a_line_is_read_from_the_checkpoint_of_a_probe() -> None:
     assert line(orjson.dumps({"about": "x", "more": {"line": ["mine", 7, 12]}})) == MINE
+
+
+def test_so_are_the_forks_that_it_met_and_what_they_made_it_read_once_more() -> None:
+    over = [["mine", 1, 4, 6], ["old", 3, 1, 2], ["mine", "1", 4, 6], ["mine", 1, 4], [1, 1, 1, 1], None]
+    read = line(orjson.dumps({"more": {"line": ["mine", 7, 12, 13, 2], "over": over}}))
+    assert read == Line("mine", 7, 2, (Over("mine", 1, 4, 6), Over("old", 3, 1, 2)))
+
+
+def test_of_no_more_forks_is_read_than_a_probe_remembers() -> None:
+    read = line(
+        orjson.dumps({"more": {"line": ["mine", 7], "over": [["mine", n, n, n] for n in range(5000)]}})
+    )
+    assert read is not None
+    assert [one.nth for one in read.over] == list(range(4968, 5000))
+
+
+@pytest.mark.parametrize("more", [{"over": 7}, {"over": {}}, {"over": None}, {}])
+def test_a_line_that_says_nothing_of_forks_met_none(more: dict[str, object]) -> None:
+    assert line(orjson.dumps({"more": {"line": ["mine", 7, 12, 13, "2"], **more}})) == MINE
 
 
 @pytest.mark.parametrize(
@@ -34,7 +53,30 @@ def test_of_what_is_no_line_nothing_is_read(state: bytes | None) -> None:
 
 
 def test_what_comes_late_is_told_by_who_goes_on_unless_it_is_of_its_own_or_nobody_says() -> None:
-    assert found_again(OTHER, MINE) == 7
-    assert found_again(None, MINE) == 7
-    assert found_again(MINE, MINE) is None
-    assert found_again(OTHER, None) is None
+    assert found_again(OTHER, MINE, 7)
+    assert found_again(None, MINE, 7)
+    assert not found_again(OTHER, MINE, 6)
+    assert not found_again(None, MINE, 6)
+    assert not found_again(MINE, MINE, 7)
+    assert not found_again(OTHER, None, 7)
+
+
+@pytest.mark.parametrize(
+    ("late", "block", "again"),
+    [
+        pytest.param(Line("mine", 7), 10, True, id="told before the fork"),
+        pytest.param(Line("mine", 7, 1), 10, False, id="told as it was read once more"),
+        pytest.param(Line("mine", 7, 1), 12, True, id="and once more again after another fork"),
+        pytest.param(Line("mine", 7, 2), 12, False, id="told after both"),
+        pytest.param(Line("mine", 7), 9, False, id="before the fork's blocks"),
+        pytest.param(Line("mine", 7), 13, False, id="behind them"),
+        pytest.param(Line("old", 1, 2), 5, True, id="of the line before, before a fork that that one met"),
+        pytest.param(Line("old", 1, 3), 5, False, id="of the line before, after it"),
+        pytest.param(Line("other", 1), 5, False, id="of a line that met no fork"),
+    ],
+)
+def test_what_was_told_before_a_fork_is_left_to_what_was_read_after_it(
+    late: Line, block: int, again: bool
+) -> None:
+    over = (Over("old", 3, 4, 6), Over("mine", 1, 10, 12), Over("mine", 2, 12, 12))
+    assert found_again(late, Line("mine", 7, 2, over), block) is again

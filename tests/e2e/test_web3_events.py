@@ -2,11 +2,13 @@
 
 import asyncio
 import signal
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from probe.segments import Sealed, scan
+from probe.segments import Sealed, pack, scan
 from shared.findings import Found
 from shared.wire.convert import decode
 from tests.e2e.chains import Stage, amounts, chain, of_events, plain, stage, word
@@ -20,6 +22,8 @@ pytestmark = [
     # A client that hangs up while it is accepted leaves asyncio's servers a socket that nobody closes.
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
+
+_THREE_DAYS_US = 73 * 3600 * 1_000_000
 
 
 async def _tells(made: Stage, monitor: str, count: int) -> None:
@@ -122,10 +126,65 @@ async def test_what_lies_between_finding_and_telling_when_processes_die_is_told_
 
 async def _found(probe: Part, number: int) -> bool:
     """Does the event of that number lie in its spool?"""
-    records = (record for path in probe.home.rglob("*.seg") for record in scan(path.read_bytes()))
-    batches = (decode(record.data) for record in records if isinstance(record, Sealed))
+    batches = (decode(record.data) for path in _segments(probe) for record in _records(path))
     found = (one for batch in batches for some in batch.found.values() for one in some)
     return any(one.found is Found.LOG and f'"{number}"'.encode() in one.data for one in found)
+
+
+def _segments(probe: Part) -> list[Path]:
+    return sorted(probe.home.rglob("*.seg"))
+
+
+def _records(path: Path) -> Iterator[Sealed]:
+    return (record for record in scan(path.read_bytes()) if isinstance(record, Sealed))
+
+
+def _outlived(probe: Part) -> bytes:
+    """Its spool is from three days ago; the newest checkpoint in it."""
+    newest = b""
+    for path in _segments(probe):
+        records = list(_records(path))
+        for record in records:
+            newest = max(decode(record.data).state.items(), default=(0, newest))[1]
+        aged = [replace(record, wall_us=record.wall_us - _THREE_DAYS_US) for record in records]
+        path.write_bytes(b"".join(map(pack, aged)))
+    return newest
+
+
+async def test_what_a_spool_could_not_keep_until_a_collector_came_back_is_told_all_the_same(
+    database_url: str, tmp_path: Path
+) -> None:
+    """Though newer results had overtaken it, so that the checkpoint that is kept lies behind it."""
+    with chain() as here:
+        zoo = here.deploy("Zoo")
+        async with stage(database_url, tmp_path, "eu") as made:
+            monitor = await made.monitor("web3_contract_event", of_events(here, zoo))
+            [collector], [probe] = made.fleet.collectors, made.fleet.probes
+            plain(zoo, here, range(2))
+            await _tells(made, monitor, 2)
+            collector.send(signal.SIGKILL)
+            plain(zoo, here, range(2, 5))
+            await eventually(lambda: _found(probe, 4))
+            probe.send(signal.SIGKILL)
+            newest = _outlived(probe)
+            await made.fleet.rows("UPDATE states SET checkpoint = $1", newest)
+            probe.start()
+            await eventually(lambda: _dropped(probe))
+            collector.start()
+            await made.fleet.ready(collector)
+            await eventually(lambda: _hears_of(made, monitor, 5), timeout_s=60)
+            plain(zoo, here, range(5, 7))
+            await eventually(lambda: _hears_of(made, monitor, 7), timeout_s=60)
+            await made.checked(monitor)
+            assert sorted(amounts(made.told(monitor))) == [str(number) for number in range(7)]
+
+
+async def _dropped(probe: Part) -> bool:
+    return '"message": "results dropped"' in probe.log
+
+
+async def _hears_of(made: Stage, monitor: str, count: int) -> bool:
+    return len(amounts(made.told(monitor))) >= count
 
 
 async def test_what_a_fork_took_back_is_told_once_over_two_locations(

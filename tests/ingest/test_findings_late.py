@@ -1,6 +1,8 @@
 """What comes of a probe after another took over: told, unless who goes on finds it too."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import orjson
 import pytest
@@ -8,14 +10,18 @@ import pytest
 from collector.ingest.writer import Submission
 from collector.storage.db import Db
 from shared.findings import Finding
-from tests.ingest.web3 import EVENTS, finding, gone, heard, log, of_chains, submit
+from tests.ingest.web3 import EVENTS, finding, gone, hash_of, heard, log, of_chains, submit
 from tests.ingest.world import World, make_world, new_incarnation
 
 
-def of_line(world: World, id_: str, first: int, *found: Finding) -> Submission:
-    """A good check on that line."""
+def of_line(
+    world: World, id_: str, first: int, *found: Finding, over: Sequence[tuple[str, int, int, int]] = ()
+) -> Submission:
+    """A good check on that line, which met so many forks of its own as are in *over*."""
     submission = finding(world, *found)
-    state = orjson.dumps({"raised": [], "more": {"line": [id_, first, first]}})
+    forks = sum(one[0] == id_ for one in over)
+    more = {"line": [id_, first, first, first, forks], "over": over}
+    state = orjson.dumps({"raised": [], "more": more})
     return replace(submission, batch=replace(submission.batch, state={0: state}))
 
 
@@ -90,3 +96,67 @@ async def test_what_a_process_left_that_ended_is_found_by_the_next_one(world: Wo
     await new_incarnation(world, 99)
     await submit(world, of_line(world, "two", 5, log("t1", 6, branch="b")), old)
     assert await blocks(world) == [(6, False)]
+
+
+async def test_a_log_that_a_fork_undid_is_not_told_when_the_word_of_the_fork_overtook_it(
+    world: World,
+) -> None:
+    """Fresh results go before what waited for an hour: the retraction found nothing to take back yet."""
+    old = of_line(world, "one", 5, log("t1", 5), log("t2", 6), log("t3", 7))
+    await new_incarnation(world, 99)
+    fork = of_line(world, "one", 5, log("t3", 8, branch="b"), gone(6, 8), over=[("one", 1, 6, 8)])
+    await submit(world, fork)
+    await submit(world, of_line(world, "one", 5, log("t4", 9), over=[("one", 1, 6, 8)]))
+    await submit(world, old)
+    assert sorted(await blocks(world)) == [(5, False), (8, False), (9, False)]
+
+
+async def test_so_it_is_when_the_process_ended_since_and_another_remembers_its_forks(world: World) -> None:
+    old = of_line(world, "one", 5, log("t1", 5), log("t2", 6))
+    await new_incarnation(world, 99)
+    fork = of_line(world, "one", 5, gone(6, 8), over=[("one", 1, 6, 8)])
+    await new_incarnation(world, 100)
+    after = of_line(world, "two", 9, log("t5", 9), over=[("one", 1, 6, 8)])
+    await submit(world, after, fork, old)
+    assert sorted(await blocks(world)) == [(5, False), (9, False)]
+
+
+async def test_what_was_read_once_more_counts_however_late_it_comes(world: World) -> None:
+    """The reading after the fork took two checks, and the first of them waits for the second one's sake."""
+    over = [("one", 1, 6, 8)]
+    old = of_line(world, "one", 5, log("t2", 6, branch="b"), over=over)
+    await new_incarnation(world, 99)
+    await submit(world, of_line(world, "one", 5, log("t3", 8, branch="b"), gone(6, 8), over=over), old)
+    assert sorted(await blocks(world)) == [(6, False), (8, False)]
+
+
+FIRST, SECOND = ("one", 1, 6, 7), ("one", 2, 7, 8)
+OLD, FRESH = 3, 2
+
+
+@pytest.mark.parametrize("places", list(combinations(range(OLD + FRESH), FRESH)), ids=str)
+async def test_results_of_a_process_that_overtake_each_other_come_to_the_same_in_any_order(
+    world: World, places: tuple[int, ...]
+) -> None:
+    """Two forks, while an outage's results go out beside fresh ones, which come at these *places*."""
+    old = [
+        of_line(world, "one", 5, log("t1", 5), log("t2", 6)),
+        of_line(world, "one", 5, log("t3", 7)),
+        of_line(world, "one", 5, log("t2", 6, branch="b"), over=[FIRST]),
+    ]
+    await new_incarnation(world, 99)
+    fresh = [
+        of_line(world, "one", 5, log("t4", 7, branch="b"), gone(6, 7), over=[FIRST]),
+        of_line(world, "one", 5, log("t4", 8, branch="c"), gone(7, 8, branch="c"), over=[FIRST, SECOND]),
+    ]
+    for place in range(OLD + FRESH):
+        await submit(world, fresh.pop(0) if place in places else old.pop(0))
+        await heard(world)
+    rows = await world.fetch("SELECT key, block_hash FROM web3_logs WHERE removed_at IS NULL ORDER BY block")
+    assert [(row["key"], row["block_hash"]) for row in rows] == [
+        (f"{hash_of('t1')}:0", hash_of("a5")),
+        (f"{hash_of('t2')}:0", hash_of("b6")),
+        (f"{hash_of('t4')}:0", hash_of("c8")),
+    ]
+    told = await blocks(world)
+    assert sum(removed for _, removed in told) == sum(not removed for _, removed in told) - len(rows)

@@ -4,8 +4,11 @@ import orjson
 import pytest
 
 from probe.checks._check import Kept
+from probe.web3.agreeing import agreed
 from probe.web3.branches import Gone
-from probe.web3.reader import Cursor, Step, agreed
+from probe.web3.checkpoint import Standing
+from probe.web3.line import MOST_AGAIN, begin
+from probe.web3.reader import Cursor, Step
 from probe.web3.told import Told
 from shared.findings import Found
 from tests.probe.web3.chain import Chain
@@ -20,6 +23,11 @@ def take_over(zoo: Zoo, checkpoint: bytes) -> None:
 
 def line(zoo: Zoo) -> list[object]:
     found: list[object] = orjson.loads(zoo.watch.kept.state)["more"]["line"]
+    return found
+
+
+def overs(zoo: Zoo) -> list[object]:
+    found: list[object] = orjson.loads(zoo.watch.kept.state)["more"]["over"]
     return found
 
 
@@ -87,13 +95,72 @@ async def test_who_goes_on_from_its_own_check_looks_at_nothing_twice(chain: Chai
     assert line(zoo) == after
 
 
-async def test_no_more_blocks_are_looked_at_again_than_one_finding_names(chain: Chain, zoo: Zoo) -> None:
+async def test_what_one_finding_does_not_name_of_the_blocks_to_look_at_again_the_next_ones_do(
+    chain: Chain, zoo: Zoo
+) -> None:
     take_over(zoo, zoo.watch.kept.state)
-    chain.mine(400)
-    outcome = await zoo.watch.look()
-    [said] = [orjson.loads(one.data) for one in outcome.found if one.found is Found.RETRACTED]
-    assert len(said["hashes"]) == said["last"] - said["first"] + 1 == 256
+    first = chain.head + 1
+    chain.mine(600)
+    named = []
+    for _ in range(3):
+        outcome = await zoo.watch.look()
+        [said] = [orjson.loads(one.data) for one in outcome.found if one.found is Found.RETRACTED]
+        assert len(said["hashes"]) == said["last"] - said["first"] + 1 <= 256
+        named += list(map(int, said["hashes"]))
+    assert named == list(range(first, first + 600))
+    chain.mine()
     assert await retracted(zoo) == 0
+
+
+async def test_what_another_told_far_behind_the_checkpoint_that_was_kept_is_taken_back_too(
+    chain: Chain, zoo: Zoo
+) -> None:
+    kept = zoo.watch.kept.state
+    chain.mine(300)
+    zoo.ring(1, 2, 3)
+    assert await zoo.check() == ["1", "2", "3"]
+    chain.rpc("anvil_reorg", 2, [])
+    take_over(zoo, kept)
+    for _ in range(2):
+        await zoo.check()
+    assert len(zoo.ledger.gone) == 2
+    zoo.settled()
+
+
+def test_farther_from_the_checkpoint_than_the_bound_nothing_is_looked_at_again() -> None:
+    state = b'{"about": "%s", "more": {"cursor": [100, 0, [], null]}}'
+    about = Standing(Kept(), "chain").settle()[0] or b""
+    standing = Standing(Kept(state % orjson.loads(about)["about"].encode()), "chain")
+    _, begun = begin(standing, None)
+    assert begun.again == (100, 99 + MOST_AGAIN)
+    assert begun.after(Step(Cursor(101), head=10**9)).last == 99 + MOST_AGAIN
+
+
+async def test_a_line_remembers_which_blocks_a_fork_made_it_read_once_more_and_who_goes_on_does_too(
+    chain: Chain, zoo: Zoo
+) -> None:
+    zoo.ring(1, 2, 3)
+    await zoo.check()
+    mine = line(zoo)
+    assert overs(zoo) == []
+    chain.rpc("anvil_reorg", 2, [])
+    await zoo.check()
+    assert overs(zoo) == [[mine[0], 1, zoo.first, chain.head]]
+    assert line(zoo)[4] == 1
+    take_over(zoo, zoo.watch.kept.state)
+    zoo.ring(4)
+    await zoo.check()
+    assert line(zoo)[0] != mine[0]
+    assert overs(zoo) == [[mine[0], 1, zoo.first, chain.head - 1]]
+
+
+async def test_no_more_forks_are_remembered_than_a_checkpoint_has_room_for(chain: Chain, zoo: Zoo) -> None:
+    state = orjson.loads(zoo.watch.kept.state)
+    state["more"]["over"] = [["a", n, n, n] for n in range(100)]
+    take_over(zoo, orjson.dumps(state))
+    chain.mine()
+    await zoo.check()
+    assert overs(zoo) == [["a", n, n, n] for n in range(68, 100)]
 
 
 def test_nodes_agree_on_what_stands_as_far_as_the_slower_came() -> None:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from probe.checks._check import Kept
-from probe.web3.reader import Cursor, Step, agreed
+from probe.web3.agreeing import agreed
+from probe.web3.reader import Cursor, Step
 from shared.findings import Found
 from tests.probe.web3.between import Refused, between
 from tests.probe.web3.chain import Chain, calldata, running

@@ -1,0 +1,98 @@
+"""What results that no collector got had told of chains: it is read again, once the link is past the loss."""
+
+from collections.abc import Iterable, Mapping, MutableMapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+from google.protobuf.message import DecodeError
+
+from probe.checks._check import Kept, Missed
+from shared.findings import Found
+from shared.results import Outcome
+from shared.wire.v1 import probe_pb2
+
+# Of assignments that are no longer this probe's nobody asks any more.
+MOST_OWED: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A finding that names blocks, from the *first* to the *last*."""
+
+    found: Found
+    first: int
+    last: int
+
+
+def missed_in(data: bytes) -> dict[int, Missed]:
+    """By assignment, what goes with the sealed batch *data*."""
+    try:
+        batch = probe_pb2.Batch.FromString(data)
+    except DecodeError:
+        return {}
+    found: dict[int, Missed] = {}
+    for index, findings in batch.found.items():
+        blocks = [one for finding in findings.finding if (one := _told(finding)) is not None]
+        if blocks and index < len(batch.assignment):
+            join(found, {batch.assignment[index]: _missed(blocks)})
+    return found
+
+
+def join(into: MutableMapping[int, Missed], more: Mapping[int, Missed]) -> None:
+    """Add to each assignment in *into* what *more* says of it."""
+    for number, one in more.items():
+        into[number] = one.joined(into[number]) if number in into else one
+
+
+def owe(owed: dict[int, Missed], more: Mapping[int, Missed]) -> None:
+    """As `join`; of too many the oldest go."""
+    join(owed, more)
+    for number in list(owed)[: max(len(owed) - MOST_OWED, 0)]:
+        del owed[number]
+
+
+def settle(owed: dict[int, Missed], number: int, kept: Kept, outcome: Outcome) -> None:
+    """A result of that assignment is kept for the collector: did its check go back, or must the next one?"""
+    missed = owed.get(number)
+    if missed is None:
+        return
+    if kept.heeded == missed and outcome.state is not None:
+        del owed[number]
+        missed = None
+    kept.back = missed
+
+
+def plain(missed: Mapping[int, Missed]) -> dict[str, Any]:
+    """As JSON takes it."""
+    return {str(number): [one.first, one.gone] for number, one in missed.items()}
+
+
+def of(said: Mapping[str, Any]) -> dict[int, Missed]:
+    """What `plain` made. Raises ValueError, TypeError, AttributeError or IndexError for anything else."""
+    return {
+        int(number): Missed(int(first), (int(gone[0]), int(gone[1])) if gone else None)
+        for number, (first, gone) in said.items()
+    }
+
+
+def _missed(told: Iterable[_Told]) -> Missed:
+    gone = [one for one in told if one.found is Found.RETRACTED]
+    return Missed(
+        min(one.first for one in told),
+        (min(one.first for one in gone), max(one.last for one in gone)) if gone else None,
+    )
+
+
+def _told(finding: probe_pb2.Finding) -> _Told | None:
+    """None of what names no blocks, as a threshold does."""
+    try:
+        if finding.found == Found.LOG:
+            block = int(orjson.loads(finding.data)["blockNumber"])
+            return _Told(Found.LOG, block, block)
+        if finding.found == Found.RETRACTED:
+            said = orjson.loads(finding.data)
+            return _Told(Found.RETRACTED, int(said["first"]), int(said["last"]))
+    except (ValueError, TypeError, KeyError):
+        pass
+    return None

@@ -1,0 +1,24 @@
+"""Which of what several nodes made of the same blocks is taken: that on which enough of them agree."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from probe.web3.reader import Placed, Step
+
+T = TypeVar("T", bound=Placed)
+
+
+def agreed(seen: Sequence[Step[T]], quorum: int) -> Step[T] | None:
+    """What at least *quorum* of them saw, though some may have come farther; None if no so many agree."""
+    for one in sorted(seen, key=lambda step: step.at, reverse=True):
+        if sum(_goes_with(other, one) for other in seen) >= quorum:
+            return one
+    return None
+
+
+def _goes_with(other: Step[T], one: Step[T]) -> bool:
+    count = len(one.logs)
+    farther = all((log.block, log.index) >= one.at for log in other.logs[count:])
+    settled = one.gone is None or other.gone == one.gone
+    settled = settled and (one.again is None or one.again.begins(other.again))
+    return other.at >= one.at and other.logs[:count] == one.logs and farther and settled
