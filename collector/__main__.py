@@ -2,7 +2,9 @@
 
 import socket
 import sys
+from collections.abc import Iterator, Mapping
 from contextlib import closing
+from typing import Any
 
 from collector.app import run
 from shared.command import begin
@@ -18,14 +20,22 @@ _WORKER = "worker"
 def main(argv: list[str]) -> int:
     """Run a collector until it is told to stop: one process, or several that share its ports."""
     if argv[:1] == [_WORKER]:
-        return run_loop(run(begin(CollectorSettings, argv[1:]), shared_ports=True))
-    settings = begin(CollectorSettings, argv)
+        return run_loop(run(begin("collector", CollectorSettings, argv[1:], _lacks), shared_ports=True))
+    settings = begin("collector", CollectorSettings, argv, _lacks)
     if settings.workers == 1:
         return run_loop(run(settings))
     for listen in (settings.http_listen, settings.grpc_listen):
         _demand_free(listen)
     variables = environment(CollectorSettings, settings, workers="1")
     return Workers([variables] * settings.workers, "collector", _WORKER).run()
+
+
+def _lacks(values: Mapping[str, Any]) -> Iterator[str]:
+    """What a collector needs and others do without."""
+    if values.get("database_url", "unreadable") is None:
+        yield "TOCSIN_DATABASE_URL: is required by a collector; `tocsin up` brings its own database"
+        if values.get("secret_key", "unreadable") is None:
+            yield "TOCSIN_SECRET_KEY: is required with TOCSIN_DATABASE_URL"
 
 
 def _demand_free(listen: str) -> None:

@@ -78,9 +78,15 @@ class Place:
 
 
 def lock(data_dir: Path) -> int:
-    """Hold the directory for as long as the returned file is open. Raises InUse when another does."""
-    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    file = os.open(data_dir / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    """Hold the directory for as long as the returned file is open. Raises InUse when another does.
+
+    Raises CannotStart for one that cannot be made or written.
+    """
+    try:
+        data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = os.open(data_dir / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise CannotStart(f"TOCSIN_DATA_DIR: {data_dir} cannot be used: {error.strerror}") from error
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -105,9 +111,15 @@ def kept(path: Path, make: Callable[[], str]) -> str:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file of mode 0600 so that it is there whole, or as it was before."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    """Write a file of mode 0600 so that it is there whole, or as it was before.
+
+    Raises CannotStart where there can be no such file.
+    """
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    except OSError as error:
+        raise CannotStart(f"{path} cannot be written: {error.strerror}") from error
     with os.fdopen(handle, "w") as file:
         file.write(text + "\n")
         file.flush()

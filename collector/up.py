@@ -30,7 +30,7 @@ _GRACE_S: Final = {"probe": 3.0, "collector": 4.0, "postgres": 2.0}
 
 def main(argv: list[str]) -> int:
     """Run all three until SIGTERM or SIGINT."""
-    up = Up(begin(UpSettings, argv))
+    up = Up(begin("up", UpSettings, argv))
     return children.supervise(up.work, up.stop)
 
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from probe.app import serve
+from probe.app import lacks, serve
 from shared.command import begin
 from shared.loop import run
 from shared.setting_table import address
@@ -11,7 +11,7 @@ from shared.workers import Workers
 
 
 def main(argv: list[str]) -> int:
-    settings = begin(ProbeSettings, argv)
+    settings = begin("probe", ProbeSettings, argv, lacks)
     if settings.workers == 1:
         return run(serve(settings))
     numbers = range(1, settings.workers + 1)

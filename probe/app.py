@@ -5,20 +5,21 @@ import contextlib
 import gc
 import platform
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from datetime import timedelta
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import structlog
 
+from probe import credentials
 from probe.batches import Batcher
 from probe.blackbox import MOST_MONITORS, Board
 from probe.canaries import ask, finder
 from probe.checks import TYPES
 from probe.egress import Egress
 from probe.ends import Ends
-from probe.enrol import Keeper
+from probe.enrol import Keeper, lack
 from probe.metrics import serving, write
 from probe.net.engine import Net
 from probe.plan import Assigned, Plan
@@ -28,6 +29,7 @@ from probe.scheduler import Scheduler
 from probe.session import Identity, Session
 from probe.spool import Spool
 from shared.clock import boot_us, utc_now
+from shared.errors import BadSettings, CannotStart
 from shared.loop import Bell, forever
 from shared.pki import Passport
 from shared.results import Outcome, Status
@@ -35,6 +37,7 @@ from shared.settings import ProbeSettings
 
 log = structlog.get_logger()
 
+_HOME: Final = "probe"  # within the data directory
 _SYNC_EVERY: Final = timedelta(seconds=1)
 # A stop takes these two at the most, and little beside them.
 _CHECKS_END_S: Final = 4.0
@@ -52,11 +55,10 @@ async def serve(settings: ProbeSettings) -> int:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    home = settings.data_dir / "probe"
+    home = settings.data_dir / _HOME
     spool = Spool(home / "spool")
-    keeper = Keeper(
-        home, settings.collector, token=settings.join_token, locations=_wanted(settings), now=utc_now
-    )
+    wanted = _wanted(settings.locations, settings.location)
+    keeper = Keeper(home, settings.collector, token=settings.join_token, locations=wanted, now=utc_now)
     try:
         if await _begun(keeper, stop):
             await _work(settings, keeper, spool, stop)
@@ -64,6 +66,19 @@ async def serve(settings: ProbeSettings) -> int:
         spool.close()
     log.info("probe stopped")
     return 0
+
+
+def lacks(values: Mapping[str, Any]) -> Iterator[str]:
+    """What its settings lack because of the certificate that a probe has, or has not."""
+    if "data_dir" not in values or values.get("join_token", "unreadable"):
+        return
+    try:
+        kept = credentials.load(values["data_dir"] / _HOME)
+    except (CannotStart, OSError):  # is told when it is taken, and mended by no setting
+        return
+    reason = lack(kept, _wanted(values.get("locations"), values.get("location")), utc_now())
+    if reason is not None:
+        yield str(reason) if isinstance(reason, BadSettings) else f"TOCSIN_JOIN_TOKEN: {reason}"
 
 
 async def _begun(keeper: Keeper, stop: asyncio.Event) -> bool:
@@ -163,9 +178,9 @@ async def _end(task: "asyncio.Task[bool] | asyncio.Task[None]", seconds: float) 
             await task
 
 
-def _wanted(settings: ProbeSettings) -> tuple[str, ...]:
+def _wanted(locations: tuple[str, ...] | None, location: str | None) -> tuple[str, ...]:
     """Where the operator says that the probe stands; none said: where its certificate does."""
-    return settings.locations or ((settings.location,) if settings.location else ())
+    return locations or ((location,) if location else ())
 
 
 def _identity(settings: ProbeSettings, passport: Passport) -> Identity:

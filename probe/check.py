@@ -41,9 +41,9 @@ class Asked:
 
 def main(argv: list[str]) -> int:
     """0: it is good, 1: it is not; a misuse ends as argparse ends it, with 2."""
-    set_up("console", "error")
     parser = _parser()
     options = parser.parse_args(argv)
+    set_up("console", "error")
     kept = Kept()
     try:
         config: dict[str, Any] = options.read(options)

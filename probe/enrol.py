@@ -64,11 +64,13 @@ class Keeper:
     async def begin(self) -> None:
         """Take the certificate that is there, or join with the token. Raises BadSettings and CannotStart."""
         kept = self._current = files.load(self._home)
-        usable = kept if kept and not kept.over(self._now()) and self._fits(kept) else None
+        lacking = lack(kept, self._locations, self._now())
+        usable = kept if lacking is None else None
         if usable and (self._token is None or _trusted(usable, self._token)):
             return
         if self._token is None:
-            raise self._lack(kept)
+            assert lacking is not None  # noqa: S101 - else the certificate would be usable
+            raise lacking
         try:
             await self._join(self._token)
         except Refused as error:
@@ -143,25 +145,28 @@ class Keeper:
         self._current = got
         self._complaint, self._failures = "", 0
 
-    def _fits(self, kept: Credentials) -> bool:
-        return not self._locations or set(kept.passport.locations) == set(self._locations)
-
-    def _lack(self, kept: Credentials | None) -> BadSettings | CannotStart:
-        if kept is None:
-            return CannotStart(f"this probe has no certificate yet; {_HINT}")
-        if not self._fits(kept):
-            there = ", ".join(kept.passport.locations)
-            return BadSettings(f"TOCSIN_LOCATION: the certificate of this probe is for {there}")
-        return CannotStart(
-            f"the certificate of this probe expired at {iso(kept.passport.not_after)}; {_HINT}"
-        )
-
     def _complain(self, complaint: str) -> None:
         """Once for as long as it is the same, and not at once: both sides may be just starting."""
         self._failures += 1
         if self._failures > 1 and complaint != self._complaint:
             log.warning("no certificate given", reason=complaint)
             self._complaint = complaint
+
+
+def lack(
+    kept: Credentials | None, locations: Sequence[str], now: datetime
+) -> BadSettings | CannotStart | None:
+    """Why a probe that is to stand at *locations* (none: anywhere) needs a join token, if it does."""
+    if kept is None:
+        return CannotStart(f"this probe has no certificate yet; {_HINT}")
+    if locations and set(kept.passport.locations) != set(locations):
+        there = ", ".join(kept.passport.locations)
+        return BadSettings(f"TOCSIN_LOCATION: the certificate of this probe is for {there}")
+    if kept.over(now):
+        return CannotStart(
+            f"the certificate of this probe expired at {iso(kept.passport.not_after)}; {_HINT}"
+        )
+    return None
 
 
 def _trusted(kept: Credentials, token: str) -> bool:

@@ -1,6 +1,6 @@
 """The command `tocsin`: finds the program that has the verb by name, for it may not be installed here."""
 
-import difflib
+import argparse
 import sys
 from importlib.metadata import EntryPoint, entry_points
 from typing import Final
@@ -8,9 +8,10 @@ from typing import Final
 import structlog
 
 from shared import __version__
+from shared.arguments import meant
 from shared.errors import BadSettings, CannotStart, TocsinError
 from shared.log import set_up
-from shared.settings import Settings, load, quiet_libraries
+from shared.settings import Check, Settings, load_with, quiet_libraries
 
 VERBS: Final = {
     "up": "everything on this machine: PostgreSQL, a collector and a probe",
@@ -23,7 +24,11 @@ VERBS: Final = {
     "team": "create: a further team, and its admin's token",
     "user": "passwd: a password without mail",
     "status-page": "export: a copy of a status page, as files for any web host",
+    "apply": "make monitors, alerting and status pages what files declare",
+    "export": "print what a team has, as such a file",
     "migrate": "bring the database to this version",
+    "backup": "write all that the database knows to a file",
+    "restore": "fill an empty database from such a file",
 }
 
 
@@ -36,7 +41,7 @@ def main(argv: list[str] | None = None) -> int:
         return _answer(_help())
     found = _verbs().get(verb)
     if found is None:
-        return _refuse(f"no such command: {verb}{_meant(verb)}; see tocsin --help")
+        return _refuse(f"no such command: {verb}{meant(verb, _verbs())}; see tocsin --help")
     return _run(found, rest)
 
 
@@ -45,7 +50,8 @@ def _run(verb: EntryPoint, argv: list[str]) -> int:
     try:
         status: int = verb.load()(argv)
     except BadSettings as error:
-        return _refuse(f"settings that cannot be used:\n  {str(error).replace(chr(10), chr(10) + '  ')}")
+        faults = str(error).replace("\n", "\n  ")
+        return _refuse(f"settings that cannot be used:\n  {faults}\nsee tocsin {verb.name} --help")
     except CannotStart as error:
         return _refuse(str(error))
     except TocsinError as error:
@@ -57,13 +63,22 @@ def _run(verb: EntryPoint, argv: list[str]) -> int:
     return status
 
 
-def begin(kind: type[Settings], argv: list[str]) -> Settings:
+def begin(verb: str, kind: type[Settings], argv: list[str], check: Check = lambda _: ()) -> Settings:
     """Read the settings of a role and set up its log. Raises BadSettings."""
-    settings, warnings = load(kind, argv)
+    parser = argparse.ArgumentParser(prog=f"tocsin {verb}", allow_abbrev=False)
+    return begin_with(parser, kind, argv, check)[1]
+
+
+def begin_with(
+    parser: argparse.ArgumentParser, kind: type[Settings], argv: list[str], check: Check = lambda _: ()
+) -> tuple[argparse.Namespace, Settings]:
+    """As `begin`, with the command's own arguments. Raises BadSettings."""
+    parser.description = parser.description or VERBS.get(parser.prog.removeprefix("tocsin "))
+    own, settings, warnings = load_with(parser, kind, argv, check=check)
     set_up(settings.log_format, settings.log_level)
     for warning in warnings:
         structlog.get_logger().warning(warning)
-    return settings
+    return own, settings
 
 
 def _verbs() -> dict[str, EntryPoint]:
@@ -85,11 +100,6 @@ def _help() -> str:
 
 def _rank(verb: str) -> int:
     return list(VERBS).index(verb) if verb in VERBS else len(VERBS)
-
-
-def _meant(verb: str) -> str:
-    close = difflib.get_close_matches(verb, _verbs(), n=1)
-    return f"; did you mean {close[0]}?" if close else ""
 
 
 def _extra(verb: str) -> str:

@@ -171,7 +171,10 @@ def _token(text: str) -> str:
 
 
 def _keys(text: str) -> str:
-    for part in filter(None, map(str.strip, text.split(","))):
+    parts = [part for part in map(str.strip, text.split(",")) if part]
+    if not parts:
+        raise ValueError("must name at least one key")
+    for part in parts:
         try:
             raw = base64.b64decode(part.replace("-", "+").replace("_", "/") + "==")
         except binascii.Error:
@@ -281,6 +284,8 @@ TABLE: Final[Mapping[str, Setting]] = {
         "what answers while a probe sees out: addresses, host:port; none; without it resolvers and gateway",
     ),
     "metrics_listen": Setting(_address, None, "where a probe answers GET /metrics"),
+    "url": Setting(_url, None, "go to this service by its API, instead of to the database"),
+    "token": Setting(_token, None, "an API token for it"),
     "log_format": Setting(_one_of("console", "json"), _log_format, "console on a terminal, else json"),
     "log_level": Setting(_one_of(*_LEVELS), "info", "the least that is logged"),
 }

@@ -1,14 +1,14 @@
 """Everything that an operator can set, by role; setting_table.py says how each is read and what it means."""
 
 import argparse
-import difflib
 import os
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, fields
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from shared import arguments
 from shared.errors import BadSettings
 from shared.net import Network
 from shared.setting_table import TABLE, show
@@ -46,6 +46,23 @@ class CopySettings:
     secret_key: str | None
     http_listen: str
     public_url: str
+    log_format: str
+    log_level: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredSettings:
+    """Of the commands for configuration as code: which database, or which service by its API."""
+
+    data_dir: Path
+    database_url: str | None
+    secret_key: str | None
+    http_listen: str
+    public_url: str
+    min_interval: int
+    rpc_urls: str | None
+    url: str | None
+    token: str | None
     log_format: str
     log_level: str
 
@@ -144,29 +161,56 @@ class UpSettings:
 
 Settings = TypeVar(
     "Settings",
-    bound=DatabaseSettings | OperatorSettings | CopySettings | CollectorSettings | ProbeSettings | UpSettings,
+    bound=DatabaseSettings
+    | OperatorSettings
+    | CopySettings
+    | DeclaredSettings
+    | CollectorSettings
+    | ProbeSettings
+    | UpSettings,
 )
+Check = Callable[[Mapping[str, Any]], Iterable[str]]
 
 
 def load(
-    kind: type[Settings], argv: Sequence[str], environ: Mapping[str, str] | None = None
+    kind: type[Settings],
+    argv: Sequence[str],
+    environ: Mapping[str, str] | None = None,
+    *,
+    check: Check = lambda _: (),
 ) -> tuple[Settings, list[str]]:
     """The settings of a role and what to warn of. Flags win over variables, variables over the file.
 
     Raises BadSettings, which names every setting that cannot be used.
     """
-    faults: list[str] = []
-    flags = _flags(kind, argv, faults)
+    parser = argparse.ArgumentParser(prog="tocsin", allow_abbrev=False)
+    _, settings, warnings = load_with(parser, kind, argv, environ, check=check)
+    return settings, warnings
+
+
+def load_with(
+    parser: argparse.ArgumentParser,
+    kind: type[Settings],
+    argv: Sequence[str],
+    environ: Mapping[str, str] | None = None,
+    *,
+    check: Check = lambda _: (),
+) -> tuple[argparse.Namespace, Settings, list[str]]:
+    """As `load`, for a command that has arguments of its own, which come first.
+
+    *check* tells what else is wrong with those values and arguments that can be used at all, by their names.
+    """
+    given = arguments.parse(parser, {field.name: _usual(field) for field in fields(kind)}, argv)
+    faults, flags = given.faults, given.flags
     variables = _variables(os.environ if environ is None else environ)
     file = _file(flags.pop("config", None), faults)
     values = dict(_read(kind, [flags, variables, file], faults))
-    if "secret_key" in values and values.get("database_url") and not values["secret_key"]:
-        faults.append("TOCSIN_SECRET_KEY: is required with TOCSIN_DATABASE_URL")
+    faults += [*_misfits(values), *check({**vars(given.own), **values})]
     if faults:
         raise BadSettings("\n".join(faults))
     if "public_url" in values and values["public_url"] is None:
         values["public_url"] = f"http://{values['http_listen']}"
-    return kind(**values), [*_odd(flags, "--"), *_odd(variables, PREFIX), *_odd(file, "")]
+    return given.own, kind(**values), [*_odd(variables, PREFIX), *_odd(file, "")]
 
 
 def environment(kind: type[Any], settings: Any, **more: str) -> dict[str, str]:
@@ -175,6 +219,11 @@ def environment(kind: type[Any], settings: Any, **more: str) -> dict[str, str]:
     told = {name: show(value) for name in names if (value := getattr(settings, name)) is not None}
     kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     return kept | {PREFIX + name.upper(): value for name, value in (told | more).items()}
+
+
+def variables() -> Mapping[str, str]:
+    """The environment, for files that name variables of it."""
+    return os.environ
 
 
 def quiet_libraries() -> None:
@@ -197,25 +246,21 @@ def _read(kind: type[Any], sources: list[dict[str, str]], faults: list[str]) -> 
             faults.append(f"{PREFIX}{field.name.upper()}: {error}")
 
 
-def _flags(kind: type[Any], argv: Sequence[str], faults: list[str]) -> dict[str, str]:
-    parser = argparse.ArgumentParser(prog="tocsin", allow_abbrev=False, argument_default=argparse.SUPPRESS)
-    parser.add_argument(
-        "--config", metavar="FILE", help="a TOML file with settings; variables and flags win over it"
-    )
-    for field in fields(kind):
-        setting = TABLE[field.name]
-        flag = f"--{field.name.replace('_', '-')}"
-        if setting.switch:
-            parser.add_argument(flag, nargs="?", const="true", metavar="true|false", help=setting.help)
-        else:
-            parser.add_argument(flag, metavar="VALUE", help=setting.help)
-    known, unknown = parser.parse_known_args(argv)
-    faults.extend(
-        f"{argument}: no such setting{_meant(argument, parser.format_usage().split())}"
-        for argument in unknown
-    )
-    given: dict[str, str] = vars(known)
-    return {name: text for name, text in given.items() if text != ""}
+def _usual(field: Field[Any]) -> str | None:
+    """The text of its default, for people to read."""
+    usual = TABLE[field.name].usual
+    if field.default is not MISSING:
+        return show(field.default)
+    return usual if isinstance(usual, str) else None
+
+
+def _misfits(values: Mapping[str, Any]) -> Iterator[str]:
+    """What settings say of each other; one that could not be read was given all the same."""
+    if "secret_key" in values and values["secret_key"] is None and values.get("database_url", "unreadable"):
+        yield "TOCSIN_SECRET_KEY: is required with TOCSIN_DATABASE_URL"
+    oidc = [values.get(name, "unreadable") for name in ("oidc_issuer", "oidc_client_id")]
+    if "oidc_client_id" in values and (oidc[0] is None) != (oidc[1] is None):
+        yield "TOCSIN_OIDC_ISSUER and TOCSIN_OIDC_CLIENT_ID: are set together or not at all"
 
 
 def _variables(environ: Mapping[str, str]) -> dict[str, str]:
@@ -244,11 +289,6 @@ def _plain(key: str) -> str:
 def _odd(given: Iterable[str], prefix: str) -> Iterator[str]:
     """What is set and has no effect."""
     for name in given:
-        told = {PREFIX: PREFIX + name.upper(), "--": f"--{name.replace('_', '-')}"}.get(prefix, name)
+        told = PREFIX + name.upper() if prefix else name
         if name not in TABLE:
-            yield f"{told} is no setting{_meant(name, TABLE)}"
-
-
-def _meant(name: str, names: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, list(names), n=1)
-    return f"; did you mean {close[0].strip('[]')}?" if close else ""
+            yield f"{told} is no setting{arguments.meant(name, TABLE)}"

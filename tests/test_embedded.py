@@ -278,3 +278,13 @@ async def test_root_runs_what_an_ordinary_user_made_as_that_user(
     assert server.pid is not None
     assert Path(f"/proc/{server.pid}").stat().st_uid == (directory / "postgres").stat().st_uid != 0
     await server.stop()
+
+
+def test_a_data_directory_that_cannot_be_is_told_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    beneath = tmp_path / "file" / "var"
+
+    with pytest.raises(CannotStart, match=f"TOCSIN_DATA_DIR: {beneath} cannot be used"):
+        files.lock(beneath)
+    with pytest.raises(CannotStart, match="secret-key cannot be written"):
+        files.kept(beneath / "secret-key", lambda: "x")

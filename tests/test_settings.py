@@ -1,5 +1,6 @@
 """Settings: three ways to say them, which one wins, and how bad ones are told."""
 
+from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from shared.setting_table import TABLE, address
 from shared.settings import (
     CollectorSettings,
     DatabaseSettings,
+    DeclaredSettings,
     ProbeSettings,
     Settings,
     UpSettings,
@@ -21,6 +23,7 @@ from shared.tokens import new_token
 
 # A probe under `tocsin up` is told these by its parent.
 OF_PROBES_ALONE = {"collector", "location", "join_token"}
+OF_COMMANDS_ALONE = {"url", "token"}
 KEY = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 
 
@@ -143,6 +146,32 @@ def test_a_database_of_ones_own_needs_a_key_of_ones_own() -> None:
     assert read(DatabaseSettings, database_url="postgresql://a@b/c").database_url == "postgresql://a@b/c"
 
 
+def test_a_database_s_missing_key_is_told_beside_a_database_that_cannot_be_read() -> None:
+    told = faults(CollectorSettings, database_url="mysql://a/b", oidc_client_id="tocsin")
+
+    assert [line.partition(":")[0] for line in told] == [
+        "TOCSIN_DATABASE_URL",
+        "TOCSIN_SECRET_KEY",
+        "TOCSIN_OIDC_ISSUER and TOCSIN_OIDC_CLIENT_ID",
+    ]
+
+
+def test_a_list_of_no_keys_is_no_key() -> None:
+    assert faults(CollectorSettings, secret_key=" , ") == ["TOCSIN_SECRET_KEY: must name at least one key"]
+
+
+def test_what_a_role_demands_is_told_with_all_else_that_is_wrong() -> None:
+    def demands(values: Mapping[str, Any]) -> Iterator[str]:
+        yield f"demanded of {values['workers']}, {'plan' in values}"
+
+    with pytest.raises(BadSettings) as caught:
+        load(CollectorSettings, [], {"TOCSIN_PLAN": "gold"}, check=demands)
+
+    first, second = str(caught.value).splitlines()
+    assert first.startswith("TOCSIN_PLAN: ")
+    assert second == "demanded of 1, False"
+
+
 def test_a_bootstrap_token_with_the_prefix_needs_a_good_checksum() -> None:
     token = new_token()
     broken = token[:-1] + ("0" if token[-1] != "0" else "1")
@@ -251,10 +280,25 @@ MANUAL: list[tuple[str, tuple[type, ...], object, str, object, str]] = [
     ("join_token", (ProbeSettings,), None, "", None, "nonsense"),
     ("canaries", (ProbeSettings,), None, "192.0.2.1", ("192.0.2.1",), "a b"),
     ("max_concurrency", (ProbeSettings,), 1000, "10", 10, "0"),
+    ("url", (DeclaredSettings,), None, "https://a/b/", "https://a/b", "ftp://a"),
+    ("token", (DeclaredSettings,), None, "a-long-enough-token", "a-long-enough-token", "short"),
     ("metrics_listen", (ProbeSettings,), None, "127.0.0.1:1", "127.0.0.1:1", "1"),
     ("locations", (UpSettings,), ("local",), "a,b", ("a", "b"), "A"),
     ("stand_in", (UpSettings,), True, "false", False, "perhaps"),
 ]
+
+
+# What is taken only with another.
+NEEDS: dict[str, dict[str, str]] = {
+    "database_url": {"secret_key": KEY},
+    "oidc_issuer": {"oidc_client_id": "tocsin"},
+    "oidc_client_id": {"oidc_issuer": "https://id.example.com"},
+}
+
+
+def _also(name: str) -> list[type]:
+    """Whose settings it is beside: `tocsin up` has nearly all."""
+    return [] if name in OF_PROBES_ALONE | OF_COMMANDS_ALONE else [UpSettings]
 
 
 def test_the_manual_s_settings_are_all_known_and_nothing_else_is_but_the_demo() -> None:
@@ -266,7 +310,7 @@ def test_the_manual_s_settings_are_all_known_and_nothing_else_is_but_the_demo() 
     [
         pytest.param(name, kind, *rest, id=f"{name}-{kind.__name__}")
         for name, roles, *rest in MANUAL
-        for kind in dict.fromkeys((*roles, UpSettings if name not in OF_PROBES_ALONE else ProbeSettings))
+        for kind in dict.fromkeys((*roles, *_also(name)))
     ],
 )
 def test_each_setting_of_the_manual_is_a_variable_a_flag_and_a_key(
@@ -275,7 +319,7 @@ def test_each_setting_of_the_manual_is_a_variable_a_flag_and_a_key(
     file = tmp_path / "tocsin.toml"
     file.write_text(f"{name} = '{text}'")
     flag = f"--{name.replace('_', '-')}={text}"
-    more = {"secret_key": KEY} if name == "database_url" else {}
+    more = NEEDS.get(name, {})
 
     by_variable, by_flag, by_file = (
         read(kind, **{**more, name: text}),

@@ -1,7 +1,7 @@
 """What the operator's commands share: their arguments, and the way to the database and its keys."""
 
 import argparse
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -11,9 +11,9 @@ from collector.embedded import reach
 from collector.storage.db import Db
 from collector.storage.migrate import migrate
 from shared.clock import utc_now
-from shared.command import begin
+from shared.command import begin_with
 from shared.errors import BadSettings
-from shared.settings import OperatorSettings
+from shared.settings import Check, OperatorSettings
 from shared.tokens import new_key
 
 
@@ -25,10 +25,11 @@ class Ground:
     keyring: Keyring
 
 
-def read(parser: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.Namespace, OperatorSettings]:
+def read(
+    parser: argparse.ArgumentParser, argv: list[str], check: Check = lambda _: ()
+) -> tuple[argparse.Namespace, OperatorSettings]:
     """The command's own arguments, and the settings beside them. Raises BadSettings."""
-    own, rest = parser.parse_known_args(argv)
-    return own, begin(OperatorSettings, rest)
+    return begin_with(parser, OperatorSettings, argv, check)
 
 
 @asynccontextmanager

@@ -8,7 +8,6 @@ from collector.core.access import operator
 from collector.services import authority, join_tokens
 from collector.verbs.operator import ground, read
 from shared.clock import utc_now
-from shared.errors import BadSettings
 from shared.setting_table import TABLE
 from shared.settings import OperatorSettings
 
@@ -18,22 +17,26 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 def main(argv: list[str]) -> int:
     """Print the token and nothing else; it is nowhere to be read again."""
     own, settings = read(_parser(), argv)
-    try:
-        locations = TABLE["locations"].read(own.location)
-        uses = _uses(own.uses)
-        life = _life(own.ttl)
-    except ValueError as error:
-        raise BadSettings(str(error)) from None
-    print(asyncio.run(_create(settings, locations, uses, life)))  # noqa: T201 - the answer
+    print(asyncio.run(_create(settings, own.location, own.uses, own.ttl)))  # noqa: T201 - the answer
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="tocsin probe-token", allow_abbrev=False)
+    usage = "tocsin probe-token create --location LOCATION [--uses NUMBER] [--ttl TIME]"
+    parser = argparse.ArgumentParser(prog="tocsin probe-token", usage=usage, allow_abbrev=False)
     parser.add_argument("deed", choices=["create"])
-    parser.add_argument("--location", required=True, help="where its probes stand; several by commas")
-    parser.add_argument("--uses", default="1", help="how many probes it may join")
-    parser.add_argument("--ttl", default="1h", help="how long it counts: 15m, 1h, 7d")
+    parser.add_argument(
+        "--location",
+        required=True,
+        type=TABLE["locations"].read,
+        help="where its probes stand; several by commas",
+    )
+    parser.add_argument(
+        "--uses", default="1", type=_uses, metavar="NUMBER", help="how many probes it may join (1)"
+    )
+    parser.add_argument(
+        "--ttl", default="1h", type=_life, metavar="TIME", help="how long it counts: 15m, 1h, 7d (1h)"
+    )
     return parser
 
 
@@ -50,7 +53,7 @@ async def _create(settings: OperatorSettings, locations: tuple[str, ...], uses: 
 
 def _uses(text: str) -> int:
     if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= join_tokens.MOST_USES:
-        raise ValueError(f"--uses must be a whole number from 1 to {join_tokens.MOST_USES}")
+        raise ValueError(f"must be a whole number from 1 to {join_tokens.MOST_USES}")
     return int(text)
 
 
@@ -59,5 +62,5 @@ def _life(text: str) -> timedelta:
     fits = number.isascii() and number.isdigit() and len(number) < 9 and unit in _UNITS
     life = timedelta(seconds=int(number) * _UNITS[unit]) if fits else timedelta()
     if not join_tokens.SHORTEST <= life <= join_tokens.LONGEST:
-        raise ValueError("--ttl must be from 1m to 30d, as 15m, 1h, 7d")
+        raise ValueError("must be from 1m to 30d, as 15m, 1h, 7d")
     return life

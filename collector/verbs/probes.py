@@ -2,8 +2,9 @@
 
 import argparse
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from collector.core.access import operator
@@ -20,23 +21,28 @@ _COLUMNS = ("ID", "NAME", "LOCATIONS", "STATUS", "VERSION", "LAST SEEN", "CERTIF
 
 def main(argv: list[str]) -> int:
     """Do it and say what was done."""
-    own, settings = read(_parser(), argv)
+    own, settings = read(_parser(), argv, _lacks)
     for line in asyncio.run(_do(settings, own.deed, own.probe)):
         print(line)  # noqa: T201 - the answer
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="tocsin probes", allow_abbrev=False)
-    deeds = parser.add_subparsers(dest="deed", required=True)
-    deeds.add_parser("list", help="all probes, the newest first").set_defaults(probe=None)
-    for deed, text in (
-        ("drain", "hand on what a probe checks"),
-        ("undrain", "let it come back"),
-        ("revoke", "end a probe for ever"),
-    ):
-        deeds.add_parser(deed, help=text).add_argument("probe", help="its id, or a name that only it has")
+    usage = "tocsin probes list | drain PROBE | undrain PROBE | revoke PROBE"
+    parser = argparse.ArgumentParser(prog="tocsin probes", usage=usage, allow_abbrev=False)
+    parser.add_argument(
+        "deed",
+        choices=["list", "drain", "undrain", "revoke"],
+        help="drain: hand on what a probe checks; undrain: let it come back; revoke: end it for ever",
+    )
+    parser.add_argument("probe", nargs="?", metavar="PROBE", help="its id, or a name that only it has")
     return parser
+
+
+def _lacks(values: Mapping[str, Any]) -> Iterator[str]:
+    deed, probe = values.get("deed"), values.get("probe")
+    if deed is not None and (probe is None) != (deed == "list"):
+        yield f"PROBE: {'is not asked for by list' if probe else 'is required'}"
 
 
 async def _do(settings: OperatorSettings, deed: str, named: str | None) -> list[str]:

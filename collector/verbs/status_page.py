@@ -15,8 +15,8 @@ from collector.verbs.operator import ground
 from collector.web import status_copy
 from collector.web.status_words import LANGUAGES
 from shared.clock import utc_now
-from shared.command import begin
-from shared.errors import BadSettings, Conflict, NotFound
+from shared.command import begin_with
+from shared.errors import Conflict, NotFound
 from shared.kinds.http import is_url
 from shared.settings import CopySettings, OperatorSettings
 
@@ -26,14 +26,11 @@ _PICTURES: Final = {".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp"}
 
 def main(argv: list[str]) -> int:
     """Write the files; those of an earlier copy give way, each of them whole at any moment."""
-    own, rest = _parser().parse_known_args(argv)
-    settings, logo = begin(CopySettings, rest), _logo(own.logo)
-    if own.url is not None and not is_url(own.url):
-        raise BadSettings("--url: must be an http or https URL")
+    own, settings = begin_with(_parser(), CopySettings, argv)
     view = asyncio.run(_view(settings, own.slug))
     if view.page.visibility == "private" and not own.private:
         raise Conflict(f"{own.slug} is private, and a copy asks for no password; --private makes it anyway")
-    files = status_copy.files(view, own.url or _usual(view, settings), LANGUAGES[own.language], logo)
+    files = status_copy.files(view, own.url or _usual(view, settings), LANGUAGES[own.language], own.logo)
     try:
         put(own.directory, files)
     except OSError as error:
@@ -59,13 +56,14 @@ def put(directory: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="tocsin status-page", allow_abbrev=False)
+    usage = "tocsin status-page export SLUG DIRECTORY [--url URL] [--language CODE] [--logo FILE] [--private]"
+    parser = argparse.ArgumentParser(prog="tocsin status-page", usage=usage, allow_abbrev=False)
     parser.add_argument("deed", choices=["export"])
-    parser.add_argument("slug")
-    parser.add_argument("directory", type=Path)
-    parser.add_argument("--url", help="where the copy will be found, for the links of its feeds")
+    parser.add_argument("slug", metavar="SLUG", help="of the page")
+    parser.add_argument("directory", metavar="DIRECTORY", type=Path, help="where the files go")
+    parser.add_argument("--url", type=_url, help="where the copy will be found, for the links of its feeds")
     parser.add_argument("--language", choices=sorted(LANGUAGES), default="en", help="of its own words")
-    parser.add_argument("--logo", type=Path, metavar="FILE", help="a picture to put beside it as its logo")
+    parser.add_argument("--logo", type=_logo, metavar="FILE", help="a picture to put beside it as its logo")
     parser.add_argument("--private", action="store_true", help="copy a private page, too")
     return parser
 
@@ -93,17 +91,21 @@ def _usual(view: View, settings: CopySettings) -> str:
     return f"{settings.public_url}/status/{view.page.slug}"
 
 
-def _logo(path: Path | None) -> tuple[str, bytes] | None:
-    """Raises BadSettings."""
-    if path is None:
-        return None
+def _url(text: str) -> str:
+    if not is_url(text):
+        raise ValueError("must be an http or https URL")
+    return text
+
+
+def _logo(text: str) -> tuple[str, bytes]:
+    path = Path(text)
     kind = path.suffix.lower()
     if kind not in _PICTURES:
-        raise BadSettings(f"--logo: must end in one of {', '.join(sorted(_PICTURES))}")
+        raise ValueError(f"must end in one of {', '.join(sorted(_PICTURES))}")
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise BadSettings(f"--logo: {path} cannot be read: {error.strerror or error}") from None
+        raise ValueError(f"{path} cannot be read: {error.strerror or error}") from None
     if len(content) > _LARGEST:
-        raise BadSettings("--logo: must be 1 MiB at most")
+        raise ValueError("must be 1 MiB at most")
     return f"logo{kind}", content

@@ -9,7 +9,7 @@ from collector.services import team, tokens
 from collector.storage import users
 from collector.verbs.operator import ground, read
 from shared.clock import utc_now
-from shared.errors import BadSettings, NotFound
+from shared.errors import NotFound
 from shared.settings import OperatorSettings
 
 _UNITS = {"m": 1 / 1440, "h": 1 / 24, "d": 1, "y": 365}
@@ -19,21 +19,22 @@ _LONGEST = timedelta(days=3650)
 def main(argv: list[str]) -> int:
     """Print the token and nothing else; it is nowhere to be read again."""
     own, settings = read(_parser(), argv)
-    try:
-        life = _life(own.expires_in)
-        name = _name(own.name)
-    except ValueError as error:
-        raise BadSettings(str(error)) from None
-    print(asyncio.run(_create(settings, own.team, name, Permission(own.permission), life)))  # noqa: T201 - the answer
+    made = _create(settings, own.team, own.name, Permission(own.permission), own.expires_in)
+    print(asyncio.run(made))  # noqa: T201 - the answer
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="tocsin token", allow_abbrev=False)
+    usage = "tocsin token create --name NAME --permission PERMISSION [--expires-in TIME] [--team TEAM]"
+    parser = argparse.ArgumentParser(prog="tocsin token", usage=usage, allow_abbrev=False)
     parser.add_argument("deed", choices=["create"])
-    parser.add_argument("--name", required=True, help="what it is for")
-    parser.add_argument("--permission", required=True, choices=[each.value for each in Permission])
-    parser.add_argument("--expires-in", default="never", help="never, or 12h, 30d, 1y")
+    parser.add_argument("--name", required=True, type=_name, help="what it is for")
+    parser.add_argument(
+        "--permission", required=True, choices=[each.value for each in Permission], help="what it may do"
+    )
+    parser.add_argument(
+        "--expires-in", default="never", type=_life, metavar="TIME", help="never, or 12h, 30d, 1y"
+    )
     parser.add_argument("--team", help="a team's id or name; the first team without it")
     return parser
 
@@ -56,7 +57,7 @@ async def _create(
 
 def _name(text: str) -> str:
     if not 0 < len(text) <= 100 or not text.strip() or not text.isprintable():
-        raise ValueError("--name must have 1 to 100 printable characters")
+        raise ValueError("must have 1 to 100 printable characters")
     return text
 
 
@@ -67,5 +68,5 @@ def _life(text: str) -> timedelta | None:
     fits = number.isascii() and number.isdigit() and len(number) < 6 and unit in _UNITS
     life = timedelta(days=int(number) * _UNITS[unit]) if fits else timedelta()
     if not timedelta() < life <= _LONGEST:
-        raise ValueError("--expires-in must be never, or up to 10y, as 12h, 30d, 1y")
+        raise ValueError("must be never, or up to 10y, as 12h, 30d, 1y")
     return life

@@ -27,9 +27,10 @@ def main(argv: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="tocsin user", allow_abbrev=False)
+    usage = "tocsin user passwd EMAIL [--generate] [--team TEAM]"
+    parser = argparse.ArgumentParser(prog="tocsin user", usage=usage, allow_abbrev=False)
     parser.add_argument("deed", choices=["passwd"])
-    parser.add_argument("email")
+    parser.add_argument("email", metavar="EMAIL", help="who it is for")
     parser.add_argument("--generate", action="store_true", help="make a password and print it")
     parser.add_argument("--team", help="a team's id or name, where several have this address")
     return parser

@@ -108,7 +108,7 @@ async def test_a_private_page_is_copied_only_where_that_is_meant(
         (("example", "site", "--logo", "absent.png"), 2, "--logo"),
         (("example", "site", "--logo", "logo.exe"), 2, "--logo"),
         (("example", "site", "--language", "xx"), 2, "--language"),
-        (("example",), 2, "directory"),
+        (("example",), 2, "DIRECTORY"),
     ],
 )
 async def test_what_cannot_be_done_is_said_by_the_exit_status(

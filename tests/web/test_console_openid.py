@@ -8,14 +8,12 @@ from urllib.parse import urlencode
 import pytest
 from joserfc import jwk
 
-from collector import app
 from collector.core.access import Actor
 from collector.services import openid, users
 from collector.services.openid import Client, Provider
 from shared import ids
 from shared.errors import BadSettings
 from shared.settings import CollectorSettings, load
-from shared.tokens import new_key
 from tests.api.client import Api
 from tests.web.conftest import PUBLIC_URL
 from tests.web.console_client import Console, Page, served, visiting
@@ -276,13 +274,6 @@ async def test_without_a_provider_there_is_no_such_way(api: Api) -> None:
 
 
 @pytest.mark.parametrize("half", ["OIDC_ISSUER", "OIDC_CLIENT_ID"])
-async def test_half_a_provider_is_refused_at_start(half: str, database_url: str) -> None:
-    variables = {
-        f"TOCSIN_{half}": "https://id.example.com",
-        "TOCSIN_DATABASE_URL": database_url,
-        "TOCSIN_SECRET_KEY": new_key(),
-    }
-    settings, _ = load(CollectorSettings, [], variables)
-
+def test_half_a_provider_is_refused_at_start(half: str) -> None:
     with pytest.raises(BadSettings, match="TOCSIN_OIDC_CLIENT_ID"):
-        await app.run(settings)
+        load(CollectorSettings, [], {f"TOCSIN_{half}": "https://id.example.com"})
