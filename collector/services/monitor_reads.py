@@ -1,6 +1,7 @@
 """What a caller may read of monitors: lists, one with its numbers."""
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias, TypeVar
@@ -23,7 +24,8 @@ from shared.errors import NotFound
 from shared.kinds import KINDS, effective
 
 WHAT = "Monitor"
-# A summary stays for so long at the most, and only while no result came.
+# A summary stays for so long at the most, and only while no result came. Its windows move on with the hour:
+# those of all summaries do, so none is made anew for that alone.
 _FRESH = timedelta(seconds=10)
 _MOST = 2_000
 
@@ -58,11 +60,14 @@ class _Made:
         return cls(row, whole, at, at + _FRESH * random.uniform(0.5, 1.0))  # noqa: S311 - no secret
 
     def holds(self, row: Row, now: datetime) -> bool:
-        return (
-            self.row == row
-            and self.at <= now < self.until
-            and (now.date(), now.hour) == (self.at.date(), self.at.hour)
-        )
+        return self.row == row and self.at <= now < self.until
+
+    def on(self, now: datetime) -> "_Made":
+        """As it is at *now*: while no result came, none came since midnight."""
+        if now.date() == self.at.date():
+            return self
+        summary = replace(self.whole.summary, checks_today=0)
+        return replace(self, whole=replace(self.whole, summary=summary), at=now)
 
 
 class Memory:
@@ -76,7 +81,10 @@ class Memory:
     def find(self, key: Key, row: Row, now: datetime) -> Whole | None:
         """What was made of the same row a moment ago."""
         made = self._made.get(key)
-        return made.whole if made is not None and made.holds(row, now) else None
+        if made is None or not made.holds(row, now):
+            return None
+        self._made[key] = made.on(now)
+        return self._made[key].whole
 
     def keep(self, key: Key, made: _Made) -> None:
         _put(self._made, key, made)
@@ -108,6 +116,12 @@ async def page(
                 memory.keep_total(team_id, every, mark, counted)
             total = counted - page.of_status
     return page.items, total
+
+
+async def names(db: Db, team_id: int, ids: Sequence[UUID]) -> dict[UUID, str]:
+    """What those of *ids* are called that are the team's."""
+    async with db.connection() as tx:
+        return await monitor_lists.names(tx, team_id, ids)
 
 
 async def found(db: Db, team_id: int, id_: UUID) -> Monitor:

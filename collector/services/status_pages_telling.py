@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from collector import metrics
 from collector.core import events as payloads
 from collector.core.access import Actor
 from collector.core.statuspage_news import published, topic, updated
@@ -54,7 +53,6 @@ async def tell(
         now=said.at,
     )
     await events.append(tx, page.team_id, after.id, kind, payload, said.at)
-    metrics.events.labels(kind).inc()
 
 
 def _news(before: Incident | None, after: Incident, said: Update) -> News:

@@ -3,16 +3,24 @@
 from collections.abc import Callable, Collection
 
 from collector import metrics
+from collector.storage.aftermath import Aftermath
 
 
-def count(kinds: Collection[str]) -> None:
-    """*kinds*: of each event that was appended, as often as it was."""
-    for kind in kinds:
-        metrics.events.labels(kind).inc()
+def passing_on(tell: Callable[[], None], send: Callable[[], None]) -> Callable[[Aftermath], None]:
+    """For `Db.pass_on`: *tell* wakes who passes events on, *send* who makes deliveries."""
+
+    def pass_on(left: Aftermath) -> None:
+        for kind in left.events:
+            metrics.events.labels(kind).inc()
+        if left.events:
+            tell()
+        if left.queued:
+            send()
+
+    return pass_on
 
 
 def told(kinds: Collection[str], tell: Callable[[], None]) -> None:
     """*tell* wakes who passes events on; of no events it is not called."""
-    count(kinds)
     if kinds:
         tell()

@@ -1,7 +1,7 @@
 """The door to PostgreSQL: a pool that finds the primary; a lost database becomes Unavailable here."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -10,6 +10,7 @@ import asyncpg
 import orjson
 import structlog
 
+from collector.storage.aftermath import Aftermath, collected
 from shared.backoff import full_jitter
 from shared.errors import CannotStart, Unavailable
 
@@ -54,10 +55,14 @@ _SINCE_17: Final = {"transaction_timeout": "120s"}  # longer than a statement's
 
 
 class Db:
-    """A pool of connections to the primary."""
+    """A pool of connections to the primary.
+
+    *pass_on* is called after each commit that left something for others, whoever's transaction it was.
+    """
 
     def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]") -> None:
         self._pool = pool
+        self.pass_on: Callable[[Aftermath], None] = _to_nobody
 
     @classmethod
     async def open(cls, url: str, *, size: int = 8, name: str = "tocsin") -> "Db":
@@ -86,8 +91,12 @@ class Db:
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Tx]:
         """One READ COMMITTED transaction. Raises Unavailable when the database is away or goes meanwhile."""
-        async with self.connection() as connection, connection.transaction():
-            yield connection
+        async with self.connection() as connection:
+            with collected(connection) as left:
+                async with connection.transaction():
+                    yield connection
+        if left:
+            self.pass_on(left)
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Tx]:
@@ -125,6 +134,10 @@ class Db:
             return await self._pool.acquire(timeout=_ACQUIRE_S)
         except _AWAY as error:
             raise _unavailable() from error
+
+
+def _to_nobody(_: Aftermath) -> None:
+    """For where nobody passes anything on."""
 
 
 async def connect(url: str, **kwargs: Any) -> Connection:

@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from collector.core.retry import MAX_EXPIRIES, TRIES_IN_ORDER
+from collector.storage.aftermath import queued
 from collector.storage.db import Tx
 
 GRACE = timedelta(seconds=15)
@@ -112,6 +113,8 @@ async def insert(tx: Tx, deliveries: Sequence[New], cause: str = "event") -> int
         [one.event_kind for one in deliveries],
         cause,
     )
+    if rows:
+        queued(tx)
     return len(rows)
 
 
@@ -130,6 +133,8 @@ async def again(tx: Tx, team_id: int, delivery_id: UUID, new_id: UUID) -> bool:
         delivery_id,
         new_id,
     )
+    if made is not None:
+        queued(tx)
     return made is not None
 
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from collector.storage.aftermath import appended
 from collector.storage.db import Tx
 from shared.ids import uuid7
 
@@ -86,3 +87,4 @@ async def append_all(tx: Tx, events: Sequence[Event], now: datetime) -> None:
         # No array of PostgreSQL holds lists of different lengths.
         [",".join(map(str, event.channels)) for event in ordered],
     )
+    appended(tx, [event.kind for event in ordered])

@@ -1,6 +1,7 @@
 """Lists of monitors: pages of a team's, newest first."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -74,6 +75,12 @@ async def newest(tx: Tx, team_id: int, wanted: Wanted, limit: int, offset: int) 
     where, values = _where(team_id, wanted)
     rows = await tx.fetch(f"SELECT {_shown(where, len(values))} AS shown", *values, limit, offset)
     return [_read(text) for text in rows[0]["shown"]]
+
+
+async def names(tx: Tx, team_id: int, ids: Sequence[UUID]) -> dict[UUID, str]:
+    """Of those of *ids* that are the team's."""
+    rows = await tx.fetch("SELECT id, name FROM monitors WHERE team_id = $1 AND id = ANY ($2)", team_id, ids)
+    return {row["id"]: row["name"] for row in rows}
 
 
 @dataclass(frozen=True, slots=True)

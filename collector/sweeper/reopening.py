@@ -9,7 +9,6 @@ from collector.core.holds import Hold, allowed, holding
 from collector.core.incident import standing
 from collector.services import announcing
 from collector.services.holding import Around, around, monitor
-from collector.services.telling import count
 from collector.storage import events, incidents, judged, reopening, timeline
 from collector.storage.db import Db, Tx
 from collector.storage.judged import Incident, Judged
@@ -45,7 +44,6 @@ class Reopening:
             ]
             if again:
                 await _reopen(tx, again, now)
-        count([_KIND for _ in again])
         return len(again) == _AT_ONCE
 
 

@@ -14,6 +14,8 @@ from shared.tokens import new_key
 from tests.services.ground import make_monitors, make_team
 
 NOW = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
+# Half a second before an hour, and a day, begins.
+EVE = datetime(2026, 1, 5, 23, 59, 59, 500_000, tzinfo=UTC)
 MANY = 64
 KEYRING = Keyring.parse(new_key())
 
@@ -27,10 +29,29 @@ async def made(db: Db) -> tuple[int, Sequence[UUID]]:
     return team_id, [row["id"] for row in rows]
 
 
-async def read(db: Db, team_id: int, ids: Sequence[UUID], after: float) -> list[Whole]:
-    """Each of them, so many seconds after NOW."""
-    now = NOW + timedelta(seconds=after)
+async def read(db: Db, team_id: int, ids: Sequence[UUID], after: float, start: datetime = NOW) -> list[Whole]:
+    """Each of them, so many seconds after *start*."""
+    now = start + timedelta(seconds=after)
     return [await monitor_reads.one(db, KEYRING, team_id, id_, secrets=True, now=now) for id_ in ids]
+
+
+async def checked(db: Db, id_: UUID, at: datetime) -> None:
+    """A good check of the monitor."""
+    async with db.transaction() as tx:
+        await tx.execute("INSERT INTO locations (name) VALUES ('local')")
+        await tx.execute(
+            """
+            INSERT INTO results (ts, monitor, location, n, run, status, code, ms)
+            SELECT $2, monitor, location, 0, 1, 1, 200, 20 FROM monitors, locations WHERE id = $1
+            """,
+            id_,
+            at,
+        )
+
+
+def made_anew(again: Sequence[Whole], before: Sequence[Whole]) -> int:
+    """How many the database was asked for again: what is remembered has its configuration from then."""
+    return sum(one.config is not other.config for one, other in zip(again, before, strict=True))
 
 
 @pytest.mark.parametrize(("after", "least", "most"), [(4.9, 0, 0), (7.5, 1, MANY - 1), (10, MANY, MANY)])
@@ -40,6 +61,37 @@ async def test_numbers_made_together_are_made_anew_apart(db: Db, after: float, l
     before = await read(db, team_id, ids, 0)
     again = await read(db, team_id, ids, after)
 
-    anew = sum(one is not other for one, other in zip(again, before, strict=True))
-    assert least <= anew <= most
+    assert least <= made_anew(again, before) <= most
+    assert sum(one is not other for one, other in zip(again, before, strict=True)) <= most
+    await monitor_reads.close(db)
+
+
+HOURS = [pytest.param(EVE - timedelta(hours=3), id="an hour"), pytest.param(EVE, id="a day")]
+
+
+@pytest.mark.parametrize("eve", HOURS)
+@pytest.mark.parametrize(("after", "least", "most"), [(1, 0, 0), (7.5, 1, MANY - 1), (10, MANY, MANY)])
+async def test_the_begin_of_an_hour_or_a_day_has_not_all_numbers_asked_for_at_once(
+    db: Db, eve: datetime, after: float, least: int, most: int
+) -> None:
+    team_id, ids = await made(db)
+
+    before = await read(db, team_id, ids, 0, eve)
+    again = await read(db, team_id, ids, after, eve)
+
+    assert least <= made_anew(again, before) <= most
+    await monitor_reads.close(db)
+
+
+async def test_what_was_checked_yesterday_is_not_told_as_checked_today(db: Db) -> None:
+    team_id, [first, *_] = await made(db)
+    await checked(db, first, EVE - timedelta(seconds=20))
+
+    [before] = await read(db, team_id, [first], 0, EVE)
+    [after] = await read(db, team_id, [first], 1, EVE)
+    [again] = await read(db, team_id, [first], 2, EVE)
+
+    assert (before.summary.checks_today, after.summary.checks_today) == (1, 0)
+    assert made_anew([after], [before]) == 0
+    assert again is after
     await monitor_reads.close(db)
