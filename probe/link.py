@@ -26,6 +26,8 @@ LASTING: Final = frozenset(
         grpc.StatusCode.UNIMPLEMENTED,
     }
 )
+# Of these, what the probe's own identity meets: it is out, whichever collector is asked.
+FINAL: Final = frozenset({grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED})
 
 
 @dataclass(frozen=True, slots=True)

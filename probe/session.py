@@ -18,7 +18,8 @@ from probe.batches import Batcher
 from probe.clock import wall_us
 from probe.credentials import Credentials
 from probe.lanes import Lanes
-from probe.link import KEEPALIVE, LASTING, Keepalive, channel
+from probe.link import FINAL, KEEPALIVE, LASTING, Keepalive, channel
+from probe.pace import Pace
 from probe.plan import Plan, prepare
 from probe.releases import Releases
 from probe.runner import Ran
@@ -26,7 +27,6 @@ from probe.scheduler import Scheduler
 from probe.spool import Spool
 from probe.vitals import take as take_vitals
 from shared import __version__
-from shared.backoff import full_jitter
 from shared.clock import boot_id, boot_us, iso, utc_now
 from shared.loop import Bell
 from shared.results import Run
@@ -40,14 +40,16 @@ Call: TypeAlias = "grpc.aio.StreamStreamCall[probe_pb2.FromProbe, probe_pb2.ToPr
 PROTOCOL: Final = 1
 _WELCOME_S: Final = 10.0
 _VITALS_S: Final = 5.0
-_FIRST_WAIT_S: Final = 0.25
-_LONGEST_WAIT_S: Final = 5.0
-# A session that held so long was a good one: after it the next try is made soon.
-_GOOD_S: Final = 10.0
+# While the probe waits for its next try, its certificate may become another one.
+_LOOK_EVERY_S: Final = 5.0
 _DEFAULT_UNACKED: Final = 16
 _MOST_UNACKED: Final = 256
 _MOST_RANGES: Final = 1000
 _MOST_ANSWERS: Final = 1000
+_TO_DO: Final = (
+    "stop it; or have it begin anew: remove key.pem and certificate.pem from its data directory, "
+    "and start it with a new TOCSIN_JOIN_TOKEN"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,21 +105,28 @@ class Session:
 
     async def run(self) -> None:
         """Connect, talk, and when the stream ends do it again, with the next collector of the list."""
-        waits = full_jitter(_FIRST_WAIT_S, _LONGEST_WAIT_S)
+        pace = Pace()
         for collector in itertools.cycle(self._collectors):
-            began = time.monotonic()
+            began, shown, refused = time.monotonic(), self._credentials(), False
             try:
                 await self._connect(collector)
             except grpc.aio.AioRpcError as error:
                 self._complain(collector, error.code(), error.details() or "")
+                refused = error.code() in FINAL
             except TimeoutError:
                 self._complain(collector, grpc.StatusCode.DEADLINE_EXCEEDED, "no welcome in time")
-            if time.monotonic() - began > _GOOD_S:
-                waits = full_jitter(_FIRST_WAIT_S, _LONGEST_WAIT_S)
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(next(waits)):
-                    await self._stopping.wait()
+            await self._rest(pace.wait_s(refused=refused, lasted_s=time.monotonic() - began), shown)
             if self._stopping.is_set():
+                return
+
+    async def _rest(self, seconds: float, shown: Credentials) -> None:
+        """Until the next try: with another certificate than was *shown* it is worth one at once."""
+        until = time.monotonic() + seconds
+        while not self._stopping.is_set() and (left := until - time.monotonic()) > 0:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(min(left, _LOOK_EVERY_S)):
+                    await self._stopping.wait()
+            if self._credentials() is not shown:
                 return
 
     def stop(self) -> None:
@@ -260,7 +269,9 @@ class Session:
             return
         self._complaint = complaint
         if code in LASTING:
-            log.error("the collector refuses this probe", collector=collector, reason=details or code.name)
+            todo = {"todo": _TO_DO} if code in FINAL else {}
+            reason = details or code.name
+            log.error("the collector refuses this probe", collector=collector, reason=reason, **todo)
         else:
             log.warning("no collector", collector=collector, status=code.name, reason=details)
 

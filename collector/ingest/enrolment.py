@@ -8,6 +8,7 @@ import grpc
 import structlog
 
 from collector.ingest.credentials import Credentials
+from collector.ingest.sessions_refused import Refusals
 from collector.services import enrolment
 from collector.services.enrolment import Issued
 from collector.storage.db import Db
@@ -30,6 +31,7 @@ class Enrolment:
         self._db = db
         self._credentials = credentials
         self._now = now
+        self._refusals = Refusals()
 
     async def Enrol(  # noqa: N802 - the name in the .proto
         self, asked: probe_pb2.EnrolRequest, context: Any
@@ -47,7 +49,7 @@ class Enrolment:
                 now=self._now(),
             )
 
-        return await _answer(enrol, context, "enrolled")
+        return await self._answer(enrol, context, "enrolled")
 
     async def Renew(  # noqa: N802 - the name in the .proto
         self, asked: probe_pb2.RenewRequest, context: Any
@@ -60,14 +62,17 @@ class Enrolment:
                 self._db, self._credentials.trust, probe_id=probe_id, csr=asked.csr, now=self._now()
             )
 
-        return await _answer(renew, context, "certificate renewed")
+        return await self._answer(renew, context, "certificate renewed")
 
-
-async def _answer(deed: Callable[[], Awaitable[Issued]], context: Any, done: str) -> probe_pb2.Credentials:
-    try:
-        issued = await deed()
-    except TocsinError as error:
-        log.warning("no certificate given", peer=context.peer(), reason=str(error))
-        await context.abort(_STATUS.get(type(error), grpc.StatusCode.UNAVAILABLE), str(error))
-    log.info(done, probe=str(issued.probe_id), peer=context.peer())
-    return probe_pb2.Credentials(certificate=issued.certificate, bundle=issued.bundle)
+    async def _answer(
+        self, deed: Callable[[], Awaitable[Issued]], context: Any, done: str
+    ) -> probe_pb2.Credentials:
+        try:
+            issued = await deed()
+        except TocsinError as error:
+            peer, reason = context.peer(), str(error)
+            if calls := self._refusals.calls(peer.rpartition(":")[0], reason):
+                log.warning("no certificate given", peer=peer, reason=reason, calls=calls)
+            await context.abort(_STATUS.get(type(error), grpc.StatusCode.UNAVAILABLE), reason)
+        log.info(done, probe=str(issued.probe_id), peer=context.peer())
+        return probe_pb2.Credentials(certificate=issued.certificate, bundle=issued.bundle)

@@ -18,6 +18,7 @@ from collector.ingest.enrolment import Enrolment
 from collector.ingest.sessions_batches import MAX_UNACKED
 from collector.ingest.sessions_clock import moment
 from collector.ingest.sessions_link import Link, TakenOver
+from collector.ingest.sessions_refused import Refusals
 from collector.ingest.writer import Fenced, Writer
 from collector.services.sessions import accept, is_connected
 from collector.services.signals import Signals
@@ -45,6 +46,7 @@ STATUS: dict[type[TocsinError], grpc.StatusCode] = {
     TakenOver: grpc.StatusCode.ABORTED,
 }
 
+_REFUSALS = (hellos.BadMessage, hellos.WrongProtocol, Unauthorized, Forbidden, Conflict)
 _OPTIONS = (
     ("grpc.max_receive_message_length", convert.MAX_BATCH_BYTES + 65_536),
     ("grpc.keepalive_time_ms", 20_000),
@@ -90,6 +92,7 @@ class Sessions:
         self._nodes = nodes
         self._links: dict[int, Link] = {}
         self._ended: list[probes.Sign] = []
+        self._refusals = Refusals()
         self._server: grpc.aio.Server | None = None
         self.bell = Bell()
         signals.subscribe("plan", self._hear_plan)
@@ -173,8 +176,20 @@ class Sessions:
             log.exception("session failed", peer=context.peer())
             end = Unavailable("internal error")
         if end is not None:
-            log.info("session ended", peer=context.peer(), reason=str(end))
+            self._say(context, end)
             await context.abort(STATUS.get(type(end), grpc.StatusCode.UNAVAILABLE), str(end))
+
+    def _say(self, context: Context, end: TocsinError) -> None:
+        """Why a session ended, or none began; who is refused calls again, and is not told of each time."""
+        if not isinstance(end, _REFUSALS):
+            log.info("session ended", peer=context.peer(), reason=str(end))
+            return
+        try:
+            who = str(self._credentials.passport(context).probe_id)
+        except TocsinError:
+            who = context.peer().rpartition(":")[0]
+        if calls := self._refusals.calls(who, str(end)):
+            log.info("probe refused", probe=who, peer=context.peer(), reason=str(end), calls=calls)
 
     async def _hold(self, requests: AsyncIterator[probe_pb2.FromProbe], context: Context) -> None:
         passport = self._credentials.passport(context)

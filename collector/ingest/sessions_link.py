@@ -89,10 +89,13 @@ class Link:
         write: Callable[[probe_pb2.ToProbe], Awaitable[None]],
     ) -> None:
         """Until the probe half-closes and everything is acknowledged; raises what ended it otherwise."""
+        # Until that is written nothing ends the stream: gRPC would send its first headers twice, and no end.
+        await write(welcome)
+        del welcome
         self._holder = holder = asyncio.current_task()
         try:
-            await self._outbox.put(welcome)
-            del welcome
+            if self._why is not None:
+                raise self._why
             await self._work(messages, write)
         except asyncio.CancelledError:
             why = self._why

@@ -376,7 +376,7 @@ async def test_nobody_there_is_worth_a_warning_from_the_second_time_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     peer = Peer()
-    monkeypatch.setattr("probe.session.full_jitter", lambda *_: itertools.repeat(0.6))
+    monkeypatch.setattr("probe.pace.full_jitter", lambda *_: itertools.repeat(0.6))
     with structlog.testing.capture_logs() as logs:
         await peer.start()
         await peer.stop()

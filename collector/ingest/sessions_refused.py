@@ -1,0 +1,28 @@
+"""Probes that are turned away call again and again: what is said of each, and how often."""
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+_AGAIN_S: Final = 600.0
+_MOST: Final = 1_000
+
+
+class Refusals:
+    """Knows of whom was said why, for as long as it need not be said again."""
+
+    __slots__ = ("_clock", "_said")
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._said: dict[tuple[str, str], tuple[float, int]] = {}
+
+    def calls(self, who: str, why: str) -> int:
+        """How many of its calls are to be told of now, this one included; 0: it was said a while ago."""
+        now = self._clock()
+        until, untold = self._said.pop((who, why), (now, 0))
+        due = now >= until
+        self._said[who, why] = (now + _AGAIN_S, 0) if due else (until, untold + 1)
+        if len(self._said) > _MOST:
+            del self._said[next(iter(self._said))]  # who was not heard of for the longest time
+        return untold + 1 if due else 0

@@ -1,0 +1,35 @@
+"""When to call again: soon, but after minutes once a collector has turned the probe away for good."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from shared.backoff import full_jitter
+
+_FIRST_S: Final = 0.25
+_LONGEST_S: Final = 5.0
+_FIRST_REFUSED_S: Final = 5.0
+_LONGEST_REFUSED_S: Final = 300.0
+# A session that held so long was a good one: after it the next try is made soon.
+_GOOD_S: Final = 10.0
+
+
+class Pace:
+    """One for all tries of a probe."""
+
+    __slots__ = ("_refused", "_waits")
+
+    def __init__(self) -> None:
+        self._refused = False
+        self._waits = _waits(refused=False)
+
+    def wait_s(self, *, refused: bool, lasted_s: float) -> float:
+        """Seconds from the end of a try, which lasted *lasted_s*, to the next one."""
+        if refused != self._refused or lasted_s > _GOOD_S:
+            self._refused, self._waits = refused, _waits(refused=refused)
+        return next(self._waits)
+
+
+def _waits(*, refused: bool) -> Iterator[float]:
+    if refused:
+        return full_jitter(_FIRST_REFUSED_S, _LONGEST_REFUSED_S)
+    return full_jitter(_FIRST_S, _LONGEST_S)
