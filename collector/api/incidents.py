@@ -53,8 +53,8 @@ async def get(request: web.Request) -> web.Response:
 
 async def create(request: web.Request) -> web.Response:
     at_hand = deps(request)
-    wanted, unknown = check(NewIncident, incidents.settable(await body(request), NewIncident))
-    made = await incident_deeds.create(at_hand.db, actor(request), wanted, at_hand.now())
+    sent = incidents.settable(await body(request), NewIncident)
+    made, unknown = await incident_deeds.raise_(at_hand.db, actor(request), sent, at_hand.now())
     answer = {
         "id": ids.show("inc", made.id),
         "title": made.title,

@@ -68,6 +68,11 @@ async def spend(app: web.Application, address: str) -> Standing:
     return await app[_LIMITS].address(_key(address))
 
 
+def look(app: web.Application, address: str) -> Standing:
+    """How the bucket of an address stands; nothing is taken from it."""
+    return app[_LIMITS].look(_key(address))
+
+
 def stands(request: web.Request, standing: Standing) -> None:
     """Remember how the bucket stands that this request was counted in, for `mark` to tell."""
     request[_STANDING] = standing
@@ -96,7 +101,7 @@ def _would_be(
     request: web.Request, response: web.StreamResponse, address: Callable[[web.Request], str]
 ) -> Standing:
     if counts(request.path):
-        return request.app[_LIMITS].look(_key(address(request)))
+        return look(request.app, address(request))
     return _SPENT if response.status == 429 else _UNTOUCHED
 
 

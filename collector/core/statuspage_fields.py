@@ -51,6 +51,10 @@ def is_moment(text: str) -> bool:
         return False
 
 
+def _at(text: str) -> datetime:
+    return datetime.fromisoformat(text.upper())
+
+
 _Ink = (MinLen(1), Predicate(has_ink), Says("must not be blank"))
 Name = Annotated[str, MaxLen(255), *_Ink]
 Message = Annotated[str, MaxLen(10_000), *_Ink]
@@ -151,6 +155,12 @@ class Incident:
             return {name: "is only for severity maintenance" for name, value in named.items() if value}
         if self.scheduled_end and not self.scheduled_start:
             return {"scheduledStart": "Scheduled start is required"}
+        if (
+            self.scheduled_start
+            and self.scheduled_end
+            and _at(self.scheduled_end) <= _at(self.scheduled_start)
+        ):
+            return {"scheduledEnd": "must be after scheduledStart"}
         return {}
 
 

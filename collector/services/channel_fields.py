@@ -9,10 +9,10 @@ from annotated_types import MaxLen, MinLen, Predicate
 
 from collector.channels import CHANNELS, Channel, apprise
 from collector.core.monitor import has_ink, merge
+from collector.services import references
 from collector.services._shapes import members
 from collector.services.masking import kept
 from collector.services.validation import read, to_json
-from shared import ids
 from shared.errors import Invalid
 from shared.kinds.fields import Says
 
@@ -74,13 +74,7 @@ def for_update(body: Mapping[str, Any], type_: str, settings: Settings, config: 
 
 def named_monitors(config: Mapping[str, Any]) -> dict[str, UUID]:
     """The monitors that a configuration names, by the keys that a fault of theirs would have."""
-    named = config.get("monitors")
-    found = {
-        f"monitors[{at}]": ids.read("mon", text)
-        for at, text in enumerate(named if isinstance(named, list) else [])
-        if isinstance(text, str)
-    }
-    return {key: id_ for key, id_ in found.items() if id_ is not None}
+    return references.many("mon", "monitors", config.get("monitors"))
 
 
 def _settings(body: Mapping[str, Any]) -> dict[str, Any]:

@@ -59,9 +59,9 @@ async def create(db: Db, keyring: Keyring, who: Actor, body: Mapping[str, Any], 
     """Raises Invalid; Conflict when the team has very many."""
     wish, team_id = for_create(body), who.team_id
     async with db.transaction() as tx:
+        settings, channel = wish.checked(await _strangers(tx, team_id, wish.monitors, known=()))
         if await table.count(tx, team_id, None) >= MOST:
             raise Conflict(f"A team has {MOST} alert channels at most")
-        settings, channel = wish.checked(await _strangers(tx, team_id, wish.monitors, known=()))
         config, id_ = to_json(channel), ids.uuid7()
         rest, sealed = _split(keyring, team_id, id_, body["type"], config)
         row = Row(

@@ -3,17 +3,19 @@
 The database decides who was first: a move takes the row only from the state that allows it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import asyncpg
 
 from collector.core.access import Actor
 from collector.core.incident_fields import Changes, NewIncident
-from collector.services import announcing, audit
+from collector.services import announcing, audit, references
 from collector.services.incidents import WHAT
+from collector.services.validation import read
 from collector.storage import alerts, events, monitors, timeline
 from collector.storage import incident_reads as reads
 from collector.storage import incident_writes as writes
@@ -23,6 +25,7 @@ from collector.storage.timeline import Entry
 from shared import ids
 from shared.errors import Conflict, Invalid, NotFound
 
+_NO_MONITOR = "there is no such monitor"
 # What the events of a deed call it.
 _TOLD_AS = {
     "create": "created",
@@ -33,13 +36,24 @@ _TOLD_AS = {
 }
 
 
+async def raise_(db: Db, actor: Actor, sent: Mapping[str, Any], now: datetime) -> tuple[Incident, list[str]]:
+    """The incident that a body asks for, and the fields that nobody knows. Raises Invalid."""
+    found = read(NewIncident, sent)
+    if found.value is None:
+        named = references.one("mon", "monitorId", sent.get("monitorId"))
+        async with db.connection() as tx:
+            there = await monitors.known(tx, actor.team_id, list(named.values())) if named else set()
+        raise Invalid({**references.strangers(named, there, _NO_MONITOR), **found.faults})
+    return await create(db, actor, found.value, now), found.unknown
+
+
 async def create(db: Db, actor: Actor, wanted: NewIncident, now: datetime) -> Incident:
     """Raises Invalid when its monitor is none of the team's."""
     id_ = ids.uuid7()
     monitor_id = ids.read("mon", wanted.monitor_id) if wanted.monitor_id else None
     async with db.transaction() as tx:
         if monitor_id and not await monitors.known(tx, actor.team_id, [monitor_id]):
-            raise Invalid({"monitorId": "there is no such monitor"})
+            raise Invalid({"monitorId": _NO_MONITOR})
         await writes.insert(tx, actor.team_id, id_, asdict(wanted), monitor_id, now)
         await _log(tx, actor, id_, "created", wanted.title, now)
         return await _told(tx, actor, "create", id_, now)

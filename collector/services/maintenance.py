@@ -10,7 +10,7 @@ from uuid import UUID
 from collector.core.access import Actor
 from collector.core.maintenance import SHOWN, Laid, Span, from_now, lay, status
 from collector.core.revision import require
-from collector.services import audit
+from collector.services import audit, references
 from collector.services.maintenance_fields import Asked, for_create, for_update
 from collector.services.validation import ignored
 from collector.storage import maintenance as spans
@@ -59,9 +59,9 @@ async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> 
     """Raises Invalid; Conflict when the team has very many."""
     wish = for_create(body)
     async with db.transaction() as tx:
+        asked = wish.checked(await _strangers(tx, who.team_id, wish.monitors, known=()))
         if await table.count(tx, who.team_id, None, now) >= MOST:
             raise Conflict(f"A team has {MOST} maintenance windows at most; delete some that are over")
-        asked = wish.checked(await _strangers(tx, who.team_id, wish.monitors, known=()))
         more = _lay(asked, now)
         row = Row(
             team_id=who.team_id,
@@ -223,7 +223,7 @@ async def _strangers(
     """Faults of named monitors that the team does not have; *known* ones may have gone since."""
     new = {key: id_ for key, id_ in named.items() if id_ not in known}
     there = await monitors.known(tx, team_id, list(new.values())) if new else set()
-    return {key: "there is no such monitor" for key, id_ in new.items() if id_ not in there}
+    return references.strangers(new, there, "there is no such monitor")
 
 
 def _there(row: Row | None) -> Row:

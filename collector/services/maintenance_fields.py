@@ -1,7 +1,7 @@
 """Reads the body of a request for a maintenance window: for which monitors, when, and how often."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
@@ -15,9 +15,9 @@ from collector.core import recurrence
 from collector.core.maintenance import LONGEST_S, Schedule, Selection, local, moment, occurrences
 from collector.core.monitor import MonitorId, Tags, has_ink
 from collector.core.recurrence import BadRule
+from collector.services import references
 from collector.services._shapes import members
 from collector.services.validation import read
-from shared import ids
 from shared.errors import Invalid
 from shared.kinds.fields import NumericText, Says
 
@@ -136,14 +136,9 @@ def _read(body: Mapping[str, Any], values: Mapping[str, Any], old: Schedule | No
     known = {*members(Fields), *_SHOWN}
     unknown = [name for name in body if name not in known]
     found = read(Fields, values)
-    named = values.get("monitors")
-    monitors = {
-        f"monitors[{at}]": id_
-        for at, text in enumerate(named if isinstance(named, list) else [])
-        if isinstance(text, str) and (id_ := ids.read("mon", text))
-    }
+    monitors = references.many("mon", "monitors", values.get("monitors"))
     if found.value is None:
-        return Wish(None, monitors, found.faults, unknown)
+        return Wish(None, monitors, {**_beside(found.faults, values, old), **found.faults}, unknown)
     schedule, faults = _schedule(found.value, old)
     if schedule is None:
         return Wish(None, monitors, faults, unknown)
@@ -151,6 +146,16 @@ def _read(body: Mapping[str, Any], values: Mapping[str, Any], old: Schedule | No
     selection = Selection(fields.all, list(dict.fromkeys(monitors.values())), fields.tags)
     asked = Asked(fields.name, fields.description, fields.enabled, selection, schedule)
     return Wish(asked, monitors, {}, unknown)
+
+
+def _beside(bad: Collection[str], values: Mapping[str, Any], old: Schedule | None) -> dict[str, str]:
+    """What is wrong with the times, as far as they can be read beside fields that are *bad*."""
+    fields = {key.partition("[")[0].partition(".")[0] for key in bad}
+    if fields & {"start", "end", "duration", "timezone"}:
+        return {}
+    sound = {name: value for name, value in values.items() if name not in fields}
+    readable = read(Fields, {"name": "readable", **sound, "all": True}).value
+    return _schedule(readable, old)[1] if readable else {}
 
 
 def _schedule(fields: Fields, old: Schedule | None) -> tuple[Schedule | None, dict[str, str]]:

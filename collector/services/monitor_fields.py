@@ -178,9 +178,8 @@ def _read(of: type[S], type_: Any, parts: _Parts, nodes: Nodes) -> Wish[S]:
         return Wish(str(type_), settings.value, None, faults, parts.unknown)
     kind = read(KINDS[parts.kind], parts.config)
     unknown = parts.unknown + [f"config.{name}" for name in kind.unknown]
-    beyond = {}
-    if kind.value is not None:
-        beyond = receiving.faults(kind.value) | web3_nodes.faults(kind.value, nodes)
+    beyond = web3_nodes.faults(parts.kind, parts.config, kind.faults, nodes)
+    beyond |= receiving.faults(parts.kind, parts.config, kind.faults)
     return Wish(type_, settings.value, kind.value, {**kind.faults, **beyond, **faults}, unknown)
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -39,11 +39,12 @@ def settled(kind: Kind) -> Mapping[str, Any]:
     return SETTLED if isinstance(kind, tuple(RECEIVING.values())) else {}
 
 
-def faults(kind: Kind) -> dict[str, str]:
-    """What only the service can see to be wrong."""
-    if not isinstance(kind, Heartbeat) or kind.cron is None:
+def faults(type_: str, config: Mapping[str, Any], bad: Collection[str]) -> dict[str, str]:
+    """What only the service can see to be wrong with *config*, whose *bad* fields cannot be read."""
+    cron = config.get("cron")
+    if type_ != "heartbeat" or cron is None or "cron" in bad:
         return {}
-    found = heartbeat_times.fault(kind.cron)
+    found = heartbeat_times.fault(cron)
     return {"cron": found} if found else {}
 
 

@@ -1,15 +1,15 @@
 """Reads the body of a request for an alert rule: what is wrong with it, and what it names."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 from uuid import UUID
 
 from collector.core.monitor import merge
 from collector.core.rule_fields import Conditions, Rule
+from collector.services import references
 from collector.services._shapes import members
 from collector.services.validation import read
-from shared import ids
 from shared.errors import Invalid
 from shared.kinds.fields import camel
 
@@ -77,14 +77,8 @@ def _read(body: Mapping[str, Any], values: Mapping[str, Any]) -> Wish:
     policy = values.get("escalationPolicy")
     escalates_to = policy.get("escalateToChannels") if isinstance(policy, Mapping) else None
     channels = {
-        **dict(_named(values.get("channels"), "chan", "channels")),
-        **dict(_named(escalates_to, "chan", "escalationPolicy.escalateToChannels")),
+        **references.many("chan", "channels", values.get("channels")),
+        **references.many("chan", "escalationPolicy.escalateToChannels", escalates_to),
     }
-    monitors = dict(_named(values.get("monitors"), "mon", "monitors"))
+    monitors = references.many("mon", "monitors", values.get("monitors"))
     return Wish(found.value, monitors, channels, found.faults, [*unknown, *found.unknown])
-
-
-def _named(listed: Any, prefix: str, key: str) -> Iterator[tuple[str, UUID]]:
-    for at, text in enumerate(listed if isinstance(listed, list) else []):
-        if isinstance(text, str) and (id_ := ids.read(prefix, text)):
-            yield f"{key}[{at}]", id_

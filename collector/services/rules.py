@@ -9,7 +9,7 @@ from uuid import UUID
 from collector.core.access import Actor
 from collector.core.revision import require
 from collector.core.rule_fields import Conditions, Rule
-from collector.services import audit
+from collector.services import audit, references
 from collector.services.rule_fields import Wish, conditions_of, for_create, for_update
 from collector.services.validation import ignored, to_json
 from collector.storage import alert_marks, monitors
@@ -52,9 +52,9 @@ async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> 
     """Raises Invalid; Conflict when the team has very many."""
     wish = for_create(body)
     async with db.transaction() as tx:
+        rule = wish.checked(await strangers(tx, who.team_id, wish))
         if await table.count(tx, who.team_id, Wanted()) >= MOST:
             raise Conflict(f"A team has {MOST} alert rules at most")
-        rule = wish.checked(await strangers(tx, who.team_id, wish))
         row = Row(
             team_id=who.team_id,
             id=ids.uuid7(),
@@ -131,7 +131,7 @@ async def strangers(tx: Tx, team_id: int, wish: Wish, before: Row | None = None)
     known: Collection[UUID] = {*before.monitors, *before.channels, *before.escalate_to} if before else ()
     new = {key: id_ for key, id_ in wish.monitors.items() if id_ not in known}
     there = await monitors.known(tx, team_id, list(new.values())) if new else set()
-    faults = {key: "there is no such monitor" for key, id_ in new.items() if id_ not in there}
+    faults = references.strangers(new, there, "there is no such monitor")
     gone = await table.unknown_channels(tx, team_id, list(wish.channels.values())) if wish.channels else set()
     return faults | {key: "there is no such channel" for key, id_ in wish.channels.items() if id_ in gone}
 

@@ -18,13 +18,13 @@ from collector.core.statuspage_fields import Page as Fields
 from collector.services import audit
 from collector.services import status_pages_components as components
 from collector.services.status_pages_components import Seen
-from collector.services.status_pages_fields import record, there, wish
+from collector.services.status_pages_fields import Wish, asked_for, record, there
 from collector.services.validation import to_json
 from collector.storage import status_pages as table
 from collector.storage.db import Db, Tx
 from collector.storage.status_pages import Counts, Page
 from shared import ids
-from shared.errors import Conflict, Invalid
+from shared.errors import Conflict
 
 _TRIES = 9
 
@@ -52,8 +52,13 @@ def settable(page: Page) -> dict[str, Any]:
 
 async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime, *, public_url: str) -> Known:
     """Raises Invalid, Conflict."""
-    asked, warnings = wish(NewPage, body, {})
-    _refuse_ours(asked.domain, public_url)
+    said = asked_for(NewPage, body, {})
+    ours = _ours(said, public_url)
+    if said.faults or ours:
+        async with db.connection() as tx:
+            _, strangers = await components.named_first(tx, who.team_id, said)
+        ours |= strangers
+    asked = said.checked(ours)
     page = Page(
         team_id=who.team_id,
         id=ids.uuid7(),
@@ -70,9 +75,9 @@ async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime, *, 
     async with db.transaction() as tx:
         page = await _addressed(tx, page)
         await table.insert(tx, page)
-        await components.add_all(tx, page, asked.components, now)
+        await components.add_first(tx, page, said, now)
         await record(tx, who, "create", page)
-        return await _known(tx, page, now, [*warnings, *_warnings(page)])
+        return await _known(tx, page, now, [*said.warnings, *_warnings(page)])
 
 
 async def page(db: Db, team_id: int, limit: int | None, offset: int) -> tuple[list[Known], int]:
@@ -114,7 +119,8 @@ async def update(
     async with db.transaction() as tx:
         before = there(await table.lock(tx, who.team_id, id_))
         require(before.revision, only)
-        asked, warnings = wish(Fields, _merged(body, before), settable(before))
+        said = asked_for(Fields, _merged(body, before), settable(before))
+        asked = said.checked(_ours(said, public_url, before.domain))
         after = replace(
             before,
             name=asked.name,
@@ -124,15 +130,13 @@ async def update(
             password=await _hashed(asked.password) if "password" in body else before.password,
             branding=to_json(asked.branding),
         )
-        if after.domain != before.domain:
-            _refuse_ours(after.domain, public_url)
         if after != before:
             after = replace(after, revision=before.revision + 1, updated_at=now)
             await table.save(tx, await _addressed(tx, after))
             changed = audit.differing(settable(before), settable(after))
             changed += ["password"] if before.password != after.password else []
             await record(tx, who, "update", after, changed)
-        return await _known(tx, after, now, [*warnings, *_warnings(after)])
+        return await _known(tx, after, now, [*said.warnings, *_warnings(after)])
 
 
 async def delete(db: Db, who: Actor, id_: UUID, *, only: frozenset[str] | None = None) -> None:
@@ -144,10 +148,13 @@ async def delete(db: Db, who: Actor, id_: UUID, *, only: frozenset[str] | None =
         await record(tx, who, "delete", row)
 
 
-def _refuse_ours(domain: str | None, public_url: str) -> None:
-    """At the host of the service itself is the console, and no page. Raises Invalid."""
-    if domain is not None and domain.lower() == urlsplit(public_url).hostname:
-        raise Invalid({"domain": "must not be the host of this service itself"})
+def _ours(said: Wish[Any], public_url: str, before: str | None = None) -> dict[str, str]:
+    """At the host of the service itself is the console, and no page, but for one that was there *before*."""
+    domain = said.said.get("domain")
+    if not isinstance(domain, str) or domain.lower() in {before, ""}:
+        return {}
+    ours = domain.lower() == urlsplit(public_url).hostname
+    return {"domain": "must not be the host of this service itself"} if ours else {}
 
 
 def _merged(body: Mapping[str, Any], before: Page) -> dict[str, Any]:

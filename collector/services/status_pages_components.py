@@ -8,17 +8,17 @@ from uuid import UUID
 
 from collector.core.access import Actor
 from collector.core.statuspage import Health, Shown, held_after, shown
-from collector.core.statuspage_fields import MAX_COMPONENTS, Order
+from collector.core.statuspage_fields import MAX_COMPONENTS, NewPage, Order
 from collector.core.statuspage_fields import Component as Fields
-from collector.services import audit
-from collector.services.status_pages_fields import named, record, there, wish
+from collector.services import audit, references
+from collector.services.status_pages_fields import Wish, asked_for, named, record, there
 from collector.storage import parents, status_pages, status_pages_incidents
 from collector.storage import status_pages_components as table
 from collector.storage.db import Db, Tx
 from collector.storage.status_pages import Page
 from collector.storage.status_pages_components import Component
 from shared import ids
-from shared.errors import Conflict, Invalid
+from shared.errors import Conflict
 
 WHAT = "Component"
 
@@ -68,21 +68,33 @@ async def add(db: Db, who: Actor, page_id: UUID, body: Mapping[str, Any], now: d
     """Raises NotFound, Invalid, Conflict."""
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
-        asked, warnings = wish(Fields, body, {})
-        (row,) = await add_all(tx, page, [asked], now, prefix="")
+        said = asked_for(Fields, body, {})
+        monitors, faults = await _monitors(tx, who.team_id, [said.said], "")
+        (row,) = await _add_all(tx, page, [said.checked(faults)], monitors, now)
         await status_pages.touch(tx, who.team_id, page_id, now)
         await record(tx, who, "add_component", page)
-        return replace((await _look(tx, who.team_id, page_id, [row], now))[0], warnings=warnings)
+        return replace((await _look(tx, who.team_id, page_id, [row], now))[0], warnings=said.warnings)
 
 
-async def add_all(
-    tx: Tx, page: Page, asked: Sequence[Fields], now: datetime, prefix: str = "components[{}]."
+async def add_first(tx: Tx, page: Page, said: Wish[NewPage], now: datetime) -> None:
+    """Put the components on a page that it begins with. Raises Invalid."""
+    monitors, faults = await named_first(tx, page.team_id, said)
+    await _add_all(tx, page, said.checked(faults).components, monitors, now)
+
+
+async def named_first(tx: Tx, team_id: int, said: Wish[NewPage]) -> tuple[list[UUID | None], dict[str, str]]:
+    """The monitor behind each component that a page is to begin with, and the faults of strangers."""
+    listed = said.said.get("components")
+    return await _monitors(tx, team_id, listed if isinstance(listed, list) else [], "components[{}].")
+
+
+async def _add_all(
+    tx: Tx, page: Page, asked: Sequence[Fields], monitors: Sequence[UUID | None], now: datetime
 ) -> list[Component]:
-    """Put components on a page, after those that are there. Raises Invalid, Conflict."""
+    """Put components on a page, after those that are there. Raises Conflict."""
     there_are = await table.of_page(tx, page.team_id, page.id)
     if len(there_are) + len(asked) > MAX_COMPONENTS:
         raise Conflict(f"A status page has {MAX_COMPONENTS} components at most")
-    monitors = await _monitors(tx, page.team_id, asked, prefix)
     health = await table.health(tx, page.team_id, [one for one in monitors if one], now)
     after = max((one.position for one in there_are), default=0) + 1
     rows = [
@@ -110,10 +122,11 @@ async def update(
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
         before = there(await table.get(tx, who.team_id, page_id, id_), WHAT)
-        asked, warnings = wish(Fields, body, settable(before))
-        monitor = before.monitor_id
-        if asked.monitor_id != (monitor and ids.show("mon", monitor)):
-            (monitor,) = await _monitors(tx, who.team_id, [asked], "")
+        said = asked_for(Fields, body, settable(before))
+        monitor, faults = before.monitor_id, dict[str, str]()
+        if said.said["monitorId"] != (monitor and ids.show("mon", monitor)):
+            (monitor,), faults = await _monitors(tx, who.team_id, [said.said], "")
+        asked = said.checked(faults)
         after = replace(before, **_columns(asked, monitor), position=_position(asked, before))
         (present,) = await _look(tx, who.team_id, page_id, [after], now)
         after = replace(after, held=held_after(before.held, present.shown, asked.status, asked.status_mode))
@@ -125,7 +138,7 @@ async def update(
             await record(
                 tx, who, "update_component", page, changed + ["status"] * (before.held != after.held)
             )
-        return replace((await _look(tx, who.team_id, page_id, [after], now))[0], warnings=warnings)
+        return replace((await _look(tx, who.team_id, page_id, [after], now))[0], warnings=said.warnings)
 
 
 async def delete(db: Db, who: Actor, page_id: UUID, id_: UUID, now: datetime) -> None:
@@ -144,14 +157,16 @@ async def arrange(
     """Put the components in another order; those left out come after. Raises NotFound, Invalid."""
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
-        asked, warnings = wish(Order, body, {})
+        said = asked_for(Order, body, {})
         old = [one.id for one in await table.of_page(tx, who.team_id, page_id)]
-        new = list(dict.fromkeys([*named("components", asked.components, set(old)), *old]))
+        first, faults = named("components", said.said.get("components"), set(old))
+        said.checked(faults)
+        new = list(dict.fromkeys([*first, *old]))
         if new != old:
             await table.arrange(tx, who.team_id, page_id, new, now)
             await status_pages.touch(tx, who.team_id, page_id, now)
             await record(tx, who, "arrange_components", page)
-        return await seen(tx, who.team_id, page_id, now), warnings
+        return await seen(tx, who.team_id, page_id, now), said.warnings
 
 
 async def _look(tx: Tx, team_id: int, page_id: UUID, rows: Sequence[Component], now: datetime) -> list[Seen]:
@@ -186,15 +201,13 @@ def _position(asked: Fields, before: Component) -> int:
     return before.position if asked.order is None else asked.order
 
 
-async def _monitors(tx: Tx, team_id: int, asked: Sequence[Fields], prefix: str) -> list[UUID | None]:
-    """The monitor behind each of the components. Raises Invalid for those that the team does not have."""
-    wanted = [ids.read("mon", one.monitor_id) if one.monitor_id else None for one in asked]
-    have = await parents.hold(tx, team_id, list({id_ for id_ in wanted if id_}))
-    faults = {
-        f"{prefix.format(at)}monitorId": "there is no such monitor"
-        for at, id_ in enumerate(wanted)
-        if id_ and id_ not in have
-    }
-    if faults:
-        raise Invalid(faults)
-    return wanted
+async def _monitors(
+    tx: Tx, team_id: int, said: Sequence[Any], prefix: str
+) -> tuple[list[UUID | None], dict[str, str]]:
+    """The monitor behind each of the components, and the faults of those that the team does not have."""
+    keys = [f"{prefix.format(at)}monitorId" for at in range(len(said))]
+    named: dict[str, UUID] = {}
+    for key, one in zip(keys, said, strict=True):
+        named |= references.one("mon", key, one.get("monitorId") if isinstance(one, Mapping) else None)
+    have = await parents.hold(tx, team_id, list(set(named.values()))) if named else set()
+    return [named.get(key) for key in keys], references.strangers(named, have, "there is no such monitor")

@@ -1,12 +1,13 @@
 """Reads the bodies of requests about status pages, and says what is not there."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 from collector.core.access import Actor
-from collector.services import audit
+from collector.services import audit, references
 from collector.services._shapes import members
 from collector.services.validation import ignored, read
 from collector.storage.db import Tx
@@ -25,14 +26,36 @@ _SHOWN = frozenset(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Wish(Generic[T]):
+    """What a body asks for; *value* is there when *faults* are not. *said* is what was read."""
+
+    value: T | None
+    said: Mapping[str, Any]
+    faults: dict[str, str]
+    warnings: list[str]
+
+    def checked(self, more: Mapping[str, str]) -> T:
+        """Raises Invalid with all faults, *more* of them included."""
+        faults = {**more, **self.faults}
+        if faults or self.value is None:
+            raise Invalid(faults)
+        return self.value
+
+
 def wish(cls: type[T], body: Mapping[str, Any], kept: Mapping[str, Any]) -> tuple[T, list[str]]:
-    """What *body* asks for, *kept* standing for what it leaves out; and warnings. Raises Invalid."""
+    """What *body* asks for, and warnings, where it names nothing that could be a stranger. Raises Invalid."""
+    read_ = asked_for(cls, body, kept)
+    return read_.checked({}), read_.warnings
+
+
+def asked_for(cls: type[T], body: Mapping[str, Any], kept: Mapping[str, Any]) -> Wish[T]:
+    """What *body* asks for, *kept* standing for what it leaves out."""
     sent = {name: value for name, value in body.items() if name in members(cls)}
-    found = read(cls, {**kept, **sent})
-    if found.value is None:
-        raise Invalid(found.faults)
+    said = {**kept, **sent}
+    found = read(cls, said)
     unknown = [name for name in body if name not in sent and name not in _SHOWN]
-    return found.value, ignored([*unknown, *found.unknown])
+    return Wish(found.value, said, found.faults, ignored([*unknown, *found.unknown]))
 
 
 def when(text: str | None) -> datetime | None:
@@ -40,13 +63,12 @@ def when(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text.upper()).astimezone(UTC)
 
 
-def named(key: str, texts: list[str], known: set[UUID]) -> list[UUID]:
-    """The components of a page that *texts* name, each once. Raises Invalid for those that it has not."""
-    found = {f"{key}[{at}]": ids.read("comp", text) for at, text in enumerate(texts)}
-    faults = {at: "the page has no such component" for at, id_ in found.items() if id_ not in known}
-    if faults:
-        raise Invalid(faults)
-    return list(dict.fromkeys(id_ for id_ in found.values() if id_ is not None))
+def named(key: str, listed: Any, known: Collection[UUID]) -> tuple[list[UUID], dict[str, str]]:
+    """The components that are *listed*, each once, and the faults of those that the page has not."""
+    found = references.many("comp", key, listed)
+    return list(dict.fromkeys(found.values())), references.strangers(
+        found, known, "the page has no such component"
+    )
 
 
 def there(row: T | None, what: str = WHAT) -> T:

@@ -11,7 +11,7 @@ from collector.core.statuspage import MAINTENANCE, RESOLVED, Status
 from collector.core.statuspage_fields import Incident as Fields
 from collector.core.statuspage_news import by_itself
 from collector.services import audit
-from collector.services.status_pages_fields import named, record, there, when, wish
+from collector.services.status_pages_fields import Wish, asked_for, named, record, there, when
 from collector.services.status_pages_telling import settable, tell
 from collector.storage import status_pages, status_pages_components
 from collector.storage import status_pages_incidents as table
@@ -19,7 +19,6 @@ from collector.storage.db import Db, Tx
 from collector.storage.status_pages import Page
 from collector.storage.status_pages_incidents import Incident, Update, Wanted
 from shared import ids
-from shared.errors import Invalid
 
 WHAT = "Status page incident"
 _OPEN = Wanted(open=True)
@@ -62,22 +61,23 @@ async def publish(db: Db, who: Actor, page_id: UUID, body: Mapping[str, Any], no
     """Raises NotFound, Invalid."""
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
-        asked, warnings = wish(Fields, body, {})
+        said = asked_for(Fields, body, {})
+        asked, columns = await _columns(tx, page, said)
         row = Incident(
             team_id=who.team_id,
             id=ids.uuid7(),
             page_id=page_id,
-            **await _columns(tx, page, asked),
+            **columns,
             published_at=now,
             updated_at=now,
             resolved_at=now if asked.status == RESOLVED else None,
         )
         await table.insert(tx, row)
-        said = await _say(tx, row, asked.message, now)
+        news = await _say(tx, row, asked.message, now)
         await _hold(tx, row, _taken(None, row), now)
         await record(tx, who, "publish_incident", page)
-        await tell(tx, who, page, None, row, said)
-        return await _told(tx, row, warnings)
+        await tell(tx, who, page, None, row, news)
+        return await _told(tx, row, said.warnings)
 
 
 async def update(
@@ -87,18 +87,19 @@ async def update(
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
         before = there(await table.get(tx, who.team_id, page_id, id_), WHAT)
-        asked, warnings = wish(Fields, body, settable(before))
+        said = asked_for(Fields, body, settable(before))
+        asked, columns = await _columns(tx, page, said, before)
         over = asked.status == RESOLVED
         after = replace(
             before,
-            **await _columns(tx, page, asked, before),
+            **columns,
             updated_at=now,
             resolved_at=(before.resolved_at or now) if over else None,
         )
         changed = audit.differing(settable(before), settable(after))
         await record(tx, who, "update_incident", page, [*changed, "message"])
         await _go_on(tx, who, page, before, after, asked.message, now)
-        return await _told(tx, after, warnings)
+        return await _told(tx, after, said.warnings)
 
 
 async def come_to(tx: Tx, page: Page, before: Incident, now: datetime) -> bool:
@@ -127,21 +128,22 @@ async def delete(db: Db, who: Actor, page_id: UUID, id_: UUID, now: datetime) ->
         await record(tx, who, "delete_incident", page)
 
 
-async def _columns(tx: Tx, page: Page, asked: Fields, before: Incident | None = None) -> dict[str, Any]:
+async def _columns(
+    tx: Tx, page: Page, said: Wish[Fields], before: Incident | None = None
+) -> tuple[Fields, dict[str, Any]]:
     """Raises Invalid."""
-    start, end = when(asked.scheduled_start), when(asked.scheduled_end)
-    if start and end and end <= start:
-        raise Invalid({"scheduledEnd": "must be after scheduledStart"})
     rows = await status_pages_components.of_page(tx, page.team_id, page.id)
     known = {row.id for row in rows} | set(before.components if before else ())
-    return {
+    components, faults = named("affectedComponents", said.said.get("affectedComponents"), known)
+    asked = said.checked(faults)
+    return asked, {
         "title": asked.title,
         "status": asked.status,
         "severity": asked.severity,
-        "components": named("affectedComponents", asked.affected_components, known),
+        "components": components,
         "component_status": asked.component_status,
-        "scheduled_start": start,
-        "scheduled_end": end,
+        "scheduled_start": when(asked.scheduled_start),
+        "scheduled_end": when(asked.scheduled_end),
     }
 
 

@@ -14,7 +14,7 @@ from collector.core.seal import Keyring, Place
 from collector.core.statuspage_fields import Subscriber as Fields
 from collector.core.statuspage_links import ASK_AGAIN
 from collector.services import audit
-from collector.services.status_pages_fields import named, record, there, wish
+from collector.services.status_pages_fields import Wish, asked_for, named, record, there
 from collector.services.validation import to_json
 from collector.storage import status_pages, status_pages_components, status_pages_news
 from collector.storage import status_pages_subscribers as table
@@ -82,8 +82,9 @@ async def add(
     """
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
-        asked, warnings = wish(Fields, body, {})
-        row = replace(new(page, now), email=_small(asked.email), **await _columns(tx, page, asked))
+        said = asked_for(Fields, body, {})
+        asked, columns = await _columns(tx, page, said)
+        warnings, row = said.warnings, replace(new(page, now), email=_small(asked.email), **columns)
         if asked.webhook_url is not None:
             return await _add_webhook(tx, keyring, who, page, row, asked, warnings)
         before = await table.with_email(tx, who.team_id, page_id, row.email or "")
@@ -141,12 +142,13 @@ async def update(
         preferences = sent.get("preferences")
         if isinstance(preferences, dict):
             sent["preferences"] = {**before.row.preferences, **preferences}
-        asked, warnings = wish(Fields, sent, settable(before))
-        row = replace(before.row, **await _columns(tx, page, asked))
+        said = asked_for(Fields, sent, settable(before))
+        asked, columns = await _columns(tx, page, said)
+        row = replace(before.row, **columns)
         if asked.signing_secret is not None:
             row = replace(row, sealed_hook=_sealed(keyring, row, asked))
         await _save(tx, who, page, before, Known(row, before.url))
-        return Known(row, before.url, warnings)
+        return Known(row, before.url, said.warnings)
 
 
 async def delete(db: Db, who: Actor, page_id: UUID, id_: UUID) -> None:
@@ -202,12 +204,12 @@ def _small(email: str | None) -> str | None:
     return None if email is None else email.lower()
 
 
-async def _columns(tx: Tx, page: Page, asked: Fields) -> dict[str, Any]:
+async def _columns(tx: Tx, page: Page, said: Wish[Fields]) -> tuple[Fields, dict[str, Any]]:
+    """Raises Invalid."""
     on_it = {row.id for row in await status_pages_components.of_page(tx, page.team_id, page.id)}
-    return {
-        "preferences": to_json(asked.preferences),
-        "components": named("components", asked.components, on_it),
-    }
+    components, faults = named("components", said.said.get("components"), on_it)
+    asked = said.checked(faults)
+    return asked, {"preferences": to_json(asked.preferences), "components": components}
 
 
 async def _save(tx: Tx, who: Actor, page: Page, before: Known, after: Known) -> None:

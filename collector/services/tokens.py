@@ -11,10 +11,10 @@ from uuid import UUID
 from annotated_types import Predicate
 
 from collector.core.access import MAX_TOKEN, MIN_TOKEN, ROLES, Actor, Permission, counts, permits
-from collector.services import audit
+from collector.services import audit, references
 from collector.services.lookups import Lookups
 from collector.services.users import Name
-from collector.services.validation import check
+from collector.services.validation import read
 from collector.storage import tokens as table
 from collector.storage import users
 from collector.storage.db import Db, Tx
@@ -34,6 +34,7 @@ LIVES: Mapping[str, timedelta | None] = {
     "1y": timedelta(days=365),
 }
 # So much of a token that we made may be shown: the prefix, and too little of the rest to guess by.
+_NOBODY = {"userId": "there is no such user"}
 _HINT = len(PREFIX) + 4
 
 
@@ -122,16 +123,31 @@ async def create(db: Db, who: Actor, user_id: UUID, body: Mapping[str, Any], now
 
     Raises Invalid; Forbidden when the caller is no admin any more.
     """
-    wish, unknown = check(Wish, body)
-    named = ids.read("usr", wish.user_id) if wish.user_id else None
+    found = read(Wish, body)
+    named = references.one("usr", "userId", body.get("userId")).get("userId")
+    if found.value is None:
+        raise Invalid({**await _beside(db, who.team_id, named, body), **found.faults})
+    wish, unknown = found.value, found.unknown
     async with db.transaction() as tx:
         user = await users.hold(tx, who.team_id, named or user_id)
         if user is None:
-            raise Invalid({"userId": "there is no such user"})
+            raise Invalid(_NOBODY)
         wanted = Permission(wish.permission)
         _demand_role(user, wanted, named_by_caller=named is not None)
         made = await make(tx, who, user, wish.name, wanted, LIVES[wish.expires_in], now)
     return Made(made.token, made.value, unknown)
+
+
+async def _beside(db: Db, team_id: int, named: UUID | None, body: Mapping[str, Any]) -> dict[str, str]:
+    """What is wrong with the user that a body names, whatever else is wrong with it."""
+    if named is None:
+        return {}
+    async with db.connection() as tx:
+        user = await users.get(tx, team_id, named)
+    if user is None:
+        return _NOBODY
+    wanted = body.get("permission")
+    return _beyond(user, Permission(wanted)) if wanted in [each.value for each in Permission] else {}
 
 
 async def make(
@@ -181,7 +197,13 @@ def _demand_role(user: User, wanted: Permission, *, named_by_caller: bool) -> No
         return
     if not named_by_caller:
         raise Forbidden("You are no admin any more")
-    raise Invalid({"permission": f"must not grant more than the user's role: {user.role}"})
+    raise Invalid(_beyond(user, wanted))
+
+
+def _beyond(user: User, wanted: Permission) -> dict[str, str]:
+    if permits(ROLES[user.role], wanted):
+        return {}
+    return {"permission": f"must not grant more than the user's role: {user.role}"}
 
 
 def _counting(found: Token | None, hash_: bytes, now: datetime) -> Token | None:

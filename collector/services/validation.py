@@ -5,7 +5,8 @@ of a deeper one (``auth.type``, ``expectedStatus[1]``). Fields that nobody knows
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from contextlib import nullcontext, suppress
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any, Generic, TypeVar
 
@@ -103,22 +104,29 @@ def _validate(cls: Any, prepared: dict[str, Any], prefix: str) -> tuple[Any, dic
 
 def _misfits(cls: Any, sound: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """What fields that are *sound* by themselves say of each other, as far as the bad ones allow it."""
-    if all(member.name in sound for member in members(cls).values() if member.required):
-        yield from _own_faults(_adapter(cls).validate_json(orjson.dumps(sound), strict=True))
-        return
-    for member in members(cls).values():
-        record, value = shape(member.hint).record(), sound.get(member.name)
-        if record and value is not None:
-            below = _adapter(record).validate_json(orjson.dumps(value), strict=True)
-            yield from ((f"{member.alias}.{path}", text) for path, text in _own_faults(below))
+    partly = object.__new__(cls)
+    for field in fields(cls):
+        member = members(cls)[camel(field.name)]
+        if field.name in sound:
+            value = _adapter(member.hint).validate_json(orjson.dumps(sound[field.name]), strict=True)
+            object.__setattr__(partly, field.name, value)
+        elif field.default is not MISSING:
+            object.__setattr__(partly, field.name, field.default)
+        elif field.default_factory is not MISSING:
+            object.__setattr__(partly, field.name, field.default_factory())
+    yield from _own_faults(partly, whole=False)
 
 
-def _own_faults(value: Any) -> Iterator[tuple[str, str]]:
-    """What a dataclass says of itself, where fields must fit each other: its method ``faults``, if any."""
+def _own_faults(value: Any, *, whole: bool = True) -> Iterator[tuple[str, str]]:
+    """What a dataclass says of itself, where fields must fit each other: its method ``faults``, if any.
+
+    One that is not *whole* says nothing where it goes by a field that it lacks.
+    """
     if hasattr(value, "faults"):
-        yield from value.faults().items()
+        with nullcontext() if whole else suppress(AttributeError):
+            yield from value.faults().items()
     for field in fields(value):
-        for name, record in _records(camel(field.name), getattr(value, field.name)):
+        for name, record in _records(camel(field.name), getattr(value, field.name, None)):
             yield from ((f"{name}.{path}", text) for path, text in _own_faults(record))
 
 

@@ -1,11 +1,10 @@
 """The nodes that Web3 monitors without any of their own are asked of: the deployment's, by chain."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from collector.services.validation import to_json
-from shared.kinds import WEB3, Kind, effective
+from shared.kinds import WEB3, effective
 from shared.kinds.web3.chains import chain_of
 
 # URLs by the id of their chain.
@@ -28,21 +27,30 @@ class _Place:
         said = self.fields.get("rpcUrl")
         return list(dict.fromkeys([said] if isinstance(said, str) else said or ()))
 
+    def readable(self, bad: Collection[str], nodes: Nodes) -> bool:
+        """Can it be told where its nodes are, whatever is *bad*? By the chain only if there are *nodes*."""
+        names = ("rpcUrl", "chain", "chainId") if nodes else ("rpcUrl",)
+        named = {f"{self.prefix}{name}" for name in names}
+        return not any(path.partition("[")[0] in named for path in bad)
+
     def given(self, nodes: Nodes) -> list[str]:
         """Its own nodes, else the deployment's."""
-        return self.own() or list(nodes.get(_chain_id(self.chain), ()))
+        return self.own() or (list(nodes.get(_chain_id(self.chain), ())) if nodes else [])
 
 
-def faults(kind: Kind, nodes: Nodes) -> dict[str, str]:
-    """Nobody to ask, or too few for the quorum."""
-    if getattr(kind, "sub_type", None) not in WEB3:
-        return {}
-    config, found = to_json(kind), {}
+def faults(type_: str, config: Mapping[str, Any], bad: Collection[str], nodes: Nodes) -> dict[str, str]:
+    """Nobody to ask, or too few for the quorum, by what can be read of *config*, whose *bad* paths cannot."""
+    found: dict[str, str] = {}
+    if type_ not in WEB3:
+        return found
+    quorum = config.get("rpcQuorum") or 1
     for place in _places(config):
-        given, quorum = place.given(nodes), config.get("rpcQuorum", 1)
+        if not place.readable(bad, nodes):
+            continue
+        given = place.given(nodes)
         if not given:
             found[f"{place.prefix}rpcUrl"] = f"rpcUrl is required: there is no node for {_named(place.chain)}"
-        elif quorum > len(given):
+        elif "rpcQuorum" not in bad and int(quorum) > len(given):
             found["rpcQuorum"] = f"must be at most {len(given)}: there are no more nodes"
     return found
 
@@ -63,7 +71,8 @@ def _places(config: Mapping[str, Any]) -> Iterator[_Place]:
     if config.get("subType") != "bridge":
         yield _Place("", config)
         return
-    yield from (_Place(f"{side}.", config[side]) for side in ("source", "destination") if config.get(side))
+    sides = ((side, config.get(side)) for side in ("source", "destination"))
+    yield from (_Place(f"{side}.", fields) for side, fields in sides if isinstance(fields, Mapping))
 
 
 def _chain_id(chain: Any) -> int:

@@ -1,5 +1,6 @@
 """Rate limits as callers see them: headers on every response, 429 with when to come back."""
 
+import asyncio
 import io
 import time
 from collections.abc import AsyncIterator, Callable
@@ -7,7 +8,9 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from ipaddress import ip_network
 from typing import Any
+from urllib.parse import urlsplit
 
+import orjson
 import pytest
 
 from collector.api.app import make, serve
@@ -190,3 +193,56 @@ async def test_what_is_not_the_api_has_no_limit(api: Api, path: str) -> None:
 )
 def test_who_has_one_address_of_a_network_has_them_all(one: str, other: str, *, same: bool) -> None:
     assert (_key(one) == _key(other)) is same
+
+
+UNREADABLE = [
+    pytest.param(b"FOO /v1/me HTTP/1.1\r\nHost: x\r\n\r\n", id="a method that HTTP lacks"),
+    pytest.param(b"GET /v1/me?" + b"x" * 9000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", id="a line too long"),
+    pytest.param(
+        b"POST /v1/monitors HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n", id="a length that is none"
+    ),
+    pytest.param(b"GET /v1/me HTTP/1.1\r\nHost x\r\n\r\n", id="a header without a colon"),
+    pytest.param(b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n", id="TLS"),
+]
+
+
+async def raw(api: Api, sent: bytes) -> tuple[int, dict[str, str], Any]:
+    """Status, headers and body of what is answered to these bytes."""
+    parts = urlsplit(api.url)
+    reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+    writer.write(sent)
+    async with asyncio.timeout(20):
+        head, _, body = (await reader.read()).decode().partition("\r\n\r\n")
+    writer.close()
+    first, *lines = head.split("\r\n")
+    headers = dict(line.split(": ", 1) for line in lines)
+    return int(first.split()[1]), headers, orjson.loads(body)
+
+
+@pytest.mark.parametrize("sent", UNREADABLE)
+async def test_what_cannot_be_read_is_counted_on_its_address_and_says_so(api: Api, sent: bytes) -> None:
+    async with limited(api) as here:
+        first, second = await raw(here, sent), await raw(here, sent)
+
+    assert (first[0], second[0]) == (400, 400)
+    assert [int(first[1][name]) for name in LIMITS[:2]] == [100, 199]
+    assert int(second[1]["X-RateLimit-Remaining"]) <= 199  # one may have come back meanwhile
+    assert first[1]["X-RateLimit-Burst"] == "200"
+    assert first[1]["Strict-Transport-Security"]
+
+
+async def test_a_flood_of_what_cannot_be_read_is_limited_and_then_told_nothing_else(api: Api) -> None:
+    async with limited(api) as here:
+        for _ in range(2_000):
+            status, headers, told = await raw(here, b"FOO / HTTP/1.1\r\n\r\n")
+            if status == 429:
+                break
+        guess = await replace(here, token=new_token()).get("/v1/me")
+
+    assert (status, told["error"]) == (429, "Too Many Requests")
+    assert int(headers["Retry-After"]) == told["retryAfter"] >= 1
+    assert headers["X-RateLimit-Remaining"] == "0"
+    assert "details" not in told
+    assert (
+        int(guess.headers["X-RateLimit-Remaining"]) < 100
+    )  # the same bucket, which takes a minute for these

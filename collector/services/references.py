@@ -1,0 +1,26 @@
+"""What a body names by id, looked for in what was sent: strangers are told beside all other faults."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+from uuid import UUID
+
+from shared import ids
+
+
+def one(prefix: str, key: str, text: Any) -> dict[str, UUID]:
+    """The id that *text* is, by the key that a fault of it would have; none if it is no id of that kind."""
+    id_ = ids.read(prefix, text) if isinstance(text, str) else None
+    return {} if id_ is None else {key: id_}
+
+
+def many(prefix: str, key: str, listed: Any) -> dict[str, UUID]:
+    """As `one`, of a list: ``monitors[0]``."""
+    found: dict[str, UUID] = {}
+    for at, text in enumerate(listed if isinstance(listed, list) else []):
+        found |= one(prefix, f"{key}[{at}]", text)
+    return found
+
+
+def strangers(named: Mapping[str, UUID], there: Collection[UUID], text: str) -> dict[str, str]:
+    """The fault *text* for each that is not *there*."""
+    return {key: text for key, id_ in named.items() if id_ not in there}
