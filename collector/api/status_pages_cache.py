@@ -17,6 +17,7 @@ from aiohttp import hdrs
 from multidict import CIMultiDict
 
 from collector.services import status_pages_view
+from collector.services.status_pages_incidents import Told
 from collector.services.status_pages_view import View
 from collector.storage.db import Db
 from shared.errors import Unavailable
@@ -48,12 +49,26 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A page as it was looked up; *texts* are drawn from it when first asked for."""
+    """A page as it was looked up; *texts* are drawn from it, and *past* is read, when first asked for."""
 
     view: View
     looked_at: float
     drawn_since: float
     texts: dict[Key, Text] = field(default_factory=dict)
+    past: dict[int, asyncio.Task[list[Told]]] = field(default_factory=dict)
+
+    async def told(self, db: Db, number: int) -> list[Told]:
+        """A part of its history, read once however many ask. Raises Unavailable."""
+        if (task := self.past.get(number)) is None:
+            task = self.past[number] = asyncio.create_task(
+                status_pages_view.past(db, self.view.page, number), name="status-page-past"
+            )
+            task.add_done_callback(partial(self._read, number))
+        return await asyncio.shield(task)
+
+    def _read(self, number: int, task: "asyncio.Task[list[Told]]") -> None:
+        if task.cancelled() or task.exception() is not None:
+            self.past.pop(number, None)
 
 
 def text_of(body: str, headers: Mapping[str, str], at: datetime, fading: tuple[str, ...]) -> Text:

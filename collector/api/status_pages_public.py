@@ -1,8 +1,9 @@
 """The public side of status pages: for anyone, without a token, and at the cost of a look into memory."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
 from aiohttp import hdrs, web
@@ -32,6 +33,7 @@ _BADGES: Final = {
     "uptime": status_badges.uptime_badge,
     "response": status_badges.response_badge,
 }
+_NUMBER: Final = re.compile("[0-9]{1,6}")
 _LOOKING: Final = (hdrs.METH_GET, hdrs.METH_HEAD, hdrs.METH_OPTIONS)
 
 Draw = Callable[[View, Place, Words], str]
@@ -70,7 +72,20 @@ async def show(request: web.Request) -> web.Response:
 
 
 async def history(request: web.Request) -> web.Response:
-    return await _for_people(request, "history", status.history)
+    """GET: what was told, newest first; ``?page=2`` and so on are older."""
+    found = await met(request)
+    number = _part(request, found.site.view) if found and may_enter(request, found.site) else 1
+    if found is None or number == 1:
+        return await _for_people(request, "history", status.history)
+    told = await found.site.told(deps(request).db, number)
+    draw = partial(status.history, number=number, past=told)
+    return _answer(request, _text(found, f"history {number}", draw, _HTML, words_for(request)))
+
+
+def _part(request: web.Request, view: View) -> int:
+    """Of the history; anything odd is the newest, and beyond the last is the last."""
+    asked = request.query.get("page", "")
+    return min(max(int(asked), 1), view.last) if _NUMBER.fullmatch(asked) else 1
 
 
 async def widget(request: web.Request) -> web.Response:

@@ -15,13 +15,17 @@ from collector.services.statistics import Daily
 from collector.services.status_pages_components import Seen
 from collector.services.status_pages_incidents import Told
 from collector.storage import monitor_stats, status_pages, status_pages_speed
+from collector.storage import status_pages_incidents as table
 from collector.storage.db import Db, Tx
 from collector.storage.status_pages import Page
 from collector.storage.status_pages_incidents import Wanted
 from collector.storage.status_pages_speed import Hour
 
-# So many of the newest incidents are kept at hand for the page, its history and its feeds.
-_MOST: Final = 100
+# So many of the newest incidents are kept at hand for the page, its history and its feeds; what is older is
+# read by as many at a time.
+MOST: Final = 100
+# Anyone may ask for every part, in every language: so many are read and drawn for them at the most.
+PARTS: Final = 20
 # Days and response times change by the hour: they are not measured anew at each look.
 _MEASURED_FOR: Final = timedelta(seconds=20)
 
@@ -31,6 +35,7 @@ class View:
     """*daily*: the last days of the monitors that the page may tell of, by their ids.
 
     *hours*: how fast they answered in the last 24 hours, of which the present one is not known yet.
+    *incidents*: the newest, and older ones that are still open, of *total*.
     """
 
     page: Page
@@ -39,7 +44,13 @@ class View:
     hours: Mapping[UUID, Sequence[Hour]]
     measured_at: datetime
     incidents: Sequence[Told]
+    total: int
     at: datetime
+
+    @property
+    def last(self) -> int:
+        """The number of the oldest part of the history that is shown, of which the newest is 1."""
+        return min(max(1, -(-self.total // MOST)), PARTS)
 
     @property
     def status(self) -> Status:
@@ -88,12 +99,23 @@ async def load(db: Db, kind: str, address: str, now: datetime, before: View | No
         else:
             daily, hours = await _measured(tx, page.team_id, components, now)
             measured_at = now
-        newest = await status_pages_incidents.told(tx, page.team_id, page.id, Wanted(), _MOST)
+        newest = await status_pages_incidents.told(tx, page.team_id, page.id, Wanted(), MOST)
         # What is still open is shown however long ago it was told.
-        still = await status_pages_incidents.told(tx, page.team_id, page.id, Wanted(open=True), _MOST)
+        still = await status_pages_incidents.told(tx, page.team_id, page.id, Wanted(open=True), MOST)
+        total = len(newest)
+        if total == MOST:
+            total = await table.count(tx, page.team_id, page.id, Wanted())
     known = {told.row.id for told in newest}
     incidents = [*newest, *(old for old in still if old.row.id not in known)]
-    return View(page, components, daily, hours, measured_at, incidents, now)
+    return View(page, components, daily, hours, measured_at, incidents, total, now)
+
+
+async def past(db: Db, page: Page, number: int) -> list[Told]:
+    """That part of what a page told of, newest first."""
+    async with db.connection() as tx:
+        return await status_pages_incidents.told(
+            tx, page.team_id, page.id, Wanted(), MOST, (number - 1) * MOST
+        )
 
 
 def _still_does(before: View, components: Sequence[Seen], now: datetime) -> bool:

@@ -37,11 +37,20 @@ def page(view: View, place: Place, words: Words) -> str:
     return render("status.html.j2", view, place, words, groups=_groups(view, words), recent=recent)
 
 
-def history(view: View, place: Place, words: Words) -> str:
-    """What was told, by month."""
-    by_month = groupby(view.incidents, key=lambda one: words.month(one.row.published_at))
+def history(
+    view: View, place: Place, words: Words, number: int = 1, past: Sequence[Told] | None = None
+) -> str:
+    """What was told, by month; *past*: its part of this *number*, unless it is the newest."""
+    told = view.incidents if past is None else past
+    by_month = groupby(told, key=lambda one: words.month(one.row.published_at))
     return render(
-        "history.html.j2", view, place, words, months=[(month, list(told)) for month, told in by_month]
+        "history.html.j2",
+        view,
+        place,
+        words,
+        months=[(month, list(of_month)) for month, of_month in by_month],
+        number=number,
+        last=1 if place.fixed else view.last,
     )
 
 

@@ -20,7 +20,7 @@ MARKUP: Final = (
     "javascript:alert(1)",
     "' onmouseover='alert(1)' x='",
     '" autofocus onfocus=alert(1) x="',
-    "{{ 7 * 191 }}{% for x in () %}",
+    "{{ 'x' * 12 }}{% for x in () %}",
     "{name}{0}{0.__class__}",
     "\u2028alert(1)\u2029",
     "<iframe srcdoc='<script>alert(1)</script>'>",
@@ -122,7 +122,7 @@ async def test_text_is_text_on_every_page(api: Api, visitors: Visitors) -> None:
             == 0
         )
         assert await visit.page.locator("[onfocus], [onmouseover], a[href^='javascript']").count() == 0
-        assert "1337" not in await visit.page.content()
+        assert "x" * 12 not in await visit.page.content()
         if path in {"", "/history", "/widget"}:
             assert visit.faults == []
 

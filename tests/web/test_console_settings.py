@@ -1,6 +1,7 @@
 """The settings pages: what they change is what the API shows, and what is secret is shown once."""
 
 import re
+from html import unescape
 from typing import Any
 
 import pytest
@@ -249,6 +250,6 @@ async def test_what_people_typed_is_text_on_every_page(console: Console) -> None
     ):
         text = (await console.get(path)).text
         assert "<img src=x" not in text, path
-        assert "49" not in re.sub(r"\d{3,}|:\d\d|\d\d:", "", text) or "{{7*7}}" in text, path
+        assert "'49" not in unescape(text), path
     for query in ("/settings/audit-log?actor=", "/sign-in?next=/"):
         assert "<img src=x" not in (await console.get(query + HOSTILE)).text

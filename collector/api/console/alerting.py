@@ -3,24 +3,20 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from aiohttp import web
+from aiohttp import hdrs, web
 
-from collector.api.console.answers import value
+from collector.api.console.answers import posted, value
+from collector.api.console.picking import Options
 from collector.api.console.state import visitor
 from collector.api.deps import deps
-from collector.services import channels, monitor_reads
+from collector.services import channels
 from collector.services.channels import Known
 from collector.services.model_fields import defaults
-from collector.storage.monitor_lists import Wanted
 from collector.web.console.form_fields import Field
 from collector.web.console.form_reading import Posted
 from shared import ids
 from shared.errors import Invalid
 
-Options = list[tuple[str, str]]
-
-# More than those are chosen by their tags.
-_MOST_MONITORS: Final = 200
 _REASONS: Final[Mapping[str, str]] = {
     "consecutiveFailures": "{} failed checks in a row",
     "latencyThresholdMs": "answered after {} ms",
@@ -65,14 +61,6 @@ def channel_options(known: Iterable[Known]) -> Options:
         )
         for one in known
     ]
-
-
-async def monitor_options(request: web.Request, chosen: Iterable[str]) -> Options:
-    """The newest monitors by name, and whatever is *chosen* already."""
-    mine = visitor(request)
-    found, _ = await monitor_reads.page(deps(request).db, mine.team_id, Wanted(), _MOST_MONITORS, 0)
-    options = {ids.show("mon", one.id): one.name for one in found}
-    return [*({one: one for one in chosen if isinstance(one, str)} | options).items()]
 
 
 def tag_fields(tags: Any, faults: Mapping[str, str]) -> tuple[Field, Field]:
@@ -146,3 +134,9 @@ def patch(old: Any, new: Any) -> Any:
 def only(form: Posted) -> frozenset[str] | None:
     """The revision that the form was drawn of."""
     return frozenset({value(form, "revision")}) if value(form, "revision") else None
+
+
+async def revision(request: web.Request, now: int) -> str:
+    """That the form was drawn of at first: drawn again, it must not take for seen what changed meanwhile."""
+    form = await posted(request) if request.method == hdrs.METH_POST else {}
+    return value(form, "revision") or str(now)

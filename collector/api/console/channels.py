@@ -7,7 +7,7 @@ from uuid import UUID
 from aiohttp import web
 
 from collector.api import deliveries
-from collector.api.console import alerting, common
+from collector.api.console import alerting, common, picking
 from collector.api.console.answers import back, page, posted, value
 from collector.api.console.state import visitor, who
 from collector.api.deps import deps
@@ -79,6 +79,8 @@ async def create(request: web.Request) -> web.StreamResponse:
     if type_ not in CHANNELS:
         raise Invalid({"type": f"must be one of {', '.join(CHANNELS)}"})
     settings, config = _sent(type_, form)
+    if picking.asked(form):
+        return await _drawn(request, type_, settings, config, {})
     body = {**alerting.said(settings), "type": type_, "config": alerting.said(config)}
     try:
         made = await channels.create(at_hand.db, at_hand.keyring, who(request), body, at_hand.now())
@@ -99,6 +101,8 @@ async def update(request: web.Request) -> web.StreamResponse:
     at_hand, known, form = deps(request), await _known(request), await posted(request)
     type_ = known.row.type
     settings, config = _sent(type_, form)
+    if picking.asked(form):
+        return await _drawn(request, type_, settings, config, {}, known)
     # What was in no field of the form is not touched.
     old = {name: one for name, one in known.config.items() if name in config}
     body = {**settings, "config": alerting.patch(old, config)}
@@ -155,19 +159,20 @@ async def _drawn(
     status: int = 200,
 ) -> web.Response:
     cls = CHANNELS[type_]
-    options = {}
-    if "monitors" in members(cls):
-        options["monitors"] = await alerting.monitor_options(request, config.get("monitors") or ())
+    choice = await picking.monitors(request, config.get("monitors") or ())
+    options = {"monitors": choice.options} if "monitors" in members(cls) else {}
     own = {name: text for name, text in faults.items() if name in members(Settings)}
     others = {name: text for name, text in faults.items() if name not in own}
     of_all = forms.build(Settings, settings, own)
     of_type = forms.build(cls, config, others, prefix="config.", options=options)
+    of_type = choice.put(of_type, "config.monitors")
     required = tuple(one for one in of_type.fields if one.required)
     return page(
         request,
         "channel_form.html.j2",
         status=status,
         known=known,
+        revision=await alerting.revision(request, known.row.revision) if known else "",
         here=path(known.row.id) if known else HERE,
         type_=type_,
         types=TYPES,

@@ -9,7 +9,7 @@ from zoneinfo import available_timezones
 
 from aiohttp import web
 
-from collector.api.console import alerting, common
+from collector.api.console import alerting, common, picking
 from collector.api.console.answers import back, page, posted
 from collector.api.console.state import visitor, who
 from collector.api.deps import deps
@@ -89,6 +89,8 @@ async def new(request: web.Request) -> web.StreamResponse:
 async def create(request: web.Request) -> web.StreamResponse:
     form = await posted(request)
     sent = _sent(form)
+    if picking.asked(form):
+        return await _drawn(request, sent, {})
     try:
         alerting.check_tags(form)
         body = alerting.said(sent)
@@ -106,6 +108,8 @@ async def edit(request: web.Request) -> web.StreamResponse:
 async def update(request: web.Request) -> web.StreamResponse:
     known, form = await _known(request), await posted(request)
     sent = _sent(form)
+    if picking.asked(form):
+        return await _drawn(request, sent, {}, known)
     try:
         alerting.check_tags(form)
         after = await maintenance.update(
@@ -146,7 +150,8 @@ async def _drawn(
 ) -> web.Response:
     of_tags = alerting.of(faults, "tags")
     left = {name: text for name, text in faults.items() if name not in of_tags}
-    options = {"monitors": await alerting.monitor_options(request, shown.get("monitors") or ())}
+    choice = await picking.monitors(request, shown.get("monitors") or ())
+    options = {"monitors": choice.options}
     built = forms.build(Fields, shown, left, leave_out={"tags", "duration"}, options=options)
     fields = tuple(replace(one, options=_SUGGESTED.get(one.name, one.options)) for one in built.fields)
     whole, tags = Form(fields, built.faults), alerting.tag_fields(shown.get("tags"), of_tags)
@@ -156,10 +161,11 @@ async def _drawn(
         status=status,
         known=known,
         id=ids.show("mw", known.row.id) if known else "",
+        revision=await alerting.revision(request, known.row.revision) if known else "",
         first=whole.named("name", "description", "enabled"),
         times=whole.named(*_TIMES),
         rest=whole.named("timezone", "rrule", "exdates"),
-        selection=[*whole.named("all", "monitors"), *tags],
+        selection=[*choice.into(whole.named("all", "monitors"), "monitors"), *tags],
         summary=Form((*fields, *tags), built.faults),
     )
 

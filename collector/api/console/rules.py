@@ -7,7 +7,7 @@ from uuid import UUID
 
 from aiohttp import web
 
-from collector.api.console import alerting, common
+from collector.api.console import alerting, common, picking
 from collector.api.console.answers import back, page, posted, value
 from collector.api.console.state import visitor, who
 from collector.api.deps import deps
@@ -71,6 +71,8 @@ async def new(request: web.Request) -> web.StreamResponse:
 async def create(request: web.Request) -> web.StreamResponse:
     form = await posted(request)
     sent = _sent(form)
+    if picking.asked(form):
+        return await _drawn(request, sent, {})
     try:
         alerting.check_tags(form)
         made = await rules.create(deps(request).db, who(request), alerting.said(sent), deps(request).now())
@@ -87,6 +89,8 @@ async def edit(request: web.Request) -> web.StreamResponse:
 async def update(request: web.Request) -> web.StreamResponse:
     known, form = await _known(request), await posted(request)
     sent, shown = _sent(form), rules.settable(known.row)
+    if picking.asked(form):
+        return await _drawn(request, sent, {}, known)
     whole = alerting.whole(Rule, sent)
     body = {name: alerting.patch(shown.get(name), one) for name, one in whole.items()}
     body["tags"] = sent["tags"]
@@ -133,10 +137,8 @@ async def _drawn(
     status: int = 200,
 ) -> web.Response:
     every = await alerting.every_channel(request)
-    options = {
-        "channels": alerting.channel_options(every),
-        "monitors": await alerting.monitor_options(request, shown.get("monitors") or ()),
-    }
+    choice = await picking.monitors(request, shown.get("monitors") or ())
+    options = {"channels": alerting.channel_options(every), "monitors": choice.options}
     of_policy, of_tags = alerting.of(faults, _POLICY), alerting.of(faults, "tags")
     left = {name: said for name, said in faults.items() if name not in {*of_policy, *of_tags}}
     values = {**shown, "conditions": {**to_json(Conditions()), **(shown.get("conditions") or {})}}
@@ -149,9 +151,10 @@ async def _drawn(
         status=status,
         known=known,
         id=ids.show("rule", known.row.id) if known else "",
+        revision=await alerting.revision(request, known.row.revision) if known else "",
         told=whole.named(*_TOLD),
         conditions=whole.named("conditions")[0].fields,
-        selection=[*whole.named(*_WHOSE), *tags],
+        selection=[*choice.into(whole.named(*_WHOSE), "monitors"), *tags],
         often=whole.named(*_HOW_OFTEN),
         policy=policy.fields,
         summary=Form((*whole.fields, *tags, *policy.fields), {**whole.faults, **policy.faults}),
@@ -162,7 +165,7 @@ async def _drawn(
     )
 
 
-def _policy(shown: Any, faults: Mapping[str, str], channels: alerting.Options) -> Form:
+def _policy(shown: Any, faults: Mapping[str, str], channels: picking.Options) -> Form:
     """Nothing of it is required while nobody asks for it."""
     form = forms.build(
         Escalation,

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from aiohttp import web
 
-from collector.api.console import alerting
+from collector.api.console import alerting, picking
 from collector.api.console.answers import back, page, posted
 from collector.api.console.state import visitor, who
 from collector.api.console.status_pages import filled, page_id, path
@@ -42,7 +42,10 @@ async def new(request: web.Request) -> web.StreamResponse:
 
 async def create(request: web.Request) -> web.StreamResponse:
     at_hand, id_ = deps(request), page_id(request)
-    sent = form_reading.body(Fields, await posted(request))
+    form = await posted(request)
+    sent = form_reading.body(Fields, form)
+    if picking.asked(form):
+        return await _drawn(request, id_, sent, {})
     try:
         await components.add(at_hand.db, who(request), id_, alerting.said(sent), at_hand.now())
     except Invalid as fault:
@@ -62,6 +65,8 @@ async def update(request: web.Request) -> web.StreamResponse:
     """Without a status it goes by its monitor again."""
     at_hand, seen, form = deps(request), await _known(request), await posted(request)
     row, sent = seen.row, form_reading.body(Fields, form)
+    if picking.asked(form):
+        return await _drawn(request, row.page_id, sent, {}, seen)
     try:
         await components.update(
             at_hand.db, who(request), row.page_id, row.id, _body(sent, form), at_hand.now()
@@ -108,8 +113,9 @@ async def _drawn(
     code: int = 200,
 ) -> web.Response:
     chosen = [shown["monitorId"]] if shown.get("monitorId") else []
-    options = {"monitorId": await alerting.monitor_options(request, chosen)}
-    form = forms.build(Fields, shown, faults, leave_out=_LEFT_OUT, options=options)
+    choice = await picking.monitors(request, chosen)
+    options = {"monitorId": choice.options}
+    form = choice.put(forms.build(Fields, shown, faults, leave_out=_LEFT_OUT, options=options), "monitorId")
     row = await status_pages.found(deps(request).db, visitor(request).team_id, page_)
     here = path(page_)
     return page(

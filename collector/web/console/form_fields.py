@@ -20,12 +20,20 @@ Control = Literal[
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class Finder:
+    """A search among more options than are shown: *text* was searched for, *said* is what came of it."""
+
+    text: str
+    said: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
     """*name* is the path in the API's body (``config.auth.type``); *value* the text that stands in the field.
 
     *checked*: of ``switch`` and ``checks``; *options*: value and label. A ``group`` and the ``rows`` have
-    *fields* and *rows* below them, ``rows`` also a *blank* one.
+    *fields* and *rows* below them, ``rows`` also a *blank* one. *finder*: there are more options than these.
     """
 
     name: str
@@ -45,6 +53,7 @@ class Field:
     fields: "tuple[Field, ...]" = ()
     rows: "tuple[tuple[Field, ...], ...]" = ()
     blank: "tuple[Field, ...]" = ()
+    finder: Finder | None = None
 
     @property
     def id(self) -> str:

@@ -40,6 +40,8 @@ class Words:
     incidents: str
     no_incidents: str
     all_incidents: str
+    newer: str
+    older: str
     back: str
     empty: str
     from_on: str

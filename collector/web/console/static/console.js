@@ -244,6 +244,17 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// Enter in a form with a search does what its main button does, and in the search what stands beside it.
+
+document.addEventListener("keydown", (event) => {
+  const field = event.target;
+  if (event.key !== "Enter" || event.isComposing || !field.matches?.("form input:not([type=search])")) return;
+  const main = one(".pick", field.form) && one("[data-main]", field.form);
+  if (!main) return;
+  event.preventDefault();
+  field.form.requestSubmit(main);
+});
+
 // What scripts add to a page, or to a part of it that was loaded anew.
 
 function enhance(root) {
