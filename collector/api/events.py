@@ -96,7 +96,7 @@ class Outlet:
 async def stream(request: web.Request) -> web.StreamResponse:
     """Runs until the client goes, its token ends or the server does.
 
-    A client that resumes after what is kept no longer hears `reset` first: it should load anew what it shows.
+    A client that resumes after what is not known here hears `reset` first: it should load anew what it shows.
     """
     query = Query(request)
     last_id = _last_id(request, query)

@@ -15,7 +15,7 @@ from collector.core.events import body
 from collector.storage import event_reads
 from collector.storage.db import Db, Tx
 from collector.storage.event_reads import Placed
-from shared.errors import Invalid, TocsinError, Unavailable
+from shared.errors import TocsinError, Unavailable
 from shared.loop import Bell, forever
 
 MOST = 2_000
@@ -38,7 +38,7 @@ class TooMany(TocsinError):
 class Start:
     """A stream begins after *position*, where the event *id* stands; *last* is the team's newest position.
 
-    *reset*: what came after the id that was asked for is not kept any more.
+    *reset*: what came after the id that was asked for is not known here.
     """
 
     position: int
@@ -116,7 +116,11 @@ class Following:
         self._checked_at = time.monotonic()
 
     async def start(self, team_id: int, last_id: UUID | None) -> Start:
-        """Where a stream begins that saw *last_id* last; with None, now. Raises Invalid for unknown ones."""
+        """Where a stream begins that saw *last_id* last; with None, now.
+
+        An id that is not here, since it is too old or a database was restored that knows it not, is no fault:
+        a browser would never call again.
+        """
         async with self._db.connection() as tx:
             kept = await event_reads.span(tx, team_id)
             found = await event_reads.position(tx, team_id, last_id) if last_id else None
@@ -127,9 +131,7 @@ class Following:
             return Start(found, last_id, max(kept.last, found))
         if last_id == ORIGIN and (kept.first == 1 or kept.last == 0):
             return Start(0, ORIGIN, kept.last)
-        if kept.last and (kept.first_id is None or last_id < kept.first_id):
-            return Start(now.position, now.id, now.last, reset=True)
-        raise Invalid({"lastEventId": "there is no such event"})
+        return Start(now.position, now.id, now.last, reset=True)
 
     def join(self, team_id: int, token_id: UUID, start: Start, gone: Callable[[], bool]) -> Listener:
         """One more follower, to `leave` in the end; *gone* is asked now and then whether it went away.

@@ -25,7 +25,6 @@ class Span:
     last: int = 0
     last_id: UUID | None = None
     first: int | None = None
-    first_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +61,11 @@ async def span(tx: Tx, team_id: int) -> Span:
     """The ends of a team's events."""
     row = await tx.fetchrow(
         """
-        SELECT p.last, newest.id AS last_id, oldest.position AS first, oldest.id AS first_id
+        SELECT p.last, newest.id AS last_id, oldest.position AS first
         FROM event_positions p
         LEFT JOIN events newest ON newest.team_id = p.team_id AND newest.position = p.last
         LEFT JOIN LATERAL (
-            SELECT id, position FROM events WHERE team_id = p.team_id ORDER BY position LIMIT 1
+            SELECT position FROM events WHERE team_id = p.team_id ORDER BY position LIMIT 1
         ) AS oldest ON true
         WHERE p.team_id = $1
         """,
