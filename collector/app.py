@@ -35,6 +35,7 @@ from collector.services.openid import Client, Provider
 from collector.services.opinions import Opinions
 from collector.services.rule_watch import Watch
 from collector.services.signals import Signals
+from collector.services.telling import passing_on
 from collector.services.web3_nodes import Nodes
 from collector.storage.db import Db
 from collector.storage.migrate import migrate
@@ -43,7 +44,7 @@ from collector.sweeper.probes import Probes
 from collector.sweeper.pulse import Pulse
 from shared import rpc_urls
 from shared.clock import utc_now
-from shared.errors import BadSettings, CannotStart
+from shared.errors import CannotStart
 from shared.loop import Bell
 from shared.setting_table import TABLE, address
 from shared.settings import CollectorSettings
@@ -60,16 +61,12 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
 
     Raises BadSettings and CannotStart before anything listens.
     """
+    assert settings.database_url is not None  # noqa: S101 - demanded where the settings are read
+    assert settings.secret_key is not None  # noqa: S101 - likewise
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    if settings.database_url is None or settings.secret_key is None:
-        raise BadSettings(
-            "TOCSIN_DATABASE_URL: is required by a collector; `tocsin up` brings its own database"
-        )
-    if (settings.oidc_issuer is None) != (settings.oidc_client_id is None):
-        raise BadSettings("TOCSIN_OIDC_ISSUER and TOCSIN_OIDC_CLIENT_ID: are set together or not at all")
     keyring = Keyring.parse(settings.secret_key)
     await migrate(settings.database_url, utc_now())
     async with AsyncExitStack() as stack:
@@ -110,13 +107,12 @@ async def _working(
     signals = Signals(db)
     transport = Transport(allow_private=settings.allow_private_targets, mailer=_mailer(settings))
     sender = Sender(db, keyring, transport, public_url=settings.public_url, now=utc_now)
-    following = Following(db, public_url=settings.public_url.rstrip("/"), now=utc_now)
-    told = Bell()
+    following, told = Following(db, public_url=settings.public_url.rstrip("/"), now=utc_now), Bell()
     happened = partial(_ring, told, following.bell, signals)
+    db.pass_on = passing_on(happened, sender.bell.ring)
     evaluator = Evaluator(db, now=utc_now, tell=happened)
     router = Router(db, sender.bell.ring, evaluator.bell.ring, bell=told)
-    steady = Steady(utc_now)
-    opinions, watch = Opinions(db, signals, now=utc_now), Watch(db)
+    steady, opinions, watch = Steady(utc_now), Opinions(db, signals, now=utc_now), Watch(db)
     writer, taken = deciding(db, steady, happened, opinions, watch)
     heartbeats, series, taking_in = receiving(db, keyring, settings, steady, happened, opinions, watch)
     probes = Probes(db, signals, since=steady.since, now=utc_now)

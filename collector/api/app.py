@@ -18,6 +18,7 @@ from collector.api import (
     status_pages_entry,
     status_pages_public,
     status_pages_public_subscribers,
+    unreadable,
 )
 from collector.api.console import pages as console
 from collector.api.deps import DEPS, Deps
@@ -31,7 +32,6 @@ log = structlog.get_logger()
 
 _KEEPALIVE_S = 75.0
 _SHUTDOWN_S = 5.0
-_NO_HTTP = "must be HTTP/1.1: a method and an encoding that are known, no line over 8190 bytes"
 
 
 def make(deps: Deps) -> web.Application:
@@ -54,7 +54,6 @@ def make(deps: Deps) -> web.Application:
 
 async def serve(app: web.Application, listen: str, *, shared_port: bool = False) -> web.AppRunner:
     """Serve *app* on ``host:port`` until the runner's cleanup. Raises CannotStart if that cannot be had."""
-    web.RequestHandler.handle_error = _unreadable  # type: ignore[assignment, method-assign]
     logging.getLogger("aiohttp.server").addFilter(_is_ours)
     host, _, port = listen.rpartition(":")
     runner = web.AppRunner(
@@ -82,34 +81,7 @@ def _with_door(app: web.Application, runner: web.AppRunner) -> None:
     server = runner.server
     assert server is not None  # noqa: S101 - it is there once the runner is set up
     server.request_handler = door.before(app, server.request_handler)  # type: ignore[assignment]
-
-
-def _unreadable(
-    connection: web.RequestHandler,
-    request: web.BaseRequest,
-    status: int = 500,
-    exc: BaseException | None = None,
-    message: str | None = None,
-) -> web.Response:
-    """Answer what is no HTTP, too long, or failed around the application, in our shape.
-
-    aiohttp's own answer tells its version and logs a stack trace for each stray byte, and nothing that it
-    offers replaces it for an application.
-    """
-    del connection, message
-    if request.writer.output_size > 0:
-        raise ConnectionError("a part of the response is sent already")
-    if status < 500:
-        log.info("unreadable request", remote=request.remote, error=type(exc).__name__)
-        details = {"request": _NO_HTTP} if status == 400 else None
-        response = problems.problem(status, "The request cannot be read", details=details)
-    else:
-        log.error("request failed outside its handler", exc_info=exc)
-        response = problems.problem(status, "Something went wrong here")
-    response.headers.update(marks.common(""))
-    response.headers[marks.X_REQUEST_ID] = marks.request_id(None)
-    response.force_close()
-    return response
+    unreadable.answer_for(server, app)
 
 
 def _is_ours(record: logging.LogRecord) -> bool:

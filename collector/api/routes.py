@@ -4,6 +4,7 @@ from aiohttp import web
 
 from collector.api import (
     alerts,
+    apply,
     audit,
     bulk,
     channels,
@@ -160,6 +161,8 @@ ROUTES: tuple[tuple[str, str, Handler, Permission | None], ...] = (
     ("PUT", "/v1/maintenance-windows/{id}", maintenance.update, WRITE),
     ("DELETE", "/v1/maintenance-windows/{id}", maintenance.delete, WRITE),
     ("POST", "/v1/maintenance-windows/{id}/end", maintenance.end, WRITE),
+    ("POST", "/v1/apply", apply.carry_out, WRITE),
+    ("GET", "/v1/export", apply.export, READ),
     ("GET", "/v1/probes", probes.list_, ADMIN),
     ("GET", "/v1/probes/{id}", probes.get, ADMIN),
     ("PUT", "/v1/probes/{id}", probes.rename, ADMIN),

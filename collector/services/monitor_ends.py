@@ -43,10 +43,12 @@ async def delete(
     *,
     only: frozenset[str] | None = None,
     who: Actor | None = None,
+    later: list[int] | None = None,
 ) -> None:
     """Its results go after the commit: nothing leads to them then, and they may be many.
 
-    *only*: the revisions that may be deleted; *who* None is the service itself.
+    *only*: the revisions that may be deleted; *who* None is the service itself. *later*: where its number
+    is left for who began the transaction to forget the results by.
     Raises NotFound, PreconditionFailed.
     """
 
@@ -68,8 +70,11 @@ async def delete(
 
     number = await giving_way(db, deed)
     signals.ring()
-    async with db.transaction() as tx:
-        await retention.forget(tx, [number])
+    if later is None:
+        async with db.transaction() as tx:
+            await retention.forget(tx, [number])
+    else:
+        later.append(number)
 
 
 async def _tell(tx: Tx, monitor: Monitor, incident: Incident | None, now: datetime) -> None:

@@ -26,6 +26,7 @@ from collector.storage import events, monitor_incidents, monitor_stats, parents,
 from collector.storage import monitors as table
 from collector.storage.contention import giving_way
 from collector.storage.db import Db, Tx
+from collector.storage.events import Event
 from collector.storage.monitors import Monitor
 from shared import ids
 from shared.clock import iso
@@ -44,7 +45,8 @@ _RUN_BY = frozenset(
 class Means:
     """What every deed here needs; *min_interval* is in seconds; *who* None is the service itself.
 
-    *nodes*: of Web3, those of the deployment.
+    *nodes*: of Web3, those of the deployment. *later*: where events of changes are left to who began the
+    transaction, for from the first of them on nobody else adds to the team's.
     """
 
     db: Db
@@ -53,6 +55,7 @@ class Means:
     min_interval: int
     who: Actor | None = None
     nodes: Nodes = field(default_factory=dict)
+    later: list[Event] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ async def create(means: Means, team_id: int, body: Mapping[str, Any], now: datet
         placed = await _place(tx, made, made.revision, made.locations, now)
         await receiving.keep(tx, made, kind, now)
         await record(tx, means.who, "create", made)
-        await _tell(tx, payloads.CREATED, made, now)
+        await _tell(tx, means, payloads.CREATED, made, now)
         return Told(made, _warnings(settings, wish.unknown) + placed)
 
     return await _carried_out(means, deed)
@@ -127,7 +130,7 @@ async def pause(means: Means, team_id: int, id_: UUID, now: datetime) -> Monitor
         after = _found(await table.get(tx, team_id, id_))
         if before.paused_at is None:
             await record(tx, means.who, "pause", after)
-            await _tell(tx, payloads.PAUSED, after, now)
+            await _tell(tx, means, payloads.PAUSED, after, now)
         return after
 
     return await _carried_out(means, deed)
@@ -148,7 +151,7 @@ async def resume(means: Means, team_id: int, id_: UUID, now: datetime) -> Monito
         after = _found(await table.get(tx, team_id, id_))
         if before.paused_at is not None:
             await record(tx, means.who, "resume", after)
-            await _tell(tx, payloads.RESUMED, after, now)
+            await _tell(tx, means, payloads.RESUMED, after, now)
         return after
 
     return await _carried_out(means, deed)
@@ -207,7 +210,7 @@ async def _revised(tx: Tx, means: Means, before: Monitor, body: Mapping[str, Any
     if named:
         fields = named_fields(named, config, monitor_fields.stored(kind))
         await record(tx, means.who, "update", after, fields)
-        await _tell(tx, payloads.UPDATED, after, now)
+        await _tell(tx, means, payloads.UPDATED, after, now)
     return Told(after, _warnings(settings, wish.unknown) + placed)
 
 
@@ -220,9 +223,13 @@ async def record(
     await audit.record(tx, by, action, "monitor", shown, name=monitor.name, fields=fields)
 
 
-async def _tell(tx: Tx, kind: str, monitor: Monitor, now: datetime) -> None:
+async def _tell(tx: Tx, means: Means, kind: str, monitor: Monitor, now: datetime) -> None:
     """Those who follow the team's events. The last deed: for the team's next position all others wait."""
-    await events.append_all(tx, [announcing.change(kind, monitor, now)], now)
+    told = announcing.change(kind, monitor, now)
+    if means.later is None:
+        await events.append_all(tx, [told], now)
+    else:
+        means.later.append(told)
 
 
 async def _bad_parents(tx: Tx, team_id: int, id_: UUID, body: Mapping[str, Any]) -> dict[str, str]:

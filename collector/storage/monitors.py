@@ -119,6 +119,12 @@ async def get(tx: Tx, team_id: int, id_: UUID) -> Monitor | None:
     return Monitor(**row) if row else None
 
 
+async def all_(tx: Tx, team_id: int) -> list[Monitor]:
+    """Every monitor of the team, oldest first."""
+    rows = await tx.fetch(f"SELECT {_COLUMNS} FROM monitors m WHERE m.team_id = $1 ORDER BY m.id", team_id)
+    return [Monitor(**row) for row in rows]
+
+
 async def lock(tx: Tx, team_id: int, id_: UUID) -> Monitor | None:
     """The monitor, its row locked until the transaction ends, which is one of those that give way."""
     found = await _lock(tx, team_id, id_, "m.type <> 'heartbeat'")

@@ -1,5 +1,6 @@
 """The days of results: each is a partition, made ahead of its time and dropped when it is too old."""
 
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta
 
 from collector.storage.db import Tx
@@ -23,8 +24,12 @@ async def make(tx: Tx, today: date) -> list[str]:
 
     Rows that landed in the default partition for want of a day move to it.
     """
+    return await make_days(tx, [today - BACK + timedelta(days=n) for n in range((BACK + AHEAD).days + 1)])
+
+
+async def make_days(tx: Tx, days: Iterable[date]) -> list[str]:
+    """As `make`, for these days."""
     there = set(await _names(tx))
-    days = (today - BACK + timedelta(days=n) for n in range((BACK + AHEAD).days + 1))
     missing = {name: day for day in days if (name := day.strftime(_PREFIX + _FORMAT)) not in there}
     if missing:
         # Nobody adds a row for one of these days while it is made.
@@ -32,6 +37,11 @@ async def make(tx: Tx, today: date) -> list[str]:
     for name, day in missing.items():
         await _make_day(tx, name, day)
     return list(missing)
+
+
+async def days(tx: Tx) -> list[date]:
+    """Those that have a partition, the oldest first."""
+    return [of for name in await _names(tx) if (of := _day_of(name))]
 
 
 async def _names(tx: Tx) -> list[str]:

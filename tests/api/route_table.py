@@ -217,6 +217,9 @@ BODIES: dict[Route, dict[str, Any]] = {
     },
     ("POST", "/v1/status-pages/{id}/subscribers"): {"email": "name@example.com"},
     ("PUT", "/v1/status-pages/{pageId}/subscribers/{subscriberId}"): {"preferences": {"incidents": False}},
+    ("POST", "/v1/apply"): {
+        "monitors": [{"name": "shop", "type": "tcp", "config": {"host": "db.example.com", "port": 1}}]
+    },
     ("PUT", "/v1/probes/{id}"): {"name": "Frankfurt"},
     ("POST", "/v1/probe-tokens"): {"location": "eu"},
     ("PUT", "/v1/team"): {"name": "Another name"},

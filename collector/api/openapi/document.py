@@ -4,12 +4,21 @@ from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
-from collector.api.openapi import access, alerting, incidents, metrics, monitors, pings, status_pages
+from collector.api.openapi import (
+    access,
+    alerting,
+    declared,
+    incidents,
+    metrics,
+    monitors,
+    pings,
+    status_pages,
+)
 from collector.api.openapi.parts import Operation, Schema, free, record, ref, text, whole
 from collector.core.access import Permission
 from shared import __version__
 
-GROUPS: Final = (monitors, pings, metrics, incidents, alerting, status_pages, access)
+GROUPS: Final = (monitors, pings, metrics, incidents, alerting, status_pages, declared, access)
 _SELF: Final[dict[str, Operation]] = {
     "GET /v1/openapi.json": Operation(summary="What you are reading", answer=free({"openapi": "3.1.0"})),
     "GET /v1/docs": Operation(

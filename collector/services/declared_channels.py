@@ -1,0 +1,101 @@
+"""Alert channels in files."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from collector.channels import CHANNELS, load
+from collector.core.seal import Place
+from collector.core.seal import whole as opened
+from collector.services import channels
+from collector.services.channel_fields import Settings, for_create
+from collector.services.declared_shape import (
+    Body,
+    Ground,
+    Made,
+    Present,
+    Reading,
+    Sort,
+    different,
+    not_declared,
+    patch,
+    spare,
+    unknown,
+)
+from collector.services.masking import masked
+from collector.services.validation import ignored, to_json
+from collector.storage import channels as table
+from collector.storage.channels import Row
+from collector.storage.db import Tx
+
+_SHOWN = frozenset(
+    {"id", "createdAt", "updatedAt", "revision", "warnings", "flagged", "failingSince", "lastError"}
+)
+
+
+async def present(ground: Ground, tx: Tx) -> list[Present]:
+    rows = await table.newest(tx, ground.team_id, None)
+    return [Present(row.id, row.name, _body(ground, row)) for row in reversed(rows)]
+
+
+async def read(ground: Ground, item: Body, before: Present | None) -> Reading:
+    del ground
+    wish = for_create(item)
+    faults = {**not_declared(item, _SHOWN), **unknown(wish.unknown), **wish.faults}
+    if before and "type" not in faults and item["type"] != before.body["type"]:
+        faults["type"] = f"cannot be changed; it is {before.body['type']}. Another key makes another channel"
+    if faults or wish.settings is None or wish.config is None:
+        return Reading(None, faults)
+    return Reading({"type": item["type"], **to_json(wish.settings), "config": to_json(wish.config)})
+
+
+async def create(ground: Ground, item: Body) -> Made:
+    known = await channels.create(ground.means.db, ground.means.keyring, ground.who, item, ground.now)
+    return Made(known.row.id, ignored(known.unknown))
+
+
+async def update(ground: Ground, before: Present, whole: Body) -> Sequence[str]:
+    body = different(before.body, whole)
+    if "config" in body:
+        body["config"] = patch(before.body["config"], whole["config"])
+    await channels.update(ground.means.db, ground.means.keyring, ground.who, before.id, body, ground.now)
+    return ()
+
+
+async def delete(ground: Ground, id_: UUID) -> None:
+    await channels.delete(ground.means.db, ground.who, id_)
+
+
+def hidden(whole: Body) -> dict[str, Any]:
+    return {**whole, "config": masked(CHANNELS[whole["type"]], whole["config"])}
+
+
+def spared(whole: Body) -> dict[str, Any]:
+    own = spare(Settings, {name: whole[name] for name in ("name", "enabled")})
+    config = spare(CHANNELS[whole["type"]], whole["config"])
+    return {"name": own.pop("name"), "type": whole["type"], **own, **({"config": config} if config else {})}
+
+
+def _body(ground: Ground, row: Row) -> dict[str, Any]:
+    place = Place(row.team_id, "channels", row.id, "secrets")
+    config = opened(ground.means.keyring, row.config, row.secrets, place)
+    return {
+        "type": row.type,
+        "name": row.name,
+        "enabled": row.enabled,
+        "config": to_json(load(row.type, config)),
+    }
+
+
+SORT = Sort(
+    noun="alert channel",
+    prefix="chan",
+    refers={("config", "monitors", "[]"): "monitors", ("monitors", "[]"): "monitors"},
+    present=present,
+    read=read,
+    create=create,
+    update=update,
+    delete=delete,
+    hidden=hidden,
+    spare=spared,
+)

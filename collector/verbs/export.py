@@ -1,0 +1,30 @@
+"""``tocsin export``: what a team has, as a file for ``tocsin apply``, without its secrets."""
+
+import argparse
+import asyncio
+import sys
+
+import orjson
+
+from collector.verbs import declared_way
+from collector.verbs.declared_text import text
+from shared.command import begin_with
+from shared.settings import DeclaredSettings
+
+
+def main(argv: list[str]) -> int:
+    """Print it, in the same order each time."""
+    own, settings = begin_with(_parser(), DeclaredSettings, argv, declared_way.faults)
+    sections = asyncio.run(declared_way.export(settings, own.team))
+    if own.json:
+        sys.stdout.write(orjson.dumps(sections, option=orjson.OPT_INDENT_2).decode() + "\n")
+    else:
+        sys.stdout.write(text(sections))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="tocsin export", usage="tocsin export", allow_abbrev=False)
+    parser.add_argument("--json", action="store_true", help="as JSON, which tocsin apply reads, too")
+    parser.add_argument("--team", help="a team's id or name; the first team without it")
+    return parser
