@@ -39,7 +39,9 @@ class Door:
         self._hashing = asyncio.Semaphore(_AT_ONCE)
         self._waiting = 0
         # What a password is compared with when nobody has the address: it takes as long.
-        self._decoy = passwords.stored(secrets.token_urlsafe(), secrets.token_bytes(passwords.SALT_BYTES))
+        self._decoy = passwords.nobodys(
+            secrets.token_bytes(passwords.SALT_BYTES), secrets.token_bytes(passwords.HASH_BYTES)
+        )
 
     async def turn(self) -> bool:
         """Tell the shared buckets what was spent."""

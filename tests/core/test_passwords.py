@@ -1,6 +1,6 @@
 """Passwords at rest."""
 
-from collector.core.passwords import SALT_BYTES, matches, stored
+from collector.core.passwords import HASH_BYTES, SALT_BYTES, matches, nobodys, stored
 
 SALT = bytes(SALT_BYTES)
 
@@ -29,3 +29,12 @@ def test_an_older_cost_is_read_from_what_is_kept() -> None:
     )
 
     assert matches("password", f"scrypt$1024$8$16${b'NaCl'.hex()}${derived}")
+
+
+def test_nobodys_password_has_the_shape_and_so_the_cost_of_a_real_one() -> None:
+    kept, stand_in = stored("correct horse", SALT), nobodys(SALT, bytes(HASH_BYTES))
+
+    assert stand_in.split("$")[:5] == kept.split("$")[:5]
+    assert len(stand_in) == len(kept)
+    assert not matches("correct horse", stand_in)
+    assert not matches("", stand_in)
