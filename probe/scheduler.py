@@ -32,8 +32,9 @@ log = structlog.get_logger()
 AT_ONCE_APART_US: Final = 2000
 # What failed checks saw is told of so many, ten times of them at once: an outage of everything stays cheap.
 _EVIDENCE_A_SECOND: Final = 20.0
-# Another probe has a check in good time when this one lets go of it so long before its next start...
-_SOON_US: Final = 1_000_000
+# Another probe has a check in good time when this one lets go of it so long before its next start (the news
+# of it may take a second from one collector to another)...
+_SOON_US: Final = 2_000_000
 # ... and if nobody has it after so long, it is checked here again.
 _RESTS_US: Final = 15_000_000
 

@@ -19,7 +19,8 @@ import psutil
 from probe.segments import Sealed, scan
 from shared.tokens import new_key, new_token
 from shared.wire.convert import decode
-from tests.e2e.product import eventually, free_port
+from tests.e2e.product import eventually
+from tests.ports import free_port
 
 
 @dataclass(slots=True)
@@ -99,7 +100,7 @@ class Fleet:
         return made
 
     async def ready(self, collector: Part) -> None:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         url = f"http://{collector.settings['HTTP_LISTEN']}/readyz"
         while True:
             with suppress(aiohttp.ClientError, TimeoutError):
