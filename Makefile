@@ -6,6 +6,7 @@ RUN_READY := $(VENV)/.ready-run
 TEST_READY := $(VENV)/.ready-test
 TOOLS_READY := .tools/.ready
 PROTOS := $(shell find protos -name '*.proto')
+WORKERS ?= 4
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-input --only-binary :all: --require-hashes
 
 .PHONY: run test setup tools lint type fmt protos test-fast bench faults hostile senders image lock clean
@@ -13,9 +14,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-inp
 run: $(RUN_READY)
 	$(BIN)/tocsin up --demo
 
-# On a shared machine a test may lose a race for the processor: it gets a second try, and the closing lines name it.
+# Tests wait more than they compute: four workers for two cores. On a shared machine a test may lose a race for the
+# processor: it gets a second try, and the closing lines name it.
 test: $(TEST_READY)
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --reruns 1 -r aR $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --reruns 1 -r aR $(PYTEST_ARGS)
 
 setup: $(TEST_READY)
 

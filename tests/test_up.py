@@ -16,6 +16,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.ports import free_port
+
 pytestmark = [pytest.mark.database, pytest.mark.slow]
 
 PATIENCE_S = 40.0
@@ -87,7 +89,7 @@ def _without_settings() -> dict[str, str]:
 
 
 @pytest.fixture
-def up(tmp_path: Path, free_port: Callable[[], int]) -> Iterator[Running]:
+def up(tmp_path: Path) -> Iterator[Running]:
     running = Running(
         directory=tmp_path / "var",
         http=f"127.0.0.1:{free_port()}",

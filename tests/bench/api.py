@@ -28,7 +28,7 @@ from collector.embedded import Embedded
 from shared import ids
 from shared.tokens import new_key, new_token
 from tests.bench.figures import Figure
-from tests.e2e.product import free_port
+from tests.ports import free_port
 
 FEW, MANY = 100, 10_000
 READ = 500

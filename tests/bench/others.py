@@ -15,6 +15,7 @@ from urllib.parse import quote
 import psutil
 
 from tests.bench.figures import Figure
+from tests.ports import free_port
 
 SECONDS = 5
 AT_ONCE = 32
@@ -47,7 +48,7 @@ def _blackbox(program: str, port: int) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory(prefix="tocsin-bench-") as folder:
         config = Path(folder) / "blackbox.yml"
         config.write_text(MODULES)
-        own = _free_port()
+        own = free_port()
         command = [program, f"--config.file={config}", f"--web.listen-address=127.0.0.1:{own}"]
         with subprocess.Popen([*command, "--log.level=error"], stderr=subprocess.DEVNULL) as process:
             try:
@@ -81,12 +82,6 @@ async def _body(reader: asyncio.StreamReader) -> bytes:
     head = await reader.readuntil(b"\r\n\r\n")
     length = re.search(rb"Content-Length: (\d+)", head)
     return await (reader.readexactly(int(length[1])) if length else reader.readuntil(b"\r\n0\r\n\r\n"))
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
 
 
 def _wait_for(port: int) -> None:

@@ -7,7 +7,7 @@ import ssl
 import subprocess
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from shared.clock import utc_now
 from tests.channels.payloads import INCIDENT, MONITOR, message
 from tests.channels.sasl import logins
 from tests.mailbox import PASSWORD, USER, Mailbox, mailbox
+from tests.ports import free_port
 
 POSTFIX = shutil.which("postfix", path="/usr/sbin:/usr/bin")
 pytestmark = [
@@ -91,7 +92,7 @@ class Relay:
 
 
 @pytest.fixture
-async def relay(free_port: Callable[[], int]) -> AsyncIterator[Relay]:
+async def relay() -> AsyncIterator[Relay]:
     authority, port = trustme.CA(), free_port()
     folder = Path(tempfile.mkdtemp(prefix="tocsin-postfix-"))
     folder.chmod(0o755)

@@ -18,6 +18,7 @@ from collector.storage.db import Db
 from collector.sweeper.deadman import Deadman
 from collector.sweeper.pulse import Pulse
 from shared.clock import utc_now
+from tests.ports import free_port
 from tests.receiver import Receiver, answer, receiving
 from tests.services.ground import connect, sign
 
@@ -219,9 +220,8 @@ async def test_nobody_there_is_a_failed_ping(ground: Ground, logged: list[Any], 
 
 
 @pytest.fixture
-def unused_port(free_port: Any) -> int:
-    port: int = free_port()
-    return port
+def unused_port() -> int:
+    return free_port()
 
 
 async def test_a_clock_that_is_set_back_stops_no_pings(ground: Ground) -> None:

@@ -4,7 +4,6 @@ import http.client
 import json
 import platform
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ import pytest
 from eth_abi.abi import encode
 
 from probe.web3.events import keccak
+from tests.ports import free_port
 
 HERE = Path(__file__).parent
 TOOLS = HERE.parents[2] / ".tools"
@@ -108,8 +108,7 @@ def artefacts() -> dict[str, Any]:
 def running(id_: int = 31337, *flags: str) -> Iterator[Chain]:
     """A chain of its own, alone on a free port."""
     demand()
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        port = found.getsockname()[1]
+    port = free_port()
     command = [
         str(_PROGRAM),
         "--host",
