@@ -141,9 +141,9 @@ async def test_a_missed_ping_takes_it_down_when_its_grace_is_over_and_not_before
     id_ = await jobs.make()
     await jobs.ping(id_)
 
-    await jobs.go(timedelta(minutes=60, seconds=55))
+    await jobs.go(timedelta(minutes=60, seconds=30))
     before = await jobs.get(id_)
-    await jobs.go(timedelta(seconds=10))
+    await jobs.go(timedelta(seconds=31))
     after = await jobs.get(id_)
 
     assert before["status"] == "up"

@@ -108,10 +108,10 @@ async def test_only_what_passes_the_filters_counts(metrics: Metrics) -> None:
 async def test_silence_takes_it_down_and_a_sample_brings_it_up(metrics: Metrics) -> None:
     id_ = await metrics.make(staleAfter=120)
     await metrics.push(id_, first((UP, metrics.ms(), 1.0)))
-    await metrics.go(timedelta(seconds=119))
+    await metrics.go(timedelta(seconds=90))
     early = (await metrics.get(id_))["status"]
 
-    await metrics.go(timedelta(seconds=2))
+    await metrics.go(timedelta(seconds=31))
     late = await metrics.get(id_)
     await metrics.push(id_, first((UP, metrics.ms(), 1.0)))
 

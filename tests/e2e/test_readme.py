@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.product import free_port, running
+from tests.e2e.product import running
+from tests.ports import free_port
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 

@@ -24,7 +24,7 @@ from tests.e2e.chains import (
     url_of,
 )
 from tests.e2e.fleet import Fleet
-from tests.e2e.product import free_port
+from tests.ports import free_port
 from tests.probe.web3.chain import Chain
 from tests.receiver import Exchange, Receiver, answer, reset
 

@@ -1,6 +1,7 @@
 """What a probe is told to check: a snapshot, then differences, and all again when the two drift apart."""
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from typing import Any
 
 import orjson
@@ -261,8 +262,7 @@ async def test_a_change_whose_signal_was_missed_is_found_by_comparing(
 
 async def send_run(collector: Collector, payload: dict[str, Any]) -> None:
     async with collector.db.transaction() as tx:
-        until = utc_now().replace(year=utc_now().year + 1)
-        await signals.send(tx, "run", payload, until)
+        await signals.send(tx, "run", payload, utc_now() + timedelta(days=365))
     collector.signals.ring()
 
 

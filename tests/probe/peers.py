@@ -1,20 +1,20 @@
 """Servers that others wrote, each started for the tests as its users run it."""
 
 import os
-import secrets
 import shutil
 import socket
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import pytest
 
+from tests.ports import free_port
 from tests.probe.net.zoo import HERE, Issued
 
 Test = TypeVar("Test", bound=Callable[..., Any])
@@ -37,16 +37,6 @@ def needs(program: str, package: str) -> Callable[[Test], Test]:
         return marked
 
     return mark
-
-
-def free_port() -> int:
-    """None of those that the system gives to whoever asks for any: one of them would be gone again."""
-    while True:
-        port = 10_000 + secrets.randbelow(22_000)
-        with suppress(OSError), closing(socket.socket()) as sock:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            sock.bind((HERE, port))
-            return port
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from probe.metrics import serving
+from tests.ports import free_port
 from tests.probe.peer import Peer
 from tests.probe.test_app import plan, running
 from tests.receiver import receiving
@@ -36,11 +37,6 @@ async def ask(port: int, words: bytes) -> bytes:
         writer.close()
 
 
-async def free_port() -> int:
-    async with receiving() as receiver:
-        return int(receiver.url("/").rsplit(":", 1)[1].strip("/"))
-
-
 def samples(answer: bytes) -> dict[str, float]:
     head, _, body = answer.decode().partition("\r\n\r\n")
     assert head.startswith("HTTP/1.1 200 OK\r\n")
@@ -55,7 +51,7 @@ def samples(answer: bytes) -> dict[str, float]:
 
 
 async def test_all_that_matters_is_told(tmp_path: Path, peer: Peer) -> None:
-    port = await free_port()
+    port = free_port()
     async with receiving() as target, running(tmp_path, peer, "--metrics-listen", f"127.0.0.1:{port}"):
         good = int(target.url("/").rsplit(":", 1)[1].strip("/"))
         await peer.send_when_connected(plan(good, 20, 500))
@@ -139,6 +135,6 @@ async def hung_up(reader: asyncio.StreamReader) -> None:
 
 @pytest.fixture
 async def served() -> AsyncIterator[int]:
-    port = await free_port()
+    port = free_port()
     async with serving(f"127.0.0.1:{port}", lambda _: "metric 1\n", PATIENCE_S):
         yield port

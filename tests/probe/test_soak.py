@@ -17,7 +17,8 @@ import pytest
 
 from shared.wire.v1 import probe_pb2
 from tests.bench.collector import Counting, orders
-from tests.probe.test_metrics import ask, free_port, samples
+from tests.ports import free_port
+from tests.probe.test_metrics import ask, samples
 
 ROOT = Path(__file__).parents[2]
 SECONDS = float(os.environ.get("TOCSIN_TEST_SOAK_S", "20"))
@@ -45,7 +46,7 @@ def target() -> Iterator[int]:
 async def test_at_work_for_long_it_does_not_grow(tmp_path: Path, target: int) -> None:
     collector = Counting()
     await collector.start(plan_of(target))
-    port = await free_port()
+    port = free_port()
     collector.deployment.enrolled(tmp_path)
     process = start(tmp_path, collector.port, port)
     try:

@@ -9,7 +9,8 @@ from typing import Any
 import aiohttp
 import pytest
 
-from tests.e2e.product import Caller, Product, eventually, free_port
+from tests.e2e.product import Caller, Product, eventually
+from tests.ports import free_port
 from tests.senders.conftest import fetched, heard, made, needed, sending, status
 
 pytestmark = [needed, pytest.mark.slow, pytest.mark.timeout(300)]

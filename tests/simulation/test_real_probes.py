@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.fleet import Fleet, Part, fleet
-from tests.e2e.product import eventually, free_port
+from tests.e2e.product import eventually
+from tests.ports import free_port
 from tests.probe.wire import Wire, demand, laid
 
 ROOT = Path(__file__).parents[2]

@@ -16,6 +16,7 @@ from probe.net.engine import Net
 from probe.runner import run
 from shared.kinds.http import Http
 from shared.results import Outcome, Status
+from tests.ports import free_port
 from tests.probe.net.zoo import DAY, HERE, MIDDLE, ROOT, Issued, issue
 from tests.probe.targets import shut_port
 
@@ -65,13 +66,10 @@ PORTS = ("plain", "good", "expired", "alone", "mutual", "reject")
 
 
 def free_ports() -> dict[str, int]:
-    socks = {name: socket.socket() for name in PORTS}
-    for sock in socks.values():
-        sock.bind((HERE, 0))
-    ports = {name: sock.getsockname()[1] for name, sock in socks.items()}
-    for sock in socks.values():
-        sock.close()
-    return ports
+    found: set[int] = set()
+    while len(found) < len(PORTS):
+        found.add(free_port())
+    return dict(zip(PORTS, found, strict=True))
 
 
 def write(folder: Path, name: str, leaf: Issued, *chain: Issued) -> None:

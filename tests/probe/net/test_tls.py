@@ -177,7 +177,7 @@ async def test_a_host_that_shows_two_good_chains_by_turns_is_up(net: Net) -> Non
 
 
 async def test_trust_ends_with_the_certificate(net: Net) -> None:
-    ends = datetime.now(UTC) - NOW + timedelta(seconds=3)
+    ends = datetime.now(UTC) - NOW + timedelta(seconds=6)
     with serving_tls(serving(issue("leaf", MIDDLE, ends=ends), MIDDLE)) as (_, port):
         before = await check(net, port)
         trusted = net.trust.manner(Endpoint.of(HERE, port, tls=True))
