@@ -89,8 +89,12 @@ class Link:
         write: Callable[[probe_pb2.ToProbe], Awaitable[None]],
     ) -> None:
         """Until the probe half-closes and everything is acknowledged; raises what ended it otherwise."""
-        # Until that is written nothing ends the stream: gRPC would send its first headers twice, and no end.
-        await write(welcome)
+        # `close` does not cut this short: gRPC would send its first headers twice, and no end.
+        try:
+            async with asyncio.timeout(_SILENT_S):
+                await write(welcome)
+        except TimeoutError:
+            raise Unavailable(f"nothing was taken for {_SILENT_S:g} s") from None
         del welcome
         self._holder = holder = asyncio.current_task()
         try:
