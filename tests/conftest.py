@@ -122,6 +122,13 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         config.stash[SERVER].stop()
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What failed at a first try, in full: without it nobody could find out why."""
+    for report in terminalreporter.getreports("rerun"):
+        terminalreporter.section(f"first try of {report.nodeid}", "_")
+        terminalreporter.line(report.longreprtext)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
