@@ -7,6 +7,8 @@ TEST_READY := $(VENV)/.ready-test
 TOOLS_READY := .tools/.ready
 PROTOS := $(shell find protos -name '*.proto')
 WORKERS ?= 4
+# The program and its tests start many processes: without bytecode on disk each would compile everything anew.
+unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-input --only-binary :all: --require-hashes
 
 .PHONY: run test setup tools lint type fmt protos test-fast bench faults hostile senders image lock clean
