@@ -11,6 +11,7 @@ from shared import ids
 from shared.kinds import TYPES
 from tests.api.client import Api
 from tests.api.monitors import HTTP, TCP, URL, details, make, probe, rows, shown
+from tests.waiting import WAITING
 
 ID = re.compile(r"mon_[0-9a-hjkmnp-tv-z]{26}")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
@@ -184,7 +185,7 @@ async def test_nobody_comes_to_depend_on_what_is_being_deleted(api: Api, method:
     async with api.deps.db.transaction() as tx:
         await tx.execute("DELETE FROM monitors WHERE id = $1", ids.read("mon", parent))
         change = asyncio.create_task(api.call(method, path, wanted))
-        while not change.done() and not await rows(api, "SELECT FROM pg_locks WHERE NOT granted"):
+        while not change.done() and not await rows(api, WAITING):
             await asyncio.sleep(0.01)
 
     assert details(await change) == {"dependsOn[0]": "no such monitor"}

@@ -375,8 +375,6 @@ async def test_a_heartbeat_cannot_be_tested(jobs: Jobs) -> None:
 async def test_a_thousand_pings_at_once_are_few_transactions(jobs: Jobs) -> None:
     ids = [await jobs.make() for _ in range(10)]
     keys = [await jobs.key(id_) for id_ in ids]
-    async with jobs.api.deps.db.connection() as tx:
-        before = await tx.fetchval("SELECT pg_current_xact_id()::text::bigint")
 
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=200)) as session:
 
@@ -387,11 +385,12 @@ async def test_a_thousand_pings_at_once_are_few_transactions(jobs: Jobs) -> None
         statuses = await asyncio.gather(*(ping(key) for key in keys * 100))
 
     async with jobs.api.deps.db.connection() as tx:
-        after = await tx.fetchval("SELECT pg_current_xact_id()::text::bigint")
         stored = await tx.fetchval("SELECT count(*) FROM results")
+        # The server's own numbers go on with the transactions of other tests.
+        transactions = await tx.fetchval("SELECT count(DISTINCT xmin::text) FROM results")
     assert statuses == [200] * 1000
     assert stored == 1000
-    assert after - before < 200
+    assert transactions < 200
 
 
 async def test_its_verdict_is_explained_by_its_pings_alone(jobs: Jobs) -> None:

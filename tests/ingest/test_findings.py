@@ -33,6 +33,7 @@ from tests.ingest.web3 import (
     types,
 )
 from tests.ingest.world import World, make_world, new_incarnation, writing
+from tests.waiting import WAITING
 
 HOUR = timedelta(hours=1)
 
@@ -321,7 +322,7 @@ async def test_monitors_that_fail_and_others_that_find_are_locked_in_one_order(d
     async with db.transaction() as held:
         await held.execute("SELECT FROM monitors WHERE monitor = $1 FOR NO KEY UPDATE", finds)
         writing_ = asyncio.create_task(submit(world, one))
-        while not await world.value("SELECT count(*) FROM pg_locks WHERE NOT granted"):
+        while not await world.value(WAITING):
             await asyncio.sleep(0.01)
         free = "SELECT monitor FROM monitors WHERE monitor = $1 FOR NO KEY UPDATE SKIP LOCKED"
         assert await world.value(free, fails) == fails

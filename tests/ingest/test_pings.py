@@ -21,6 +21,7 @@ from collector.storage.db import Db
 from shared.errors import Limited
 from shared.loop import forever
 from tests.ingest.world import World, make_world
+from tests.waiting import WAITING
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 S, M, H = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
@@ -215,7 +216,7 @@ async def test_a_monitor_that_begins_to_fail_meanwhile_is_decided_about(db: Db) 
 async def _blocked(world: World) -> None:
     """Somebody waits for a lock."""
     async with asyncio.timeout(10):
-        while not await world.value("SELECT count(*) FROM pg_locks WHERE NOT granted"):
+        while not await world.value(WAITING):
             await asyncio.sleep(0.01)
 
 

@@ -141,7 +141,12 @@ async def test_a_commit_elsewhere_is_heard_by_its_notification(
 
 async def _listens(db: Db) -> bool:
     async with db.connection() as tx:
-        return bool(await tx.fetchval("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN %'"))
+        return bool(
+            await tx.fetchval(
+                "SELECT count(*) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND query LIKE 'LISTEN %'"
+            )
+        )
 
 
 async def test_a_lost_connection_loses_no_event(db: Db, hub: Following, database_url: str) -> None:

@@ -11,6 +11,7 @@ from collector.storage.db import Db
 from collector.storage.states import Latest
 from shared.clock import EPOCH, utc_now
 from tests.ingest.world import World, make_world
+from tests.waiting import WAITING
 
 Key = tuple[int, int]
 
@@ -42,12 +43,7 @@ async def _free(world: World) -> set[Key]:
 
 async def _waiting(world: World) -> None:
     async with asyncio.timeout(20):
-        while not await world.value(
-            """
-            SELECT count(*) FROM pg_stat_activity
-            WHERE wait_event_type = 'Lock' AND datname = current_database()
-            """
-        ):
+        while not await world.value(WAITING):
             await asyncio.sleep(0.01)
 
 

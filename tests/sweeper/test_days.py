@@ -12,6 +12,7 @@ from collector.sweeper.days import Days
 from shared.clock import utc_now
 from shared.wire.convert import SPOOL_AGE_S
 from tests.services.ground import eventually, fetch
+from tests.waiting import WAITING
 
 DAY = timedelta(days=1)
 NOON = utc_now().replace(hour=12, minute=0, second=0, microsecond=0)
@@ -80,11 +81,7 @@ async def test_what_is_being_written_while_its_day_is_made_moves_there_too(db: D
     async with db.transaction() as tx:
         await add(tx, NOON - 3 * DAY)
         making = asyncio.create_task(days(db).turn())
-        await eventually(
-            lambda: fetch(
-                db, "SELECT FROM pg_locks WHERE NOT granted AND relation = 'results_default'::regclass"
-            )
-        )
+        await eventually(lambda: fetch(db, WAITING))
     await making
     assert await lies(db) == {name(NOON - 3 * DAY): 1}
 
