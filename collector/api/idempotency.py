@@ -22,6 +22,7 @@ from collector.services import monitor_reads
 from collector.storage import idempotency as table
 from collector.storage.db import Tx
 from collector.storage.idempotency import KEPT_FOR, Kept, Keyed
+from collector.storage.together import within
 from shared.errors import Conflict, Invalid
 
 _HEADER: Final = "Idempotency-Key"
@@ -89,7 +90,7 @@ async def _at_once(request: web.Request, handler: Handler, keyed: Keyed) -> web.
 
 async def _carried_out(request: web.Request, handler: Handler, tx: Tx) -> web.Response:
     """The answer of *handler*, all of whose transactions are parts of *tx*. Raises _Undone."""
-    db = table.within(tx)
+    db = within(tx)
     request[WITHIN] = replace(deps(request), db=db)
     try:
         response = await _answered(request, handler)

@@ -16,7 +16,7 @@ from collector.services.declared_shape import Ground
 from collector.services.monitors import Means
 from collector.storage import events, managed, retention
 from collector.storage.db import Tx
-from collector.storage.together import Crossed, together
+from collector.storage.together import Crossed, impatient
 from shared import ids
 from shared.backoff import full_jitter
 from shared.errors import Invalid, Unavailable
@@ -98,13 +98,12 @@ def _named(section: str, key: str) -> dict[str, str]:
 async def _tried(means: Means, who: Actor, asked: Asked, now: datetime, public_url: str) -> _Done:
     """Raises Crossed."""
     try:
-        async with means.db.transaction() as tx:
+        async with means.db.transaction() as tx, impatient(tx) as db:
             if not await managed.lock(tx, who.team_id):
                 raise Crossed
-            inner = replace(means, db=await together(tx), who=who, later=[])
+            inner = replace(means, db=db, who=who, later=[])
             ground = Ground(inner, who, public_url, now)
-            outcome = await _apply(tx, ground, asked)
-            done = _Done(outcome, ground.forgotten)
+            done = _Done(await _apply(tx, ground, asked), ground.forgotten)
             if asked.plan:
                 _undo(done)
             if inner.later:

@@ -16,11 +16,11 @@ from collector.services.declared_shape import (
     Present,
     Reading,
     Sort,
+    another_type,
     different,
-    not_declared,
+    faults_of,
     patch,
     spare,
-    unknown,
 )
 from collector.services.masking import masked
 from collector.services.validation import ignored, to_json
@@ -41,9 +41,7 @@ async def present(ground: Ground, tx: Tx) -> list[Present]:
 async def read(ground: Ground, item: Body, before: Present | None) -> Reading:
     del ground
     wish = for_create(item)
-    faults = {**not_declared(item, _SHOWN), **unknown(wish.unknown), **wish.faults}
-    if before and "type" not in faults and item["type"] != before.body["type"]:
-        faults["type"] = f"cannot be changed; it is {before.body['type']}. Another key makes another channel"
+    faults = {**another_type(before, item.get("type"), "channel"), **faults_of(item, _SHOWN, wish)}
     if faults or wish.settings is None or wish.config is None:
         return Reading(None, faults)
     return Reading({"type": item["type"], **to_json(wish.settings), "config": to_json(wish.config)})

@@ -13,11 +13,11 @@ from collector.services.declared_shape import (
     Present,
     Reading,
     Sort,
+    another_type,
     different,
-    not_declared,
+    faults_of,
     patch,
     spare,
-    unknown,
 )
 from collector.services.masking import masked
 from collector.services.monitor_columns import settings_of, whole_config
@@ -48,9 +48,7 @@ async def read(ground: Ground, item: Body, before: Present | None) -> Reading:
     if before and body.get("locations") is None and "locations" in before.body:
         body["locations"] = before.body["locations"]
     wish = monitor_fields.for_create(body, ground.means.min_interval, ground.means.nodes)
-    faults = {**not_declared(item, _SHOWN), **unknown(wish.unknown), **wish.faults}
-    if before and "type" not in faults and wish.type != before.body["type"]:
-        faults["type"] = f"cannot be changed; it is {before.body['type']}. Another key makes another monitor"
+    faults = {**another_type(before, wish.type, "monitor"), **faults_of(item, _SHOWN, wish)}
     if faults or wish.settings is None or wish.kind is None:
         return Reading(None, faults)
     whole = _whole(wish.type, wish.settings, monitor_fields.stored(wish.kind))

@@ -18,9 +18,9 @@ from collector.services.declared_shape import (
     Reading,
     Sort,
     different,
+    faults_of,
     not_declared,
     spare,
-    unknown,
 )
 from collector.services.masking import mask
 from collector.services.validation import read as validated
@@ -48,10 +48,8 @@ async def read(ground: Ground, item: Body, before: Present | None) -> Reading:
     del ground
     found = validated(NewPage, item)
     faults = {
-        **not_declared(item, _SHOWN),
-        **unknown(found.unknown),
         **_component_faults(item.get("components")),
-        **found.faults,
+        **faults_of(item, _SHOWN, found),
     }
     if faults or found.value is None:
         return Reading(None, faults)

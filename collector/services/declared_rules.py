@@ -14,10 +14,9 @@ from collector.services.declared_shape import (
     Reading,
     Sort,
     different,
-    not_declared,
+    faults_of,
     patch,
     spare,
-    unknown,
 )
 from collector.services.rule_fields import for_create
 from collector.services.validation import to_json
@@ -41,7 +40,7 @@ async def present(ground: Ground, tx: Tx) -> list[Present]:
 async def read(ground: Ground, item: Body, before: Present | None) -> Reading:
     del ground, before
     wish = for_create(item)
-    faults = {**not_declared(item, _SHOWN), **unknown(wish.unknown), **wish.faults}
+    faults = faults_of(item, _SHOWN, wish)
     return Reading(None, faults) if faults or wish.rule is None else Reading(_whole(wish.rule))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 from uuid import UUID
 
 from collector.core.access import Actor
@@ -57,6 +57,16 @@ class Reading:
     faults: dict[str, str] = field(default_factory=dict)
 
 
+class Wish(Protocol):
+    """What the API's own validation made of a body."""
+
+    @property
+    def unknown(self) -> Sequence[str]: ...
+
+    @property
+    def faults(self) -> Mapping[str, str]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Made:
     id: UUID
@@ -82,14 +92,25 @@ class Sort:
     spare: Callable[[Body], dict[str, Any]]
 
 
-def unknown(names: Sequence[str]) -> dict[str, str]:
-    """A fault for each field that nobody knows: a misspelt one would be lost without a word."""
-    return dict.fromkeys(names, "there is no such field")
-
-
 def not_declared(body: Body, names: frozenset[str]) -> dict[str, str]:
     """A fault for each of those fields that is said."""
     return {name: NOT_DECLARED for name in names if name in body}
+
+
+def faults_of(item: Body, shown: frozenset[str], wish: Wish) -> dict[str, str]:
+    """All of *item*, read as *wish*, that cannot be; *shown*: what a GET shows and no file sets.
+
+    A field that nobody knows is one, too: a misspelt one would be lost without a word.
+    """
+    unknown = dict.fromkeys(wish.unknown, "there is no such field")
+    return {**not_declared(item, shown), **unknown, **wish.faults}
+
+
+def another_type(before: Present | None, type_: Any, noun: str) -> dict[str, str]:
+    """The fault of one that is of another type than what stands behind its key."""
+    if before is None or type_ == before.body["type"]:
+        return {}
+    return {"type": f"cannot be changed; it is {before.body['type']}. Another key makes another {noun}"}
 
 
 def different(before: Body, after: Body) -> dict[str, Any]:

@@ -15,9 +15,8 @@ from collector.services.declared_shape import (
     Reading,
     Sort,
     different,
-    not_declared,
+    faults_of,
     spare,
-    unknown,
 )
 from collector.services.maintenance_fields import Asked, Fields, for_create
 from collector.storage import maintenance_windows as table
@@ -42,7 +41,7 @@ async def present(ground: Ground, tx: Tx) -> list[Present]:
 async def read(ground: Ground, item: Body, before: Present | None) -> Reading:
     del ground, before
     wish = for_create(item)
-    faults = {**not_declared(item, _SHOWN), **unknown(wish.unknown), **wish.faults}
+    faults = faults_of(item, _SHOWN, wish)
     return Reading(None, faults) if faults or wish.asked is None else Reading(_whole(wish.asked))
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, cast
+from typing import Final
 from uuid import UUID
 
-from collector.storage.db import Db, Tx
+from collector.storage.db import Tx
 
 KEPT_FOR: Final = timedelta(hours=24)
 
@@ -83,27 +83,3 @@ async def sweep(tx: Tx, before: datetime, limit: int) -> int:
         limit,
     )
     return int(tag.split()[-1])
-
-
-def within(tx: Tx) -> Db:
-    """A database whose every transaction is a part of *tx*, for one task that does one thing at a time."""
-    return Db(cast("Any", _Held(tx)))
-
-
-class _Held:
-    """A pool of the one connection that is in the transaction."""
-
-    __slots__ = ("_tx",)
-
-    def __init__(self, tx: Tx) -> None:
-        self._tx = tx
-
-    async def acquire(self, *, timeout: float) -> Tx:
-        del timeout
-        return self._tx
-
-    async def release(self, connection: Tx) -> None:
-        """It stays with whoever began the transaction."""
-
-    async def expire_connections(self) -> None:
-        """Left to whoever began the transaction."""

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import cast
+from typing import Any, cast
 
 import asyncpg
 
@@ -15,30 +15,35 @@ class Crossed(Exception):
     """Somebody else holds what is needed: to go on waiting while holding the rest would stop others."""
 
 
-async def together(tx: Tx) -> Db:
-    """A database whose every transaction is a part of *tx*, which ends with Crossed rather than wait long.
-
-    For one task that does one thing at a time.
-    """
+@asynccontextmanager
+async def impatient(tx: Tx) -> AsyncIterator[Db]:
+    """As `within`, for much that is held together. Raises Crossed rather than wait long."""
     await tx.execute(_PATIENCE)
-    return cast("Db", _Parts(tx))
+    try:
+        yield within(tx)
+    except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError) as error:
+        raise Crossed from error
 
 
-class _Parts:
+def within(tx: Tx) -> Db:
+    """A database whose every transaction is a part of *tx*, for one task that does one thing at a time."""
+    return Db(cast("Any", _Held(tx)))
+
+
+class _Held:
+    """A pool of the one connection that is in the transaction."""
+
     __slots__ = ("_tx",)
 
     def __init__(self, tx: Tx) -> None:
         self._tx = tx
 
-    @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Tx]:
-        """Undone alone when its block raises. Raises Crossed, which is to undo all."""
-        try:
-            async with self._tx.transaction():
-                yield self._tx
-        except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError) as error:
-            raise Crossed from error
+    async def acquire(self, *, timeout: float) -> Tx:
+        del timeout
+        return self._tx
 
-    @asynccontextmanager
-    async def connection(self) -> AsyncIterator[Tx]:
-        yield self._tx
+    async def release(self, connection: Tx) -> None:
+        """It stays with whoever began the transaction."""
+
+    async def expire_connections(self) -> None:
+        """Left to whoever began the transaction."""

@@ -144,4 +144,4 @@ async def test_while_a_probe_is_drained_and_brought_back_no_check_is_missed_or_m
         # The first check runs at once and not at its place in the interval.
         gaps = [gap for each in (await _gaps(made)).values() for gap in each[1:]]
         await _nothing_missed(made, gaps)
-        assert min(gaps) > 0.5
+        assert min(gaps) > 1.0

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from collector.storage import events, idempotency
+from collector.storage import events, together
 from collector.storage.aftermath import Aftermath
 from collector.storage.db import Db, Tx
 from shared.clock import utc_now
@@ -60,7 +60,7 @@ async def test_parts_of_a_transaction_are_passed_on_with_its_whole(db: Db) -> No
     team_id, passed = await listening(db)
 
     async with db.transaction() as tx:
-        within = idempotency.within(tx)
+        within = together.within(tx)
         within.pass_on = passed.append
         async with within.transaction() as part:
             await happen(part, team_id, DOWN)

@@ -3,7 +3,7 @@
 import pytest
 
 from collector.storage.db import Db
-from collector.storage.together import Crossed, together
+from collector.storage.together import Crossed, impatient
 
 HELD = "SELECT pg_advisory_xact_lock(7)"
 
@@ -14,8 +14,7 @@ async def kept(db: Db) -> list[str]:
 
 
 async def test_a_part_that_fails_is_undone_alone(db: Db) -> None:
-    async with db.transaction() as tx:
-        whole = await together(tx)
+    async with db.transaction() as tx, impatient(tx) as whole:
         async with whole.transaction() as part:
             await part.execute("INSERT INTO errors (text) VALUES ('stays')")
         with pytest.raises(ValueError, match="no good"):
@@ -30,8 +29,7 @@ async def test_whoever_would_wait_for_long_undoes_all(db: Db) -> None:
     async with db.transaction() as holder:
         await holder.execute(HELD)
         with pytest.raises(Crossed):
-            async with db.transaction() as tx:
-                whole = await together(tx)
+            async with db.transaction() as tx, impatient(tx) as whole:
                 async with whole.transaction() as part:
                     await part.execute("INSERT INTO errors (text) VALUES ('goes')")
                 async with whole.transaction() as part:
