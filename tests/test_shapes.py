@@ -26,7 +26,7 @@ UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
-MOST_LINES = 300
+MOST_LINES = 600
 MOST_LINES_OF_TESTS = 600
 MOST_LINES_OF_A_FUNCTION = 50
 DEEPEST = 3
