@@ -5,7 +5,7 @@ import errno
 import os
 import socket
 import ssl
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
@@ -14,6 +14,7 @@ import aiohttp
 from aiohappyeyeballs import AddrInfoType
 from yarl import URL
 
+from collector.channels.hosts import HostResolver
 from collector.channels.mailer import Mailer
 from shared.clock import utc_now
 from shared.errors import TocsinError
@@ -56,16 +57,24 @@ class Transport:
     """Connections to whom a team names, each used once: a stale one costs a try. Needs a running loop.
 
     *mailer*: where mails are handed in, if anywhere; that is the operator's choice, and no team's.
+    *nameservers*: none for the system's.
     """
 
-    __slots__ = ("_session", "allow_private", "mailer")
+    __slots__ = ("_names", "_session", "allow_private", "mailer")
 
-    def __init__(self, *, allow_private: bool, mailer: Mailer | None = None) -> None:
+    def __init__(
+        self, *, allow_private: bool, mailer: Mailer | None = None, nameservers: Sequence[str] = ()
+    ) -> None:
         self.allow_private = allow_private
         self.mailer = mailer
+        self._names = HostResolver(nameservers)
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
-                limit=0, limit_per_host=_PER_HOST, force_close=True, socket_factory=self._socket
+                limit=0,
+                limit_per_host=_PER_HOST,
+                force_close=True,
+                socket_factory=self._socket,
+                resolver=self._names,
             ),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, connect=None, sock_connect=None, sock_read=None),
@@ -89,6 +98,7 @@ class Transport:
 
     async def close(self) -> None:
         await self._session.close()
+        await self._names.close()
 
     async def _exchange(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
         async with self._session.request(

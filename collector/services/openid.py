@@ -3,7 +3,7 @@
 import base64
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -14,6 +14,7 @@ import orjson
 from joserfc import jwk, jwt
 from joserfc.errors import JoseError
 
+from collector.channels.hosts import HostResolver
 from collector.core import openid as rules
 from collector.core.access import Actor
 from collector.core.openid import Attempt
@@ -47,17 +48,22 @@ class Client:
 class Provider:
     """One provider; what it says of itself and its keys are kept for an hour. Needs a running loop."""
 
-    def __init__(self, client: Client, redirect: str) -> None:
+    def __init__(self, client: Client, redirect: str, *, nameservers: Sequence[str] = ()) -> None:
         self.client = client
         self._redirect = redirect
+        self._names = HostResolver(nameservers)
         self._http = aiohttp.ClientSession(
-            timeout=_TIMEOUT, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False
+            connector=aiohttp.TCPConnector(resolver=self._names),
+            timeout=_TIMEOUT,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trust_env=False,
         )
         self._about: tuple[float, Mapping[str, Any]] | None = None
         self._keys: tuple[float, jwk.KeySet] | None = None
 
     async def close(self) -> None:
         await self._http.close()
+        await self._names.close()
 
     async def begin(self, after: str, user: str) -> tuple[Attempt, str]:
         """A new attempt, and where to send the browser. Raises Unavailable."""

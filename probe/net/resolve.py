@@ -16,6 +16,7 @@ from probe.net.deadlines import Deadlines
 from probe.net.endpoint import Endpoint, Version
 from probe.net.errors import TargetError
 from probe.net.spent import Limit, Spent
+from shared.names import ForgetfulResolver
 from shared.net import refusal
 
 _MOST_KEPT: Final = 10_000
@@ -78,10 +79,9 @@ class Resolver:
         self._deadlines = deadlines
         self._allow_private = allow_private
         self._servers = servers
-        self._ares: aiodns.DNSResolver | None = None
+        self._ares: ForgetfulResolver | None = None
         self._known: dict[Key, _Known] = {}
         self._asked: dict[Key, set[_Waiter]] = {}
-        self._cleared = 0.0
 
     async def addresses(self, to: Endpoint, spent: Spent, limit: Limit) -> tuple[str, ...]:
         """Where the name *to* is, in the order to try; all of them may be connected to."""
@@ -136,11 +136,9 @@ class Resolver:
             self._deadlines.remove(waiter)
             waiters.discard(waiter)
 
-    def _start(self) -> aiodns.DNSResolver:
+    def _start(self) -> ForgetfulResolver:
         if self._ares is None:
-            self._ares = aiodns.DNSResolver(
-                nameservers=self._servers or None, timeout=_QUERY_TIMEOUT_S, tries=_QUERY_TRIES
-            )
+            self._ares = ForgetfulResolver(self._servers, timeout_s=_QUERY_TIMEOUT_S, tries=_QUERY_TRIES)
         return self._ares
 
     def _answered(self, key: Key, answer: asyncio.Future[pycares.AddrInfoResult]) -> None:
@@ -154,16 +152,8 @@ class Resolver:
             known = self._allow(key, addresses, time.monotonic() + min(max(ttl, _TTL_S[0]), _TTL_S[1]))
         else:
             known = self._keep(key, (), _words(key, fault), time.monotonic() + _NEGATIVE_S)
-            self._forget_failures()
         for waiter in self._asked.pop(key, ()):
             waiter.tell(known)
-
-    def _forget_failures(self) -> None:
-        """c-ares keeps "no such name" as long as the zone says, up to an hour: a recovery would go unseen."""
-        now = time.monotonic()
-        if self._ares is not None and now - self._cleared >= _NEGATIVE_S:
-            self._cleared = now
-            self._ares._channel.reinit()  # noqa: SLF001 - aiodns has no way to empty the cache
 
     def _allow(self, key: Key, addresses: Sequence[str], until: float) -> _Known:
         refused = [refusal(address, allow_private=self._allow_private) for address in addresses]

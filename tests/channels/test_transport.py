@@ -11,6 +11,7 @@ import pytest
 import trustme
 
 from collector.channels.transport import Answer, NoAnswer, Transport
+from tests.probe.net.nameserver import NXDOMAIN, name_server
 from tests.receiver import (
     Step,
     after,
@@ -115,6 +116,21 @@ async def test_a_name_that_does_not_exist(transport: Transport) -> None:
         await post(transport, "http://nothing.invalid/")
     with pytest.raises(NoAnswer, match=r"^the host name does not resolve$"):
         await post(transport, "http://[fe80::1%25nowhere]:1/")
+
+
+async def test_a_name_that_is_back_is_reached_though_its_zone_says_an_hour() -> None:
+    with name_server() as names:
+        transport = Transport(allow_private=True, nameservers=[names.address])
+        async with receiving() as receiver:
+            url = f"http://hooks.example.com:{receiver.port}/"
+            names.names["hooks.example.com"] = NXDOMAIN
+            with pytest.raises(NoAnswer, match=r"^the host name does not resolve$"):
+                await post(transport, url)
+            names.names["hooks.example.com"] = ["127.0.0.1"]
+            await asyncio.sleep(1.1)  # the first retry of a delivery
+
+            assert (await post(transport, url)).status == 200
+        await transport.close()
 
 
 @pytest.mark.parametrize("host", ["2852039166", "127.1", "0x7f.1"])

@@ -31,6 +31,7 @@ from tests.delivery.ground import (
     make_incident,
     make_team,
 )
+from tests.probe.net.nameserver import NXDOMAIN, name_server
 from tests.receiver import Receiver, answer, hang_up, receiving, reset, stall, until
 
 SCHEDULE_SLACK = timedelta(seconds=0.25)
@@ -184,6 +185,27 @@ async def test_the_first_retry_comes_after_a_second_to_the_tenth(db: Db, transpo
         first, second = await receiver.wait_for(2)
 
     assert 0.99 < second.at - first.at < 1.25
+
+
+async def test_a_receiver_whose_name_was_missing_for_a_moment_is_reached_by_the_first_retry(db: Db) -> None:
+    team = await make_team(db)
+    with name_server() as names:
+        names.names["hooks.example.com"] = NXDOMAIN
+        transport = Transport(allow_private=True, nameservers=[names.address])
+        async with receiving() as receiver, running(db, transport):
+            await make_channel(db, team, f"http://hooks.example.com:{receiver.port}/hook")
+            await happen(db, team, ids.uuid7(), "monitor.down")
+            await until_true(lambda: tried_once(db))
+            names.names["hooks.example.com"] = ["127.0.0.1"]
+            await receiver.wait_for(1)
+            await until_true(lambda: none_waits(db))
+        await transport.close()
+
+    assert [row["error"] for row in await attempts(db)] == ["the host name does not resolve", None]
+
+
+async def tried_once(db: Db) -> bool:
+    return [row["attempt"] for row in await deliveries(db) if not row["leased"]] == [1]
 
 
 async def test_no_retry_where_none_is_wanted(db: Db, transport: Transport) -> None:

@@ -1,5 +1,6 @@
 """Sign-in by an OpenID Connect provider: what is believed of it, and whom it lets in."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
@@ -12,9 +13,10 @@ from collector.core.access import Actor
 from collector.services import openid, users
 from collector.services.openid import Client, Provider
 from shared import ids
-from shared.errors import BadSettings
+from shared.errors import BadSettings, Unavailable
 from shared.settings import CollectorSettings, load
 from tests.api.client import Api
+from tests.probe.net.nameserver import NXDOMAIN, name_server
 from tests.web.conftest import PUBLIC_URL
 from tests.web.console_client import Console, Page, served, visiting
 from tests.web.openid_provider import CLIENT_ID, CLIENT_SECRET, Idp, provider
@@ -253,6 +255,23 @@ async def test_a_provider_that_is_away_is_told_and_nothing_else_stops(console: C
 
     assert (await console.get("/sign-in/oidc")).status == 503
     assert (await console.sign_in()).path == "/"
+
+
+async def test_a_provider_whose_name_was_missing_is_found_once_it_is_back(idp: Idp) -> None:
+    idp.url = idp.url.replace("127.0.0.1", "id.example.com")
+    with name_server() as names:
+        names.names["id.example.com"] = NXDOMAIN
+        client = Provider(
+            Client(idp.url, CLIENT_ID, CLIENT_SECRET, "Example ID"), PUBLIC_URL, nameservers=[names.address]
+        )
+        with pytest.raises(Unavailable):
+            await client.begin("/", "")
+        names.names["id.example.com"] = ["127.0.0.1"]
+        await asyncio.sleep(1.1)
+
+        _, location = await client.begin("/", "")
+        await client.close()
+    assert location.startswith(f"{idp.url}/authorize?")
 
 
 @pytest.mark.parametrize("cookie", ["", "x", "e30=", "bnVsbA==", "W10="])

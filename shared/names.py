@@ -1,0 +1,66 @@
+"""Resolves names for both programs: c-ares, which reads the hosts file, without its memory of failures."""
+
+import asyncio
+import socket
+import time
+from collections.abc import Sequence
+from typing import Final
+
+import aiodns
+import pycares
+
+_APART_S: Final = 1.0
+
+
+class ForgetfulResolver(aiodns.DNSResolver):
+    """Asks again for a name that was missing. Needs a running loop.
+
+    c-ares keeps "no such name" as long as the zone says, up to an hour: a recovery would go unseen, and every
+    retry would fail. Its cache is emptied after a failure, at most once a second.
+    """
+
+    def __init__(
+        self, nameservers: Sequence[str] = (), *, timeout_s: float | None = None, tries: int | None = None
+    ) -> None:
+        super().__init__(nameservers or None, timeout=timeout_s, tries=tries)
+        self._emptied_at = float("-inf")
+        self._emptying: asyncio.TimerHandle | None = None
+
+    def getaddrinfo(
+        self,
+        host: str,
+        family: socket.AddressFamily = socket.AF_UNSPEC,
+        port: int | None = None,
+        proto: int = 0,
+        type: int = 0,  # noqa: A002 - the name that callers of aiodns use
+        flags: int = 0,
+    ) -> asyncio.Future[pycares.AddrInfoResult]:
+        answer = super().getaddrinfo(host, family, port, proto, type, flags)
+        answer.add_done_callback(self._heard)
+        return answer
+
+    def cancel(self) -> None:
+        if self._emptying is not None:
+            self._emptying.cancel()
+            self._emptying = None
+        super().cancel()
+
+    def _heard(self, answer: asyncio.Future[pycares.AddrInfoResult]) -> None:
+        if answer.cancelled() or not _failed(answer.exception()) or self._emptying is not None:
+            return
+        wait_s = self._emptied_at + _APART_S - time.monotonic()
+        if wait_s <= 0:
+            self._empty()
+        else:
+            self._emptying = self.loop.call_later(wait_s, self._empty)
+
+    def _empty(self) -> None:
+        self._emptying = None
+        if not self._closed:
+            self._emptied_at = time.monotonic()
+            self._channel.reinit()
+
+
+def _failed(error: BaseException | None) -> bool:
+    """Whether a name was not found; a question that was cancelled says nothing."""
+    return error is not None and error.args[:1] != (pycares.errno.ARES_ECANCELLED,)
