@@ -1,6 +1,5 @@
 """Deliveries: how each is shown, and sending one again."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 from aiohttp import web
@@ -10,7 +9,7 @@ from collector.api.deps import deps
 from collector.api.reading import ok, path_id
 from collector.services import redelivery
 from collector.storage.deliveries import Status
-from collector.storage.delivery_reads import Delivery
+from collector.storage.delivery_reads import Delivery, DeliveryAttempt
 from shared import ids
 
 
@@ -21,7 +20,6 @@ async def redeliver(request: web.Request) -> web.Response:
 
 
 def shown(one: Delivery) -> dict[str, Any]:
-    """A try has a `note` where something about it needs a word."""
     return {
         "id": ids.show("dlv", one.id),
         "event": one.event_kind,
@@ -29,5 +27,16 @@ def shown(one: Delivery) -> dict[str, Any]:
         "status": Status(one.status).name.lower(),
         "createdAt": one.created_at,
         "nextAttemptAt": one.next_attempt_at,
-        "attempts": [{**tried, "at": datetime.fromtimestamp(tried["at"], UTC)} for tried in one.attempts],
+        "attempts": [_attempt(tried) for tried in one.attempts],
+    }
+
+
+def _attempt(tried: DeliveryAttempt) -> dict[str, Any]:
+    """With a `note` where something about it needs a word."""
+    return {
+        "at": tried.at,
+        "statusCode": tried.status_code,
+        "latencyMs": tried.latency_ms,
+        "error": tried.error,
+        **({} if tried.note is None else {"note": tried.note}),
     }

@@ -1,12 +1,13 @@
 """Alert channels: where alerts go, whether they arrive, and what was sent through each."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
 from aiohttp import web
 
-from collector.api import deliveries
 from collector.api.console import alerting, common, picking
 from collector.api.console.answers import back, page, posted, value
 from collector.api.console.state import visitor, who
@@ -18,6 +19,8 @@ from collector.services.channel_fields import Settings
 from collector.services.channels import Known
 from collector.services.masking import masked
 from collector.services.model_fields import members
+from collector.storage.deliveries import Status
+from collector.storage.delivery_reads import Delivery, DeliveryAttempt
 from collector.web.console import form_reading, forms
 from collector.web.console.form_fields import Form
 from collector.web.console.form_reading import Posted
@@ -35,6 +38,20 @@ TYPES: Final[Mapping[str, str]] = {
     "webhook": "A signed HTTP request to a service of yours",
     "apprise": "Any of the services that Apprise knows",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """A delivery in the log; *again*: it may be sent once more."""
+
+    id: str
+    event: str
+    event_id: str
+    status: str
+    created_at: datetime
+    next_attempt_at: datetime | None
+    attempts: Sequence[DeliveryAttempt]
+    again: bool
 
 
 async def list_(request: web.Request) -> web.StreamResponse:
@@ -60,7 +77,7 @@ async def show(request: web.Request) -> web.StreamResponse:
         known=known,
         here=path(id_),
         warnings=channels.silence(known),
-        log=[deliveries.shown(one) for one in sent],
+        log=[_line(one) for one in sent],
         at=common.at(request, number, total),
     )
 
@@ -179,6 +196,20 @@ async def _drawn(
         first=[*of_all.named("name"), *required],
         rest=[*(one for one in of_type.fields if not one.required), *of_all.but("name")],
         summary=Form((*of_all.fields, *of_type.fields), {**of_all.faults, **of_type.faults}),
+    )
+
+
+def _line(one: Delivery) -> LogLine:
+    status = Status(one.status)
+    return LogLine(
+        id=ids.show("dlv", one.id),
+        event=one.event_kind,
+        event_id=ids.show("evt", one.event_id),
+        status=status.name.lower(),
+        created_at=one.created_at,
+        next_attempt_at=one.next_attempt_at,
+        attempts=one.attempts,
+        again=status is not Status.PENDING,
     )
 
 

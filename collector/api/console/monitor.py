@@ -1,11 +1,13 @@
 """A monitor's page: how it stands and why, its past, its incidents, and what can be done with it."""
 
-from datetime import timedelta
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from aiohttp import web
 
-from collector.api import explain as explained
+from collector.api import explain_views
 from collector.api import monitor_views as views
 from collector.api.console import common, monitor_types, monitor_web3, monitors
 from collector.api.console.answers import back, page, posted, value
@@ -19,6 +21,7 @@ from collector.services.monitor_reads import WHAT
 from collector.services.validation import check
 from collector.storage import result_reads
 from collector.storage.incident_reads import Wanted as WantedIncidents
+from collector.storage.result_reads import Result
 from collector.web.console import charts as drawings
 from shared import ids
 from shared.errors import Invalid
@@ -38,6 +41,19 @@ _WEEK: Final = timedelta(days=7)
 _SOON: Final = timedelta(minutes=1)
 
 
+@dataclass(frozen=True, slots=True)
+class ResultLine:
+    """A result in the list; *phases* in milliseconds by name, *days_left* of the certificate it saw."""
+
+    at: datetime
+    location: str
+    status: str
+    ms: int | None
+    phases: Mapping[str, float | None]
+    said: str
+    days_left: int | None
+
+
 async def show(request: web.Request) -> web.StreamResponse:
     at_hand, team_id = deps(request), visitor(request).team_id
     id_, now = path_id(request, "mon", WHAT), deps(request).now()
@@ -45,10 +61,7 @@ async def show(request: web.Request) -> web.StreamResponse:
     found = await monitor_reads.one(db, at_hand.keyring, team_id, id_, secrets=False, now=now)
     over = request.query.get("range", "24h")
     wanted = result_reads.Wanted(since=now - _WEEK, until=now + _SOON)
-    newest = [
-        views.result(one) | {"at": one.ts}
-        for one in (await results.page(db, found.monitor, wanted, _DRAWN, now))[0]
-    ]
+    newest = [_line(one) for one in (await results.page(db, found.monitor, wanted, _DRAWN, now))[0]]
     kind = monitor_types.kind_of(found.monitor.type, found.config)
     past, _ = await incidents.page(db, team_id, WantedIncidents(monitor_id=id_), _INCIDENTS, 0)
     return page(
@@ -58,16 +71,29 @@ async def show(request: web.Request) -> web.StreamResponse:
         id=ids.show("mon", id_),
         shown=views.whole(found, now),
         config=monitor_types.told(found.config),
-        why=explained.shown(await explain.explain(db, team_id, id_, now), now),
+        why=explain_views.explained(await explain.explain(db, team_id, id_, now), now),
         uptime=drawings.bars(await _days(request, id_)),
         chart=await _chart(request, found.monitor.monitor, over),
         over=over if over in _RANGES else "24h",
         ranges=list(_RANGES),
         results=newest[:_RESULTS],
         chain=await monitor_web3.found(db, found.monitor, kind, now),
-        phases=drawings.phases([one["phases"] for one in reversed(newest)]),
+        phases=drawings.phases([one.phases for one in reversed(newest)]),
         incidents=past,
         now=now,
+    )
+
+
+def _line(one: Result) -> ResultLine:
+    shown = views.result(one)
+    return ResultLine(
+        at=one.ts,
+        location=one.name,
+        status=shown["status"],
+        ms=one.ms,
+        phases=shown["phases"],
+        said=one.error or str(one.code or ""),
+        days_left=shown.get("daysLeft"),
     )
 
 
