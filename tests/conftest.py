@@ -69,6 +69,7 @@ class Server:
 
 SERVER: Final = pytest.StashKey[Server]()
 URL: Final = pytest.StashKey[str]()
+LIMIT: Final = pytest.StashKey[Any]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -89,6 +90,19 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         reporter.write_line("")
         reporter.write_line(f"skipped, and not listed in {allowed}: {'; '.join(surprising)}", red=True)
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.hookimpl(tryfirst=True, optionalhook=True)
+def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> None:
+    item.stash[LIMIT] = settings
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Give a second try a limit of its own: the plugin's one ends with the first failure."""
+    if getattr(item, "execution_count", 1) > 1 and LIMIT in item.stash:
+        item.ihook.pytest_timeout_cancel_timer(item=item)
+        item.ihook.pytest_timeout_set_timer(item=item, settings=item.stash[LIMIT])
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

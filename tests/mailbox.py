@@ -38,7 +38,7 @@ class Mail:
         return text
 
 
-@dataclass(slots=True)
+@dataclass
 class Mailbox:
     """*answers*: what RCPT of an address is answered, each answer used once but for the last."""
 
