@@ -15,7 +15,7 @@ import structlog
 from probe import credentials as files
 from probe.credentials import Credentials
 from probe.link import LASTING, channel
-from shared import join_tokens, pki
+from shared import join_tokens, pki, trust
 from shared.backoff import full_jitter
 from shared.clock import iso
 from shared.errors import BadSettings, CannotStart
@@ -179,7 +179,7 @@ async def _authority(collector: str, fingerprint: bytes) -> bytes:
 
     Nothing is told to the server here, and nothing but the fingerprint is believed.
     """
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context = trust.alike(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     context.set_alpn_protocols(["h2"])

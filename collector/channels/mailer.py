@@ -14,6 +14,7 @@ import aiosmtplib
 
 from collector.channels._plain import cut, one_line
 from collector.channels.message import Undelivered
+from shared.trust import of_the_system
 
 TIMEOUT_S: Final = 30
 _PORTS: Final = {"smtp": 587, "smtps": 465}
@@ -71,7 +72,7 @@ class Mailer:
 
     def __init__(self, url: str, sender: str, *, trust: ssl.SSLContext | None = None) -> None:
         self._server = server(url)
-        self._trust = trust
+        self._trust = trust or of_the_system()
         self._places = asyncio.Semaphore(_AT_A_TIME)
         self._own_name = ""
         self.sender = sender

@@ -16,6 +16,7 @@ from yarl import URL
 
 from collector.channels.hosts import HostResolver
 from collector.channels.mailer import Mailer
+from shared import trust
 from shared.clock import utc_now
 from shared.errors import TocsinError
 from shared.net import refusal
@@ -75,6 +76,7 @@ class Transport:
                 force_close=True,
                 socket_factory=self._socket,
                 resolver=self._names,
+                ssl=trust.of_the_system(),
             ),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, connect=None, sock_connect=None, sock_read=None),

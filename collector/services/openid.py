@@ -23,7 +23,7 @@ from collector.storage import openid as table
 from collector.storage import users as people
 from collector.storage.db import Db
 from collector.storage.users import User
-from shared import ids
+from shared import ids, trust
 from shared.errors import Forbidden, Unavailable
 
 _WELL_KNOWN: Final = "/.well-known/openid-configuration"
@@ -53,7 +53,7 @@ class Provider:
         self._redirect = redirect
         self._names = HostResolver(nameservers)
         self._http = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(resolver=self._names),
+            connector=aiohttp.TCPConnector(resolver=self._names, ssl=trust.of_the_system()),
             timeout=_TIMEOUT,
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=False,

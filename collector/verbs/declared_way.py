@@ -13,7 +13,7 @@ from collector.services.declared_shape import Ground
 from collector.services.monitors import Means
 from collector.services.signals import Signals
 from collector.verbs.operator import ground
-from shared import rpc_urls
+from shared import rpc_urls, trust
 from shared.clock import utc_now
 from shared.errors import Conflict, Invalid, Unavailable
 from shared.settings import DeclaredSettings, OperatorSettings
@@ -80,7 +80,8 @@ async def _called(
     url = settings.url.removesuffix("/v1") + path
     data = None if body is None else orjson.dumps(body)
     headers = {"Authorization": f"Bearer {settings.token}", "Content-Type": "application/json"}
-    async with aiohttp.ClientSession(timeout=_TIMEOUT, headers=headers) as session:
+    connector = aiohttp.TCPConnector(ssl=trust.of_the_system())
+    async with aiohttp.ClientSession(connector=connector, timeout=_TIMEOUT, headers=headers) as session:
         for left in reversed(range(_TRIES)):
             status, answer = await _answer(session, method, url, data)
             if status not in _PASSING or not left:

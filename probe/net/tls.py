@@ -16,6 +16,7 @@ from probe.net.client_context import Clients
 from probe.net.endpoint import Endpoint
 from probe.net.errors import TargetError
 from probe.net.tls_rustls import RustSocket
+from shared import trust
 
 _TRUSTED_S: Final = 600
 # rustls verifies each handshake by itself: OpenSSL is asked again for what the two might judge differently.
@@ -144,7 +145,7 @@ class Trust:
         return self._strict
 
     def _verifying(self) -> ssl.SSLContext:
-        context = ssl.create_default_context(cafile=self._ca_file)
+        context = trust.verifying(self._ca_file)
         context.hostname_checks_common_name = False  # as browsers and Go do
         return context
 
@@ -197,7 +198,7 @@ class Trust:
 
 
 def _trusting_all() -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context = trust.alike(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     return context
@@ -233,13 +234,13 @@ def _refuse(peer: _Peer, error: OSError) -> TargetError:
 
 @lru_cache(1)
 def _authorities(ca_file: Path | None) -> bytes:
-    context = ssl.create_default_context(cafile=ca_file)
+    context = trust.verifying(ca_file)
     return "".join(map(ssl.DER_cert_to_PEM_cert, context.get_ca_certs(binary_form=True))).encode()
 
 
 def trusting(authorities: str) -> Manner:
     """Trusts *authorities* (PEM) alone, be they roots or not. Raises ValueError if they can't be read."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context = trust.alike(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
     context.hostname_checks_common_name = False
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     try:
