@@ -1,7 +1,7 @@
 """Handing monitors to probes: one monitor when it changes, all of them when probes come or go."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -50,17 +50,29 @@ async def place(tx: Tx, monitor: int, revision: int, locations: Sequence[str], *
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """How many (monitor, location)s moved, and for how many the holder was asked to let go of them first."""
+    """How many (monitor, location)s moved, and those that their holders were asked to let go of first."""
 
     moved: int
-    asked: int
+    holdings: Sequence[plans.Holding]
+
+    @property
+    def asked(self) -> int:
+        return len(self.holdings)
 
 
-async def rebalance(tx: Tx, now: datetime, *, patient: bool = False, gently: bool = False) -> Moves:
+async def rebalance(
+    tx: Tx,
+    now: datetime,
+    *,
+    patient: bool = False,
+    gently: bool = False,
+    overdue: Container[plans.Holding] = (),
+) -> Moves:
     """Give every (monitor, location) to the probe that should have it; ring the signals after the commit.
 
     *patient* leaves with silent probes what they hold, for the time in which they may find us again. *gently*
-    only asks a probe that is at work for what it holds: `hand_over` moves that once its last result is in.
+    only asks a probe that is at work for what it holds, unless that is *overdue*: `hand_over` moves it once
+    its last result is in.
     """
     await plans.exclude(tx)
     pools = _Pools(await probes.candidates(tx), now)
@@ -70,10 +82,11 @@ async def rebalance(tx: Tx, now: datetime, *, patient: bool = False, gently: boo
         here = pools.of(held)
         chosen = choose(here, held.monitor, held.location, held.probe_id, patient=patient)
         if chosen != held.probe_id:
-            (asked if gently and held.probe_id in here.at_work else moves).append((held, chosen))
+            asks = gently and held.probe_id in here.at_work and held not in overdue
+            (asked if asks else moves).append((held, chosen))
     await _move(tx, moves, now)
     await _tell(tx, "release", ((held.probe_id, held.monitor) for held, _ in asked), now)
-    return Moves(len(moves), len(asked))
+    return Moves(len(moves), [held for held, _ in asked])
 
 
 async def hand_over(tx: Tx, probe_id: UUID, numbers: Sequence[int], now: datetime) -> int:

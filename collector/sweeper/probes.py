@@ -11,6 +11,7 @@ from collector.services.assignments import rebalance
 from collector.services.signals import Signals
 from collector.storage import plans, probes
 from collector.storage.db import Db
+from collector.storage.plans import Holding
 from shared.loop import Bell
 
 log = structlog.get_logger()
@@ -43,23 +44,23 @@ class Probes:
         self._seen: Any = None
         self._turned_at: datetime | None = None
         self._back_at: datetime | None = None
-        self._asked_at: datetime | None = None
+        self._asked_at: dict[Holding, datetime] = {}
 
     async def turn(self) -> bool:
         now = self._now()
         patient = self._patient(now)
         async with self._db.connection() as tx:
             seen = (patient, [_presence(probe, now) for probe in await probes.candidates(tx)])
-        overdue = self._asked_at is not None and now - self._asked_at >= _ASKED
+        overdue = {held for held, at in self._asked_at.items() if now - at >= _ASKED}
         if seen == self._seen and not overdue:
             self._turned_at = self._now()
             return False
         async with self._db.transaction() as tx:
-            moves = await rebalance(tx, now, patient=patient, gently=not overdue)
+            moves = await rebalance(tx, now, patient=patient, gently=True, overdue=overdue)
         async with self._db.transaction() as tx:
             await plans.sweep(tx)
         self._seen, self._turned_at = seen, self._now()
-        self._asked_at = (self._asked_at or now) if moves.asked else None
+        self._asked_at = {held: self._asked_at.get(held, now) for held in moves.holdings}
         if moves.moved or moves.asked:
             log.info("assignments move", moved=moves.moved, asked=moves.asked)
             self._signals.ring()

@@ -1,11 +1,13 @@
 """Who checks what when probes come, go, or only seem to: silence counts only while somebody could listen."""
 
 from datetime import datetime, timedelta
+from uuid import UUID
 
 import pytest
 
 from collector.services import assignments
 from collector.services.signals import Signals
+from collector.storage import probe_reads
 from collector.storage.db import Db
 from collector.sweeper.probes import Probes
 from shared.clock import utc_now
@@ -62,6 +64,86 @@ async def test_a_clock_that_was_set_takes_no_work_from_anybody_who_is_there(db: 
     await sign(db, other, later)
     await sweeper(db, later, NOW + step).turn()
     assert await holders(db) == {other}
+
+
+class Fleet:
+    """Two probes that share 20 monitors, both heard in each turn, and a clock that the test moves."""
+
+    def __init__(self, db: Db, one: UUID, other: UUID) -> None:
+        self.db = db
+        self.one = one
+        self.other = other
+        self._now = NOW
+        self._sweeper = Probes(db, Signals(db), since=lambda: NOW - HOUR, now=lambda: self._now)
+
+    async def turn(self, second: int) -> None:
+        self._now = NOW + second * SECOND
+        for probe in (self.one, self.other):
+            await sign(self.db, probe, self._now)
+        await self._sweeper.turn()
+
+    async def drain(self, *, begins: bool) -> None:
+        async with self.db.transaction() as tx:
+            await probe_reads.drain(tx, self.one, self._now if begins else None)
+
+    async def monitors_of(self, probe: UUID) -> set[int]:
+        rows = await fetch(self.db, "SELECT monitor FROM states WHERE probe_id = $1", probe)
+        return {row["monitor"] for row in rows}
+
+    async def held(self) -> int:
+        return len(await self.monitors_of(self.one))
+
+    async def hand_over(self, most: int = 20) -> None:
+        rows = await fetch(
+            self.db, "SELECT assignment FROM states WHERE probe_id = $1 LIMIT $2", self.one, most
+        )
+        async with self.db.transaction() as tx:
+            await assignments.hand_over(tx, self.one, [row["assignment"] for row in rows], self._now)
+
+
+@pytest.fixture
+async def fleet(db: Db) -> Fleet:
+    one, other = await connect(db, "local", now=NOW), await connect(db, "local", now=NOW)
+    await place(db, 20)
+    made = Fleet(db, one, other)
+    await made.turn(1)
+    return made
+
+
+async def test_a_probe_that_does_not_hand_over_loses_its_work_after_ten_seconds(fleet: Fleet) -> None:
+    before = await fleet.held()
+    await fleet.drain(begins=True)
+    for second in range(2, 12):
+        await fleet.turn(second)
+        assert await fleet.held() == before
+    await fleet.turn(12)
+    assert await fleet.held() == 0
+
+
+async def test_a_change_that_follows_a_hand_over_has_ten_seconds_of_its_own(fleet: Fleet) -> None:
+    before = await fleet.held()
+    await fleet.drain(begins=True)
+    await fleet.turn(2)
+    await fleet.hand_over()
+    await fleet.drain(begins=False)
+    for second in range(3, 13):
+        await fleet.turn(second)
+        assert await fleet.held() == 0, "the other is asked for it, and nothing is taken from it"
+    await fleet.turn(13)
+    assert await fleet.held() == before
+
+
+async def test_what_was_asked_for_first_is_taken_first(fleet: Fleet) -> None:
+    """Another change that comes meanwhile gives nobody more time, and takes nobody's."""
+    await fleet.drain(begins=True)
+    await fleet.turn(2)
+    await connect(fleet.db, "local", now=NOW + 7 * SECOND)
+    await fleet.turn(7)
+    asked_later = await fleet.monitors_of(fleet.other)
+    await fleet.turn(12)
+
+    assert await fleet.held() == 0
+    assert asked_later <= await fleet.monitors_of(fleet.other)
 
 
 async def test_states_of_monitors_that_are_gone_go_too(db: Db) -> None:
