@@ -23,6 +23,8 @@ log = structlog.get_logger()
 _PART = 500
 # How often the table is asked whether a signal was missed, and how seldom a drifted probe gets all again.
 _COMPARE_EVERY_S = 60.0
+# What the probe lets go of is its successor's within seconds; after this a signal was missed.
+_HANDED_OVER_WITHIN_S = 180.0
 _MASK = 2**64 - 1
 
 
@@ -42,6 +44,7 @@ class Plan:
         self._changed: set[int] = set()
         self._wanted: set[int] = set()
         self._asked: set[int] = set()  # numbers that the probe was asked to let go of
+        self._released: set[int] = set()  # those that it has let go of, until the plan says so
         self._bell = Bell()
         self._drifted = False
         self._compared_at = 0.0
@@ -60,6 +63,7 @@ class Plan:
         """Those of *numbers* that the probe was asked to let go of, each once; it cannot give away others."""
         given = self._asked.intersection(numbers)
         self._asked -= given
+        self._released |= given
         return sorted(given)
 
     def compare(self, number: int, hash_: int) -> None:
@@ -75,10 +79,20 @@ class Plan:
             await self._bell.wait(_COMPARE_EVERY_S)
             await self._differences()
             await self._ask_for_wanted()
-            if self._drifted or time.monotonic() - self._compared_at >= _COMPARE_EVERY_S:
+            if self._is_to_be_compared():
                 await self._verify()
 
+    def _is_to_be_compared(self) -> bool:
+        """Not while checks change hands: told of them again, the probe would go on with them."""
+        since = time.monotonic() - self._compared_at
+        if (self._asked or self._released) and since < _HANDED_OVER_WITHIN_S:
+            return False
+        return self._drifted or since >= _COMPARE_EVERY_S
+
     async def _snapshot(self) -> None:
+        letting_go = self._asked | self._released
+        self._asked.clear()
+        self._released.clear()
         self._told.clear()
         self._hash = 0
         self._drifted = False
@@ -87,7 +101,9 @@ class Plan:
             async with self._db.connection() as tx:
                 part = await plans.page(tx, self._probe_id, after, _PART)
             ends = len(part) < _PART
-            await self._send(part, (), starts=starts, ends=ends)
+            again = sorted(letting_go.intersection(planned.number for planned in part))
+            self._asked.update(again)
+            await self._send(part, (), release=again, starts=starts, ends=ends)
             starts = False
             after = (part[-1].monitor, part[-1].location) if part else after
         self._compared_at = time.monotonic()
@@ -154,6 +170,8 @@ class Plan:
     def _tell(self, planned: plans.Planned) -> probe_pb2.Assignment:
         before = self._told[planned.monitor].get(planned.location)
         changed = before is not None and before[0] == planned.number and before[1] != planned.revision
+        if changed:  # it begins anew with it, and lets go of nothing
+            self._asked.discard(planned.number)
         self._count(before, (planned.number, planned.revision))
         self._told[planned.monitor][planned.location] = (planned.number, planned.revision)
         return assignment(planned, self._keyring, self._nodes, at_once=planned.at_once or changed)
@@ -164,6 +182,7 @@ class Plan:
             del self._told[monitor]
         self._count(before, None)
         self._asked.discard(before[0])
+        self._released.discard(before[0])
         return before[0]
 
     def _count(self, before: tuple[int, int] | None, after: tuple[int, int] | None) -> None:

@@ -1,8 +1,10 @@
 """What a probe is told to check: a snapshot, then differences, and all again when the two drift apart."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import orjson
 import pytest
@@ -258,6 +260,97 @@ async def test_a_change_whose_signal_was_missed_is_found_by_comparing(
         await peer.hear_until(lambda: peer.plan)
 
     assert monitors(peer) == {monitor}
+
+
+async def missed(collector: Collector, monitor: int, beside: int) -> None:
+    """Have the probe with the assignment *beside* check another monitor too, and signal that to nobody."""
+    await collector.fetch(
+        """
+        INSERT INTO states (monitor, location, turn, revision, assignment, probe_id)
+        SELECT $1, location, 0, 1, nextval('assignment_numbers'), probe_id FROM states WHERE assignment = $2
+        """,
+        monitor,
+        beside,
+    )
+
+
+async def letting_go(collector: Collector, peer: Peer) -> probe_pb2.Assignment:
+    """Have the probe of *peer* asked for its one monitor; there is nobody else yet to whom it may go."""
+    await balance(collector)
+    await peer.hear_until(lambda: peer.plan)
+    [told] = peer.plan.values()
+    async with collector.db.transaction() as tx:
+        payload = {"probes": {str(await holder(collector)): [told.monitor]}}
+        await signals.send(tx, "release", payload, utc_now() + timedelta(minutes=1))
+    collector.signals.ring()
+    await peer.hear_until(lambda: peer.asked)
+    return told
+
+
+async def holder(collector: Collector) -> UUID:
+    [row] = await collector.fetch("SELECT probe_id FROM states")
+    probe_id: UUID = row["probe_id"]
+    return probe_id
+
+
+async def rounds(collector: Collector, peer: Peer, monitors_: Sequence[int]) -> None:
+    """Let the session's task go round: each monitor that is placed reaches the probe as a difference."""
+    for monitor in monitors_:
+        await asyncio.sleep(2 * sessions_plan._COMPARE_EVERY_S)
+        await collector.place(monitor)
+        await peer.hear_until(lambda monitor=monitor: monitor in monitors(peer))  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("released", [False, True])
+async def test_nothing_is_told_again_while_a_check_changes_hands(
+    db: Db, monkeypatch: pytest.MonkeyPatch, *, released: bool
+) -> None:
+    monkeypatch.setattr(sessions_plan, "_COMPARE_EVERY_S", 0.05)
+    async with collecting(db, writes=False) as collector, connected(collector, hello()) as peer:
+        await collector.placed()
+        told = await letting_go(collector, peer)
+        if released:  # its last result is not committed as long as nobody writes
+            await peer.say(batch=sealed(1, assignment=told))
+            await peer.say(released=probe_pb2.Released(number=[told.number]))
+        unsignalled, *others = await collector.monitors(4)
+        await missed(collector, unsignalled, told.number)
+        await rounds(collector, peer, others)
+
+        assert [plan.number for plan in peer.plans if plan.starts_snapshot] == [1]
+        assert unsignalled not in monitors(peer)
+
+
+async def test_what_does_not_change_hands_for_minutes_is_compared_and_asked_for_again(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions_plan, "_COMPARE_EVERY_S", 0.05)
+    monkeypatch.setattr(sessions_plan, "_HANDED_OVER_WITHIN_S", 0.1)
+    async with connected(collector, hello()) as peer:
+        await collector.placed()
+        told = await letting_go(collector, peer)
+        [unsignalled] = await collector.monitors()
+        await missed(collector, unsignalled, told.number)
+        await peer.hear_until(lambda: unsignalled in monitors(peer))
+
+    [again] = [plan for plan in peer.plans[1:] if plan.starts_snapshot]
+    assert told.number in {one.number for one in again.upsert}
+    assert list(again.release) == [told.number]
+
+
+async def test_a_check_that_changes_is_not_let_go_of_any_more(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions_plan, "_COMPARE_EVERY_S", 0.05)
+    async with connected(collector, hello()) as peer:
+        await collector.placed()
+        told = await letting_go(collector, peer)
+        await collector.place(told.monitor, 2)
+        await peer.hear_until(lambda: peer.plan[told.number].revision == 2)
+        [unsignalled] = await collector.monitors()
+        await missed(collector, unsignalled, told.number)
+        await peer.hear_until(lambda: unsignalled in monitors(peer))
+
+    assert list(peer.plans[-1].release) == []
 
 
 async def send_run(collector: Collector, payload: dict[str, Any]) -> None:
