@@ -18,7 +18,16 @@ from probe.runner import Ran, run
 from shared import loop
 from shared.kinds import WEB3, effective, load
 from shared.kinds.fields import camel, is_host
-from shared.kinds.http import PROXY_PORTS, HttpVersion, Method, are_headers, is_proxy, is_url, status_ranges
+from shared.kinds.http import (
+    FRAMING,
+    PROXY_PORTS,
+    HttpVersion,
+    Method,
+    are_headers,
+    is_proxy,
+    is_url,
+    status_ranges,
+)
 from shared.log import set_up
 from shared.results import Status
 from shared.setting_table import address
@@ -227,7 +236,7 @@ def _proxy(text: str) -> str:
 def _header(text: str) -> tuple[str, str]:
     name, colon, value = text.partition(":")
     header = name.strip(), value.strip()
-    if not colon or not are_headers(dict([header])):
+    if not colon or header[0].lower() in FRAMING or not are_headers(dict([header])):
         raise argparse.ArgumentTypeError("must be 'NAME: VALUE', and none that frames the request")
     return header
 

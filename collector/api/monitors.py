@@ -105,7 +105,7 @@ async def test(request: web.Request) -> web.Response:
     wish = monitor_fields.for_test(await body(request), at_hand.nodes)
     team_id = caller(request).team_id
     tested = await runs.try_out(at_hand.db, at_hand.signals, at_hand.keyring, team_id, wish, at_hand.now())
-    return ok(warned(views.tested(tested), ignored(wish.unknown)))
+    return ok(warned(views.tested(tested), [*ignored(wish.unknown), *wish.warnings]))
 
 
 async def pause(request: web.Request) -> web.Response:

@@ -47,9 +47,12 @@ async def take(request: web.Request) -> web.Response:
 
 
 async def take_push(request: web.Request) -> web.Response:
-    """As a push monitor of Uptime Kuma is called: ``?status=up&msg=OK&ping=20``."""
+    """As a push monitor of Uptime Kuma is called: ``?status=up&msg=OK&ping=20``.
+
+    As there a status that is not sent is ``up``, and any other text than just that is a failure.
+    """
     query = request.query
-    sign = Sign.FAILED if query.get("status", "up").lower() == "down" else Sign.GOOD
+    sign = Sign.GOOD if (query.get("status") or "up") == "up" else Sign.FAILED
     text = query.get("ping", "").partition(".")[0]
     ms = min(int(text), _MAX_MS) if text.isascii() and text.isdigit() and len(text) < 16 else None
     said = query.get("msg", "")

@@ -2,10 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import Enum
+from typing import Final
 
 from collector.core.dependencies import Parents
+
+# An incident that was resolved by hand is reopened if its monitor is still down after this time.
+REOPENED_AFTER: Final = timedelta(minutes=10)
 
 
 class Hold(Enum):

@@ -1,11 +1,13 @@
 """Series of metrics: which of them a monitor is about, and what is known of each."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import orjson
 import re2
+
+from shared.kinds.prometheus import alternatives
 
 NAME: Final = "__name__"
 MAX_LABELS: Final = 100
@@ -65,14 +67,20 @@ def key(labels: Labels) -> bytes:
     return hashlib.blake2b(orjson.dumps(labels, option=orjson.OPT_SORT_KEYS), digest_size=16).digest()
 
 
-def matcher(filters: Mapping[str, str]) -> Matches:
+def matcher(filters: Mapping[str, str | Sequence[str]] | Sequence[str]) -> Matches:
     """Do labels pass all *filters*? An absent label counts as empty; patterns match the whole value."""
-    tests = [(name, _test(text)) for name, text in filters.items()]
+    tests = [(name, _any_of([_test(text) for text in texts])) for name, texts in alternatives(filters)]
 
     def matches(labels: Labels) -> bool:
         return all(passes(labels.get(name, "")) for name, passes in tests)
 
     return matches
+
+
+def _any_of(tests: Sequence[Callable[[str], bool]]) -> Callable[[str], bool]:
+    if len(tests) == 1:
+        return tests[0]
+    return lambda value: any(passes(value) for passes in tests)
 
 
 def _test(text: str) -> Callable[[str], bool]:

@@ -7,7 +7,7 @@ import orjson
 from annotated_types import MaxLen
 
 from collector.services._shapes import Member, Shape, members, shape
-from shared.kinds.fields import JsonText, NumericText
+from shared.kinds.fields import JsonText, LeavesOut, NumericText
 
 _NUL = "must not hold a NUL character"
 _EXACT = 2**53  # beyond it a JSON number may not be the one that was written
@@ -15,13 +15,17 @@ _MOST_DIGITS = 15
 
 
 class Reader:
-    """One reading: *unknown* names what no field takes, *faults* what cannot be stored whatever its type."""
+    """One reading: *unknown* names what no field takes, *faults* what cannot be stored whatever its type.
 
-    __slots__ = ("faults", "unknown")
+    *warnings* say what was left out on purpose.
+    """
+
+    __slots__ = ("faults", "unknown", "warnings")
 
     def __init__(self) -> None:
         self.faults: dict[str, str] = {}
         self.unknown: list[str] = []
+        self.warnings: list[str] = []
 
     def record(self, cls: Any, values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
         """*values* by the names of Python, less unknown ones and nulls that mean "the default"."""
@@ -61,8 +65,17 @@ class Reader:
         if any("\0" in name for name in value):
             self.faults[path] = _NUL
         return {
-            name: self.value(hint, _as_text(hint, item), f"{path}.{name}") for name, item in value.items()
+            name: self.value(hint, _as_text(hint, item), f"{path}.{name}")
+            for name, item in self._kept(form, value, path).items()
         }
+
+    def _kept(self, form: Shape, value: dict[str, Any], path: str) -> dict[str, Any]:
+        """*value* without the entries that its field leaves out."""
+        rule: LeavesOut | None = form.mark(LeavesOut)
+        dropped = [name for name in value if rule and name.lower() in rule.names]
+        if rule:
+            self.warnings += [f"{path}: {name} was dropped: {rule.why}" for name in dropped]
+        return {name: item for name, item in value.items() if name not in dropped} if dropped else value
 
     def _text(self, form: Shape, value: str, path: str) -> Any:
         if "\0" in value:
@@ -104,4 +117,5 @@ def _number(form: Shape, value: float) -> Any:
 def _as_text(hint: Any, value: Any) -> Any:
     """Numbers among texts (a header ``X-Version: 2``) are read as text."""
     plain = isinstance(value, int | float) and not isinstance(value, bool)
-    return str(value) if plain and shape(hint).options == (str,) else value
+    options = shape(hint).options
+    return str(value) if plain and str in options and not {int, float} & set(options) else value

@@ -8,7 +8,7 @@ from collector.core.monitor import DEFAULT_INTERVAL, Settings, Trial, merge
 from collector.services import receiving, web3_fields, web3_nodes
 from collector.services._shapes import members
 from collector.services.masking import kept
-from collector.services.validation import read, to_json
+from collector.services.validation import Read, read, to_json
 from collector.services.web3_nodes import NONE, Nodes
 from shared.errors import Invalid
 from shared.kinds import KINDS, RECEIVING, TYPES, WEB3, Kind
@@ -54,7 +54,7 @@ class _Parts:
 class Wish(Generic[S]):
     """What a body asks for; *settings* and *kind* are there when *faults* are not.
 
-    *type* is what the monitor is kept and shown with.
+    *type* is what the monitor is kept and shown with; *warnings* say what its caller should know.
     """
 
     type: str
@@ -62,6 +62,7 @@ class Wish(Generic[S]):
     kind: Kind | None
     faults: dict[str, str]
     unknown: list[str]
+    warnings: list[str]
 
     def checked(self, more: Mapping[str, str] | None = None) -> tuple[S, Kind]:
         """The settings and the kind. Raises Invalid with all faults, *more* of them included."""
@@ -175,12 +176,14 @@ def _read(of: type[S], type_: Any, parts: _Parts, nodes: Nodes) -> Wish[S]:
     settings = read(of, parts.settings)
     faults = {**settings.faults, **parts.faults}
     if parts.kind is None:
-        return Wish(str(type_), settings.value, None, faults, parts.unknown)
-    kind = read(KINDS[parts.kind], parts.config)
+        return Wish(str(type_), settings.value, None, faults, parts.unknown, [])
+    kind: Read[Kind] = read(KINDS[parts.kind], parts.config)
     unknown = parts.unknown + [f"config.{name}" for name in kind.unknown]
     beyond = web3_nodes.faults(parts.kind, parts.config, kind.faults, nodes)
     beyond |= receiving.faults(parts.kind, parts.config, kind.faults)
-    return Wish(type_, settings.value, kind.value, {**kind.faults, **beyond, **faults}, unknown)
+    faults = {**kind.faults, **beyond, **faults}
+    nodeless: list[str] = [] if faults else web3_nodes.warnings(parts.kind, parts.config, nodes)
+    return Wish(type_, settings.value, kind.value, faults, unknown, [*kind.warnings, *nodeless])
 
 
 def _why_not(type_: Any) -> str:

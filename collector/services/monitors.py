@@ -80,7 +80,7 @@ async def create(means: Means, team_id: int, body: Mapping[str, Any], now: datet
         await receiving.keep(tx, made, kind, now)
         await record(tx, means.who, "create", made)
         await _tell(tx, means, payloads.CREATED, made, now)
-        return Told(made, _warnings(settings, wish.unknown) + placed)
+        return Told(made, _warnings(settings, wish) + placed)
 
     return await _carried_out(means, deed)
 
@@ -211,7 +211,7 @@ async def _revised(tx: Tx, means: Means, before: Monitor, body: Mapping[str, Any
         fields = named_fields(named, config, monitor_fields.stored(kind))
         await record(tx, means.who, "update", after, fields)
         await _tell(tx, means, payloads.UPDATED, after, now)
-    return Told(after, _warnings(settings, wish.unknown) + placed)
+    return Told(after, _warnings(settings, wish) + placed)
 
 
 async def record(
@@ -269,8 +269,8 @@ async def _place(
     return [f"location {name} has no probe: {instead[name in attended]}" for name in unserved]
 
 
-def _warnings(settings: Settings, unknown: Sequence[str]) -> list[str]:
-    said = ignored(unknown)
+def _warnings(settings: Settings, wish: monitor_fields.Wish[Settings]) -> list[str]:
+    said = [*ignored(wish.unknown), *wish.warnings]
     if settings.timeout > settings.interval:
         said.append(
             f"timeout ({settings.timeout} s) is longer than interval ({settings.interval} s): "

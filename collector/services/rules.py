@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from collector.core.access import Actor
+from collector.core.holds import REOPENED_AFTER
 from collector.core.revision import require
 from collector.core.rule_fields import Conditions, Rule
 from collector.services import audit, references
@@ -17,11 +18,13 @@ from collector.storage import rules as table
 from collector.storage.db import Db, Tx
 from collector.storage.rules import Row, Wanted
 from shared import ids
+from shared.clock import iso
 from shared.errors import Conflict, NotFound
 
 WHAT = "Alert rule"
 # Each is looked at when one of its monitors changes.
 MOST = 5_000
+_MOST_NAMED = 5
 _NO_CONDITIONS = to_json(Conditions())
 
 
@@ -184,7 +187,16 @@ async def _warnings(tx: Tx, row: Row) -> list[str]:
     given = {*to_json(conditions)} & {*row.conditions} - {"match", "locations", "windowMinutes"}
     if conditions.match == "all" and len(given) < 2:
         said.append("match: all needs more than one condition to mean anything")
-    return said
+    held = await table.resolved_by_hand(tx, row.team_id, row.id, _MOST_NAMED)
+    return [*said, *map(_awaited, held)]
+
+
+def _awaited(one: table.ResolvedByHand) -> str:
+    again = iso(one.resolved_at + REOPENED_AFTER)
+    return (
+        f"{one.name} is down, and its incident was resolved by hand: the rule fires for it when the incident "
+        f"is reopened ({again}, if it is still down then) or with the next outage"
+    )
 
 
 def _there(row: Row | None) -> Row:

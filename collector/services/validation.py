@@ -38,11 +38,15 @@ _TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class Read(Generic[T]):
-    """*value* is None exactly when there are *faults*; *unknown* names the fields that were ignored."""
+    """*value* is None exactly when there are *faults*; *unknown* names the fields that were ignored.
+
+    *warnings* say what was left out of a field's value.
+    """
 
     value: T | None
     faults: dict[str, str]
     unknown: list[str]
+    warnings: list[str]
 
 
 def check(cls: type[T], values: Mapping[str, Any], *, prefix: str = "") -> tuple[T, list[str]]:
@@ -62,7 +66,7 @@ def read(cls: type[T], values: Mapping[str, Any], *, prefix: str = "") -> Read[T
     prepared = reader.record(cls, values, prefix)
     value, faults = _validate(cls, prepared, prefix)
     faults |= reader.faults
-    return Read(None if faults else value, faults, reader.unknown)
+    return Read(None if faults else value, faults, reader.unknown, reader.warnings)
 
 
 def ignored(unknown: Iterable[str]) -> list[str]:

@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from shared.kinds import WEB3, effective
-from shared.kinds.web3.chains import chain_of
+from shared.kinds.web3.chains import ANY_CHAIN, chain_or_any
+from shared.kinds.web3.fields import NO_CHAIN
 
 # URLs by the id of their chain.
 Nodes: TypeAlias = Mapping[int, tuple[str, ...]]
 NONE: Final[Nodes] = {}
+# Their fields in the contract name no node, or need not: they are made without one, with a warning.
+_WITHOUT_NODE: Final = frozenset({"gas_price", "web3_contract_event"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,15 @@ class _Place:
     def chain(self) -> Any:
         return self.fields.get("chainId", self.fields.get("chain"))
 
+    @property
+    def chain_field(self) -> str:
+        return self.prefix + ("chainId" if "chainId" in self.fields else "chain")
+
+    @property
+    def chain_id(self) -> int:
+        """That of any chain for a name that is not known here."""
+        return chain_or_any(self.chain).id
+
     def own(self) -> list[str]:
         said = self.fields.get("rpcUrl")
         return list(dict.fromkeys([said] if isinstance(said, str) else said or ()))
@@ -35,7 +47,7 @@ class _Place:
 
     def given(self, nodes: Nodes) -> list[str]:
         """Its own nodes, else the deployment's."""
-        return self.own() or (list(nodes.get(_chain_id(self.chain), ())) if nodes else [])
+        return self.own() or (list(nodes.get(self.chain_id, ())) if nodes else [])
 
 
 def faults(type_: str, config: Mapping[str, Any], bad: Collection[str], nodes: Nodes) -> dict[str, str]:
@@ -48,11 +60,25 @@ def faults(type_: str, config: Mapping[str, Any], bad: Collection[str], nodes: N
         if not place.readable(bad, nodes):
             continue
         given = place.given(nodes)
-        if not given:
+        if not given and place.chain is not None and place.chain_field not in bad and _is_any(place):
+            found[place.chain_field] = NO_CHAIN
+        elif not given and type_ not in _WITHOUT_NODE:
             found[f"{place.prefix}rpcUrl"] = f"rpcUrl is required: there is no node for {_named(place.chain)}"
-        elif "rpcQuorum" not in bad and int(quorum) > len(given):
+        elif given and "rpcQuorum" not in bad and int(quorum) > len(given):
             found["rpcQuorum"] = f"must be at most {len(given)}: there are no more nodes"
     return found
+
+
+def warnings(type_: str, config: Mapping[str, Any], nodes: Nodes) -> list[str]:
+    """What to say of a checked *config* whose chain has no node yet."""
+    if type_ not in _WITHOUT_NODE:
+        return []
+    return [
+        f"no node for chain {place.chain_id}: checks fail until "
+        f"{place.prefix}rpcUrl or TOCSIN_RPC_URLS names one"
+        for place in _places(config)
+        if not place.given(nodes)
+    ]
 
 
 def filled(type_: str, config: Mapping[str, Any], nodes: Nodes) -> dict[str, Any]:
@@ -75,8 +101,8 @@ def _places(config: Mapping[str, Any]) -> Iterator[_Place]:
     yield from (_Place(f"{side}.", fields) for side, fields in sides if isinstance(fields, Mapping))
 
 
-def _chain_id(chain: Any) -> int:
-    return chain_of(chain).id if chain is not None else 0
+def _is_any(place: _Place) -> bool:
+    return place.chain_id == ANY_CHAIN.id
 
 
 def _named(chain: Any) -> str:

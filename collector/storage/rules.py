@@ -141,6 +141,35 @@ async def selects_any(tx: Tx, team_id: int, id_: UUID) -> bool:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class ResolvedByHand:
+    """A monitor that is still down although a person resolved its incident."""
+
+    name: str
+    resolved_at: datetime
+
+
+async def resolved_by_hand(tx: Tx, team_id: int, id_: UUID, limit: int) -> list[ResolvedByHand]:
+    """Those of the rule's monitors, by name."""
+    rows = await tx.fetch(
+        f"""
+        SELECT m.name, i.resolved_at FROM rules r JOIN monitors m USING (team_id)
+        CROSS JOIN LATERAL (
+            SELECT max(i.resolved_at) AS resolved_at, bool_or(i.status <> 'resolved') AS open FROM incidents i
+            WHERE i.team_id = m.team_id AND i.monitor_id = m.id AND i.automatic
+                AND (i.status <> 'resolved' OR i.resolved_by ->> 'id' IS NOT NULL)
+        ) i
+        WHERE r.team_id = $1 AND r.id = $2 AND r.enabled AND {CONCERNS}
+            AND m.down AND m.paused_at IS NULL AND i.resolved_at >= m.changed_at AND NOT i.open
+        ORDER BY m.name, m.id LIMIT $3
+        """,
+        team_id,
+        id_,
+        limit,
+    )
+    return [ResolvedByHand(**row) for row in rows]
+
+
 async def used_channels(tx: Tx, team_id: int) -> set[UUID]:
     """Channels to which some enabled rule sends."""
     rows = await tx.fetch(

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from collector.core import events as payloads
-from collector.core.holds import Hold, allowed, holding
+from collector.core.holds import REOPENED_AFTER, Hold, allowed, holding
 from collector.core.incident import standing
 from collector.services import announcing
 from collector.services.holding import Around, around, monitor
@@ -14,8 +14,6 @@ from collector.storage.db import Db, Tx
 from collector.storage.judged import Incident, Judged
 from collector.storage.timeline import Entry
 
-# Time for what was done about it to work.
-PATIENCE = timedelta(minutes=10)
 _AT_ONCE = 100
 _KIND = f"{payloads.INCIDENT}.reopened"
 _WHY = "Still down 10 minutes after it was resolved"
@@ -31,7 +29,7 @@ class Reopening:
     async def turn(self) -> bool:
         now = self._now()
         async with self._db.connection() as tx:
-            found = await reopening.still_down(tx, now - PATIENCE, _AT_ONCE)
+            found = await reopening.still_down(tx, now - REOPENED_AFTER, _AT_ONCE)
         if not found:
             return False
         async with self._db.transaction() as tx:
@@ -63,7 +61,7 @@ def _ended_by_hand(one: Judged, now: datetime) -> Incident | None:
     incident = one.incident
     if not one.by_hand or incident is None or incident.resolved_at is None:
         return None
-    return incident if incident.resolved_at <= now - PATIENCE else None
+    return incident if incident.resolved_at <= now - REOPENED_AFTER else None
 
 
 def _may_open(one: Judged, about: Around, now: datetime) -> bool:

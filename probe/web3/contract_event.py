@@ -21,7 +21,7 @@ from probe.web3.reader import Reader, Source, Step
 from probe.web3.told import Told
 from shared.findings import Finding
 from shared.kinds.web3.abi import Event, Param, event_of, others
-from shared.kinds.web3.chains import chain_of
+from shared.kinds.web3.chains import chain_or_any
 from shared.kinds.web3.contract_event import ContractEvent
 from shared.kinds.web3.fields import nodes
 from shared.kinds.web3.sought import listed, sought, told
@@ -54,7 +54,7 @@ class _Wanted:
 def prepare(kind: ContractEvent, kept: Kept) -> Check:
     """Raises ValueError for a configuration that cannot be run."""
     pool = Pool(nodes(kind.rpc_url, kind.chain_id, kind.max_block_age_seconds, kind.rpc_quorum))
-    chain = chain_of(kind.chain_id)
+    chain = chain_or_any(kind.chain_id)
     event = event_of(kind.abi, kind.event_name)
     wished = sought(event, kind.filters)
     filter_ = {"address": kind.address.lower(), "topics": _topics(event, wished)}

@@ -70,12 +70,18 @@ class Pool:
         Raises TargetError if none serves, or too few agree; ProbeError for what goes wrong here.
         """
         try:
+            if not self._nodes:
+                raise self._nobody()
             if self._quorum > 1:
                 return await self._agreed(net, spent, limit, look, settle)
             return await self._first(net, spent, limit, look)
         except TargetError as error:
             error.spent = spent
             raise
+
+    def _nobody(self) -> TargetError:
+        chain = "its chain" if self._chain == ANY_CHAIN.id else f"chain {self._chain}"
+        return TargetError(f"no node for {chain}: set rpcUrl or TOCSIN_RPC_URLS")
 
     async def _first(self, net: Net, spent: Spent, limit: Limit, look: Look[T]) -> T:
         faults: dict[Node, str] = {}

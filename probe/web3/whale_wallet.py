@@ -23,7 +23,7 @@ from probe.web3.told import Told
 from probe.web3.transfers import Terms, demand_erc20, of_token, symbol
 from probe.web3.values import quantity, words
 from probe.web3.views import balance, decimals
-from shared.kinds.web3.chains import chain_of
+from shared.kinds.web3.chains import chain_or_any
 from shared.kinds.web3.fields import amount, in_units, nodes
 from shared.kinds.web3.whale_wallet import WhaleWallet
 from shared.results import Outcome
@@ -44,7 +44,7 @@ class _Seen:
 def prepare(kind: WhaleWallet, kept: Kept) -> Check:
     """Raises ValueError for a configuration that cannot be run."""
     pool = Pool(nodes(kind.rpc_url, kind.chain, kind.max_block_age_seconds, kind.rpc_quorum))
-    chain = chain_of(kind.chain)
+    chain = chain_or_any(kind.chain)
     wallet, token = kind.address.lower(), kind.token.lower() if kind.token else None
     confirmations = chain.confirmations if kind.confirmations is None else kind.confirmations
     anew, standing = Anew(), Standing(kept, "whale_wallet", chain.id, wallet, token, kind.direction)

@@ -32,6 +32,14 @@ class Says:
 
 
 @dataclass(frozen=True, slots=True)
+class LeavesOut:
+    """Marks an object whose entries of these *names* (lower case) are dropped; a warning says *why*."""
+
+    names: frozenset[str]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class NumericText:
     """Marks a number that may also come as text, ``"5432"``."""
 

@@ -9,7 +9,7 @@ from annotated_types import Interval, MaxLen, MinLen, Predicate
 
 from shared.assertions import Assertion
 from shared.client_certificate import chain_fault, key_fault
-from shared.kinds.fields import HidesPassword, JsonText, Says, Secret, is_host
+from shared.kinds.fields import HidesPassword, JsonText, LeavesOut, Says, Secret, is_host
 
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 HttpVersion = Literal["1.1", "2", "3"]
@@ -17,7 +17,7 @@ HttpVersion = Literal["1.1", "2", "3"]
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _RANGE = re.compile(r"([1-5][0-9]{2})(?:\s*-\s*([1-5][0-9]{2}))?")
 # Headers that frame the message or belong to the connection: the probe alone writes them.
-_OWN_HEADERS = frozenset({"connection", "content-length", "transfer-encoding", "te", "upgrade"})
+FRAMING: Final = frozenset({"connection", "content-length", "transfer-encoding", "te", "upgrade"})
 
 # Where a proxy listens whose URL does not say.
 PROXY_PORTS: Final = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
@@ -61,11 +61,9 @@ def _has_blanks(text: str) -> bool:
 
 
 def are_headers(headers: dict[str, str]) -> bool:
-    """Names are tokens, values hold no line break or NUL, and none is the probe's own to write."""
+    """Names are tokens, values hold no line break or NUL."""
     return all(
-        _HEADER_NAME.fullmatch(name)
-        and name.lower() not in _OWN_HEADERS
-        and not any(letter in value for letter in "\r\n\0")
+        _HEADER_NAME.fullmatch(name) and not any(letter in value for letter in "\r\n\0")
         for name, value in headers.items()
     )
 
@@ -96,6 +94,15 @@ def _is_status(spec: int | str) -> bool:
     except ValueError:
         return False
 
+
+Headers = Annotated[
+    dict[str, str],
+    MaxLen(100),
+    Predicate(are_headers),
+    Says("names must be header names, values without line breaks"),
+    LeavesOut(FRAMING, "the probe frames the request itself"),
+    Secret(),
+]
 
 ExpectedStatus = Annotated[
     int | str,
@@ -132,13 +139,7 @@ class Http:
         HidesPassword(),
     ]
     method: Method = "GET"
-    headers: Annotated[
-        dict[str, str],
-        MaxLen(100),
-        Predicate(are_headers),
-        Says("names must be header names, values without line breaks; the probe frames the request itself"),
-        Secret(),
-    ] = field(default_factory=dict)
+    headers: Headers = field(default_factory=dict)
     body: Annotated[str | None, MaxLen(262_144), Secret(), JsonText()] = None
     expected_status: ExpectedStatus | Annotated[list[ExpectedStatus], MinLen(1), MaxLen(100)] | None = None
     timeout: Annotated[int | None, Interval(ge=1, le=120)] = None

@@ -1,5 +1,7 @@
 """Do samples of these series keep coming by remote write, and are their values in bounds?"""
 
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal
 
@@ -10,6 +12,16 @@ from shared.tokens import new_token
 
 _MAX_TEXT: Final = 1_024
 _MAX_DAY: Final = 86_400
+_MATCHER: Final = re.compile(
+    r"""\s*(?P<name>[^\s=!~"'{},]+)\s*"""
+    r"""((?P<op>=~|!~|!=|=)\s*((?P<quote>["'])(?P<quoted>(?:(?!(?P=quote))[^\\]|\\.)*)(?P=quote)|(?P<bare>[^\s"']*)))?\s*""",
+    re.DOTALL,
+)
+_OPERATORS: Final = ("=~", "!~", "!=")
+_ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPES: Final = {"n": "\n", "t": "\t"}
+# As a filter: there, whatever its value.
+_PRESENT: Final = "!="
 
 
 def is_filter(text: str) -> bool:
@@ -27,7 +39,51 @@ def is_filter(text: str) -> bool:
     return True
 
 
-def are_names(values: dict[str, str]) -> bool:
+def parse_matcher(text: str) -> tuple[str, str]:
+    """A matcher as PromQL writes it (``job="x"``, ``job=~"x.*"``), or a bare name, as name and filter.
+
+    Raises ValueError for anything else.
+    """
+    found = _MATCHER.fullmatch(text)
+    if found is None or len(found["name"]) > _MAX_TEXT:
+        msg = f"no matcher: {text!r}"
+        raise ValueError(msg)
+    if found["op"] is None:
+        return found["name"], _PRESENT
+    quoted = found["quoted"]
+    value = _ESCAPED.sub(_unescaped, quoted) if quoted is not None else found["bare"]
+    if found["op"] != "=":
+        return found["name"], found["op"] + value
+    # A value that begins as an operator does can only be said as a pattern.
+    return found["name"], f"=~{re.escape(value)}" if value.startswith(_OPERATORS) else value
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    return _ESCAPES.get(escape[1], escape[1])
+
+
+def is_matcher(text: str) -> bool:
+    """Is it a name, or a name with an operator and a value that can be searched for without ever hanging?"""
+    try:
+        return is_filter(parse_matcher(text)[1])
+    except ValueError:
+        return False
+
+
+def alternatives(
+    filters: Mapping[str, str | Sequence[str]] | Sequence[str],
+) -> Iterator[tuple[str, Sequence[str]]]:
+    """The name of each label that is filtered, and the filters of which its value must pass one."""
+    if isinstance(filters, Mapping):
+        for name, filter_ in filters.items():
+            yield name, [filter_] if isinstance(filter_, str) else filter_
+    else:
+        for text in filters:
+            name, filter_ = parse_matcher(text)
+            yield name, [filter_]
+
+
+def are_names(values: Mapping[str, object]) -> bool:
     return all(0 < len(name) <= _MAX_TEXT for name in values)
 
 
@@ -38,9 +94,20 @@ def is_token(text: str) -> bool:
 Filter = Annotated[
     str, MaxLen(_MAX_TEXT), Predicate(is_filter), Says("must be a text, or a pattern of RE2 after =~ or !~")
 ]
-Filters = Annotated[
-    dict[str, Filter], MaxLen(32), Predicate(are_names), Says("names must be 1 to 1024 characters long")
+Matcher = Annotated[
+    str,
+    MaxLen(2 * _MAX_TEXT),
+    Predicate(is_matcher),
+    Says('must be a matcher (name="text", name=~"pattern", !=, !~) or a name that must be there'),
 ]
+_BY_NAME = Annotated[
+    dict[str, Filter | Annotated[list[Filter], MinLen(1), MaxLen(32)]],
+    MaxLen(32),
+    Predicate(are_names),
+    Says("names must be 1 to 1024 characters long"),
+]
+# By name a value, or several of which one must fit; or a list of matchers that all must.
+Filters = _BY_NAME | Annotated[list[Matcher], MaxLen(32)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

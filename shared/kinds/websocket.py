@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from annotated_types import MaxLen, MinLen, Predicate
 
 from shared.kinds.fields import Says, Secret, is_host
-from shared.kinds.http import are_headers
+from shared.kinds.http import Headers
 
 
 def is_websocket(text: str) -> bool:
@@ -35,13 +35,7 @@ class WebSocket:
         Predicate(is_websocket),
         Says("must be a ws or wss URL, in ASCII and without a login"),
     ]
-    headers: Annotated[
-        dict[str, str],
-        MaxLen(100),
-        Predicate(are_headers),
-        Says("names must be header names, values without line breaks; the probe frames the request itself"),
-        Secret(),
-    ] = field(default_factory=dict)
+    headers: Headers = field(default_factory=dict)
     verify_tls: bool = True
     send: Annotated[str | None, MaxLen(65_536), Secret()] = None
     expect: Annotated[str | None, MinLen(1), MaxLen(65_536)] = None

@@ -16,6 +16,26 @@ SLUG = "must be 1 to 63 of a-z, 0-9 and -, and start with a letter or digit"
 STATUS = 'must be a status (200), a range ("200-299"), or a list of those'
 
 
+@pytest.mark.parametrize("type_", ["http", "websocket"])
+async def test_headers_that_frame_a_request_are_dropped_with_a_warning(api: Api, type_: str) -> None:
+    url = URL if type_ == "http" else "wss://shop.example.com/"
+    headers = {"Connection": "close", "X-Any": "1", "content-length": "7", "Host": "other.example.com"}
+    body = {"name": "shop", "type": type_, "config": {"url": url, "headers": headers}}
+
+    made = await api.post("/v1/monitors", body)
+
+    assert made.status == 201, made.body
+    assert [text for text in made.json["warnings"] if text.startswith("headers")] == [
+        "headers: Connection was dropped: the probe frames the request itself",
+        "headers: content-length was dropped: the probe frames the request itself",
+    ]
+    left = {"X-Any": "1", "Host": "other.example.com"}
+    assert (await shown(api, made.json["id"]))["config"]["headers"] == left
+    changed = await api.put(f"/v1/monitors/{made.json['id']}", {"config": {"headers": {"TE": "trailers"}}})
+    assert changed.json["warnings"] == ["headers: TE was dropped: the probe frames the request itself"]
+    assert (await shown(api, made.json["id"]))["config"]["headers"] == left
+
+
 async def test_a_new_monitor_is_answered_as_the_interface_shows(api: Api) -> None:
     await probe(api, "local")
 

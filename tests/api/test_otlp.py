@@ -170,6 +170,17 @@ async def test_only_resources_that_carry_the_attributes_count(metrics: Metrics) 
     assert one["labels"] == {"resource.service.name": "shop", "scope": "tests"}
 
 
+async def test_attributes_may_be_a_list_of_names_that_must_be_there(metrics: Metrics) -> None:
+    id_ = await make(metrics, resourceAttributes=["service.name"])
+    other = await make(metrics, resourceAttributes=["service.name", "deployment.environment"])
+    body = request(metrics, gauge(metrics)).SerializeToString()
+
+    await post(metrics, id_, body)
+    await post(metrics, other, body)
+
+    assert (len(await metrics.results(id_)), await metrics.results(other)) == (1, [])
+
+
 async def test_silence_takes_it_down(metrics: Metrics) -> None:
     id_ = await make(metrics, staleAfter=60)
     body = request(metrics, gauge(metrics)).SerializeToString()

@@ -263,6 +263,30 @@ async def test_pings_of_uptime_kuma_work(jobs: Jobs) -> None:
     assert (worse["status"], worse["body"]) == ("down", "no space")
 
 
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ("", "up"),
+        ("?status=", "up"),
+        ("?status=up", "up"),
+        ("?status=UP", "down"),
+        ("?status=ok", "down"),
+        ("?status=1", "down"),
+        ("?status=pending", "down"),
+        ("?msg=OK&status=down", "down"),
+    ],
+)
+async def test_a_push_as_uptime_kuma_takes_it_fails_unless_its_status_is_up(
+    jobs: Jobs, query: str, status: str
+) -> None:
+    id_ = await jobs.make()
+
+    answer = await jobs.api.with_token(None).get(f"/api/push/{await jobs.key(id_)}{query}")
+
+    assert answer.status == 200
+    assert [one["status"] for one in await jobs.results(id_)] == [status]
+
+
 async def test_a_new_key_takes_the_place_of_the_old_one(jobs: Jobs) -> None:
     id_ = await jobs.make()
     old, bare = await jobs.key(id_), jobs.api.with_token(None)

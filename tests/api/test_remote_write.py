@@ -6,6 +6,7 @@ import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -103,6 +104,21 @@ async def test_only_what_passes_the_filters_counts(metrics: Metrics) -> None:
     await metrics.push(id_, first((UP, metrics.ms(), 1.0)))
     assert len(await metrics.results(id_)) == 1
     assert len(await metrics.series(id_)) == 1
+
+
+@pytest.mark.parametrize(
+    "filters", [['job="node"', 'env!~"test|dev"'], {"job": ["web", "=~no.*"], "env": "!=dev"}]
+)
+async def test_filters_may_be_matchers_and_lists_of_values(metrics: Metrics, filters: Any) -> None:
+    id_ = await metrics.make(labelFilters=filters)
+    others = [named("up", job="db"), named("up", job="node", env="dev")]
+
+    answer = await metrics.push(id_, first(*((labels, metrics.ms(), 1.0) for labels in others)))
+
+    assert (await metrics.get(id_))["config"]["labelFilters"] == filters
+    assert (answer.status, await metrics.results(id_)) == (204, [])
+    await metrics.push(id_, first((UP, metrics.ms(), 1.0)))
+    assert len(await metrics.results(id_)) == 1
 
 
 async def test_silence_takes_it_down_and_a_sample_brings_it_up(metrics: Metrics) -> None:
@@ -360,6 +376,25 @@ async def test_bad_rules_are_named(metrics: Metrics) -> None:
 
     assert answer.status == 400
     assert set(answer.json["details"]) == {"labelFilters.job", "staleAfter", "authToken"}
+
+
+@pytest.mark.parametrize(
+    ("filters", "path"),
+    [
+        (['job="node"', "job=~("], "labelFilters[1]"),
+        (["{job}"], "labelFilters[0]"),
+        ({"job": ["a", "=~("]}, "labelFilters.job[1]"),
+        ({"job": []}, "labelFilters.job"),
+        ([7], "labelFilters[0]"),
+        ("job", "labelFilters"),
+    ],
+)
+async def test_a_filter_that_cannot_be_read_is_named(metrics: Metrics, filters: Any, path: str) -> None:
+    body = {"type": "prometheus", "name": "m", "config": {"labelFilters": filters}}
+
+    answer = await metrics.api.post("/v1/monitors", body)
+
+    assert (answer.status, list(answer.json["details"])) == (400, [path])
 
 
 async def test_series_of_another_team_are_not_found(metrics: Metrics) -> None:

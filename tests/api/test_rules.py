@@ -1,13 +1,16 @@
 """Alert rules, as a caller makes, reads, changes and deletes them."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from shared import ids
+from shared.clock import iso, utc_now
 from shared.ids import uuid7
 from tests.api.client import Api
-from tests.api.monitors import details, make
+from tests.api.monitors import change, details, make
+from tests.api.rows import incident
 
 RULES = "/v1/alert-rules"
 WHOLE = {
@@ -62,6 +65,27 @@ async def test_a_name_is_enough_and_what_is_odd_is_said(api: Api) -> None:
         "channels is empty: nobody is told",
         "no monitor is selected as things are",
     ]
+
+
+async def test_a_rule_for_what_was_resolved_by_hand_says_what_it_waits_for(api: Api) -> None:
+    one, other = await make(api, name="shop"), await make(api, name="bank")
+    since = utc_now().replace(microsecond=0) - timedelta(minutes=5)
+    for id_, by in ((one, {"id": "usr_1", "name": "Operator"}), (other, {"name": "System"})):
+        uuid = ids.read("mon", id_)
+        await change(api, "monitors", "id", uuid, down=True, changed_at=since)
+        resolved = {"status": "resolved", "resolved_at": since + timedelta(minutes=1), "resolved_by": by}
+        await incident(api.deps.db, api.team_id, monitor_id=uuid, started_at=since, **resolved)
+
+    made = await api.post(RULES, {"name": "Shop", "channels": [await channel(api)]})
+    kept = await api.put(f"{RULES}/{made.json['id']}", {"enabled": False})
+
+    [said] = made.json["warnings"]
+    assert said.startswith("shop is down, and its incident was resolved by hand: the rule fires")
+    assert iso(since + timedelta(minutes=11)) in said
+    assert "warnings" not in kept.json
+    uuid = ids.read("mon", one)
+    await incident(api.deps.db, api.team_id, monitor_id=uuid, started_at=since + timedelta(minutes=2))
+    assert "warnings" not in (await api.put(f"{RULES}/{made.json['id']}", {"enabled": True})).json
 
 
 async def test_every_bad_field_is_named_at_once(api: Api) -> None:

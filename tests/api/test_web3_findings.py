@@ -177,8 +177,8 @@ async def test_a_test_answers_what_it_measured_and_read(api: Api, found: list[An
 
 
 async def test_what_cannot_be_run_is_not_tested_either(api: Api) -> None:
-    config = {name: value for name, value in CONFIGS["gas_price"].items() if name != "rpcUrl"}
+    config = {name: value for name, value in CONFIGS["whale_wallet"].items() if name != "rpcUrl"}
 
-    answer = await api.post("/v1/monitors/test", {"type": "gas_price", "config": config})
+    answer = await api.post("/v1/monitors/test", {"type": "whale_wallet", "config": config})
 
-    assert details(answer) == {"rpcUrl": "rpcUrl is required: there is no node for the chain ethereum"}
+    assert details(answer) == {"rpcUrl": "rpcUrl is required: there is no node for the chain polygon"}

@@ -125,7 +125,7 @@ async def test_contract_events_are_known_by_both_names(api: Api, body: dict[str,
         ({**GAS, "type": "agent_metrics"}, {"type": "is made by the platform only"}),
         (of("gas_price", subType="bridge"), {"subType": "must be one of gas_price"}),
         (
-            of("gas_price", thresholds={"high": "much"}, chain="narnia"),
+            less("gas_price", "rpcUrl", thresholds={"high": "much"}, chain="narnia"),
             {"thresholds.high": "must be a number", "chain": "must be a chain's name or its id"},
         ),
         (of("gas_price", thresholds={"high": True}), {"thresholds.high": "must be a number"}),
@@ -145,8 +145,16 @@ async def test_contract_events_are_known_by_both_names(api: Api, body: dict[str,
             {"rpcUrl": "must be an http:// or https:// URL with a host"},
         ),
         (
-            less("gas_price", "rpcUrl"),
-            {"rpcUrl": "rpcUrl is required: there is no node for the chain ethereum"},
+            less("whale_wallet", "rpcUrl"),
+            {"rpcUrl": "rpcUrl is required: there is no node for the chain polygon"},
+        ),
+        (
+            less("whale_wallet", "rpcUrl", chain="narnia"),
+            {"chain": "must be a chain's name or its id"},
+        ),
+        (
+            of("bridge", source={**SIDE, "rpcUrl": None, "chain": "narnia"}),
+            {"source.chain": "must be a chain's name or its id"},
         ),
         (
             of("bridge", source={**SIDE, "rpcUrl": None}),
@@ -310,13 +318,42 @@ async def test_the_deployment_s_nodes_serve_monitors_without_any_and_are_shown_t
             id_ = await make(served, body)
             answer = await served.get(f"/v1/monitors/{id_}")
             assert (answer.json["config"].get("rpcUrl"), b"/b" in answer.body) == (None, False)
-        assert await refused(served, less("gas_price", "rpcUrl", chain="polygon")) == {
+        assert await refused(served, less("whale_wallet", "rpcUrl", chain="polygon")) == {
             "rpcUrl": "rpcUrl is required: there is no node for the chain polygon"
         }
         assert await refused(served, less("gas_price", "rpcUrl", rpcQuorum=2)) == {
             "rpcQuorum": "must be at most 1: there are no more nodes"
         }
         assert "rpc.example.com" not in str(await rows(api, "SELECT config, secrets FROM monitors"))
+
+
+@pytest.mark.parametrize(
+    ("body", "chain"),
+    [
+        (less("gas_price", "rpcUrl"), 1),
+        (less("web3_contract_event", "rpcUrl", chainId=137), 137),
+        ({**less("gas_price", "rpcUrl", subType="gas_price", chain="base"), "type": "web3"}, 8453),
+    ],
+)
+async def test_the_contract_s_own_fields_are_enough_and_a_missing_node_is_a_warning(
+    api: Api, body: dict[str, Any], chain: int
+) -> None:
+    answer = await api.post("/v1/monitors", body)
+
+    assert answer.status == 201
+    said = f"no node for chain {chain}: checks fail until rpcUrl or TOCSIN_RPC_URLS names one"
+    assert said in answer.json["warnings"]
+    changed = await api.put(f"/v1/monitors/{answer.json['id']}", {"config": {"rpcUrl": RPC}})
+    assert (changed.status, said in changed.json.get("warnings", [])) == (200, False)
+
+
+@pytest.mark.parametrize("type_", ["gas_price", "whale_wallet", "web3_contract_event"])
+async def test_a_chain_that_has_no_name_here_is_taken_with_nodes_of_its_own(api: Api, type_: str) -> None:
+    name = "chainId" if type_ == "web3_contract_event" else "chain"
+
+    id_ = await make(api, of(type_, **{name: "My-Rollup 2"}))
+
+    assert (await shown(api, id_))["config"][name] == "My-Rollup 2"
 
 
 async def test_many_are_picked_by_the_umbrella_or_by_the_subtype(api: Api) -> None:

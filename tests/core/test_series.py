@@ -3,6 +3,7 @@
 import pytest
 
 from collector.core.series import BadSeries, check, key, matcher
+from shared.kinds.prometheus import parse_matcher
 
 NODE = {"__name__": "up", "job": "node", "env": "prod"}
 
@@ -22,10 +23,40 @@ NODE = {"__name__": "up", "job": "node", "env": "prod"}
         ({"zone": "=~.*"}, True),
         ({"job": "node", "env": "dev"}, False),
         ({"__name__": "=~up|down"}, True),
+        ({"job": ["db", "node"]}, True),
+        ({"job": ["db", "=~no.*"], "env": "dev"}, False),
+        ({"job": ["db", "web"]}, False),
+        ([], True),
+        (['job="node"', "env=~'prod|test'"], True),
+        (['job = "node"', 'job!~"no.*"'], False),
+        (['env!="dev"', "job=node"], True),
+        (["job", "env"], True),
+        (["job", "zone"], False),
+        (['job="\\x6eode"'], False),
+        (['job="no\\de"'], True),
     ],
 )
-def test_all_filters_must_pass(filters: dict[str, str], passes: bool) -> None:
+def test_all_filters_must_pass(filters: dict[str, str | list[str]] | list[str], passes: bool) -> None:
     assert matcher(filters)(NODE) is passes
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "filter_"),
+    [
+        ('job="a\\"b"', "job", 'a"b'),
+        ('job="=~x.y"', "job", "=~=\\~x\\.y"),
+        ("service.name", "service.name", "!="),
+        ('job=""', "job", ""),
+    ],
+)
+def test_a_matcher_is_a_name_and_a_filter(text: str, name: str, filter_: str) -> None:
+    assert parse_matcher(text) == (name, filter_)
+
+
+@pytest.mark.parametrize("text", ["", "=x", '{job="x"}', 'job="x', "a b", 'job="x" env="y"', "job~x"])
+def test_what_is_no_matcher_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="no matcher"):
+        parse_matcher(text)
 
 
 def test_a_hostile_pattern_takes_no_time() -> None:

@@ -2,16 +2,17 @@
 
 from datetime import datetime, timedelta
 
+from collector.core.holds import REOPENED_AFTER
 from collector.storage.db import Db
 from collector.sweeper.holds import Holds
-from collector.sweeper.reopening import PATIENCE, Reopening
+from collector.sweeper.reopening import Reopening
 from shared.clock import utc_now
 from shared.results import Status
 from tests.ingest.world import World, make_world, writing
 
 UP, DOWN = Status.UP, Status.DOWN
 _TOLD = "SELECT kind FROM events WHERE kind LIKE 'monitor.%' ORDER BY sequence"
-LATER = PATIENCE + timedelta(seconds=5)
+LATER = REOPENED_AFTER + timedelta(seconds=5)
 
 
 async def turn(world: World, ahead: timedelta) -> None:
@@ -63,7 +64,7 @@ async def test_still_down_after_ten_minutes_it_goes_on_and_is_told_once(db: Db) 
     world = await make_world(db)
     await submit(world, DOWN, DOWN, DOWN)
     await resolve_by_hand(world)
-    await turn(world, PATIENCE - timedelta(seconds=30))
+    await turn(world, REOPENED_AFTER - timedelta(seconds=30))
     assert await statuses(world) == ["resolved"]
     await turn(world, LATER)
     await turn(world, LATER)

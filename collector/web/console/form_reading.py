@@ -115,8 +115,9 @@ def _lines(form: Shape, text: str) -> Any:
 
 
 def _pairs(form: Shape, text: str) -> Any:
-    """``name: value`` a line; a line without a colon is a name without a value."""
-    del form
+    """``name: value`` a line, or JSON; a line without a colon is a name without a value."""
+    if text.lstrip().startswith(("[", "{")):
+        return _json(form, text)
     return dict(_pair(line) for line in text.split("\n") if line.strip())
 
 

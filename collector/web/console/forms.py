@@ -229,13 +229,17 @@ def text(value: Any, typed: Control) -> str:
         return ""
     if typed == "lines" and isinstance(value, list | tuple):
         return "\n".join(map(str, value))
-    if typed == "pairs" and isinstance(value, Mapping):
+    if typed == "pairs" and isinstance(value, Mapping) and not any(map(_is_list, value.values())):
         return "\n".join(f"{key}: {item}" for key, item in value.items())
-    if typed == "json":
+    if typed == "json" or (typed == "pairs" and not isinstance(value, str)):
         return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value))
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple)
 
 
 def _checked(value: Any) -> frozenset[str]:

@@ -1,5 +1,6 @@
 """The chains of the world that have a name here, and what is usual on each."""
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -53,6 +54,7 @@ _ALIASES: Final = {
 }
 _BY_ID: Final = {chain.id: chain for chain in CHAINS.values()}
 _MOST_ID: Final = 2**63 - 1
+_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9 ._-]*")
 
 
 def chain_of(named: str | int) -> Chain:
@@ -68,8 +70,18 @@ def chain_of(named: str | int) -> Chain:
     return _BY_ID.get(id_) or Chain(id_, 12)
 
 
+def chain_or_any(named: str | int | None) -> Chain:
+    """As `chain_of`; a chain that has no name here is whichever its nodes are on. Raises ValueError."""
+    return ANY_CHAIN if named is None or (is_name(named) and not is_chain(named)) else chain_of(named)
+
+
+def is_name(named: str | int) -> bool:
+    """Could a chain be called so, known here or not?"""
+    return isinstance(named, str) and bool(_NAME.fullmatch(named.strip()))
+
+
 def is_chain(named: str | int) -> bool:
-    """Is it a chain's name or id?"""
+    """Is it the id of a chain, or a name that is known here?"""
     try:
         chain_of(named)
     except ValueError:

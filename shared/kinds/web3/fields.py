@@ -9,7 +9,7 @@ from annotated_types import Interval, MaxLen, MinLen, Predicate
 
 from shared.kinds.fields import Says, Secret
 from shared.kinds.http import is_url
-from shared.kinds.web3.chains import ANY_CHAIN, Chain, chain_of, is_chain
+from shared.kinds.web3.chains import Chain, chain_or_any, is_chain, is_name
 
 _ADDRESS: Final = re.compile(r"0[xX][0-9a-fA-F]{40}")
 # Beyond this no balance of any token lies: 2**256 has 78 digits.
@@ -56,8 +56,13 @@ def _is_negative(value: object) -> bool:
         return False
 
 
+NO_CHAIN: Final = "must be a chain's name or its id"
+
 ChainName = Annotated[
-    Annotated[str, MaxLen(64)] | int, Predicate(is_chain), Says("must be a chain's name or its id")
+    Annotated[str, MaxLen(64)] | int,
+    # Nodes of its own say which chain an unknown name means; the collector asks for them.
+    Predicate(lambda named: is_chain(named) or is_name(named)),
+    Says(NO_CHAIN),
 ]
 Url = Annotated[str, MaxLen(8192), Predicate(is_url), Says("must be an http:// or https:// URL with a host")]
 Address = Annotated[str, Predicate(is_address), Says("must be an address: 0x and 40 hexadecimal digits")]
@@ -93,16 +98,14 @@ def nodes(
 ) -> Nodes:
     """*chain* None: whichever they are on; *max_age_s* None: what is usual on the chain.
 
-    Raises ValueError for nobody to ask, or too few.
+    None of them is no error: the check fails and says so. Raises ValueError for too few to agree.
     """
     urls = tuple(dict.fromkeys([rpc_url] if isinstance(rpc_url, str) else rpc_url or ()))
-    if not urls:
-        raise ValueError("no node to ask: rpcUrl is empty")
     if not all(isinstance(url, str) and is_url(url) for url in urls):
         raise ValueError("rpcUrl must be an http:// or https:// URL with a host")
-    if quorum > len(urls):
+    if urls and quorum > len(urls):
         msg = f"{len(urls)} nodes can't agree in a quorum of {quorum}"
         raise ValueError(msg)
-    known = ANY_CHAIN if chain is None else chain_of(chain)
+    known = chain_or_any(chain)
     age_s = max_age_s or max(known.block_s * _STALE_BLOCKS, _LEAST_AGE_S)
     return Nodes(urls, known, age_s, quorum)

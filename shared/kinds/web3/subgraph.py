@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from annotated_types import Interval, MaxLen, Predicate
+from annotated_types import Interval
 
-from shared.kinds.fields import Says, Secret
-from shared.kinds.http import are_headers
+from shared.kinds.fields import Secret
+from shared.kinds.http import Headers
 from shared.kinds.web3.fields import Age, ChainName, RpcUrl, Url
 
 
@@ -22,11 +22,5 @@ class Subgraph:
     chain: ChainName | None = None
     rpc_url: RpcUrl | None = None
     max_blocks_behind: Annotated[int, Interval(ge=1, le=1_000_000)] = 50
-    headers: Annotated[
-        dict[str, str],
-        MaxLen(100),
-        Predicate(are_headers),
-        Says("must be names and values without line breaks, none of them framing the message"),
-        Secret(),
-    ] = field(default_factory=dict)
+    headers: Headers = field(default_factory=dict)
     max_block_age_seconds: Age | None = None
