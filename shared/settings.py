@@ -60,6 +60,8 @@ class DeclaredSettings:
     http_listen: str
     public_url: str
     min_interval: int
+    max_monitors: int | None
+    max_channels: int | None
     rpc_urls: str | None
     url: str | None
     token: str | None
@@ -82,6 +84,10 @@ class CollectorSettings:
     plan: str
     rate_per_minute: int | None
     burst: int | None
+    max_monitors: int | None
+    max_channels: int | None
+    max_streams: int | None
+    mails_per_hour: int | None
     trusted_proxies: tuple[Network, ...]
     rpc_urls: str | None
     deadman_url: str | None
@@ -135,6 +141,10 @@ class UpSettings:
     plan: str
     rate_per_minute: int | None
     burst: int | None
+    max_monitors: int | None
+    max_channels: int | None
+    max_streams: int | None
+    mails_per_hour: int | None
     trusted_proxies: tuple[Network, ...]
     rpc_urls: str | None
     deadman_url: str | None

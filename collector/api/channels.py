@@ -36,7 +36,12 @@ async def list_(request: web.Request) -> web.Response:
 async def create(request: web.Request) -> web.Response:
     at_hand = deps(request)
     made = await channels.create(
-        at_hand.db, at_hand.keyring, actor(request), await body(request), at_hand.now()
+        at_hand.db,
+        at_hand.keyring,
+        actor(request),
+        await body(request),
+        at_hand.now(),
+        most=at_hand.plans[caller(request).plan].channels,
     )
     answer = {name: value for name, value in _shown(request, made).items() if name in _CREATED}
     return ok(answer, 201, conditions.tagged(made.row.revision))

@@ -109,7 +109,8 @@ async def stream(request: web.Request) -> web.StreamResponse:
     outlet = Outlet(request, response, wanted)
     start = await following.start(who.team_id, last_id)
     try:
-        listener = following.join(who.team_id, who.token_id, start, outlet.gone)
+        most = deps(request).plans[who.plan].streams
+        listener = following.join(who.team_id, who.token_id, start, outlet.gone, most=most)
     except TooMany as error:
         return problem(429, str(error), retry_after=5)
     try:

@@ -150,5 +150,11 @@ def means(request: web.Request) -> monitors.Means:
     """What the deeds of monitors need."""
     at_hand = deps(request)
     return monitors.Means(
-        at_hand.db, at_hand.keyring, at_hand.signals, at_hand.min_interval, actor(request), at_hand.nodes
+        at_hand.db,
+        at_hand.keyring,
+        at_hand.signals,
+        at_hand.min_interval,
+        actor(request),
+        at_hand.nodes,
+        at_hand.plans[caller(request).plan],
     )

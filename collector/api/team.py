@@ -13,13 +13,25 @@ from shared import ids
 
 
 async def get(request: web.Request) -> web.Response:
-    return ok(_shown(await team.get(deps(request).db, caller(request).team_id)))
+    return ok(_shown(request, await team.get(deps(request).db, caller(request).team_id)))
 
 
 async def update(request: web.Request) -> web.Response:
     changed, warnings = await team.rename(deps(request).db, actor(request), await body(request))
-    return ok(warned(_shown(changed), warnings))
+    return ok(warned(_shown(request, changed), warnings))
 
 
-def _shown(one: Team) -> dict[str, Any]:
-    return {"id": ids.show("team", one.id), "name": one.name, "plan": one.plan, "createdAt": one.created_at}
+def _shown(request: web.Request, one: Team) -> dict[str, Any]:
+    plan = deps(request).plans[one.plan]
+    return {
+        "id": ids.show("team", one.id),
+        "name": one.name,
+        "plan": one.plan,
+        "limits": {
+            "monitors": plan.monitors,
+            "channels": plan.channels,
+            "streams": plan.streams,
+            "mailsPerHour": plan.mails_per_hour,
+        },
+        "createdAt": one.created_at,
+    }

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -16,10 +16,17 @@ _SLICE: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """*per_minute* tokens flow into the bucket, which holds *burst* at most; a request takes one."""
+    """*per_minute* tokens flow into the bucket, which holds *burst* at most; a request takes one.
+
+    The rest is what a team may have at most: monitors, alert channels, streams of events, mails an hour.
+    """
 
     per_minute: int
     burst: int
+    monitors: int = 100_000
+    channels: int = 1_000
+    streams: int = 600
+    mails_per_hour: int = 10_000
 
     @property
     def per_second(self) -> float:
@@ -38,19 +45,24 @@ class Plan:
 
 PLANS: Final[Mapping[str, Plan]] = MappingProxyType(
     {
-        "free": Plan(100, 200),
-        "developer": Plan(300, 600),
+        "free": Plan(100, 200, monitors=100, mails_per_hour=100),
+        "developer": Plan(300, 600, monitors=1_000, mails_per_hour=1_000),
         "pro": Plan(1000, 2000),
-        "enterprise": Plan(10_000, 20_000),
+        "enterprise": Plan(10_000, 20_000, monitors=1_000_000, mails_per_hour=100_000),
     }
 )
 
 
-def plans(per_minute: int | None, burst: int | None) -> Mapping[str, Plan]:
-    """With enterprise as the operator sets it; a burst that is not set is twice the rate."""
+def plans(per_minute: int | None, burst: int | None, **most: int | None) -> Mapping[str, Plan]:
+    """With enterprise as the operator sets it; a burst that is not set is twice the rate.
+
+    *most*: its other limits by their names; None leaves one as it is.
+    """
     usual = PLANS["enterprise"]
     rate = per_minute or usual.per_minute
-    return {**PLANS, "enterprise": Plan(rate, burst or (2 * rate if per_minute else usual.burst))}
+    burst = burst or (2 * rate if per_minute else usual.burst)
+    limits = {name: limit for name, limit in most.items() if limit is not None}
+    return {**PLANS, "enterprise": replace(usual, per_minute=rate, burst=burst, **limits)}
 
 
 @dataclass(frozen=True, slots=True)

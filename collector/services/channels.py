@@ -12,12 +12,13 @@ from collector.channels import CHANNELS, load
 from collector.channels.message import Message, Undelivered
 from collector.channels.transport import Transport
 from collector.core.access import Actor
+from collector.core.bucket import PLANS
 from collector.core.revision import require
 from collector.core.seal import Keyring, Place, split, whole
 from collector.services import audit
 from collector.services.channel_fields import Settings, for_create, for_update, named_monitors
 from collector.services.validation import to_json
-from collector.storage import channel_faults, delivery_reads, rules
+from collector.storage import channel_faults, delivery_reads, rules, teams
 from collector.storage import channels as table
 from collector.storage.channel_faults import Fault
 from collector.storage.channels import Row
@@ -30,7 +31,7 @@ from shared.kinds import secret_fields
 
 WHAT = "Alert channel"
 # One event may become a delivery for each.
-MOST = 1_000
+MOST = PLANS["pro"].channels
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +56,16 @@ class Tested:
     delivered_at: datetime | None
 
 
-async def create(db: Db, keyring: Keyring, who: Actor, body: Mapping[str, Any], now: datetime) -> Known:
-    """Raises Invalid; Conflict when the team has very many."""
+async def create(
+    db: Db, keyring: Keyring, who: Actor, body: Mapping[str, Any], now: datetime, *, most: int = MOST
+) -> Known:
+    """*most*: how many the team's plan allows. Raises Invalid; Conflict above that."""
     wish, team_id = for_create(body), who.team_id
     async with db.transaction() as tx:
         settings, channel = wish.checked(await _strangers(tx, team_id, wish.monitors, known=()))
-        if await table.count(tx, team_id, None) >= MOST:
-            raise Conflict(f"A team has {MOST} alert channels at most")
+        await teams.hold(tx, team_id)
+        if await table.count(tx, team_id, None) >= most:
+            raise Conflict(f"The team's plan allows {most} alert channels at most")
         config, id_ = to_json(channel), ids.uuid7()
         rest, sealed = _split(keyring, team_id, id_, body["type"], config)
         row = Row(

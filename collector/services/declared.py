@@ -19,7 +19,7 @@ from collector.storage.db import Tx
 from collector.storage.together import Crossed, impatient
 from shared import ids
 from shared.backoff import full_jitter
-from shared.errors import Invalid, Unavailable
+from shared.errors import Conflict, Invalid, Unavailable
 
 _PATIENCE_S = 30.0
 _FIRST_S, _MOST_S = 0.05, 1.0
@@ -53,8 +53,8 @@ async def apply(
 ) -> Outcome:
     """*body* has the sections, each a list, and ``plan`` and ``prune``.
 
-    Raises Invalid with every fault, keyed by its place (``monitors[3].url``); Unavailable when others hold
-    what is needed for long.
+    Raises Invalid with every fault, keyed by its place (``monitors[3].url``); Conflict above a limit of the
+    team's plan; Unavailable when others hold what is needed for long.
     """
     asked = Asked(body, plan=body.get("plan", False), prune=body.get("prune", False))
     until = time.monotonic() + _PATIENCE_S
@@ -128,6 +128,7 @@ async def _settle(means: Means, done: _Done) -> None:
 async def _apply(tx: Tx, ground: Ground, asked: Asked) -> Outcome:
     work = await _looked_up(tx, ground, asked)
     await _read(ground, work, said=any(section in asked.sections for section in SECTIONS))
+    _hold_to_plan(ground, work)
     await carry_out(tx, ground, work, plan=asked.plan)
     return work.outcome
 
@@ -171,6 +172,22 @@ async def _read(ground: Ground, work: Work, *, said: bool) -> None:
     if faults:
         raise Invalid(faults)
     work.items["monitors"] = _in_order(work)
+
+
+def _hold_to_plan(ground: Ground, work: Work) -> None:
+    """Raises Conflict for more than the team's plan allows."""
+    plan = ground.means.plan
+    if plan is None:
+        return
+    for section, called, most in (
+        ("monitors", "monitors", plan.monitors),
+        ("channels", "alert channels", plan.channels),
+    ):
+        made = sum(item.before is None for item in work.items[section])
+        gone = len(work.left[section]) if work.prune else 0
+        wanted = len(work.there[section]) + made - gone
+        if made and wanted > most:
+            raise Conflict(f"The team's plan allows {most} {called} at most; these files would make {wanted}")
 
 
 def _names(work: Work, section: str) -> Names:

@@ -48,7 +48,9 @@ async def read(ground: Ground, item: Body, before: Present | None) -> Reading:
 
 
 async def create(ground: Ground, item: Body) -> Made:
-    known = await channels.create(ground.means.db, ground.means.keyring, ground.who, item, ground.now)
+    means = ground.means
+    most = means.plan.channels if means.plan else channels.MOST
+    known = await channels.create(means.db, means.keyring, ground.who, item, ground.now, most=most)
     return Made(known.row.id, ignored(known.unknown))
 
 

@@ -19,8 +19,6 @@ from shared.errors import TocsinError, Unavailable
 from shared.loop import Bell, forever
 
 MOST = 2_000
-# Every open console is one.
-MOST_OF_A_TEAM = 600
 # What may wait for one who reads too slowly.
 MOST_WAITING = 1_000
 # Before a team's first event.
@@ -133,16 +131,22 @@ class Following:
             return Start(0, ORIGIN, kept.last)
         return Start(now.position, now.id, now.last, reset=True)
 
-    def join(self, team_id: int, token_id: UUID, start: Start, gone: Callable[[], bool]) -> Listener:
+    def join(
+        self, team_id: int, token_id: UUID, start: Start, gone: Callable[[], bool], *, most: int
+    ) -> Listener:
         """One more follower, to `leave` in the end; *gone* is asked now and then whether it went away.
 
+        *most*: how many the team's plan allows. Of a process's places a team takes half of what the others
+        leave, so that however many teams take all they get, another one finds some.
         Raises TooMany; Unavailable for the process's bound.
         """
-        if self._closed or sum(map(len, self._listeners.values())) >= MOST:
+        mine = len(self._listeners.get(team_id, ()))
+        others = sum(map(len, self._listeners.values())) - mine
+        if mine >= most:
+            raise TooMany(f"The team's plan allows {most} streams of events at a time")
+        if self._closed or mine >= max(1, (MOST - others) // 2) or mine + others >= MOST:
             raise Unavailable("No more streams of events can be had here now", retry_after=5)
         of_team = self._listeners.setdefault(team_id, set())
-        if len(of_team) >= MOST_OF_A_TEAM:
-            raise TooMany(f"A team has at most {MOST_OF_A_TEAM} streams of events at a time")
         since = self._heads.setdefault(team_id, start.last)
         listener = Listener(team_id, token_id, start.position, since, gone)
         of_team.add(listener)

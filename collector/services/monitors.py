@@ -8,6 +8,7 @@ from uuid import UUID
 
 from collector.core import events as payloads
 from collector.core.access import Actor, system
+from collector.core.bucket import Plan
 from collector.core.monitor import Settings, Silence, merge
 from collector.core.revision import require
 from collector.core.seal import Keyring
@@ -45,8 +46,9 @@ _RUN_BY = frozenset(
 class Means:
     """What every deed here needs; *min_interval* is in seconds; *who* None is the service itself.
 
-    *nodes*: of Web3, those of the deployment. *later*: where events of changes are left to who began the
-    transaction, for from the first of them on nobody else adds to the team's.
+    *nodes*: of Web3, those of the deployment. *plan*: what the team may have at most. *later*: where events
+    of changes are left to who began the transaction, for from the first of them on nobody else adds to the
+    team's.
     """
 
     db: Db
@@ -55,6 +57,7 @@ class Means:
     min_interval: int
     who: Actor | None = None
     nodes: Nodes = field(default_factory=dict)
+    plan: Plan | None = None
     later: list[Event] | None = None
 
 
@@ -67,7 +70,7 @@ class Told:
 
 
 async def create(means: Means, team_id: int, body: Mapping[str, Any], now: datetime) -> Told:
-    """A new monitor, whose first check runs at once. Raises Invalid."""
+    """A new monitor, whose first check runs at once. Raises Invalid; Conflict above the plan's limit."""
     wish = monitor_fields.for_create(body, means.min_interval, means.nodes)
     id_ = ids.uuid7()
 
@@ -75,7 +78,8 @@ async def create(means: Means, team_id: int, body: Mapping[str, Any], now: datet
         settings, kind = wish.checked(await _bad_parents(tx, team_id, id_, body))
         kind = receiving.completed(kind)
         written = await columns(tx, means.keyring, (team_id, id_), settings, kind, now)
-        made = await table.insert(tx, team_id, id_, wish.type, written, now)
+        most = means.plan.monitors if means.plan else None
+        made = await table.insert(tx, team_id, id_, wish.type, written, now, most=most)
         placed = await _place(tx, made, made.revision, made.locations, now)
         await receiving.keep(tx, made, kind, now)
         await record(tx, means.who, "create", made)

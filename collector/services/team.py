@@ -17,7 +17,7 @@ from shared.errors import NotFound
 from shared.ids import uuid7
 
 # What a GET shows and nobody of the team sets.
-_SHOWN = frozenset({"id", "plan", "createdAt", "warnings"})
+_SHOWN = frozenset({"id", "plan", "limits", "createdAt", "warnings"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

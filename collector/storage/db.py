@@ -12,7 +12,7 @@ import structlog
 
 from collector.storage.aftermath import Aftermath, collected
 from shared.backoff import full_jitter
-from shared.errors import CannotStart, Unavailable
+from shared.errors import CannotStart, Conflict, Unavailable
 
 log = structlog.get_logger()
 
@@ -28,6 +28,8 @@ _CONNECT_S: Final = 5.0
 _ACQUIRE_S: Final = 10.0
 _STATEMENT_S: Final = 60.0
 _PATIENCE_S: Final = 60.0  # for the first connection
+# What migrations raise for what a plan does not allow; the message is for who asked.
+_ABOVE_A_LIMIT: Final = "TC409"
 _LOST: Final = (
     asyncpg.PostgresConnectionError,
     asyncpg.AdminShutdownError,
@@ -118,6 +120,10 @@ class Db:
             # The server said goodbye between two statements, and the driver waits for it to go on.
             connection.terminate()
             raise _unavailable() from error
+        except asyncpg.PostgresError as error:
+            if error.sqlstate == _ABOVE_A_LIMIT:
+                raise Conflict(error.message) from error
+            raise
         finally:
             await self._pool.release(connection)
 

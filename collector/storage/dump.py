@@ -29,6 +29,7 @@ TAKEN: Final = (
 LEFT_OUT: Final = {
     "schema_migrations": "the restoring program migrates",
     "leases": "their holders are gone",
+    "monitor_counts": "it counts monitors as they come in",
     "signals": "those whom they are for are gone",
     "rate_buckets": "all are full by then",
     "console_sessions": "those that ended since would be open again",

@@ -72,24 +72,35 @@ _SET = (
 
 
 async def insert(
-    tx: Tx, team_id: int, id_: UUID, type_: str, columns: dict[str, Any], now: datetime
+    tx: Tx,
+    team_id: int,
+    id_: UUID,
+    type_: str,
+    columns: dict[str, Any],
+    now: datetime,
+    *,
+    most: int | None = None,
 ) -> Monitor:
-    """Add a monitor; *columns* has every name of what a caller sets."""
+    """Add a monitor; *columns* has every name of what a caller sets.
+
+    The commit raises Conflict if the team has more than *most* monitors by then.
+    """
     row = await tx.fetchrow(
         f"""
         INSERT INTO monitors AS m (team_id, id, type, changed_at, created_at, updated_at, {", ".join(_SET)})
-        VALUES ($1, $2, $3, $4, $4, $4, {", ".join(f"${place}" for place in range(5, 5 + len(_SET)))})
-        RETURNING {_COLUMNS}
+        VALUES ($1, $2, $3, $4, $4, $4, {", ".join(f"${place}" for place in range(6, 6 + len(_SET)))})
+        RETURNING {_COLUMNS}, set_config('tocsin.most_monitors', $5, true) AS most
         """,
         team_id,
         id_,
         type_,
         now,
+        "" if most is None else str(most),
         *(columns[name] for name in _SET),
     )
     assert row is not None  # noqa: S101 - INSERT without a condition returns its row
     await cadences.note(tx, team_id, id_, now)
-    return Monitor(**row)
+    return Monitor(**{name: value for name, value in row.items() if name != "most"})
 
 
 async def save(

@@ -8,6 +8,7 @@ import aiohttp
 import orjson
 
 from collector.core.access import operator
+from collector.core.bucket import plans
 from collector.services import declared, declared_export, team
 from collector.services.declared_shape import Ground
 from collector.services.monitors import Means
@@ -58,7 +59,8 @@ async def _means(db: Any, keyring: Any, settings: DeclaredSettings, name: str | 
         found = await team.named(tx, name)
     who = operator(found.team_id)
     nodes = rpc_urls.parse(settings.rpc_urls) if settings.rpc_urls else {}
-    means = Means(db, keyring, Signals(db), settings.min_interval, who, nodes)
+    allowed = plans(None, None, monitors=settings.max_monitors, channels=settings.max_channels)
+    means = Means(db, keyring, Signals(db), settings.min_interval, who, nodes, allowed[found.plan])
     return means, Ground(means, who, settings.public_url, utc_now())
 
 

@@ -379,6 +379,9 @@ async def test_a_team_has_so_many_channels_and_no_more(api: Api) -> None:
             MOST,
         )
     refused = await api.post(PATH, {"name": "Ops", "type": "webhook", "config": {"url": URL}})
-    assert (refused.status, refused.json["message"]) == (409, "A team has 1000 alert channels at most")
+    assert (refused.status, refused.json["message"]) == (
+        409,
+        "The team's plan allows 1000 alert channels at most",
+    )
     assert (await api.delete(f"{PATH}/{made}")).status == 204
     await make(api)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -395,16 +396,17 @@ async def test_a_token_that_ends_ends_its_streams(
 
 
 async def test_streams_are_bounded_by_team_and_by_process(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(following, "MOST_OF_A_TEAM", 2)
-    monkeypatch.setattr(following, "MOST", 3)
+    plans: Any = api.deps.plans
+    monkeypatch.setitem(plans, "pro", replace(plans["pro"], streams=2))
+    monkeypatch.setattr(following, "MOST", 4)
     other = await api.other_team()
     async with listening(api), listening(api), listening(other):
         async with connected(other) as full:
             assert (full.status, full.headers["retry-after"]) == (503, "5")
-        monkeypatch.setattr(following, "MOST", 4)
+        monkeypatch.setattr(following, "MOST", 6)
         async with connected(api) as one_more:
             assert (one_more.status, one_more.headers["retry-after"]) == (429, "5")
-            assert b"at most 2 streams" in await one_more.rest()
+            assert b"allows 2 streams" in await one_more.rest()
 
     await eventually(_nobody_follows)
     async with listening(api):

@@ -64,6 +64,15 @@ def test_enterprise_is_as_the_operator_sets_it(
     assert plans(rate, burst)["pro"] == PLANS["pro"]
 
 
+def test_the_limits_of_enterprise_are_the_operators_and_those_of_other_plans_are_not() -> None:
+    found = plans(None, None, monitors=5, mails_per_hour=None)
+
+    assert (found["enterprise"].monitors, found["enterprise"].per_minute) == (5, 10_000)
+    assert found["enterprise"].mails_per_hour == PLANS["enterprise"].mails_per_hour
+    assert [found[name].monitors for name in ("free", "developer", "pro")] == [100, 1_000, 100_000]
+    assert [found[name].mails_per_hour for name in ("free", "developer", "pro")] == [100, 1_000, 10_000]
+
+
 @pytest.mark.parametrize("plan", [*PLANS.values(), SMALL, Plan(1, 1), Plan(60, 5)])
 @pytest.mark.parametrize("known", [True, False])
 def test_exactly_the_burst_is_let_through_at_once(plan: Plan, known: bool) -> None:

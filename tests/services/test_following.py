@@ -13,7 +13,7 @@ import pytest
 from collector.app import _hear
 from collector.core import events as kinds
 from collector.services import announcing, following
-from collector.services.following import Following, Listener
+from collector.services.following import Following, Listener, Start, TooMany
 from collector.services.signals import Signals
 from collector.storage import events, monitors
 from collector.storage.db import Db
@@ -35,7 +35,7 @@ async def hub(db: Db) -> AsyncIterator[Following]:
 
 
 async def follow(hub: Following, team: int, after: UUID | None = None) -> Listener:
-    return hub.join(team, ids.uuid7(), await hub.start(team, after), lambda: False)
+    return hub.join(team, ids.uuid7(), await hub.start(team, after), lambda: False, most=600)
 
 
 async def heard(listener: Listener, count: int) -> list[str]:
@@ -207,3 +207,18 @@ async def test_a_change_says_how_the_monitor_stands(db: Db, hub: Following, kind
         },
         "links": {"monitor": f"{PUBLIC_URL}/monitors/{ids.show('mon', id_)}"},
     }
+
+
+async def test_no_four_teams_take_all_places_of_a_process(hub: Following) -> None:
+    start = Start(0, ids.uuid7(), 0)
+    held = []
+    for team in range(1, 11):
+        taken = 0
+        with pytest.raises((TooMany, Unavailable)):
+            while True:
+                hub.join(team, ids.uuid7(), start, lambda: False, most=600)
+                taken += 1
+        held.append(taken)
+
+    assert held[:4] == [600, 600, 400, 200]
+    assert all(taken > 0 for taken in held)

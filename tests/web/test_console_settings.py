@@ -1,6 +1,7 @@
 """The settings pages: what they change is what the API shows, and what is secret is shown once."""
 
 import re
+from dataclasses import replace
 from html import unescape
 from typing import Any
 
@@ -253,3 +254,24 @@ async def test_what_people_typed_is_text_on_every_page(console: Console) -> None
         assert "'49" not in unescape(text), path
     for query in ("/settings/audit-log?actor=", "/sign-in?next=/"):
         assert "<img src=x" not in (await console.get(query + HOSTILE)).text
+
+
+async def test_the_limits_of_the_plan_are_shown_and_told_where_they_stop_somebody(
+    console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plans: Any = console.api.deps.plans
+    monkeypatch.setitem(plans, "pro", replace(plans["pro"], monitors=0, channels=0))
+    await console.sign_in()
+    monitor = {"type": "tcp", "name": "Database", "config.host": "db.example.com", "config.port": "5432"}
+    channel = {"type": "webhook", "name": "Ops", "config.url": "https://hooks.example.com/"}
+
+    shown = await console.get("/settings/team")
+    refused = [
+        await console.post(path, fields)
+        for path, fields in (("/monitors", monitor), ("/alerting/channels", channel))
+    ]
+
+    assert "600 streams of events, 10,000 mails an hour" in shown.words
+    assert [one.status for one in refused] == [409, 409]
+    assert "allows 0 monitors at most" in refused[0].words
+    assert "allows 0 alert channels at most" in refused[1].words

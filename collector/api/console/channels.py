@@ -100,7 +100,10 @@ async def create(request: web.Request) -> web.StreamResponse:
         return await _drawn(request, type_, settings, config, {})
     body = {**alerting.said(settings), "type": type_, "config": alerting.said(config)}
     try:
-        made = await channels.create(at_hand.db, at_hand.keyring, who(request), body, at_hand.now())
+        most = at_hand.plans[visitor(request).plan].channels
+        made = await channels.create(
+            at_hand.db, at_hand.keyring, who(request), body, at_hand.now(), most=most
+        )
     except Invalid as fault:
         return await _drawn(request, type_, settings, config, fault.details, status=400)
     return back(request, path(made.row.id), "The channel is made: send a test through it.")

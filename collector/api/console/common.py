@@ -48,7 +48,13 @@ def means(request: web.Request) -> Means:
     """What the deeds of monitors need, by the visitor."""
     at_hand = deps(request)
     return Means(
-        at_hand.db, at_hand.keyring, at_hand.signals, at_hand.min_interval, who(request), at_hand.nodes
+        at_hand.db,
+        at_hand.keyring,
+        at_hand.signals,
+        at_hand.min_interval,
+        who(request),
+        at_hand.nodes,
+        at_hand.plans[visitor(request).plan],
     )
 
 

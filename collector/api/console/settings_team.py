@@ -77,4 +77,5 @@ async def _form(
 ) -> web.StreamResponse:
     one = await team.get(deps(request).db, visitor(request).team_id)
     form = forms.build(team.Settings, {"name": one.name, **values}, faults)
-    return page(request, "team.html.j2", status=400 if faults else 200, form=form, team=one)
+    plan = deps(request).plans[one.plan]
+    return page(request, "team.html.j2", status=400 if faults else 200, form=form, team=one, plan=plan)

@@ -30,7 +30,10 @@ TAG = "Access"
 _ROLE = choice("admin", "editor", "viewer")
 _PERMISSION = choice("read-only", "read-write", "admin")
 _PLAN = choice("free", "developer", "pro", "enterprise")
-_TEAM = record(id=id_("team"), name=text("Default"), plan=_PLAN, createdAt=moment())
+_LIMITS = record(
+    monitors=whole(100_000), channels=whole(1_000), streams=whole(600), mailsPerHour=whole(10_000)
+)
+_TEAM = record(id=id_("team"), name=text("Default"), plan=_PLAN, limits=_LIMITS, createdAt=moment())
 _PERSON = record(id=maybe(id_("usr")), name=text("Admin"))
 _USER = record(
     id=id_("usr"),
