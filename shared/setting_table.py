@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from email.utils import getaddresses
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -20,6 +19,8 @@ Read = Callable[[str], Any]
 
 _LOCATION: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _HOST: Final = re.compile(r"(?=.{1,253}$)(\*\.)?[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*")
+# Python's own reader of senders takes other ones from one patch release to the next.
+_SENDER: Final = re.compile(r'(?:"(?:[^"\\]|\\.)*"|[^"<>,@]*)\s*<([^<>]*)>|([^"<>,]*)')
 _KEY_BYTES: Final = 32
 _TOKEN_LENGTH: Final = (16, 512)
 _LEVELS: Final = ("debug", "info", "warning", "error")
@@ -220,11 +221,16 @@ def _smtp_url(text: str) -> str:
 
 
 def _mail_from(text: str) -> str:
-    found = getaddresses([text])
-    if not text.isprintable() or len(found) != 1 or (found[0][0] and "<" not in text):
-        raise ValueError("must be like alerts@example.com, or Tocsin <alerts@example.com>")
-    _email(found[0][1])
+    _email(mail_address(text))
     return text
+
+
+def mail_address(sender: str) -> str:
+    """The address of ``name@host`` or ``Name <name@host>``. Raises ValueError."""
+    found = _SENDER.fullmatch(sender.strip())
+    if found is None or not sender.isprintable():
+        raise ValueError("must be like alerts@example.com, or Tocsin <alerts@example.com>")
+    return found[1] or found[2] or ""
 
 
 def _is_web_url(text: str) -> bool:

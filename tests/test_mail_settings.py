@@ -58,6 +58,7 @@ def test_what_is_no_mail_server_is_refused_without_its_password(url: str) -> Non
         ("alerts@example.com", "alerts@example.com", "example.com"),
         ("Tocsin <alerts@example.com>", "alerts@example.com", "example.com"),
         ('"Alerts, all" <alerts@example.com>', "alerts@example.com", "example.com"),
+        ("Night (all) <alerts@example.com>", "alerts@example.com", "example.com"),
         ("tocsin@[127.0.0.1]", "tocsin@[127.0.0.1]", "127.0.0.1"),
     ],
 )
@@ -69,7 +70,16 @@ def test_a_sender(sender: str, address: str, domain: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "sender", ["alerts", "@example.com", "a@b, c@d", "Tocsin alerts@example.com", "a@b\r\nBcc: c@d"]
+    "sender",
+    [
+        "alerts",
+        "@example.com",
+        "a@b, c@d",
+        "Tocsin alerts@example.com",
+        "Tocsin, all <a@b>",
+        "<>",
+        "a@b\r\nBcc: c@d",
+    ],
 )
 def test_what_is_no_sender_is_refused(sender: str) -> None:
     with pytest.raises(BadSettings, match="TOCSIN_MAIL_FROM"):

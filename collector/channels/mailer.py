@@ -6,7 +6,6 @@ import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass
 from email.message import EmailMessage
-from email.utils import parseaddr
 from typing import Final
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -14,6 +13,7 @@ import aiosmtplib
 
 from collector.channels._plain import cut, one_line
 from collector.channels.message import Undelivered
+from shared.setting_table import mail_address
 from shared.trust import of_the_system
 
 TIMEOUT_S: Final = 30
@@ -76,7 +76,7 @@ class Mailer:
         self._places = asyncio.Semaphore(_AT_A_TIME)
         self._own_name = ""
         self.sender = sender
-        self.address = parseaddr(sender)[1]
+        self.address = mail_address(sender)
 
     @property
     def domain(self) -> str:
