@@ -7,87 +7,105 @@ TEST_READY := $(VENV)/.ready-test
 TOOLS_READY := .tools/.ready
 PROTOS := $(shell find protos -name '*.proto')
 WORKERS ?= 4
+# Half-made, moved since, or its Python gone: such an environment is made again. pip is the last thing put in, and
+# knows where it stands.
+SOUND := $(shell $(BIN)/python -c '' 2>/dev/null && head -n 2 $(BIN)/pip 2>/dev/null | grep -qF "$(CURDIR)/$(BIN)/python" && echo yes)
+# On a terminal pip shows its progress.
+QUIET := $(shell test -t 2 || echo --quiet)
 # The program and its tests start many processes: without bytecode on disk each would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-input --only-binary :all: --require-hashes
+PIP := $(BIN)/python -m pip --disable-pip-version-check $(QUIET) install
+LOCKED := $(PIP) --no-input --only-binary :all: --require-hashes
 
-.PHONY: run test setup tools lint type fmt protos test-fast bench faults hostile senders image lock clean
+.DEFAULT_GOAL := help
+.PHONY: help venv run test setup tools lint type fmt protos test-fast bench faults hostile senders image lock clean
 
-run: $(RUN_READY)
+help: ## these lines
+	@awk -F ' *## *' '/^[a-z-]+:.*## /{split($$1, name, ":"); printf "  make %-10s %s\n", name[1], $$2}' $(firstword $(MAKEFILE_LIST))
+
+run: $(RUN_READY) ## everything on this machine, with a few monitors of itself; Ctrl-C stops it
 	$(BIN)/tocsin up --demo
 
 # Tests wait more than they compute: four workers for two cores. On a shared machine a test may lose a race for the
 # processor: it gets a second try, and the closing lines name it.
-test: $(TEST_READY)
-	$(BIN)/python -m pytest -n $(WORKERS) --reruns 1 -r aR $(PYTEST_ARGS)
+test: $(TEST_READY) ## all tests; WORKERS=2: two at a time
+	$(BIN)/python -m pytest -n $(WORKERS) --reruns 1 -r fER $(PYTEST_ARGS)
 
-setup: $(TEST_READY)
+setup: $(TEST_READY) ## the virtual environment alone, for both
 
-$(BIN)/python:
+venv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; name one with make PYTHON=..."; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv --clear $(VENV) || { rm -rf $(VENV); exit 1; }
 
-$(RUN_READY): locks/run.txt pyproject.toml setup.py protos/build.py $(PROTOS) | $(BIN)/python
-	$(PIP) -r locks/run.txt
+$(RUN_READY): locks/run.txt pyproject.toml setup.py protos/build.py $(PROTOS) $(if $(SOUND),,venv)
+	@echo "installing what Tocsin needs into $(VENV), which takes a minute or two"
+	$(LOCKED) -r locks/run.txt
 	$(BIN)/python protos/build.py
-	$(BIN)/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
+	$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(TEST_READY): locks/test.txt $(RUN_READY)
-	$(PIP) -r locks/test.txt
+	@echo "installing what its tests need into $(VENV)"
+	$(LOCKED) -r locks/test.txt
 	@touch $@
 
-protos: $(RUN_READY)
+protos: $(RUN_READY) ## the stubs of the wire format, from protos/
 	$(BIN)/python protos/build.py
 
 # A real EVM node and a Solidity compiler for the tests of Web3 monitors, 52 MB; needs npm. Without them those skip.
-tools: $(TOOLS_READY)
+tools: $(TOOLS_READY) ## what the tests of chains need (anvil, solc), from npm
+
+# The package of this platform is named, for npm leaves it out without a word where Node.js is older than it asks for,
+# as Debian's is; the program needs no Node.js at all.
+ANVIL := @foundry-rs/anvil-linux-$(patsubst aarch64,arm64,$(patsubst x86_64,amd64,$(shell uname -m)))
 
 $(TOOLS_READY): Makefile
-	npm install --prefix .tools --no-save --no-package-lock --ignore-scripts --no-audit --no-fund --loglevel=error @foundry-rs/anvil@1.7.1 solc@0.8.37
+	npm install --prefix .tools --no-save --no-package-lock --ignore-scripts --no-audit --no-fund --loglevel=error $(ANVIL)@1.7.1 solc@0.8.37
+	@.tools/node_modules/$(ANVIL)/bin/anvil --version && test -e .tools/node_modules/solc/soljson.js || { echo "npm did not fetch $(ANVIL) and solc"; exit 1; }
 	@touch $@
 
-lint: $(TEST_READY)
+lint: $(TEST_READY) ## style and import contracts
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/lint-imports
 
-type: $(TEST_READY)
+type: $(TEST_READY) ## types
 	$(BIN)/mypy
 
-fmt: $(TEST_READY)
+fmt: $(TEST_READY) ## mend the style where that goes by itself
 	$(BIN)/ruff check --fix --exit-zero
 	$(BIN)/ruff format
 
-test-fast: $(TEST_READY)
+test-fast: $(TEST_READY) ## the tests that need no database, without the slow ones
 	$(BIN)/python -m pytest -m "not database and not slow" $(PYTEST_ARGS)
 
-bench: $(TEST_READY)
+bench: $(TEST_READY) ## the figures of the hot paths, on this machine
 	$(BIN)/python -m tests.bench
 
-faults: $(TEST_READY)
+faults: $(TEST_READY) ## kill -9 of every part at random moments, under load
 	TOCSIN_TEST_KILLS=$${TOCSIN_TEST_KILLS:-50} $(BIN)/python -m pytest tests/faults $(PYTEST_ARGS)
 
-hostile: $(TEST_READY)
+hostile: $(TEST_READY) ## the API and the checks under their worst users
 	TOCSIN_TEST_EXAMPLES=$${TOCSIN_TEST_EXAMPLES:-25} $(BIN)/python -m pytest tests/e2e/test_hostile_api.py tests/api/test_fuzz.py tests/probe/net/test_fuzz.py $(PYTEST_ARGS)
 
 # Real Prometheus, vmagent and OpenTelemetry for Node, of Debian and npm: some 450 MB below var/senders.
-senders: $(TEST_READY)
+senders: $(TEST_READY) ## real Prometheus, vmagent and OpenTelemetry push to the product
 	$(BIN)/python -m tests.senders.fetch
 	$(BIN)/python -m pytest tests/senders $(PYTEST_ARGS)
 
-# With docker or podman, whichever is there; IMAGE names the result, BASE another image of Python to begin with.
+# With docker or podman, whichever is there; podman's own format of images knows no health check. IMAGE names the
+# result, BASE another image with Python to begin with.
 IMAGE ?= tocsin
 ENGINE ?= $(shell command -v docker || command -v podman)
 
-image:
+image: ## an image for every role, by docker or podman
 	@test -n "$(ENGINE)" || { echo "docker or podman is needed; name one with make image ENGINE=..."; exit 1; }
-	$(ENGINE) build --file deploy/Containerfile --tag $(IMAGE) $(if $(BASE),--build-arg BASE=$(BASE)) .
+	$(ENGINE) build $(if $(findstring podman,$(shell $(ENGINE) --version)),--format docker) --file deploy/Containerfile --tag $(IMAGE) $(if $(BASE),--build-arg BASE=$(BASE)) .
 
 # The lock is made anew only here, by hand, when a dependency changes; needs uv.
-lock:
+lock: ## the lock files again, after a dependency changed; needs uv
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra up --extra build pyproject.toml -o locks/run.txt
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra test -c locks/run.txt pyproject.toml -o locks/test.txt
 
-clean:
+clean: ## remove what builds and checks leave
 	rm -rf build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache

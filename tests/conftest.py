@@ -5,6 +5,7 @@ import logging
 import shutil
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Final
@@ -39,11 +40,25 @@ settings.register_profile(
     "steady", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("steady")
-structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.INFO))
+
+
+def _without_the_server_s(_: Any, level: str, event: Any) -> Any:
+    """What the tests' own PostgreSQL says of what they ask of it would hide what they say themselves."""
+    if threading.current_thread().name == Server.NAME and level != "critical":
+        raise structlog.DropEvent
+    return event
+
+
+structlog.configure(
+    processors=[_without_the_server_s, *structlog.get_config()["processors"]],
+    wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+)
 
 
 class Server:
     """The run's PostgreSQL, in a thread with a loop of its own, so that it outlives every test's loop."""
+
+    NAME: Final = "postgres of the tests"
 
     def __init__(self) -> None:
         # A new database in memory takes a thirtieth of the time that it takes on a disk.
@@ -51,7 +66,7 @@ class Server:
         self.directory = Path(tempfile.mkdtemp(prefix="tocsin-tests-", dir=MEMORY if roomy else None))
         self._embedded = Embedded(self.directory, extra=FAST)
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="postgres", daemon=True)
+        self._thread = threading.Thread(target=self._loop.run_forever, name=self.NAME, daemon=True)
 
     def start(self) -> str:
         self._thread.start()
@@ -84,12 +99,18 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if allowed is None or reporter is None:
         return
-    reasons = {report.longrepr[2].removeprefix("Skipped: ") for report in reporter.stats.get("skipped", [])}
+    reasons = set(map(_reason, reporter.stats.get("skipped", [])))
     listed = {line for line in Path(allowed).read_text().splitlines() if line and not line.startswith("#")}
     if surprising := sorted(reasons - listed):
         reporter.write_line("")
         reporter.write_line(f"skipped, and not listed in {allowed}: {'; '.join(surprising)}", red=True)
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _reason(report: Any) -> str:
+    """Why it was skipped."""
+    text: str = report.longrepr[2]
+    return text.removeprefix("Skipped: ")
 
 
 @pytest.hookimpl(tryfirst=True, optionalhook=True)
@@ -137,7 +158,12 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """What failed at a first try, in full: without it nobody could find out why."""
+    """Each reason to skip once, and in full what failed at a first try: else nobody could find out why."""
+    reasons = Counter(map(_reason, terminalreporter.getreports("skipped")))
+    if reasons:
+        terminalreporter.section("skipped", "-")
+    for reason, count in reasons.most_common():
+        terminalreporter.line(f"{count:5}  {reason}")
     for report in terminalreporter.getreports("rerun"):
         terminalreporter.section(f"first try of {report.nodeid}", "_")
         terminalreporter.line(report.longreprtext)
