@@ -32,6 +32,7 @@ second_opinions = Counter("tocsin_second_opinions_total", "Checks asked for at o
 sessions = Gauge("tocsin_sessions", "Probes connected to this collector")
 probes_blind = Gauge("tocsin_probes_blind", "Probes that none of their canaries answers")
 deadman_pings = Counter("tocsin_deadman_pings_total", "Pings of TOCSIN_DEADMAN_URL", ["outcome"])
+bytes_unpacked = Counter("tocsin_bytes_unpacked_total", "Bytes that packed bodies of requests came to")
 probe_notices = Counter("tocsin_probe_notices_total", "Notices that a probe is gone or back", ["what"])
 
 

@@ -23,6 +23,13 @@ class Invalid(TocsinError):
         self.details = dict(details)
 
 
+class BodyTooLarge(TocsinError):
+    """A body has more than *most* bytes, on the wire or unpacked."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"The body is larger than {most >> 20} MiB")
+
+
 class Unauthorized(TocsinError):
     """There is no good token."""
 

@@ -7,6 +7,7 @@ from aiohttp import web
 
 from collector.api import (
     auth,
+    bodies,
     docs,
     door,
     idempotency,
@@ -62,6 +63,8 @@ async def serve(app: web.Application, listen: str, *, shared_port: bool = False)
         handler_cancellation=False,
         keepalive_timeout=_KEEPALIVE_S,
         shutdown_timeout=_SHUTDOWN_S,
+        auto_decompress=False,
+        lingering_time=bodies.LINGER_S,
     )
     await runner.setup()
     _with_door(app, runner)

@@ -1,11 +1,10 @@
 """Metrics that come over HTTP, and the series that were made of them."""
 
-import asyncio
 from typing import Any, Final
 
 from aiohttp import hdrs, web
 
-from collector.api import paging, problems, ratelimit
+from collector.api import bodies, paging, problems, ratelimit
 from collector.api.auth import caller
 from collector.api.deps import deps
 from collector.api.ratelimit import PUSHES
@@ -16,7 +15,7 @@ from collector.services.monitor_reads import WHAT
 from collector.services.series import Room
 from collector.storage.series import Value
 from shared import ids
-from shared.errors import Invalid, Limited, TocsinError, Unauthorized, Unavailable
+from shared.errors import BodyTooLarge, Invalid, Limited, TocsinError, Unauthorized, Unavailable
 
 MAX_BODY: Final = 16 << 20
 _FIRST: Final = "prometheus.writerequest"
@@ -26,10 +25,10 @@ _PROTOBUF: Final = "application/x-protobuf"
 # Of each error: the status of HTTP, and that of gRPC.
 _OTLP_CODES: Final[dict[type[TocsinError], tuple[int, int]]] = {
     Invalid: (400, 3),
+    BodyTooLarge: (413, 3),
     Limited: (429, 8),
     Unauthorized: (401, 16),
 }
-_TOO_LARGE: Final = {"body": f"must not have more than {MAX_BODY >> 20} MiB"}
 _WRITTEN: Final = "X-Prometheus-Remote-Write-{}-Written"
 
 
@@ -39,7 +38,8 @@ async def remote_write(request: web.Request) -> web.Response:
     book = await _admitted(request, "prometheus")
     second = _is_second(request)
     async with receiver.room(book) as room:
-        written = await receiver.remote_write(book, await bounded(request, room), second=second)
+        body = await _body(request, room, packed=False)  # with snappy, which is unpacked where it is taken in
+        written = await receiver.remote_write(book, body, second=second)
     headers = {
         _WRITTEN.format("Samples"): str(written.samples),
         _WRITTEN.format("Histograms"): str(written.histograms),
@@ -63,29 +63,14 @@ async def list_series(request: web.Request) -> web.Response:
     return paging.answer(request, at, [_shown(one) for one in found], total)
 
 
-async def bounded(request: web.Request, room: Room) -> bytes:
-    """The body, which may be larger than those of the API. Raises Invalid, HTTPRequestTimeout."""
-    if (request.content_length or 0) > MAX_BODY:
-        raise Invalid(_TOO_LARGE)
-    try:
-        async with asyncio.timeout(series.READ_S):
-            return await _read(request, room)
-    except TimeoutError:
-        raise web.HTTPRequestTimeout from None
-    except web.RequestPayloadError:
-        raise Invalid({"body": "cannot be read as it is encoded"}) from None
+async def _body(request: web.Request, room: Room, *, packed: bool) -> bytes:
+    """It may be larger than those of the API. Raises BodyTooLarge, Invalid, HTTPRequestTimeout."""
 
-
-async def _read(request: web.Request, room: Room) -> bytes:
-    size, parts = 0, []
-    async for part in request.content.iter_any():
-        size += len(part)
-        if size > MAX_BODY:
-            raise Invalid(_TOO_LARGE)
+    async def grown(size: int) -> None:
         if size > series.LARGE:
             await room.widen()
-        parts.append(part)
-    return b"".join(parts)
+
+    return await bodies.whole(request, MAX_BODY, series.READ_S, packed=packed, grown=grown)
 
 
 async def _admitted(request: web.Request, type_: str) -> Any:
@@ -108,15 +93,15 @@ async def _admitted(request: web.Request, type_: str) -> Any:
 
 def _is_second(request: web.Request) -> bool:
     """Is it remote write 2.0? Raises HTTPUnsupportedMediaType for what is no remote write at all."""
-    type_, _, rest = request.headers.get(hdrs.CONTENT_TYPE, "application/x-protobuf").partition(";")
+    type_, _, rest = request.headers.get(hdrs.CONTENT_TYPE, _PROTOBUF).partition(";")
     proto = next(
         (part.partition("=")[2] for part in rest.split(";") if part.strip().startswith("proto=")), ""
     )
     message = proto.strip().strip('"').lower() or _FIRST
     encoding = request.headers.get(hdrs.CONTENT_ENCODING, "snappy").strip().lower()
-    known = type_.strip().lower() == "application/x-protobuf" and message in {_FIRST, _SECOND}
+    known = type_.strip().lower() == _PROTOBUF and message in {_FIRST, _SECOND}
     if not known or encoding != "snappy":
-        raise web.HTTPUnsupportedMediaType
+        raise web.HTTPUnsupportedMediaType(reason=f"The body must be {_PROTOBUF}, packed with snappy")
     return message == _SECOND
 
 
@@ -136,11 +121,12 @@ async def otlp(request: web.Request) -> web.Response:
     json = request.content_type == _JSON
     try:
         if not json and request.content_type != _PROTOBUF:
-            raise web.HTTPUnsupportedMediaType
+            raise web.HTTPUnsupportedMediaType(reason=f"The body must be {_PROTOBUF} or {_JSON}")
+        packed = bodies.is_packed(request)
         receiver = deps(request).series
         book = await _admitted(request, "opentelemetry")
         async with receiver.room(book) as room:
-            written = await receiver.otlp(book, await bounded(request, room), json=json)
+            written = await receiver.otlp(book, await _body(request, room, packed=packed), json=json)
     except TocsinError as error:
         return _otlp_refused(error, json=json)
     said = otlp_answers.taken_json(written) if json else otlp_answers.taken(written)

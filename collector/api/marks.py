@@ -4,6 +4,7 @@ import re
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
+from http import HTTPStatus
 from itertools import count
 from typing import Final
 
@@ -45,7 +46,8 @@ def marking(public_url: str) -> Callable[[web.Request, web.StreamResponse], Awai
         headers = response.headers
         headers.update(same)
         headers[X_REQUEST_ID] = request.get(REQUEST_ID) or request_id(None)
-        if request.content.exception() is not None:  # what comes next on this connection is nobody's to say
+        # What comes next on such a connection is nobody's to say.
+        if request.content.exception() is not None or response.status == HTTPStatus.REQUEST_TIMEOUT:
             response.force_close()
             headers[hdrs.CONNECTION] = "close"
         ratelimit.mark(request, response, auth.address)

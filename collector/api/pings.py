@@ -7,17 +7,17 @@ from typing import Final
 
 from aiohttp import hdrs, web
 
-from collector.api import ratelimit
+from collector.api import bodies, ratelimit
 from collector.api.auth import caller
 from collector.api.deps import deps
 from collector.api.monitors import means
 from collector.api.ratelimit import PUSHES
-from collector.api.reading import Query, ok, path_id
+from collector.api.reading import MAX_BODY, Query, ok, path_id
 from collector.core.bucket import Standing
 from collector.core.heartbeat import Ping, Sign
 from collector.services import heartbeats
 from collector.services.heartbeats import WHAT, Arrived
-from shared.errors import Invalid, Limited, NotFound
+from shared.errors import BodyTooLarge, Invalid, Limited, NotFound
 
 MAX_KEPT: Final = 10_000
 _BODY_S: Final = 10.0
@@ -118,16 +118,15 @@ async def _body(request: web.Request) -> bytes:
     """The first of it; what is longer, or does not come, is let go by, and nothing is wrong with it."""
     if request.method != hdrs.METH_POST or not request.can_read_body:
         return b""
-    body = bytearray()
-    with suppress(TimeoutError):
+    body, packed = bytearray(), bodies.is_packed(request)
+    with suppress(TimeoutError, BodyTooLarge):
         async with asyncio.timeout(_BODY_S):
-            await _read(request, body)
-    return bytes(body)
+            await _read(request, body, packed=packed)
+    return bytes(body[:MAX_KEPT])
 
 
-async def _read(request: web.Request, body: bytearray) -> None:
-    try:
-        while len(body) < MAX_KEPT and (chunk := await request.content.read(MAX_KEPT - len(body))):
-            body += chunk
-    except web.RequestPayloadError:
-        raise Invalid({"body": "cannot be read as it is encoded"}) from None
+async def _read(request: web.Request, body: bytearray, *, packed: bool) -> None:
+    async for piece in bodies.pieces(request, MAX_BODY, packed=packed):
+        body += piece
+        if len(body) >= MAX_KEPT:
+            return

@@ -13,6 +13,7 @@ from aiohttp import hdrs, web
 from collector.api.auth import Handler
 from collector.api.reading import JSON
 from shared.errors import (
+    BodyTooLarge,
     Conflict,
     Forbidden,
     Invalid,
@@ -28,6 +29,7 @@ log = structlog.get_logger()
 
 _STATUS: dict[type[TocsinError], int] = {
     Invalid: 400,
+    BodyTooLarge: 413,
     Unauthorized: 401,
     Forbidden: 403,
     NotFound: 404,
@@ -39,7 +41,6 @@ _STATUS: dict[type[TocsinError], int] = {
 _MESSAGE = {
     404: "There is nothing here",
     405: "This method is not allowed here",
-    413: "The body is larger than 1 MiB",
     500: "Something went wrong here; it is logged under this request's id",
 }
 # The database is away, shutting down, read-only after a failover, or somebody else holds the row.
@@ -146,7 +147,7 @@ def _refused(error: web.HTTPException) -> web.Response:
     headers: dict[str, str] = {}
     if isinstance(error, web.HTTPMethodNotAllowed):
         headers[hdrs.ALLOW] = ", ".join(sorted(error.allowed_methods))
-    return problem(error.status, _MESSAGE.get(error.status, _name(error.status)), headers=headers)
+    return problem(error.status, _MESSAGE.get(error.status, error.reason), headers=headers)
 
 
 @cache

@@ -9,15 +9,19 @@ from uuid import UUID
 import orjson
 from aiohttp import web
 
+from collector.api import bodies
 from shared import ids
 from shared.clock import iso
 from shared.errors import Invalid, NotFound
 
 JSON = "application/json; charset=utf-8"
 MAX_BODY = 1_048_576
+# A body that takes longer to come is not waited for.
+READ_S = 30.0
 MAX_DEPTH = 64
 _HUGE = 10**18
 _BOM = b"\xef\xbb\xbf"
+_RAW: web.RequestKey[bytes] = web.RequestKey("raw_body", bytes)
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 # The blank is a plus sign that the client did not escape.
@@ -28,11 +32,12 @@ _MOMENT = re.compile(
 
 
 async def raw_body(request: web.Request) -> bytes:
-    """The body as it was sent, unpacked. Raises Invalid."""
-    try:
-        return await request.read()
-    except web.RequestPayloadError:
-        raise Invalid({"body": "cannot be read as it is encoded"}) from None
+    """The body, unpacked. Raises BodyTooLarge, Invalid, HTTPRequestTimeout, HTTPUnsupportedMediaType."""
+    known = request.get(_RAW)
+    if known is None:
+        packed = bodies.is_packed(request)
+        known = request[_RAW] = await bodies.whole(request, MAX_BODY, READ_S, packed=packed)
+    return known
 
 
 async def body(request: web.Request) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from collector.core.series import MAX_LABELS, NAME, TOO_MANY, BadSeries, Series
 from collector.ingest.series import Book, Forms, Taking
 from collector.ingest.wire import parts, varint_length
-from shared.errors import Invalid
+from shared.errors import BodyTooLarge, Invalid
 from shared.wire.otlp.metrics_pb2 import ExponentialHistogram, Histogram, Number, Summary
 
 MAX_POINTS: Final = 100_000
@@ -46,9 +46,9 @@ _NS, _DOUBLE, _INT = (struct.Struct(form).unpack_from for form in ("<Q", "<d", "
 
 
 def from_json(body: bytes) -> bytes:
-    """A request in JSON as it is in protobuf; unknown fields are left out. Raises Invalid."""
+    """A request in JSON as it is in protobuf; unknown fields are left out. Raises BodyTooLarge, Invalid."""
     if len(body) > MAX_JSON:
-        raise Invalid({"body": f"must not have more than {MAX_JSON >> 20} MiB as JSON"})
+        raise BodyTooLarge(MAX_JSON)
     request = ExportMetricsServiceRequest()
     try:
         json_format.Parse(body, request, ignore_unknown_fields=True, max_recursion_depth=64)

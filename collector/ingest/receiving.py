@@ -85,14 +85,20 @@ class Receiving:
             book.places.release()
 
     async def remote_write(self, book: Book, body: bytes, *, second: bool) -> Written:
-        """Take a body of remote write, of version 2 if *second*. Raises Invalid, Unavailable."""
+        """Take a body of remote write, of version 2 if *second*.
+
+        Raises BodyTooLarge, Invalid, Unavailable.
+        """
         taking = Taking(book, self._now())
         take = remote_write.take_v2 if second else remote_write.take_v1
-        async with self._alone(remote_write.unpacked_size(body)):
-            return await self._taken(take(remote_write.unpack(body), taking), taking)
+        size = remote_write.unpacked_size(body)
+        async with self._alone(size):
+            large = size > LARGE
+            raw = await asyncio.to_thread(remote_write.unpack, body) if large else remote_write.unpack(body)
+            return await self._taken(take(raw, taking), taking)
 
     async def otlp(self, book: Book, body: bytes, *, json: bool) -> Written:
-        """Take a request of OTLP, in JSON or in protobuf. Raises Invalid, Unavailable."""
+        """Take a request of OTLP, in JSON or in protobuf. Raises BodyTooLarge, Invalid, Unavailable."""
         taking = Taking(book, self._now())
         async with self._alone(len(body)):
             raw = await asyncio.to_thread(otlp.from_json, body) if json else body

@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 from collector.core.series import MAX_LABELS, TOO_MANY, BadSeries, Series
 from collector.ingest.series import Taking
 from collector.ingest.wire import parts, varint
-from shared.errors import Invalid
+from shared.errors import BodyTooLarge, Invalid
 from shared.wire.prometheus.remote_pb2 import TimeSeries, TimeSeriesV2
 
 MAX_BODY: Final = 16 << 20
@@ -32,13 +32,13 @@ _FULL: Final = b"\x12\x10"
 
 
 def unpacked_size(body: bytes) -> int:
-    """As a body of snappy's block format declares it. Raises Invalid, also when it is too large."""
+    """As a body of snappy's block format declares it. Raises BodyTooLarge, Invalid."""
     try:
         declared, _ = varint(body, 0)
     except IndexError:
         raise Invalid(_NOT_PACKED) from None
     if declared > MAX_BODY:
-        raise Invalid({"body": f"must not have more than {MAX_BODY >> 20} MiB when unpacked"})
+        raise BodyTooLarge(MAX_BODY)
     return declared
 
 

@@ -16,6 +16,7 @@ import orjson
 import pytest
 from aiohttp import web
 
+from collector.api import reading
 from collector.api.app import make, serve
 from collector.api.auth import NEEDS
 from collector.api.reading import MAX_BODY, body, ok
@@ -213,16 +214,70 @@ async def test_a_small_body_that_unpacks_to_a_large_one_is_413(rough: Api) -> No
     told(await rough.post("/v1/echo", packed, headers={"Content-Encoding": "gzip"}), 413, "Payload Too Large")
 
 
+@pytest.mark.parametrize(
+    "packed",
+    [
+        pytest.param(b'{"a": 1}', id="no gzip"),
+        pytest.param(gzip.compress(b'{"a": 1}')[:-8], id="the end is missing"),
+        pytest.param(gzip.compress(b"") * 2_000, id="of very many parts"),
+        pytest.param(gzip.compress(b'{"a": 1}') + b"{}", id="and something else"),
+    ],
+)
 async def test_a_body_that_is_not_packed_as_it_says_is_a_400_and_no_error_in_the_log(
-    rough: Api, caplog: pytest.LogCaptureFixture
+    rough: Api, caplog: pytest.LogCaptureFixture, packed: bytes
 ) -> None:
-    packed = {"headers": {"Content-Encoding": "gzip"}}
-    answer = await rough.post("/v1/echo", b'{"a": 1}', **packed)
+    headers = {"Content-Encoding": "gzip"}
 
-    assert (answer.status, answer.headers["Connection"]) == (400, "close")
-    assert (await rough.with_token(None).post("/v1/monitors", b'{"a": 1}', **packed)).status == 401
+    answer = await rough.post("/v1/echo", packed, headers=headers)
+
+    told(answer, 400, "Bad Request", details={"body": "cannot be read as it is encoded"})
+    assert (await rough.with_token(None).post("/v1/monitors", packed, headers=headers)).status == 401
     assert (await rough.post("/v1/echo", b'{"a": 1}')).status == 200
     assert not caplog.records
+
+
+async def test_a_packed_body_is_read_in_whichever_parts_it_comes(rough: Api) -> None:
+    data = filled(MAX_BODY)
+    packed = gzip.compress(data[:500_000], 0) + gzip.compress(data[500_000:])
+    headers = {"Content-Encoding": "gzip"}
+
+    for sent in (packed, gzip.compress(data)):
+        assert (await rough.post("/v1/echo", sent, headers=headers)).json == orjson.loads(data)
+    assert (await rough.post("/v1/echo", b"{}", headers={"Content-Encoding": "Identity"})).json == {}
+
+
+@pytest.mark.parametrize("encoding", ["br", "deflate", "zstd", "compress", "gzip, gzip", "nonsense"])
+async def test_a_body_in_an_encoding_that_is_not_promised_is_415(rough: Api, encoding: str) -> None:
+    answer = await rough.post("/v1/echo", b"{}", headers={"Content-Encoding": encoding})
+
+    told(answer, 415, "Unsupported Media Type")
+
+
+@pytest.mark.parametrize("path", ["/v1/echo", "/v1/incidents", "/sign-in", "/setup/x", "/forgot"])
+async def test_a_body_that_does_not_come_is_waited_for_no_longer_than_need_be(
+    rough: Api, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.setattr(reading, "READ_S", 0.2)
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: x\r\nOrigin: http://x\r\nContent-Length: 1000\r\n"
+        f"Content-Type: application/x-www-form-urlencoded\r\nIdempotency-Key: a\r\n"
+        f"Authorization: Bearer {rough.token}\r\n\r\nabc"
+    )
+
+    answer = await sent_raw(rough, head.encode())
+
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert b"\r\nConnection: close\r\n" in answer
+
+
+async def sent_raw(api: Api, data: bytes) -> bytes:
+    """All that is answered, until the connection is closed from there."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(api.url).port)
+    writer.write(data)
+    async with asyncio.timeout(20):
+        answer = await reader.read()
+    writer.close()
+    return answer
 
 
 @pytest.mark.parametrize(

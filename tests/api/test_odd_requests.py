@@ -49,7 +49,7 @@ def post(path: bytes, body: bytes, *headers: bytes) -> bytes:
         pytest.param(post(b"/v1/monitors", DEEP), 400, id="100,000 lists deep"),
         pytest.param(post(b"/v1/monitors", NUL), 400, id="NUL in two fields"),
         pytest.param(post(b"/v1/incidents", b"xx", b"Content-Encoding: gzip"), 400, id="no gzip"),
-        pytest.param(post(b"/v1/incidents", b"xx", b"Content-Encoding: br"), 400, id="no brotli"),
+        pytest.param(post(b"/v1/incidents", b"xx", b"Content-Encoding: br"), 415, id="brotli"),
         pytest.param(
             post(b"/v1/incidents", b'{"title":"a"}', b"Content-Type: text/csv; charset=nonsense"),
             201,

@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import io
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
@@ -64,7 +65,7 @@ def gauge(metrics: Metrics, value: float = 1.5, name: str = "queue", **point: An
 
 async def post(metrics: Metrics, id_: str, body: bytes, headers: dict[str, str] = _PROTOBUF) -> Answer:
     sender = metrics.api.with_token(metrics.tokens[id_])
-    return await sender.post(f"/v1/ingest/otlp/{id_}/v1/metrics", body, headers=headers)
+    return await sender.post(f"/v1/ingest/otlp/{id_}/v1/metrics", io.BytesIO(body), headers=headers)
 
 
 def measure(exporter: Any) -> bool:
@@ -205,8 +206,11 @@ async def test_silence_takes_it_down(metrics: Metrics) -> None:
         pytest.param(b"", {"Content-Type": "text/plain"}, 415, id="plain text"),
         pytest.param(b"not gzip", {**_PROTOBUF, "Content-Encoding": "gzip"}, 400, id="broken gzip"),
         pytest.param(
-            gzip.compress(bytes(64 << 20)), {**_PROTOBUF, "Content-Encoding": "gzip"}, 400, id="gzip bomb"
+            gzip.compress(bytes(64 << 20)), {**_PROTOBUF, "Content-Encoding": "gzip"}, 413, id="gzip bomb"
         ),
+        pytest.param(bytes((16 << 20) + 1), _PROTOBUF, 413, id="more than 16 MiB"),
+        pytest.param(b" " * (5 << 20), _JSON, 413, id="too much JSON"),
+        pytest.param(b"", {**_PROTOBUF, "Content-Encoding": "br"}, 415, id="brotli"),
         pytest.param(b"\x0a\x00" * 250_000, _PROTOBUF, 400, id="many empty resources"),
     ],
 )

@@ -206,7 +206,6 @@ async def test_native_histograms_count_and_show_their_observations(metrics: Metr
     [
         pytest.param(b"", "snappy", id="nothing"),
         pytest.param(b"not packed at all", "snappy", id="not packed"),
-        pytest.param(varint(2**32 - 1), "16 MiB", id="declares 4 GiB in five bytes"),
         pytest.param(pack(b"\xff" * 40), "protobuf", id="no protobuf"),
         pytest.param(pack(bytes(16 << 20)), "protobuf", id="nothing but zeros"),
         pytest.param(pack(b"\x08\x01" * 250_000), "parts", id="many numbers"),
@@ -223,6 +222,21 @@ async def test_what_is_no_remote_write_is_refused(metrics: Metrics, body: bytes,
 
     assert answer.status == 400
     assert said in answer.json["details"]["body"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(varint(2**32 - 1), id="declares 4 GiB in five bytes"),
+        pytest.param(pack(bytes((16 << 20) + 1)), id="a byte more than 16 MiB"),
+    ],
+)
+async def test_more_than_16_mib_unpacked_is_413(metrics: Metrics, body: bytes) -> None:
+    id_ = await metrics.make()
+
+    answer = await metrics.push(id_, body)
+
+    assert (answer.status, answer.json["message"]) == (413, "The body is larger than 16 MiB")
 
 
 async def test_what_is_good_of_a_push_is_kept_and_the_rest_named(metrics: Metrics) -> None:

@@ -12,7 +12,7 @@ from tests.api.client import Answer, Api
 from tests.api.metrics import Metrics, running
 from tests.api.route_table import BODIES, Route, collection, made, prepared, unknown
 from tests.api.sse import listening
-from tests.remote_write import first, named
+from tests.remote_write import first, named, varint
 
 # What HTTP itself needs, and no description of an API names.
 OF_HTTP = {"content-type", "content-length", "date", "server", "connection", "transfer-encoding"}
@@ -96,6 +96,7 @@ async def _refusals(
     yield await api.call(method, missing, body)
     yield await api.call(method, path, b"{")
     yield await api.call(method, path, io.BytesIO(b" " * (MAX_BODY + 1)))
+    yield await api.call(method, path, b"{}", headers={"Content-Encoding": "br"})
     yield await api.call(method, f"{path}?page=0&limit=x&from=x&status=x")
     yield await api.call(method, path, body, headers={"If-Match": '"99"', "If-None-Match": "*"})
     yield await api.call(method, path, body, headers={"Idempotency-Key": "a b"})
@@ -173,10 +174,12 @@ async def test_pushed_metrics_have_the_headers_that_they_say(
     for route, answer in (
         (remote, await metrics.push(id_, SAMPLE)),
         (remote, await metrics.push(id_, b"no snappy")),
+        (remote, await metrics.push(id_, varint(2**32 - 1))),
         (remote, await metrics.push(id_, SAMPLE, {"Content-Type": "text/plain"})),
         (remote, await metrics.api.post(f"/v1/ingest/prometheus/{id_}", SAMPLE)),
         (open_, await exporter.post(export, {"resourceMetrics": []}, headers=json)),
         (open_, await exporter.post(export, b"{", headers=json)),
+        (open_, await exporter.post(export, io.BytesIO(bytes((16 << 20) + 1)), headers=json)),
         (open_, await exporter.post(export, b"{}", headers={"Content-Type": "text/plain"})),
         (open_, await metrics.api.post(export, {"resourceMetrics": []}, headers=json)),
     ):

@@ -25,6 +25,7 @@ from collector.core.access import permits
 from collector.services.console_sessions import Finder, Visitor
 from collector.services.signing_in import Door
 from shared.errors import (
+    BodyTooLarge,
     Conflict,
     Forbidden,
     Invalid,
@@ -48,6 +49,7 @@ _TURN: Final = timedelta(seconds=1)
 _SAFE: Final = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
 _STATUS: Final[dict[type[TocsinError], tuple[int, str]]] = {
     Invalid: (400, "That cannot be done"),
+    BodyTooLarge: (413, "That is too large"),
     Forbidden: (403, "Not allowed"),
     NotFound: (404, "Not found"),
     Conflict: (409, "That is not possible now"),

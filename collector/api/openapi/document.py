@@ -46,9 +46,11 @@ _WHY: Final[Mapping[int, str]] = {
     401: "The token is missing, invalid, expired or revoked",
     403: "The token does not permit this",
     404: "There is no such thing",
+    408: "The body did not come in good time",
     409: "Somebody else changed it at the same time, or this Idempotency-Key is another request's",
     412: "If-Match names another revision than the present one",
     413: "The body is larger than 1 MiB",
+    415: "The body is neither as it is nor packed with gzip",
     429: "There were too many requests; come back after `retryAfter` seconds",
     500: "Something went wrong here; it is logged under the request's id",
     503: "This cannot be done right now; try again after `retryAfter` seconds",
@@ -57,7 +59,7 @@ _NAMES: Final[Mapping[int, str]] = {
     413: "PayloadTooLarge",
     **{
         status: HTTPStatus(status).phrase.title().replace(" ", "")
-        for status in (400, 401, 403, 404, 409, 412, 429, 500, 503)
+        for status in (400, 401, 403, 404, 408, 409, 412, 415, 429, 500, 503)
     },
 }
 _HEADERS: Final[Mapping[str, tuple[Schema, str]]] = {
@@ -181,9 +183,11 @@ def _failures(method: str, path: str, needed: Permission | None, said: Operation
         401: needed is not None,
         403: needed not in {None, Permission.READ_ONLY},
         404: "{" in path,
+        408: changes,
         409: changes,
         412: changes and said.tagged,
         413: changes,
+        415: changes,
         429: True,
         500: True,
         503: True,

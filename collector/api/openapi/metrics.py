@@ -25,6 +25,7 @@ _WRITTEN = {
     for what in ("Samples", "Histograms", "Exemplars")
 }
 _NOT_ITS_TOKEN = "The token is not config.authToken of this monitor"  # noqa: S105 - words, not a token
+_TOO_LARGE = "The body is larger than 16 MiB, on the wire or unpacked"
 SCHEMAS: dict[str, Schema] = {
     "Series": record(
         metric=text("up"),
@@ -42,6 +43,7 @@ OPERATIONS: dict[str, Operation] = {
         more={
             400: "Not all of it could be taken",
             401: _NOT_ITS_TOKEN,
+            413: _TOO_LARGE,
             415: "It is no remote write packed with snappy",
         },
         headers=_WRITTEN,
@@ -49,7 +51,11 @@ OPERATIONS: dict[str, Operation] = {
     "POST /v1/ingest/otlp/{id}/v1/metrics": Operation(
         summary="OTLP over HTTP, in protobuf or JSON; the token is config.authToken of the monitor",
         answer=free({}),
-        more={401: _NOT_ITS_TOKEN, 415: "It is neither protobuf nor JSON"},
+        more={
+            401: _NOT_ITS_TOKEN,
+            413: _TOO_LARGE,
+            415: "It is neither protobuf nor JSON, or packed with anything but gzip",
+        },
     ),
     "GET /v1/metrics": Operation(
         summary="What the last checks came to, for Prometheus, under blackbox_exporter's names",
