@@ -43,19 +43,11 @@ async def whole(
     """
     if (request.content_length or 0) > most:
         raise BodyTooLarge(most)
-    slices, size = [], 0
     try:
         async with asyncio.timeout(within_s):
-            async for one in pieces(request, most, packed=packed):
-                slices.append(one)
-                size += len(one)
-                if size > most:
-                    raise BodyTooLarge(most)
-                if grown is not None:
-                    await grown(size)
+            return await _joined(pieces(request, most, packed=packed), most, grown)
     except TimeoutError:
         raise web.HTTPRequestTimeout(reason=f"The body did not come within {within_s:g} s") from None
-    return b"".join(slices)
 
 
 async def pieces(request: web.Request, most: int, *, packed: bool) -> AsyncIterator[bytes]:
@@ -78,6 +70,18 @@ async def pieces(request: web.Request, most: int, *, packed: bool) -> AsyncItera
         gzip.end()
     except (web.RequestPayloadError, zlib.error):
         raise Invalid(_UNREADABLE) from None
+
+
+async def _joined(parts: AsyncIterator[bytes], most: int, grown: Grown | None) -> bytes:
+    whole_, size = [], 0
+    async for part in parts:
+        whole_.append(part)
+        size += len(part)
+        if size > most:
+            raise BodyTooLarge(most)
+        if grown is not None:
+            await grown(size)
+    return b"".join(whole_)
 
 
 class _Gunzip:

@@ -4,13 +4,16 @@ import asyncio
 import gzip
 import io
 import time
+import zlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import aiohttp
+import cramjam
 import pytest
 
+from tests.e2e.burden import Burden
 from tests.e2e.product import Caller, Product, running
 from tests.remote_write import FIRST, first, named, pack, part, varint
 
@@ -55,6 +58,17 @@ def labels(count: int) -> bytes:
     return part(1, b"".join(part(1, part(1, b"l%d" % n) + part(2, b"x")) for n in range(count)))
 
 
+def packings(raw: bytes) -> list[tuple[bytes, dict[str, str]]]:
+    """*raw* packed in each encoding that HTTP knows, and the header that names it."""
+    packed = {
+        "br": bytes(cramjam.brotli.compress(raw)),
+        "deflate": zlib.compress(raw),
+        "gzip": gzip.compress(raw),
+        "zstd": bytes(cramjam.zstd.compress(raw)),
+    }
+    return [(body, {"Content-Encoding": name}) for name, body in packed.items()]
+
+
 def bombs() -> list[tuple[str, bytes, dict[str, str]]]:
     """The type of the monitor, the body, its headers."""
     zeros = bytes(64 * MB)
@@ -63,11 +77,11 @@ def bombs() -> list[tuple[str, bytes, dict[str, str]]]:
         ("prometheus", varint(16 * MB) + b"\xfe" * 1000, FIRST),
         ("prometheus", pack(zeros[: 16 * MB]), FIRST),
         ("prometheus", pack(zeros), FIRST),
-        ("prometheus", gzip.compress(zeros), {**FIRST, "Content-Encoding": "gzip"}),
+        *(("prometheus", packed, {**FIRST, **encoded}) for packed, encoded in packings(zeros)),
         ("prometheus", pack(names(180_000)), FIRST),
         ("prometheus", pack(labels(60_000)), FIRST),
         ("prometheus", pack(part(1, b"\x12\x00" * 500_000)), FIRST),
-        ("opentelemetry", gzip.compress(zeros), {**_PROTOBUF, **_GZIP}),
+        *(("opentelemetry", packed, {**_PROTOBUF, **encoded}) for packed, encoded in packings(zeros)),
         ("opentelemetry", nested(20_000), _PROTOBUF),
         ("opentelemetry", b"\x0a\x00" * 8 * MB, _PROTOBUF),
         ("opentelemetry", b'{"resourceMetrics":' + b"[" * 100_000, _JSON),
@@ -89,7 +103,7 @@ async def test_bombs_are_refused_in_little_memory_beside_neighbours_at_ease(
     neighbour, ping = await _made(caller, "prometheus"), await _ping_url(tocsin, caller)
     sent = bombs() * 5
     await _push(caller, neighbour)
-    watch = _Memory(tocsin.pids("collector")[0])
+    burden = Burden(tocsin.pids("collector")[0])
     waits: list[float] = []
     asking = asyncio.create_task(_ask(caller, neighbour, ping, waits))
 
@@ -100,28 +114,12 @@ async def test_bombs_are_refused_in_little_memory_beside_neighbours_at_ease(
         )
     assert not asking.done()
     asking.cancel()
-    more_mb = watch.peak_mb() - watch.before_mb
+    more_mb = burden.more_mb()
 
     assert set(statuses) <= {400, 413, 415, 429}
     assert more_mb < _MOST_MORE_MB
     assert max(waits) < 5
     assert await _push(caller, neighbour) == 204
-
-
-class _Memory:
-    """What a process holds at the most, from now on."""
-
-    def __init__(self, pid: int) -> None:
-        self._status = Path(f"/proc/{pid}/status")
-        Path(f"/proc/{pid}/clear_refs").write_text("5")
-        self.before_mb = self._read("VmRSS")
-
-    def peak_mb(self) -> float:
-        return self._read("VmHWM")
-
-    def _read(self, name: str) -> float:
-        [line] = [line for line in self._status.read_text().splitlines() if line.startswith(name)]
-        return int(line.split()[1]) / 1024
 
 
 async def _made(caller: Caller, type_: str) -> Target:
@@ -145,14 +143,16 @@ async def _push(caller: Caller, target: Target) -> int:
 
 
 async def _ask(caller: Caller, neighbour: Target, ping: str, waits: list[float]) -> None:
-    """A neighbour pushes and pings, and notes how long he waits."""
+    """A neighbour pushes, pings and asks how it goes, and notes how long he waits."""
     while True:
         start = time.monotonic()
         assert await _push(caller, neighbour) == 204
         pushed = time.monotonic()
         async with caller.session.get(ping) as answer:
             assert answer.status == 200
-        waits += [pushed - start, time.monotonic() - pushed]
+        pinged = time.monotonic()
+        assert (await caller.call("GET", "/healthz"))[0] == 200
+        waits += [pushed - start, pinged - pushed, time.monotonic() - pinged]
         await asyncio.sleep(0.25)
 
 

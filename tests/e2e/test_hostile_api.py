@@ -2,20 +2,27 @@
 
 import asyncio
 import contextlib
+import gzip
 import hashlib
+import ipaddress
 import os
 import random
 import signal
+import zlib
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import aiohttp
+import cramjam
 import pytest
 
+from collector.api.console.pages import PAGES
+from collector.api.routes import ROUTES
 from shared import ids
 from shared.tokens import new_token
+from tests.e2e.burden import Burden
 from tests.e2e.product import Caller, Product, eventually, running
 from tests.receiver import Receiver, answer, receiving
 
@@ -209,6 +216,77 @@ async def test_secrets_are_in_no_log_no_error_and_no_answer_to_who_may_only_read
         status, answered = await caller.call("PUT", monitor, await reader.got(monitor))
         assert (status, "warnings" in answered) == (200, False)
         assert (await caller.got(monitor))["config"] == whole["config"]
+
+
+async def test_a_packed_body_costs_what_a_plain_one_does_at_every_door(tmp_path: Path) -> None:
+    async with running(tmp_path, TRUSTED_PROXIES="127.0.0.1") as (product, caller), flood(product) as many:
+        throw = await thrower(
+            many, {path: (await caller.made(path, body))["id"] for path, body in MADE.items()}
+        )
+        [pid] = product.pids("collector")
+        cpu_s: dict[str, float] = {}
+        more_mb: dict[str, float] = {}
+        for kind, bodies in (("plain", PLAIN), ("packed", PACKED)):
+            burden = Burden(pid)
+            for method, path in doors():
+                statuses = await asyncio.gather(*(throw(method, path, *one) for one in bodies))
+                assert max(statuses) < 500, (method, path, statuses)
+                async with asyncio.timeout(5):
+                    assert (await caller.call("GET", "/healthz"))[0] == 200, (method, path)
+            cpu_s[kind], more_mb[kind] = burden.cpu_s() / len(bodies), burden.more_mb()
+
+        assert cpu_s["packed"] < 2 * cpu_s["plain"]
+        assert more_mb["packed"] < more_mb["plain"] + 32
+        assert '"level": "error"' not in product.log.read_text()
+
+
+# Of each encoding a body that takes a good part of a second to unpack, and one as it is.
+PLAIN: Final = [("identity", bytes(130_000), signed_in) for signed_in in (False, True)]
+PACKED: Final = [
+    (name, packed, signed_in)
+    for name, packed in (
+        ("br", bytes(cramjam.brotli.compress(bytes(256 << 20), level=5))),
+        ("deflate", zlib.compress(bytes(128 << 20))),
+        ("gzip", gzip.compress(bytes(128 << 20))),
+        ("zstd", bytes(cramjam.zstd.compress(bytes(256 << 20)))),
+    )
+    for signed_in in (False, True)
+]
+MADE: Final[dict[str, dict[str, Any]]] = {
+    "/v1/monitors": {"type": "heartbeat", "name": "job", "config": {"expectedInterval": "1h"}},
+    "/v1/status-pages": {"name": "Example"},
+    "/v1/incidents": {"title": "It smells of smoke"},
+}
+
+
+def doors() -> list[tuple[str, str]]:
+    """Every route, in each of its methods, and some that there are not."""
+    known = [(method, path) for method, path, *_ in ROUTES] + [(page.method, page.path) for page in PAGES]
+    return [*known, ("POST", "/"), ("POST", "/v1/nowhere"), ("PUT", "/healthz"), ("OPTIONS", "/v1/me")]
+
+
+async def thrower(many: Caller, made: dict[str, str]) -> Callable[..., Awaitable[int]]:
+    """What sends a body to a route, each time from another address, as an admin or as nobody."""
+    url, addresses = many.product.url, map(str, ipaddress.ip_network("10.0.0.0/8"))
+    sent = {"token": many.token}
+    async with many.session.post(
+        f"{url}/sign-in", data=sent, headers={"Origin": url}, allow_redirects=False
+    ) as answer:
+        cookie = answer.headers["Set-Cookie"].partition(";")[0]
+
+    async def throw(method: str, path: str, encoding: str, body: bytes, signed_in: bool) -> int:
+        id_ = made.get(path.partition("/{")[0], "nobody") if method != "DELETE" else "nobody"
+        headers = {"Content-Encoding": encoding, "X-Forwarded-For": next(addresses), "Origin": url}
+        headers["Content-Type"] = "application/x-www-form-urlencoded"
+        if signed_in:
+            headers |= {"Authorization": f"Bearer {many.token}", "Cookie": cookie}
+        where = url + path.replace("{slug}", "example").replace("{id}", id_)
+        async with many.session.request(
+            method, where, data=body, headers=headers, allow_redirects=False
+        ) as answer:
+            return answer.status
+
+    return throw
 
 
 @contextlib.asynccontextmanager
