@@ -30,6 +30,7 @@ from collector.ingest.receiving import Receiving
 from collector.ingest.sessions import Sessions
 from collector.ingest.steady import Steady
 from collector.services import bootstrap
+from collector.services.database_clock import DatabaseClock
 from collector.services.following import Following
 from collector.services.openid import Client, Provider
 from collector.services.opinions import Opinions
@@ -72,15 +73,17 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
     async with AsyncExitStack() as stack:
         db = await Db.open(settings.database_url, size=_CONNECTIONS, name="tocsin collector")
         stack.push_async_callback(db.close)
-        await bootstrap.check_keys(db, keyring, utc_now())
+        clock = DatabaseClock(db)
+        await clock.turn()
+        await bootstrap.check_keys(db, keyring, clock.now())
         made = await first_start.prepare(db, settings)
         way_in = await first_start.way_in(db, made) if made is not None else ""
         pulse = Pulse()
-        work = _working(db, keyring, settings, pulse, shared_ports=shared_ports)
+        work = _working(db, clock, keyring, settings, pulse, shared_ports=shared_ports)
         deps = await stack.enter_async_context(work)
-        news = page_news(db, keyring, settings, deps.transport, _mailer(settings), pulse)
+        news = page_news(db, clock, keyring, settings, deps.transport, _mailer(settings), pulse)
         await stack.enter_async_context(news)
-        await stack.enter_async_context(watched(db, settings, pulse))
+        await stack.enter_async_context(watched(db, clock, settings, pulse))
         if made is not None:
             if settings.demo:
                 await first_start.demonstrate(deps, settings, made.team_id)
@@ -101,28 +104,34 @@ def _settle() -> None:
 
 @asynccontextmanager
 async def _working(
-    db: Db, keyring: Keyring, settings: CollectorSettings, pulse: Pulse, *, shared_ports: bool
+    db: Db,
+    clock: DatabaseClock,
+    keyring: Keyring,
+    settings: CollectorSettings,
+    pulse: Pulse,
+    *,
+    shared_ports: bool,
 ) -> AsyncIterator[Deps]:
     """All parts at work. They end in the order that loses nothing: who brings, who decides, who tells."""
     signals = Signals(db)
     transport = Transport(allow_private=settings.allow_private_targets, mailer=_mailer(settings))
-    sender = Sender(db, keyring, transport, public_url=settings.public_url, now=utc_now)
-    following, told = Following(db, public_url=settings.public_url.rstrip("/"), now=utc_now), Bell()
+    sender = Sender(db, keyring, transport, public_url=settings.public_url, now=clock.now)
+    following, told = Following(db, public_url=settings.public_url.rstrip("/"), now=clock.now), Bell()
     happened = partial(_ring, told, following.bell, signals)
     db.pass_on = passing_on(happened, sender.bell.ring)
-    evaluator = Evaluator(db, now=utc_now, tell=happened)
+    evaluator = Evaluator(db, now=clock.now, tell=happened)
     router = Router(db, sender.bell.ring, evaluator.bell.ring, bell=told)
-    steady, opinions, watch = Steady(utc_now), Opinions(db, signals, now=utc_now), Watch(db)
-    writer, taken = deciding(db, steady, happened, opinions, watch)
-    heartbeats, series, taking_in = receiving(db, keyring, settings, steady, happened, opinions, watch)
-    probes = Probes(db, signals, since=steady.since, now=utc_now)
-    credentials = Credentials(db, keyring, names=_names(settings), now=utc_now)
+    steady, opinions, watch = Steady(clock.now), Opinions(db, signals, now=clock.now), Watch(db)
+    writer, taken = deciding(db, clock, steady, happened, opinions, watch)
+    heartbeats, series, taking_in = receiving(db, clock, keyring, settings, steady, happened, opinions, watch)
+    probes = Probes(db, signals, since=steady.since, now=clock.now)
+    credentials = Credentials(db, keyring, names=_names(settings), now=clock.now)
     nodes = rpc_urls.parse(settings.rpc_urls) if settings.rpc_urls else {}
     sessions = Sessions(
-        db, writer, signals, keyring, credentials, changed=probes.bell.ring, now=utc_now, nodes=nodes
+        db, writer, signals, keyring, credentials, changed=probes.bell.ring, now=clock.now, nodes=nodes
     )
-    days = Days(db, keep=timedelta(days=settings.retention_days), now=utc_now)
-    deps = _deps(db, keyring, settings, signals, following, transport, heartbeats, series, nodes)
+    days = Days(db, keep=timedelta(days=settings.retention_days), now=clock.now)
+    deps = _deps(db, clock, keyring, settings, signals, following, transport, heartbeats, series, nodes)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(transport.close)
         await days.turn()
@@ -130,6 +139,7 @@ async def _working(
         await stack.enter_async_context(
             turning(
                 pulse,
+                ("clock", clock.turn, 5.0, None),
                 ("signals", partial(_hear, signals, following), 1.0, signals.bell),
                 ("signals of others", signals.listen, 1.0, None),
                 *telling(router, evaluator, sender),
@@ -138,8 +148,8 @@ async def _working(
                 ("probes", probes.turn, 1.0, probes.bell),
                 ("sessions", sessions.turn, 1.0, sessions.bell),
                 ("credentials", credentials.turn, 30.0, None),
-                *watches(db, steady, happened, opinions),
-                *upkeep(db, keyring, settings, days),
+                *watches(db, clock, steady, happened, opinions),
+                *upkeep(db, clock, keyring, settings, days),
             )
         )
         stack.push_async_callback(sessions.stop)
@@ -195,6 +205,7 @@ def _reached(settings: CollectorSettings, listen: str) -> str:
 
 def _deps(
     db: Db,
+    clock: DatabaseClock,
     keyring: Keyring,
     settings: CollectorSettings,
     signals: Signals,
@@ -212,7 +223,7 @@ def _deps(
         transport=transport,
         public_url=settings.public_url.rstrip("/"),
         min_interval=settings.min_interval,
-        now=utc_now,
+        now=clock.now,
         trusted_proxies=settings.trusted_proxies,
         plans=plans(
             settings.rate_per_minute,

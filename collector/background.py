@@ -21,6 +21,7 @@ from collector.ingest.receiving import Receiving
 from collector.ingest.steady import Steady
 from collector.ingest.verdicts import Verdicts
 from collector.ingest.writer import Writer
+from collector.services.database_clock import DatabaseClock
 from collector.services.opinions import Opinions
 from collector.services.rule_watch import Watch
 from collector.storage.db import Db
@@ -45,7 +46,6 @@ from collector.sweeper.rollups import Rollups
 from collector.sweeper.series import Series as SilentSeries
 from collector.sweeper.status_pages import StatusPages
 from collector.sweeper.web3 import Web3
-from shared.clock import utc_now
 from shared.loop import Bell, forever
 from shared.settings import CollectorSettings
 
@@ -59,14 +59,19 @@ Loop = tuple[str, Turn, float, Bell | None]
 
 
 def deciding(
-    db: Db, steady: Steady, happened: Callable[[], None], opinions: Opinions, watch: Watch
+    db: Db,
+    clock: DatabaseClock,
+    steady: Steady,
+    happened: Callable[[], None],
+    opinions: Opinions,
+    watch: Watch,
 ) -> tuple[Writer, Sequence[Loop]]:
     """What probes bring: who takes it in, and who tells what it found besides outcomes."""
-    web3 = Web3(db, now=utc_now, tell=happened)
+    web3 = Web3(db, now=clock.now, tell=happened)
     writer = Writer(
         db,
         since=steady.since,
-        now=utc_now,
+        now=clock.now,
         tell=happened,
         ask=opinions.ask,
         watch=watch,
@@ -90,6 +95,7 @@ def telling(router: Router, evaluator: Evaluator, sender: Sender) -> Sequence[Lo
 
 def receiving(
     db: Db,
+    clock: DatabaseClock,
     keyring: Keyring,
     settings: CollectorSettings,
     steady: Steady,
@@ -98,12 +104,12 @@ def receiving(
     watch: Watch,
 ) -> tuple[Heartbeats, Receiving, Sequence[Loop]]:
     """What comes without a probe: who takes it in, and who notices that it does not come."""
-    pushes = Pushes(db, since=steady.since, now=utc_now, tell=happened, ask=opinions.ask, watch=watch)
-    heartbeats = Heartbeats(db, pushes, now=utc_now)
-    series = Receiving(db, keyring, pushes, now=utc_now)
-    silent = SilentSeries(db, series.late, since=steady.since, now=utc_now)
-    missing = late.Heartbeats(db, heartbeats.late, since=steady.since, now=utc_now)
-    bodies = PingBodies(db, keep=timedelta(days=settings.retention_days), now=utc_now)
+    pushes = Pushes(db, since=steady.since, now=clock.now, tell=happened, ask=opinions.ask, watch=watch)
+    heartbeats = Heartbeats(db, pushes, now=clock.now)
+    series = Receiving(db, keyring, pushes, now=clock.now)
+    silent = SilentSeries(db, series.late, since=steady.since, now=clock.now)
+    missing = late.Heartbeats(db, heartbeats.late, since=steady.since, now=clock.now)
+    bodies = PingBodies(db, keep=timedelta(days=settings.retention_days), now=clock.agreed)
     loops = (
         ("pushes", pushes.turn, 0.05, None),
         ("pings", heartbeats.turn, 0.05, None),
@@ -117,17 +123,19 @@ def receiving(
     return heartbeats, series, loops
 
 
-def watches(db: Db, steady: Steady, happened: Callable[[], None], opinions: Opinions) -> Sequence[Loop]:
+def watches(
+    db: Db, clock: DatabaseClock, steady: Steady, happened: Callable[[], None], opinions: Opinions
+) -> Sequence[Loop]:
     """What time alone brings about."""
-    probe_watch = ProbeWatch(db, since=steady.since, now=utc_now, tell=happened)
-    verdicts = Verdicts(db, since=steady.since, now=utc_now, tell=happened, ask=opinions.ask)
+    probe_watch = ProbeWatch(db, since=steady.since, now=clock.now, tell=happened)
+    verdicts = Verdicts(db, since=steady.since, now=clock.now, tell=happened, ask=opinions.ask)
     return (
         ("verdicts", verdicts.turn, 5.0, None),
         ("opinions", opinions.turn, 1.0, opinions.bell),
-        ("holds", Holds(db, now=utc_now, tell=happened).turn, 1.0, None),
-        ("certificates", Certificates(db, now=utc_now, tell=happened).turn, 1.0, None),
-        ("maintenance news", MaintenanceNews(db, now=utc_now, tell=happened).turn, 1.0, None),
-        ("listening", Listening(db, since=steady.since, now=utc_now).turn, 5.0, None),
+        ("holds", Holds(db, now=clock.now, tell=happened).turn, 1.0, None),
+        ("certificates", Certificates(db, now=clock.now, tell=happened).turn, 1.0, None),
+        ("maintenance news", MaintenanceNews(db, now=clock.now, tell=happened).turn, 1.0, None),
+        ("listening", Listening(db, since=steady.since, now=clock.now).turn, 5.0, None),
         ("probe watch", probe_watch.turn, 5.0, None),
     )
 
@@ -135,6 +143,7 @@ def watches(db: Db, steady: Steady, happened: Callable[[], None], opinions: Opin
 @asynccontextmanager
 async def page_news(
     db: Db,
+    clock: DatabaseClock,
     keyring: Keyring,
     settings: CollectorSettings,
     transport: Transport,
@@ -144,10 +153,10 @@ async def page_news(
     """Has the subscribers of status pages told; *mailer* is for nothing else."""
     public_url = settings.public_url.rstrip("/")
     hooks = PageHooks(keyring, transport, public_url=public_url)
-    senders = [PageSender(db, "webhook", hooks.carry, most=_HOOKS_AT_ONCE, now=utc_now)]
+    senders = [PageSender(db, "webhook", hooks.carry, most=_HOOKS_AT_ONCE, now=clock.now)]
     if mailer is not None:
         mails = PageMails(mailer, public_url=public_url)
-        senders.append(PageSender(db, "mail", mails.carry, most=_MAILS_AT_ONCE, now=utc_now))
+        senders.append(PageSender(db, "mail", mails.carry, most=_MAILS_AT_ONCE, now=clock.now))
     try:
         loops = [(f"page news by {one.via}", one.turn, 1.0, one.bell) for one in senders]
         async with turning(pulse, *loops):
@@ -157,13 +166,15 @@ async def page_news(
 
 
 @asynccontextmanager
-async def watched(db: Db, settings: CollectorSettings, pulse: Pulse) -> AsyncIterator[None]:
+async def watched(
+    db: Db, clock: DatabaseClock, settings: CollectorSettings, pulse: Pulse
+) -> AsyncIterator[None]:
     """Tells whom the operator named, wherever that is, that all of this takes its turns."""
     if settings.deadman_url is None:
         yield
         return
     transport = Transport(allow_private=True)
-    deadman = Deadman(db, transport, settings.deadman_url, pulse, now=utc_now)
+    deadman = Deadman(db, transport, settings.deadman_url, pulse, now=clock.now)
     try:
         async with turning(pulse, ("deadman", deadman.turn, 5.0, None)):
             yield
@@ -171,37 +182,39 @@ async def watched(db: Db, settings: CollectorSettings, pulse: Pulse) -> AsyncIte
         await transport.close()
 
 
-def upkeep(db: Db, keyring: Keyring, settings: CollectorSettings, days: Days) -> Sequence[Loop]:
+def upkeep(
+    db: Db, clock: DatabaseClock, keyring: Keyring, settings: CollectorSettings, days: Days
+) -> Sequence[Loop]:
     """Work that no other part waits for."""
     return (
         ("days", days.turn, 300.0, None),
-        ("rollups", Rollups(db, now=utc_now).turn, 30.0, None),
-        ("retention", _retention(db, settings).turn, 900.0, None),
-        ("old alerts", _alerts(db, settings).turn, 900.0, None),
-        ("maintenance", Maintenance(db, now=utc_now).turn, 10.0, None),
-        ("idempotency keys", Idempotency(db, now=utc_now).turn, 60.0, None),
-        ("flags", Flags(db, now=utc_now).turn, 60.0, None),
-        ("status pages", StatusPages(db, now=utc_now).turn, 5.0, None),
-        ("reopening", Reopening(db, now=utc_now).turn, 10.0, None),
+        ("rollups", Rollups(db, now=clock.agreed).turn, 30.0, None),
+        ("retention", _retention(db, clock, settings).turn, 900.0, None),
+        ("old alerts", _alerts(db, clock, settings).turn, 900.0, None),
+        ("maintenance", Maintenance(db, now=clock.now).turn, 10.0, None),
+        ("idempotency keys", Idempotency(db, now=clock.agreed).turn, 60.0, None),
+        ("flags", Flags(db, now=clock.now).turn, 60.0, None),
+        ("status pages", StatusPages(db, now=clock.now).turn, 5.0, None),
+        ("reopening", Reopening(db, now=clock.now).turn, 10.0, None),
         ("resealing", Resealing(db, keyring).turn, 600.0, None),
-        ("agent metrics", _agent_metrics(db, settings).turn, 10.0, None),
+        ("agent metrics", _agent_metrics(db, clock, settings).turn, 10.0, None),
     )
 
 
-def _agent_metrics(db: Db, settings: CollectorSettings) -> AgentMetrics:
-    return AgentMetrics(db, keep=timedelta(days=settings.rollup_retention_days), now=utc_now)
+def _agent_metrics(db: Db, clock: DatabaseClock, settings: CollectorSettings) -> AgentMetrics:
+    return AgentMetrics(db, keep=timedelta(days=settings.rollup_retention_days), now=clock.now)
 
 
-def _alerts(db: Db, settings: CollectorSettings) -> AlertRetention:
-    return AlertRetention(db, keep=timedelta(days=settings.retention_days), now=utc_now)
+def _alerts(db: Db, clock: DatabaseClock, settings: CollectorSettings) -> AlertRetention:
+    return AlertRetention(db, keep=timedelta(days=settings.retention_days), now=clock.agreed)
 
 
-def _retention(db: Db, settings: CollectorSettings) -> Retention:
+def _retention(db: Db, clock: DatabaseClock, settings: CollectorSettings) -> Retention:
     return Retention(
         db,
         keep=timedelta(days=settings.retention_days),
         keep_rollups=timedelta(days=settings.rollup_retention_days),
-        now=utc_now,
+        now=clock.agreed,
     )
 
 

@@ -23,6 +23,10 @@ transactions = Counter("tocsin_transactions_total", "Transactions of the result 
 collisions = Counter("tocsin_transaction_collisions_total", "Transactions of the writer tried again")
 results_astray = Gauge("tocsin_results_astray", "Results in no day's partition: anything but 0 is a fault")
 rollups_behind = Gauge("tocsin_rollups_behind_seconds", "Age of the oldest hour that is not rolled up")
+clock_ahead = Gauge(
+    "tocsin_clock_ahead_seconds",
+    "How far our clock is ahead of the database's; a minute is too much",
+)
 events = Counter("tocsin_events_total", "Events appended", ["kind"])
 deliveries = Counter("tocsin_deliveries_total", "Tries to deliver; pending is tried again", ["outcome"])
 page_letters = Counter(
