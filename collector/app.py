@@ -130,7 +130,7 @@ async def _working(
     sessions = Sessions(
         db, writer, signals, keyring, credentials, changed=probes.bell.ring, now=clock.now, nodes=nodes
     )
-    days = Days(db, keep=timedelta(days=settings.retention_days), now=clock.now)
+    days = Days(db, keep=timedelta(days=settings.retention_days), now=clock.now, agreed=clock.agreed)
     deps = _deps(db, clock, keyring, settings, signals, following, transport, heartbeats, series, nodes)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(transport.close)

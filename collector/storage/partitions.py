@@ -84,6 +84,14 @@ async def oldest(tx: Tx) -> datetime | None:
     return stray and datetime.combine(stray.date(), time(), UTC)
 
 
+async def any_between(tx: Tx, since: datetime, until: datetime) -> bool:
+    """Whether there is a result of that time."""
+    found: bool = await tx.fetchval(
+        "SELECT EXISTS (SELECT FROM results WHERE ts >= $1 AND ts < $2)", since, until
+    )
+    return found
+
+
 async def whole_since(tx: Tx, today: date) -> datetime:
     """Since when a moment's results are there together with those of the day before it."""
     days = [of for name in await _names(tx) if (of := _day_of(name))]

@@ -4,12 +4,15 @@ import asyncio
 from datetime import datetime, timedelta
 
 import pytest
+from structlog.testing import capture_logs
 
 from collector.ingest import columns
+from collector.services.database_clock import DatabaseClock
 from collector.storage import partitions, rollups
 from collector.storage.db import Db, Tx
 from collector.sweeper.days import Days
 from shared.clock import utc_now
+from shared.errors import Unavailable
 from shared.wire.convert import SPOOL_AGE_S
 from tests.services.ground import eventually, fetch
 from tests.waiting import WAITING
@@ -20,6 +23,18 @@ NOON = utc_now().replace(hour=12, minute=0, second=0, microsecond=0)
 
 def days(db: Db, now: datetime = NOON, keep: timedelta = 90 * DAY) -> Days:
     return Days(db, keep=keep, now=lambda: now)
+
+
+class Clock:
+    """A clock that a test sets."""
+
+    def __init__(self, now: datetime) -> None:
+        self.now = now
+
+
+def settable(db: Db, now: datetime, keep: timedelta) -> tuple[Days, Clock]:
+    clock = Clock(now)
+    return Days(db, keep=keep, now=lambda: clock.now), clock
 
 
 async def rolled_up(db: Db, until: datetime = NOON) -> None:
@@ -92,34 +107,90 @@ async def test_of_several_collectors_one_makes_the_days(db: Db) -> None:
 
 
 async def test_days_that_are_too_old_go(db: Db) -> None:
+    """One in each turn, however many they are."""
     await rolled_up(db)
-    await days(db, NOON - 5 * DAY).turn()
-    await days(db, keep=5 * DAY).turn()
-    assert await there(db) == [name(NOON + offset * DAY) for offset in range(-5, 4)]
+    work, clock = settable(db, NOON - 5 * DAY, keep=5 * DAY)
+    await work.turn()
+    clock.now = NOON
+    await work.turn()
+    async with db.transaction() as tx:
+        await add(tx, NOON)
+    for first in (-8, -7, -6, -5, -5):
+        assert await there(db) == [name(NOON + offset * DAY) for offset in range(first, 4)]
+        await work.turn()
 
 
 @pytest.mark.parametrize("keep", [timedelta(), DAY, 3 * DAY])
 async def test_no_day_goes_that_a_spool_may_still_fill(db: Db, keep: timedelta) -> None:
     await rolled_up(db)
-    await days(db, NOON - 2 * DAY).turn()
-    await days(db, keep=keep).turn()
+    work, clock = settable(db, NOON - 2 * DAY, keep=keep)
+    await work.turn()
+    clock.now = NOON
+    async with db.transaction() as tx:
+        await add(tx, NOON)
+    await work.turn()
     before = await there(db)
     assert before[0] == name(NOON - 4 * DAY)
-    await days(db, keep=keep).turn()
+    await work.turn()
     assert await there(db) == before
 
 
 async def test_a_long_read_puts_off_what_must_go_and_stops_no_writer(db: Db) -> None:
     await rolled_up(db)
-    await days(db, NOON - 30 * DAY).turn()
+    work, clock = settable(db, NOON - 30 * DAY, keep=5 * DAY)
+    await work.turn()
     old = set(await there(db))
+    clock.now = NOON
+    async with db.transaction() as tx:
+        await add(tx, NOON)
     async with db.transaction() as reader:
         await reader.fetch("SELECT FROM results LIMIT 1")
         async with asyncio.timeout(10):
-            await days(db, keep=5 * DAY).turn()
+            await work.turn()
         async with asyncio.timeout(5), db.transaction() as tx:
-            await add(tx, NOON)
+            await add(tx, NOON + timedelta(seconds=1))
     assert old <= set(await there(db))
-    await days(db, keep=5 * DAY).turn()
+    for _ in old:
+        await work.turn()
     assert not old & set(await there(db))
+    assert sum((await lies(db)).values()) == 2
+
+
+@pytest.mark.parametrize("ahead", [40 * DAY, 400 * DAY])
+async def test_a_clock_that_runs_days_ahead_of_the_results_drops_nothing(db: Db, ahead: timedelta) -> None:
+    await rolled_up(db, NOON + ahead)
+    work, clock = settable(db, NOON, keep=30 * DAY)
+    await work.turn()
+    async with db.transaction() as tx:
+        await add(tx, NOON)
+    clock.now = NOON + ahead
+    before = set(await there(db))
+    with capture_logs() as logs:
+        await work.turn()
+        await work.turn()
+    assert before <= set(await there(db))
     assert await lies(db) == {name(NOON): 1}
+    assert [line["event"] for line in logs if line["log_level"] == "warning"] == [
+        "no result of the last day: no day of results is dropped"
+    ]
+
+
+async def test_while_clocks_disagree_days_are_made_and_none_is_dropped(db: Db) -> None:
+    await rolled_up(db)
+    wall = [utc_now()]
+    clock = DatabaseClock(db, wall=lambda: wall[0])
+    await clock.turn()
+    work = Days(db, keep=timedelta(), now=clock.now, agreed=clock.agreed)
+    async with db.transaction() as tx:
+        await partitions.make_days(tx, [utc_now().date() - 10 * DAY])
+        await add(tx, utc_now())
+    wall[0] += 40 * DAY
+    with pytest.raises(Unavailable, match="more than a minute apart"):
+        await work.turn()
+    assert await there(db) == [
+        name(utc_now() - 10 * DAY),
+        *(name(utc_now() + offset * DAY) for offset in range(-3, 4)),
+    ]
+    wall[0] = utc_now()
+    await work.turn()
+    assert name(utc_now() - 10 * DAY) not in await there(db)
