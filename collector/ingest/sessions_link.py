@@ -69,7 +69,7 @@ class Link:
         hello = first.hello
         self._clock = ProbeClock(hello.boot_id, first.sent_us, hello.wall_us, received)
         self.plan = Plan(db, keyring, self._outbox, probe_id, nodes)
-        self.runs = Runs(db, signals, keyring, self._outbox, probe_id, now, nodes)
+        self.runs = Runs(db, signals, keyring, self._outbox, probe_id, nodes)
         self._handing = Handing(db, signals, probe_id, now)
         self._batches = Batches(
             db,

@@ -1,8 +1,7 @@
 """Checks that somebody waits for: asked of the session's probe, answered to whoever asked."""
 
 import base64
-from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -40,7 +39,6 @@ class Runs:
         keyring: Keyring,
         outbox: Outbox,
         probe_id: UUID,
-        now: Callable[[], datetime],
         nodes: Nodes = NONE,
     ) -> None:
         self._db = db
@@ -48,7 +46,6 @@ class Runs:
         self._keyring = keyring
         self._outbox = outbox
         self._probe_id = probe_id
-        self._now = now
         self._nodes = nodes
         self._asked: dict[int, None] = {}
 
@@ -83,7 +80,7 @@ class Runs:
             **({"found": found} if found else {}),
         }
         async with self._db.transaction() as tx:
-            await signals.send(tx, "answer", payload, self._now() + _HEARD_WITHIN)
+            await signals.send(tx, "answer", payload, _HEARD_WITHIN)
         self._signals.ring()
 
     def _test(self, payload: dict[str, Any]) -> probe_pb2.Assignment:

@@ -44,7 +44,7 @@ async def place(tx: Tx, monitor: int, revision: int, locations: Sequence[str], *
             await plans.drop(tx, monitor, list(after))
             await web3_writes.let_go(tx, monitor, list(after))
     concerned = {probe for probe in (*before.values(), *after.values()) if probe}
-    await _tell(tx, "plan", [(probe, monitor) for probe in concerned], now)
+    await _tell(tx, "plan", [(probe, monitor) for probe in concerned])
     return unserved
 
 
@@ -84,8 +84,8 @@ async def rebalance(
         if chosen != held.probe_id:
             asks = gently and held.probe_id in here.at_work and held not in overdue
             (asked if asks else moves).append((held, chosen))
-    await _move(tx, moves, now)
-    await _tell(tx, "release", ((held.probe_id, held.monitor) for held, _ in asked), now)
+    await _move(tx, moves)
+    await _tell(tx, "release", ((held.probe_id, held.monitor) for held, _ in asked))
     return Moves(len(moves), [held for held, _ in asked])
 
 
@@ -100,7 +100,7 @@ async def hand_over(tx: Tx, probe_id: UUID, numbers: Sequence[int], now: datetim
         (held, choose(pools.of(held), held.monitor, held.location, probe_id))
         for held in await plans.lock_held(tx, probe_id, numbers)
     ]
-    await _move(tx, moves, now)
+    await _move(tx, moves)
     return len(moves)
 
 
@@ -124,7 +124,7 @@ class _Pools:
         return here
 
 
-async def _move(tx: Tx, moves: Sequence[_Move], now: datetime) -> None:
+async def _move(tx: Tx, moves: Sequence[_Move]) -> None:
     if moves:
         await plans.move(
             tx,
@@ -133,10 +133,10 @@ async def _move(tx: Tx, moves: Sequence[_Move], now: datetime) -> None:
             [probe for _, probe in moves],
         )
         both = ((probe, held.monitor) for held, chosen in moves for probe in (held.probe_id, chosen))
-        await _tell(tx, "plan", both, now)
+        await _tell(tx, "plan", both)
 
 
-async def _tell(tx: Tx, kind: str, changes: Iterable[tuple[UUID | None, int]], now: datetime) -> None:
+async def _tell(tx: Tx, kind: str, changes: Iterable[tuple[UUID | None, int]]) -> None:
     """Signal which probes are concerned at which monitors, a bounded number in each signal."""
     monitors: defaultdict[UUID, list[int]] = defaultdict(list)
     for probe, monitor in changes:
@@ -145,4 +145,4 @@ async def _tell(tx: Tx, kind: str, changes: Iterable[tuple[UUID | None, int]], n
     for probe, theirs in monitors.items():
         for start in range(0, len(theirs), _MONITORS_A_SIGNAL):
             part = theirs[start : start + _MONITORS_A_SIGNAL]
-            await signals.send(tx, kind, {"probes": {str(probe): part}}, now + _HEARD_WITHIN)
+            await signals.send(tx, kind, {"probes": {str(probe): part}}, _HEARD_WITHIN)

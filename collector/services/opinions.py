@@ -62,7 +62,7 @@ class Opinions:
                 for at in places
             ]
             if wanted:
-                await signals.add_all(tx, "run", wanted, now + 2 * WITHIN)
+                await signals.add_all(tx, "run", wanted, 2 * WITHIN)
         self._left -= len(places)
         metrics.second_opinions.inc(len(places))
         if places:

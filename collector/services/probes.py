@@ -84,7 +84,7 @@ async def revoke(db: Db, who: Actor, probe_id: UUID, now: datetime) -> None:
         await table.revoke(tx, probe_id, now)
         if before.revoked_at is None:
             await _record(tx, who, "revoke", before)
-        await signals.send(tx, "revoked", {"probe": str(probe_id)}, now + _HEARD_WITHIN)
+        await signals.send(tx, "revoked", {"probe": str(probe_id)}, _HEARD_WITHIN)
 
 
 async def _found(tx: Tx, team_id: int, probe_id: UUID) -> Probe:

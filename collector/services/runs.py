@@ -96,7 +96,7 @@ async def test(
     deaf = signals_.subscribe("answer", hear)
     try:
         async with db.transaction() as tx:
-            await signals.send(tx, "run", payload, now + PATIENCE + patience)
+            await signals.send(tx, "run", payload, PATIENCE + patience)
         signals_.ring()
         return _tested(type_, await asyncio.wait_for(answer, patience.total_seconds()))
     except TimeoutError:

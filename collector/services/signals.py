@@ -3,7 +3,7 @@
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
-from datetime import datetime
+from datetime import timedelta
 from typing import Any
 
 import structlog
@@ -32,11 +32,14 @@ _EXPIRE_EVERY_S = 30.0
 _SLACK_S = 60.0
 
 
-async def send(tx: Tx, kind: str, payload: dict[str, Any], until: datetime) -> None:
-    """Tell every collector, in the caller's transaction; `Signals.ring` after its commit saves waiting."""
+async def send(tx: Tx, kind: str, payload: dict[str, Any], lasts: timedelta) -> None:
+    """Tell every collector that looks while this *lasts*, in the caller's transaction.
+
+    `Signals.ring` after its commit saves waiting.
+    """
     if kind not in KINDS:
         raise ValueError(f"no such kind of signal: {kind}")
-    await table.add(tx, kind, payload, until)
+    await table.add(tx, kind, payload, lasts)
 
 
 class Signals:

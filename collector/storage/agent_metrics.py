@@ -28,10 +28,12 @@ async def live(tx: Tx, now: datetime) -> list[Said]:
         SELECT p.probe_id, p.blind_since IS NOT NULL AS blind, p.vitals,
             coalesce(a.counters, '{}') AS counters
         FROM probes p LEFT JOIN agent_metrics a USING (probe_id)
-        WHERE p.revoked_at IS NULL AND p.ended_at IS NULL AND p.seen_at > $1 AND p.vitals <> '{}'
+        WHERE p.revoked_at IS NULL AND p.ended_at IS NULL AND p.seen_at > $1 AND p.seen_at < $2
+            AND p.vitals <> '{}'
         ORDER BY p.probe_id
         """,
         now - LIVE,
+        now + LIVE,
     )
     return [Said(**row) for row in rows]
 

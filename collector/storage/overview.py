@@ -36,7 +36,10 @@ async def look(tx: Tx, team_id: int, now: datetime, live: timedelta) -> Overview
             FROM monitors WHERE team_id = $1
         ) m CROSS JOIN (
             SELECT count(*) AS probes,
-                count(*) FILTER (WHERE ended_at IS NULL AND seen_at > $2::timestamptz - $3::interval) AS live
+                count(*) FILTER (
+                    WHERE ended_at IS NULL
+                        AND seen_at > $2::timestamptz - $3::interval AND seen_at < $2 + $3
+                ) AS live
             FROM probes WHERE coalesce(team_id, $1) = $1 AND revoked_at IS NULL
         ) p
         """,

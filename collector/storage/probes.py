@@ -40,7 +40,7 @@ class Standing:
     revoked_at: datetime | None
 
     def live(self, now: datetime) -> bool:
-        return self.ended_at is None and self.seen_at is not None and now - self.seen_at < LIVE
+        return self.ended_at is None and self.seen_at is not None and abs(now - self.seen_at) < LIVE
 
 
 async def lock(tx: Tx, probe_id: UUID) -> Standing | None:
@@ -217,11 +217,13 @@ async def served(tx: Tx, team_id: int, now: datetime) -> list[str]:
     rows = await tx.fetch(
         """
         SELECT DISTINCT location FROM probes, unnest(locations) AS location
-        WHERE revoked_at IS NULL AND ended_at IS NULL AND seen_at > $2 AND coalesce(team_id, $1) = $1
+        WHERE revoked_at IS NULL AND ended_at IS NULL AND seen_at > $2 AND seen_at < $3
+            AND coalesce(team_id, $1) = $1
         ORDER BY location
         """,
         team_id,
         now - LIVE,
+        now + LIVE,
     )
     return [row["location"] for row in rows]
 
@@ -231,7 +233,7 @@ async def connected(tx: Tx, team_id: int, type_: str, locations: Sequence[str], 
     session: int | None = await tx.fetchval(
         """
         SELECT session FROM probes
-        WHERE revoked_at IS NULL AND ended_at IS NULL AND seen_at > $4
+        WHERE revoked_at IS NULL AND ended_at IS NULL AND seen_at > $4 AND seen_at < $5
             AND coalesce(team_id, $1) = $1 AND $2 = ANY(kinds)
         ORDER BY (
             SELECT min(turn) FROM unnest($3::text[]) WITH ORDINALITY AS u (name, turn)
@@ -242,5 +244,6 @@ async def connected(tx: Tx, team_id: int, type_: str, locations: Sequence[str], 
         type_,
         locations,
         now - LIVE,
+        now + LIVE,
     )
     return session

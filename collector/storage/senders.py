@@ -17,7 +17,15 @@ async def beat(tx: Tx, sender: UUID, alive_for: timedelta) -> bool:
         sender,
         alive_for,
     )
-    gone = await tx.fetch("DELETE FROM leases WHERE name LIKE 'sender %' AND until < now() RETURNING owner")
+    gone = await tx.fetch(
+        """
+        DELETE FROM leases
+        WHERE name LIKE 'sender %'
+            AND until NOT BETWEEN clock_timestamp() AND clock_timestamp() + $1::interval
+        RETURNING owner
+        """,
+        alive_for,
+    )
     return bool(gone)
 
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import timedelta
 from typing import Any
 
 from collector.storage.db import Tx
@@ -22,17 +22,23 @@ class Signal:
     left_s: float
 
 
-async def add(tx: Tx, kind: str, payload: dict[str, Any], until: datetime) -> None:
-    await tx.execute("INSERT INTO signals (kind, payload, until) VALUES ($1, $2, $3)", kind, payload, until)
-
-
-async def add_all(tx: Tx, kind: str, payloads: Sequence[dict[str, Any]], until: datetime) -> None:
-    """Many of one kind."""
+async def add(tx: Tx, kind: str, payload: dict[str, Any], lasts: timedelta) -> None:
+    """One, which holds for so long from now."""
     await tx.execute(
-        "INSERT INTO signals (kind, payload, until) SELECT $1, unnest($2::jsonb[]), $3",
+        "INSERT INTO signals (kind, payload, until) VALUES ($1, $2, now() + $3::interval)",
+        kind,
+        payload,
+        lasts,
+    )
+
+
+async def add_all(tx: Tx, kind: str, payloads: Sequence[dict[str, Any]], lasts: timedelta) -> None:
+    """Many of one kind; see `add`."""
+    await tx.execute(
+        "INSERT INTO signals (kind, payload, until) SELECT $1, unnest($2::jsonb[]), now() + $3::interval",
         kind,
         list(payloads),
-        until,
+        lasts,
     )
 
 

@@ -25,7 +25,7 @@ class AgentMetrics:
     async def turn(self) -> bool:
         now = self._now()
         async with self._db.transaction() as tx:
-            if await leases.take(tx, _LEASE, self._me, now, _HELD) is None:
+            if await leases.take(tx, _LEASE, self._me, _HELD) is None:
                 return False
             said = await agent_metrics.live(tx, now)
             if said:

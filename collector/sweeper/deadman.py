@@ -53,7 +53,7 @@ class Deadman:
         is_due = not now < self._due <= now + _EVERY  # further away only if the clock was set back
         try:
             async with self._db.transaction() as tx:
-                mine, wrong = await self._hold(tx, now)
+                mine, wrong = await self._hold(tx)
                 if mine and is_due:
                     wrong = await _amiss(tx, self._owner, now)
         except Unavailable:
@@ -70,12 +70,12 @@ class Deadman:
             await self._ping()
         return False
 
-    async def _hold(self, tx: Tx, now: datetime) -> tuple[bool, str]:
+    async def _hold(self, tx: Tx) -> tuple[bool, str]:
         """Whether this process is the one to ping, and what is wrong with it; writes in any case."""
         if still := self._pulse.still():
-            await leases.take(tx, _VETO, self._owner, now, _LEASE)
+            await leases.take(tx, _VETO, self._owner, _LEASE)
             return False, f"work stands still: {', '.join(still)}"
-        return await leases.take(tx, _LEASED, self._owner, now, _LEASE) is not None, ""
+        return await leases.take(tx, _LEASED, self._owner, _LEASE) is not None, ""
 
     async def _ping(self) -> None:
         try:
@@ -100,7 +100,7 @@ class Deadman:
 
 async def _amiss(tx: Tx, owner: UUID, now: datetime) -> str:
     """What is wrong beyond this process, if anything."""
-    if await leases.held(tx, _VETO, now, besides=owner):
+    if await leases.held(tx, _VETO, _LEASE, besides=owner):
         return "work stands still in another process"
     probes = [one.presence for one in await probe_watch.all_(tx)]
     if not any(probe.live(now) and not probe.draining for probe in probes):

@@ -32,7 +32,7 @@ class PingBodies:
         """Some that are too old, or else some of monitors that are gone; is there more?"""
         now = self._now()
         async with self._db.transaction() as tx:
-            if await leases.take(tx, _LEASE, self._id, now, _LEASE_FOR) is None:
+            if await leases.take(tx, _LEASE, self._id, _LEASE_FOR) is None:
                 self._after = 0
                 return False
             forgotten = await ping_bodies.forget(tx, now - self._keep, _ROWS)

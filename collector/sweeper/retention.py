@@ -41,7 +41,7 @@ class Retention:
         now = self._now()
         self._steps = self._steps or [self._forget, self._numbers, self._rows]
         async with self._db.transaction() as tx:
-            if await leases.take(tx, _LEASE, self._id, now, _LEASE_FOR) is None:
+            if await leases.take(tx, _LEASE, self._id, _LEASE_FOR) is None:
                 self._steps, self._after = [], 0
                 return False
             more = await self._steps[0](tx, now)

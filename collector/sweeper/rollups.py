@@ -59,7 +59,7 @@ class Rollups:
     async def _mend(self, now: datetime) -> bool:
         """Make some hours again; not while one is half made, which begins with what the one before says."""
         async with self._db.transaction() as tx:
-            epoch = await leases.take(tx, _LEASE, self._id, now, _LEASE_FOR)
+            epoch = await leases.take(tx, _LEASE, self._id, _LEASE_FOR)
             until = await rollups.until(tx)
             if epoch is None or until is None or self._after(epoch, until):
                 return False
@@ -72,7 +72,7 @@ class Rollups:
     async def _roll(self, now: datetime) -> bool:
         """Make the next hour of some monitors, or a few hours when that is all of them."""
         async with self._db.transaction() as tx:
-            epoch = await leases.take(tx, _LEASE, self._id, now, _LEASE_FOR)
+            epoch = await leases.take(tx, _LEASE, self._id, _LEASE_FOR)
             if epoch is None:
                 metrics.rollups_behind.set(0)
                 return False

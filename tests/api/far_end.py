@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Any
 
 from collector.services import signals
-from shared.clock import utc_now
 from shared.loop import forever
 from shared.phases import pack
 from shared.results import Phases
@@ -23,7 +22,7 @@ async def answering(api: Api, answer: Mapping[str, Any]) -> AsyncIterator[list[d
         heard.append(payload)
         said = {"id": payload["id"], "phases": pack(Phases()).hex(), **answer}
         async with api.deps.db.transaction() as tx:
-            await signals.send(tx, "answer", said, utc_now() + timedelta(seconds=10))
+            await signals.send(tx, "answer", said, timedelta(seconds=10))
         api.deps.signals.ring()
 
     api.deps.signals.subscribe("run", run)

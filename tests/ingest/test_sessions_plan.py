@@ -281,7 +281,7 @@ async def letting_go(collector: Collector, peer: Peer) -> probe_pb2.Assignment:
     [told] = peer.plan.values()
     async with collector.db.transaction() as tx:
         payload = {"probes": {str(await holder(collector)): [told.monitor]}}
-        await signals.send(tx, "release", payload, utc_now() + timedelta(minutes=1))
+        await signals.send(tx, "release", payload, timedelta(minutes=1))
     collector.signals.ring()
     await peer.hear_until(lambda: peer.asked)
     return told
@@ -355,7 +355,7 @@ async def test_a_check_that_changes_is_not_let_go_of_any_more(
 
 async def send_run(collector: Collector, payload: dict[str, Any]) -> None:
     async with collector.db.transaction() as tx:
-        await signals.send(tx, "run", payload, utc_now() + timedelta(days=365))
+        await signals.send(tx, "run", payload, timedelta(days=365))
     collector.signals.ring()
 
 

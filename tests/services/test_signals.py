@@ -11,7 +11,6 @@ import pytest
 from collector.services import signals
 from collector.services.signals import Signals
 from collector.storage.db import Db
-from shared.clock import utc_now
 from shared.loop import forever
 from tests.services.ground import eventually, fetch
 
@@ -20,7 +19,7 @@ MINUTE = timedelta(minutes=1)
 
 async def send(db: Db, number: int, *, lasts: timedelta = MINUTE, kind: str = "plan") -> None:
     async with db.transaction() as tx:
-        await signals.send(tx, kind, {"number": number}, utc_now() + lasts)
+        await signals.send(tx, kind, {"number": number}, lasts)
 
 
 class Ear:
@@ -74,7 +73,7 @@ async def test_a_signal_that_commits_late_is_heard_although_later_ones_were(db: 
     reader, ear = Signals(db), Ear()
     reader.subscribe("plan", ear)
     async with db.transaction() as slow:
-        await signals.send(slow, "plan", {"number": 1}, utc_now() + MINUTE)
+        await signals.send(slow, "plan", {"number": 1}, MINUTE)
         await send(db, 2)
         await reader.turn()
         assert ear.heard == [2]
@@ -88,7 +87,7 @@ async def test_a_rolled_back_transaction_told_nothing(db: Db) -> None:
     reader.subscribe("plan", ear)
     with pytest.raises(LookupError):
         async with db.transaction() as tx:
-            await signals.send(tx, "plan", {"number": 1}, utc_now() + MINUTE)
+            await signals.send(tx, "plan", {"number": 1}, MINUTE)
             raise LookupError
     await reader.turn()
 

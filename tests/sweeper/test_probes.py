@@ -6,6 +6,7 @@ from uuid import UUID
 import pytest
 
 from collector.services import assignments
+from collector.services.database_clock import DatabaseClock
 from collector.services.signals import Signals
 from collector.storage import probe_reads
 from collector.storage.db import Db
@@ -26,11 +27,11 @@ async def holders(db: Db) -> set[object]:
     return {row["probe_id"] for row in await fetch(db, "SELECT probe_id FROM states")}
 
 
-async def place(db: Db, count: int) -> None:
+async def place(db: Db, count: int, now: datetime = NOW) -> None:
     team_id = await make_team(db, NOW)
     for monitor in await make_monitors(db, team_id, count, now=NOW):
         async with db.transaction() as tx:
-            await assignments.place(tx, monitor, 1, ["local"], now=NOW)
+            await assignments.place(tx, monitor, 1, ["local"], now=now)
 
 
 async def test_the_work_of_a_silent_probe_goes_to_the_other(db: Db) -> None:
@@ -144,6 +145,28 @@ async def test_what_was_asked_for_first_is_taken_first(fleet: Fleet) -> None:
 
     assert await fleet.held() == 0
     assert asked_later <= await fleet.monitors_of(fleet.other)
+
+
+async def test_two_collectors_whose_machines_clocks_differ_leave_the_probes_alone(db: Db) -> None:
+    """Signs of life come each 5 s and are written up to 1 s later, of the 8 s that a probe has."""
+    elapsed_us = 0
+    behind = DatabaseClock(db, wall=lambda: utc_now() - 4 * SECOND, boot_us=lambda: elapsed_us)
+    right = DatabaseClock(db, boot_us=lambda: elapsed_us)
+    for clock in (behind, right):
+        await clock.turn()
+    one, other = await connect(db, "local", now=behind.now()), await connect(db, "local", now=right.now())
+    await place(db, 20, right.now())
+    sweepers = [Probes(db, Signals(db), since=lambda: NOW - HOUR, now=clock.now) for clock in (behind, right)]
+    held = await fetch(db, "SELECT monitor, probe_id FROM states ORDER BY 1")
+    for half in range(1, 41):
+        elapsed_us = half * 500_000
+        if half % 10 == 2:
+            await sign(db, one, behind.now() - 0.9 * SECOND)
+        if half % 10 == 6:
+            await sign(db, other, right.now() - 0.9 * SECOND)
+        for each in sweepers:
+            await each.turn()
+        assert await fetch(db, "SELECT monitor, probe_id FROM states ORDER BY 1") == held
 
 
 async def test_states_of_monitors_that_are_gone_go_too(db: Db) -> None:
