@@ -6,7 +6,6 @@ import os
 import signal
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from datetime import timedelta
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -17,7 +16,17 @@ from collector.alerting.evaluator import Evaluator
 from collector.alerting.router import Router
 from collector.api import app as api
 from collector.api.deps import Deps
-from collector.background import deciding, page_news, receiving, telling, turning, upkeep, watched, watches
+from collector.background import (
+    days_of_results,
+    deciding,
+    page_news,
+    receiving,
+    telling,
+    turning,
+    upkeep,
+    watched,
+    watches,
+)
 from collector.channels.mailer import Mailer
 from collector.channels.transport import Transport
 from collector.core.bucket import plans
@@ -40,7 +49,6 @@ from collector.services.telling import passing_on
 from collector.services.web3_nodes import Nodes
 from collector.storage.db import Db
 from collector.storage.migrate import migrate
-from collector.sweeper.days import Days
 from collector.sweeper.probes import Probes
 from collector.sweeper.pulse import Pulse
 from shared import rpc_urls
@@ -130,16 +138,14 @@ async def _working(
     sessions = Sessions(
         db, writer, signals, keyring, credentials, changed=probes.bell.ring, now=clock.now, nodes=nodes
     )
-    days = Days(db, keep=timedelta(days=settings.retention_days), now=clock.now, agreed=clock.agreed)
     deps = _deps(db, clock, keyring, settings, signals, following, transport, heartbeats, series, nodes)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(transport.close)
-        await days.turn()
+        days = await days_of_results(db, clock, settings)
         stack.push_async_callback(sender.close)
         await stack.enter_async_context(
             turning(
                 pulse,
-                ("clock", clock.turn, 5.0, None),
                 ("signals", partial(_hear, signals, following), 1.0, signals.bell),
                 ("signals of others", signals.listen, 1.0, None),
                 *telling(router, evaluator, sender),
@@ -152,13 +158,26 @@ async def _working(
                 *upkeep(db, clock, keyring, settings, days),
             )
         )
-        stack.push_async_callback(sessions.stop)
-        stack.push_async_callback((await _listen(series, settings, shared_ports=shared_ports)).stop)
-        await sessions.start(settings.grpc_listen, shared_port=shared_ports)
-        runner = await api.serve(api.make(deps), settings.http_listen, shared_port=shared_ports)
-        stack.push_async_callback(runner.cleanup)
-        stack.push_async_callback(following.close)
+        await _open(stack, settings, sessions, series, deps, shared_ports=shared_ports)
         yield deps
+
+
+async def _open(
+    stack: AsyncExitStack,
+    settings: CollectorSettings,
+    sessions: Sessions,
+    series: Receiving,
+    deps: Deps,
+    *,
+    shared_ports: bool,
+) -> None:
+    """Listen for probes, metrics and requests; *stack* ends these in the opposite order."""
+    stack.push_async_callback(sessions.stop)
+    stack.push_async_callback((await _listen(series, settings, shared_ports=shared_ports)).stop)
+    await sessions.start(settings.grpc_listen, shared_port=shared_ports)
+    runner = await api.serve(api.make(deps), settings.http_listen, shared_port=shared_ports)
+    stack.push_async_callback(runner.cleanup)
+    stack.push_async_callback(deps.following.close)
 
 
 def _mailer(settings: CollectorSettings) -> Mailer | None:

@@ -182,11 +182,20 @@ async def watched(
         await transport.close()
 
 
+async def days_of_results(db: Db, clock: DatabaseClock, settings: CollectorSettings) -> Days:
+    """The keeper of them; those of the coming days are made before it is returned."""
+    keep = timedelta(days=settings.retention_days)
+    days = Days(db, keep=keep, now=clock.now, agreed=clock.agreed)
+    await days.prepare()
+    return days
+
+
 def upkeep(
     db: Db, clock: DatabaseClock, keyring: Keyring, settings: CollectorSettings, days: Days
 ) -> Sequence[Loop]:
     """Work that no other part waits for."""
     return (
+        ("clock", clock.turn, 5.0, None),
         ("days", days.turn, 300.0, None),
         ("rollups", Rollups(db, now=clock.agreed).turn, 30.0, None),
         ("retention", _retention(db, clock, settings).turn, 900.0, None),

@@ -1,6 +1,7 @@
 """Makes the days of results ahead of their time, and drops those that are too old."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from uuid import uuid4
 
@@ -17,6 +18,15 @@ log = structlog.get_logger()
 _LEASE = "days of results"
 _LEASE_FOR = timedelta(minutes=10)
 _DAY = timedelta(days=1)
+
+
+@contextmanager
+def _giving_way() -> Iterator[None]:
+    """What somebody else uses for long is left to a later turn."""
+    try:
+        yield
+    except asyncpg.LockNotAvailableError:
+        log.info("days of results are in use: later")
 
 
 class Days:
@@ -42,15 +52,18 @@ class Days:
         self._in_doubt = False
 
     async def turn(self) -> bool:
-        """Make what is missing, and drop one day at the most."""
-        try:
-            if made := await self._make(self._now()):
-                log.info("days of results made", days=made)
+        """Make what is missing, and drop one day at the most. Raises Unavailable, see *agreed*."""
+        await self.prepare()
+        with _giving_way():
             if dropped := await self._drop(self._agreed()):
                 log.info("day of results dropped", day=dropped)
-        except asyncpg.LockNotAvailableError:
-            log.info("days of results are in use: later")
         return False
+
+    async def prepare(self) -> None:
+        """Make the coming days, which may be done at any time."""
+        with _giving_way():
+            if made := await self._make(self._now()):
+                log.info("days of results made", days=made)
 
     async def _make(self, now: datetime) -> list[str]:
         async with self._db.transaction() as tx:
