@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import shutil
+import sys
 import tempfile
 import threading
 from collections import Counter
@@ -21,6 +22,7 @@ from collector.embedded import Embedded
 from collector.storage.db import Db
 from collector.storage.migrate import migrate
 from shared.clock import utc_now
+from shared.held import STRICTNESS
 
 TEMPLATE: Final = "template_tests"
 # Nothing here outlives the run, so nothing waits for the disk.
@@ -34,6 +36,9 @@ FAST: Final = {
     "min_wal_size": "32MB",
 }
 MEMORY: Final = Path("/dev/shm")
+_TESTS: Final = Path(__file__).parent
+# What lies between who asks for a connection and who takes note of it.
+_BETWEEN: Final = ("/shared/held.py", "/storage/db.py", "/contextlib.py")
 
 # The same examples in every run, none too slow on a busy machine; --hypothesis-profile=default tries others.
 settings.register_profile(
@@ -53,6 +58,19 @@ structlog.configure(
     processors=[_without_the_server_s, *structlog.get_config()["processors"]],
     wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
 )
+
+
+def _of_the_product() -> bool:
+    """A test may hold a connection, and with it a lock that something else waits for."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.endswith(_BETWEEN):
+        frame = frame.f_back
+    return _TESTS not in Path(frame.f_code.co_filename).parents
+
+
+# What is slow while the product holds a connection fails, instead of only being logged.
+STRICTNESS.strict = True
+STRICTNESS.counts = _of_the_product
 
 
 class Server:

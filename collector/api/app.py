@@ -16,7 +16,6 @@ from collector.api import (
     ratelimit,
     routes,
     status_pages_domains,
-    status_pages_entry,
     status_pages_public,
     status_pages_public_subscribers,
     unreadable,
@@ -41,9 +40,9 @@ def make(deps: Deps) -> web.Application:
     app = web.Application(middlewares=around, client_max_size=MAX_BODY)
     app[DEPS] = deps
     app[auth.FINDER] = Finder(deps.db)
+    app[idempotency.AT_ONCE] = idempotency.gate()
     app[docs.TEXTS] = {}
     app[status_pages_public.PUBLIC] = status_pages_public.Public()
-    app[status_pages_entry.HASHING] = status_pages_entry.gate()
     app[status_pages_public_subscribers.ASKERS] = status_pages_public_subscribers.askers()
     app.cleanup_ctx.append(ratelimit.running)
     app.on_cleanup.append(_let_go)

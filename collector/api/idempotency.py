@@ -19,11 +19,13 @@ from collector.api.deps import WITHIN, deps
 from collector.api.reading import raw_body
 from collector.core.seal import Keyring, Place, is_sealed
 from collector.services import monitor_reads
+from collector.services.beforehand import begun_again
 from collector.storage import idempotency as table
 from collector.storage.db import Tx
 from collector.storage.idempotency import KEPT_FOR, Kept, Keyed
 from collector.storage.together import within
-from shared.errors import Conflict, Invalid
+from shared.errors import Conflict, Invalid, Unavailable
+from shared.fair_gate import Crowded, FairGate
 
 _HEADER: Final = "Idempotency-Key"
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,255}")
@@ -37,12 +39,32 @@ TELLS_SECRETS: Final = frozenset(
         "/v1/monitors/{id}/rotate-key",
     }
 )
-BY_CLAIM: Final = frozenset({"/v1/monitors/test", "/v1/monitors/bulk", "/v1/alert-channels/{id}/test"})
+BY_CLAIM: Final = frozenset(
+    {
+        "/v1/alert-channels/{id}/test",
+        "/v1/alert-rules/preview",
+        "/v1/apply",
+        "/v1/monitors/bulk",
+        "/v1/monitors/test",
+        "/v1/monitors/{id}/ping",
+    }
+)
 # Longer than any of those takes.
 _CLAIMED_FOR: Final = timedelta(minutes=5)
 _REPEATED: Final = (hdrs.CONTENT_TYPE, hdrs.LOCATION, hdrs.ETAG, hdrs.CACHE_CONTROL, hdrs.LINK, hdrs.ALLOW)
 _NOT_KEPT: Final = frozenset({401, 429})
 _UNDER_WAY: Final = f"The first request with this {_HEADER} is under way"
+
+AT_ONCE: web.AppKey[FairGate] = web.AppKey("keyed_at_once", FairGate)
+_MOST_AT_ONCE: Final = 3
+_OF_A_TEAM: Final = 2
+_WAITING: Final = 500
+_WAITING_OF_A_TEAM: Final = 100
+
+
+def gate() -> FairGate:
+    """What an application keeps under AT_ONCE: each who is inside holds a connection all the while."""
+    return FairGate(_MOST_AT_ONCE, _OF_A_TEAM, waiting=_WAITING, waiting_each=_WAITING_OF_A_TEAM)
 
 
 @web.middleware
@@ -73,18 +95,28 @@ async def _keyed(request: web.Request) -> Keyed:
 
 
 async def _at_once(request: web.Request, handler: Handler, keyed: Keyed) -> web.Response:
-    """The deed and its answer in one transaction."""
+    """The deed and its answer in one transaction, of which few are open at once."""
     at_hand = deps(request)
     try:
-        async with at_hand.db.transaction() as tx:
-            await _lock(tx, keyed)
-            if (known := await _known(request, tx, keyed)) is not None:
-                return known
-            response = await _carried_out(request, handler, tx)
-            await table.keep(tx, keyed, _kept(at_hand.keyring, keyed, response), at_hand.now())
+        async with request.app[AT_ONCE].inside(keyed.team_id):
+            response = await begun_again(lambda: _tried(request, handler, keyed))
     except _Undone as undone:
         return undone.response
+    except Crowded:
+        raise Unavailable(f"Too many requests with an {_HEADER} are under way; try again", 1) from None
     at_hand.signals.ring()  # what rang before the commit found nothing
+    return response
+
+
+async def _tried(request: web.Request, handler: Handler, keyed: Keyed) -> web.Response:
+    """Raises _Undone; Lacking, with nothing done."""
+    at_hand = deps(request)
+    async with at_hand.db.transaction() as tx:
+        await _lock(tx, keyed)
+        if (known := await _known(request, tx, keyed)) is not None:
+            return known
+        response = await _carried_out(request, handler, tx)
+        await table.keep(tx, keyed, _kept(at_hand.keyring, keyed, response), at_hand.now())
     return response
 
 

@@ -12,6 +12,7 @@ from aiohttp import hdrs, web
 
 from collector.api.auth import Handler
 from collector.api.reading import JSON
+from collector.services.beforehand import Lacking
 from shared.errors import (
     BodyTooLarge,
     Conflict,
@@ -65,6 +66,8 @@ async def explain(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Turn whatever flies out of a handler into the error shape of the interface."""
     try:
         return await handler(request)
+    except Lacking:
+        raise
     except TocsinError as error:
         return _told(error)
     except web.HTTPException as error:

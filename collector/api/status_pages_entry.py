@@ -1,6 +1,5 @@
 """The door of a private status page: who types its password gets a cookie."""
 
-import asyncio
 from http.cookies import SimpleCookie
 from typing import Final
 
@@ -9,18 +8,10 @@ from aiohttp import hdrs, web
 from collector.api.auth import address
 from collector.api.deps import deps
 from collector.api.status_pages_public import COOKIE, PUBLIC, form, met, missing
-from collector.core import passwords
 from collector.core.statuspage_gate import OPEN_FOR, ticket
+from collector.services import hashing
 
-# So many passwords are looked at at once: each takes a tenth of a second and 32 MiB.
-_AT_ONCE: Final = 2
 _LONGEST: Final = 1_024
-HASHING: web.AppKey[asyncio.Semaphore] = web.AppKey("status_page_passwords", asyncio.Semaphore)
-
-
-def gate() -> asyncio.Semaphore:
-    """What an application keeps under HASHING."""
-    return asyncio.Semaphore(_AT_ONCE)
 
 
 async def enter(request: web.Request) -> web.Response:
@@ -38,7 +29,7 @@ async def enter(request: web.Request) -> web.Response:
         again.headers[hdrs.RETRY_AFTER] = str(wait)
         return again
     sent = (await request.post()).get("password")
-    if page.password is None or not await _is(request, sent, page.password):
+    if page.password is None or not await _is(sent, page.password, page.team_id):
         return form(request, found, 403, "wrong")
     answer = web.Response(status=303, headers={hdrs.LOCATION: found.place.home})
     open_ = ticket(page.id, page.password, now)
@@ -59,8 +50,7 @@ def _cookie(open_: str, path: str, public_url: str) -> str:
     return kept.OutputString()
 
 
-async def _is(request: web.Request, sent: object, kept: str) -> bool:
+async def _is(sent: object, kept: str, team_id: int) -> bool:
     if not isinstance(sent, str) or len(sent) > _LONGEST:
         return False
-    async with request.app[HASHING]:
-        return await asyncio.to_thread(passwords.matches, sent, kept)
+    return await hashing.matches(sent, kept, team_id)

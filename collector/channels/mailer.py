@@ -13,6 +13,7 @@ import aiosmtplib
 
 from collector.channels._plain import cut, one_line
 from collector.channels.message import Undelivered
+from shared.held import demand_none
 from shared.setting_table import mail_address
 from shared.trust import of_the_system
 
@@ -85,6 +86,7 @@ class Mailer:
 
     async def hand_in(self, mail: EmailMessage, recipients: Sequence[str]) -> dict[str, Refusal]:
         """Those of *recipients* that were refused, be it all of them. Raises Undelivered."""
+        demand_none("handing in a mail")
         try:
             async with asyncio.timeout(TIMEOUT_S), self._places:
                 return await self._exchange(mail, recipients)

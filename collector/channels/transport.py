@@ -19,6 +19,7 @@ from collector.channels.mailer import Mailer
 from shared import trust
 from shared.clock import utc_now
 from shared.errors import TocsinError
+from shared.held import demand_none
 from shared.net import refusal
 
 MAX_ANSWER_BYTES = 65_536
@@ -89,6 +90,7 @@ class Transport:
         self, method: str, url: str, headers: Mapping[str, str], body: bytes, *, timeout_s: float
     ) -> Answer:
         """One request, one answer; redirects are not followed. Raises NoAnswer."""
+        demand_none("a request to a receiver")
         _refuse_injection(headers)
         try:
             async with asyncio.timeout(timeout_s):

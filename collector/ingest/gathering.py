@@ -12,6 +12,7 @@ import structlog
 from collector import metrics
 from collector.ingest.isolating import DATA_ERRORS
 from shared.errors import TocsinError
+from shared.held import demand_none
 
 log = structlog.get_logger()
 
@@ -35,6 +36,7 @@ class Gathering(Generic[T, R]):
 
     def add(self, item: T) -> "asyncio.Future[R]":
         """The answer once it is committed; raises what went wrong, and then nothing of it is known to be."""
+        demand_none("waiting for a group's commit")
         done: asyncio.Future[R] = asyncio.get_running_loop().create_future()
         self._queue.append((item, done))
         self._filled.set()

@@ -2,10 +2,10 @@
 
 import re
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from collector.storage import errors
-from collector.storage.db import Db
+from collector.storage.db import Db, Tx
 
 MAX_TEXT = 512
 _REMEMBERED = 20_000
@@ -38,10 +38,25 @@ class Interner:
             async with self._db.connection() as connection:
                 self._known.update(await errors.intern(connection, sorted(missing)))
         found = {text: self._known[kept] for text, kept in wanted.items()}
-        while len(self._known) > _REMEMBERED:
-            self._known.popitem(last=False)
+        self._shorten()
         return found
+
+    async def within(self, tx: Tx, texts: Collection[str]) -> dict[str, int]:
+        """The same in a transaction of the caller's, who calls `remember` with the answer after it."""
+        wanted = {text: normal(text) for text in texts}
+        missing = {kept for kept in wanted.values() if kept not in self._known}
+        new = await errors.intern(tx, sorted(missing)) if missing else {}
+        return {text: new.get(kept) or self._known[kept] for text, kept in wanted.items()}
+
+    def remember(self, numbers: Mapping[str, int]) -> None:
+        """What `within` answered is committed."""
+        self._known.update({normal(text): number for text, number in numbers.items()})
+        self._shorten()
 
     def forget(self) -> None:
         """After a lost connection: the database may have gone back behind what is remembered."""
         self._known.clear()
+
+    def _shorten(self) -> None:
+        while len(self._known) > _REMEMBERED:
+            self._known.popitem(last=False)

@@ -2,8 +2,8 @@
 
 import secrets
 from collections import defaultdict, deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -49,11 +49,15 @@ class Pushed:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What one transaction came to, for `settle`; *ties*: of each result, what tells it from its like."""
+    """What one transaction came to, for `settle`; *ties*: of each result, what tells it from its like.
+
+    *errors*: the numbers of the texts.
+    """
 
     results: int
     judgement: Judgement
     ties: Sequence[int | None]
+    errors: Mapping[str, int] = field(default_factory=dict)
 
 
 class Pushes:
@@ -97,7 +101,7 @@ class Pushes:
         kept = [one for one in brought if one.monitor in where]
         if not kept:
             return Written(0, Judgement(), [None] * len(brought))
-        errors = await self._interner.numbers({clean(one.error) for one in kept if one.error})
+        errors = await self._interner.within(tx, {clean(one.error) for one in kept if one.error})
         part = _part(kept, where)
         columns = flatten([part], errors, now)
         counting = [i for i, one in enumerate(kept) if _counts(one, where[one.monitor])]
@@ -114,10 +118,11 @@ class Pushes:
             judgement = await judge(tx, pending, self._since(), now)
         places = iter(range(len(kept)))
         ties = [_tie(part, next(places)) if one.monitor in where else None for one in brought]
-        return Written(len(kept), judgement, ties)
+        return Written(len(kept), judgement, ties, errors)
 
     def settle(self, written: Written) -> None:
         """After the commit: count it, and have those told who go by it."""
+        self._interner.remember(written.errors)
         self.count(written.results)
         pass_on(written.judgement, self._ask, self._tell)
 

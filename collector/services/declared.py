@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, NoReturn
 
 from collector.core.access import Actor
+from collector.services.beforehand import Lacking, SlowWork, begun_again
 from collector.services.declared_changes import Outcome
 from collector.services.declared_deeds import Work, carry_out
 from collector.services.declared_items import Item, Names, items, keep, match, refer
@@ -60,7 +61,7 @@ async def apply(
     until = time.monotonic() + _PATIENCE_S
     for wait in full_jitter(_FIRST_S, _MOST_S):
         try:
-            done = await _tried(means, who, asked, clock(), public_url)
+            done = await begun_again(lambda: _tried(means, who, asked, clock(), public_url))
         except Crossed:
             if time.monotonic() > until:
                 break
@@ -154,16 +155,20 @@ async def _looked_up(tx: Tx, ground: Ground, asked: Asked) -> Work:
 
 
 async def _read(ground: Ground, work: Work, *, said: bool) -> None:
-    """What each is to be. Raises Invalid with all that is wrong."""
+    """What each is to be. Raises Invalid with all that is wrong; Lacking."""
     named = {section: _names(work, section) for section in SECTIONS}
-    faults = dict(work.faults)
+    faults, lacking = dict(work.faults), list[SlowWork]()
     if work.prune and not said:
         faults["prune"] = "nothing is declared, and all that files ever made would go"
     for section, listed in work.items.items():
         for item in listed:
             keep(item)
             refer(item, named)
-            reading = await SECTIONS[section].read(ground, item.body, item.before)
+            try:
+                reading = await SECTIONS[section].read(ground, item.body, item.before)
+            except Lacking as more:
+                lacking += more.works
+                continue
             found = {**reading.faults, **item.faults}
             faults |= {f"{item.at}.{name}": text for name, text in found.items()}
             if reading.whole is not None:
@@ -171,6 +176,8 @@ async def _read(ground: Ground, work: Work, *, said: bool) -> None:
             await asyncio.sleep(0)  # others are served meanwhile
     if faults:
         raise Invalid(faults)
+    if lacking:
+        raise Lacking(lacking)
     work.items["monitors"] = _in_order(work)
 
 

@@ -1,14 +1,12 @@
 """Status pages in files, with their components; what happens on a page (incidents, subscribers) is not."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from collector.core import passwords
 from collector.core.statuspage_fields import Branding, NewPage
-from collector.services import status_pages
+from collector.services import hashing, status_pages
 from collector.services import status_pages_components as components
 from collector.services.declared_shape import (
     Body,
@@ -45,7 +43,6 @@ async def present(ground: Ground, tx: Tx) -> list[Present]:
 
 async def read(ground: Ground, item: Body, before: Present | None) -> Reading:
     """An address that the file leaves out stays as it is; the order of components is that of the list."""
-    del ground
     found = validated(NewPage, item)
     faults = {
         **_component_faults(item.get("components")),
@@ -63,9 +60,8 @@ async def read(ground: Ground, item: Body, before: Present | None) -> Reading:
         "branding": to_json(page.branding),
         "components": [_component(to_json(one)) for one in page.components],
     }
-    kept = before.body["password"] if before else None
-    if page.password and kept and await _is(page.password, kept):
-        whole["password"] = kept
+    if page.password and await _is_kept(ground, page.password, before):
+        whole["password"] = before and before.body["password"]
     return Reading(whole)
 
 
@@ -183,9 +179,13 @@ def _name(one: Body) -> str:
     return str(one["name"])
 
 
-async def _is(password: str, kept: str) -> bool:
-    """Takes a tenth of a second, elsewhere."""
-    return password == kept or await asyncio.to_thread(passwords.matches, password, kept)
+async def _is_kept(ground: Ground, password: str, before: Present | None) -> bool:
+    """Is it the page's password already? One that is not is hashed, for what is written later."""
+    kept = before.body["password"] if before else None
+    if kept and (password == kept or await hashing.matches(password, kept, ground.team_id)):
+        return True
+    await hashing.stored(password, ground.team_id)
+    return False
 
 
 SORT = Sort(

@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 from collector.storage.db import Db, Tx
 from shared.errors import Unavailable
+from shared.held import demand_none
 
 Key = TypeVar("Key")
 Row = TypeVar("Row")
@@ -33,6 +34,8 @@ class Lookups(Generic[Key, Row]):
 
     async def find(self, key: Key) -> Row | None:
         """The row with *key*, if there is one. Raises Unavailable."""
+        if not self._db.nested:
+            demand_none("looking up")
         answer: asyncio.Future[Row | None] = asyncio.get_running_loop().create_future()
         self._waiting.append((key, answer))
         if self._task is None or self._task.done():

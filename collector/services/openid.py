@@ -25,6 +25,7 @@ from collector.storage.db import Db
 from collector.storage.users import User
 from shared import ids, trust
 from shared.errors import Forbidden, Unavailable
+from shared.held import demand_none
 
 _WELL_KNOWN: Final = "/.well-known/openid-configuration"
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
@@ -160,6 +161,7 @@ class Provider:
         return self._about[1]
 
     async def _ask(self, method: str, url: str, **options: Any) -> tuple[int, Mapping[str, Any]]:
+        demand_none("asking the provider")
         try:
             async with self._http.request(method, url, allow_redirects=False, **options) as answer:
                 raw = await answer.content.read(_MOST_BYTES)

@@ -1,6 +1,5 @@
 """Links by which people of a team set a password: the first admin's, a reset that was asked for."""
 
-import asyncio
 import hashlib
 import secrets
 from collections.abc import Mapping
@@ -9,9 +8,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from collector.core import passwords
 from collector.core.access import Actor
-from collector.services import audit, users
+from collector.services import audit, hashing, users
 from collector.services.validation import check
 from collector.storage import console_sessions, teams
 from collector.storage import password_links as table
@@ -103,11 +101,9 @@ async def change(db: Db, who: Actor, user_id: UUID, old: str, new: str, but: UUI
     """Somebody changes their own password; all their sessions end, *but* that one. Raises Invalid."""
     async with db.connection() as tx:
         kept = await people.password(tx, who.team_id, user_id)
-    if kept is not None and not await asyncio.to_thread(
-        passwords.matches, old[: users.LONGEST_PASSWORD], kept
-    ):
+    if kept is not None and not await hashing.matches(old[: users.LONGEST_PASSWORD], kept, users.PEOPLE):
         raise Invalid({"old": "is wrong"})
-    made = await asyncio.to_thread(users.stored, new)
+    made = await users.stored(new)
     async with db.transaction() as tx:
         await people.set_password(tx, who.team_id, user_id, made)
         await table.drop(tx, who.team_id, user_id)
@@ -124,7 +120,7 @@ async def use(
     """
     await find(db, secret, now)
     # It is meant to take long, and is not done for who has no link.
-    kept = await asyncio.to_thread(users.stored, password)
+    kept = await users.stored(password)
     async with db.transaction() as tx:
         linked = await _found(tx, secret, now)
         user = await people.hold(tx, linked.team_id, linked.user_id)

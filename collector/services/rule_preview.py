@@ -1,7 +1,7 @@
 """What a rule would have done over the last days."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,8 +15,9 @@ from collector.services import rules
 from collector.services.rule_fields import for_create
 from collector.services.validation import ignored
 from collector.storage import rule_preview as table
-from collector.storage.db import Db, Tx
+from collector.storage.db import Db
 from collector.storage.rule_preview import Previewed
+from shared.held import demand_none
 
 LENGTH = timedelta(days=7)
 _MONITORS = 50
@@ -54,14 +55,16 @@ async def preview(db: Db, team_id: int, body: Mapping[str, Any], now: datetime) 
         named = list(dict.fromkeys(wish.monitors.values()))
         selection = Selection(not named and not rule.tags, named, rule.tags)
         found = await table.monitors(tx, team_id, selection, _MONITORS + 1)
-        looked, alerts = found[:_MONITORS], []
-        most = max(_LEAST_OF_ONE, _RESULTS // max(1, len(looked)))
-        cut = False
-        for one in looked:
+    looked, alerts = found[:_MONITORS], list[Would]()
+    most = max(_LEAST_OF_ONE, _RESULTS // max(1, len(looked)))
+    cut = False
+    for one in looked:
+        async with db.connection() as tx:
             past = [] if rule.conditions.empty else await table.results(tx, one.monitor, since, most)
-            cut = cut or len(past) == most
-            spells = await _spells(tx, rule.conditions, one, since, past)
-            alerts += [Would(one, spell, *notices(rule, spell, now)) for spell in spells]
+            outages = await table.outages(tx, one.monitor, since)
+        cut = cut or len(past) == most
+        spells = await _spells(rule.conditions, one, since, past, outages)
+        alerts += [Would(one, spell, *notices(rule, spell, now)) for spell in spells]
     warnings = ignored(wish.unknown)
     if rule.conditions.plain and any(is_web3(one.type) for one in looked):
         warnings.append("what Web3 monitors found is left out")
@@ -76,12 +79,14 @@ async def preview(db: Db, team_id: int, body: Mapping[str, Any], now: datetime) 
 
 
 async def _spells(
-    tx: Tx, conditions: Conditions, one: Previewed, since: datetime, past: list[Past]
+    conditions: Conditions,
+    one: Previewed,
+    since: datetime,
+    past: list[Past],
+    out: Sequence[tuple[datetime, datetime | None]],
 ) -> list[Spell]:
-    outages = [
-        Spell(max(began, since), ended, Reason(DOWN))
-        for began, ended in await table.outages(tx, one.monitor, since)
-    ]
+    outages = [Spell(max(began, since), ended, Reason(DOWN)) for began, ended in out]
     about = About(one.failure_threshold, one.quorum, one.interval_s, one.locations)
     # Beside the loop: others are not to wait for what may take a while.
+    demand_none("replaying results")
     return await asyncio.to_thread(replay, conditions, about, past, outages)

@@ -20,6 +20,7 @@ from collector.storage import probes
 from collector.storage.db import Db
 from shared.errors import Unavailable
 from shared.findings import Finding, Found
+from shared.held import demand_none
 from shared.kinds import WEB3
 from shared.phases import days_left, unpack
 from shared.results import Outcome, Run, Status
@@ -75,6 +76,7 @@ async def test(
 
     Raises Unavailable when no probe is connected within 5 s, or none answers.
     """
+    demand_none("waiting for a probe")
     session = await _session(db, team_id, type_, locations, now)
     run = secrets.randbits(63)
     payload = {

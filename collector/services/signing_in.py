@@ -1,6 +1,5 @@
 """The console's door: a password or a token is proved, at a bounded rate and at a bounded cost."""
 
-import asyncio
 import hashlib
 import secrets
 from collections.abc import Mapping
@@ -9,24 +8,20 @@ from typing import Final
 
 from collector.core import console, passwords
 from collector.core.bucket import Plan
-from collector.services import console_sessions, tokens
+from collector.services import console_sessions, hashing, tokens
 from collector.services.console_sessions import Browser
 from collector.services.limits import Limits
-from collector.services.users import LONGEST_PASSWORD
+from collector.services.users import LONGEST_PASSWORD, PEOPLE
 from collector.storage import teams
 from collector.storage import users as table
 from collector.storage.db import Db
 from collector.storage.users import User
-from shared.errors import Limited, Unavailable
+from shared.errors import Limited
 
 # A bucket of tries: for each address, and for each account from wherever it is tried.
 BY_ADDRESS: Final = Plan(per_minute=6, burst=20)
 BY_ACCOUNT: Final = Plan(per_minute=3, burst=15)
-# So many passwords are looked at at once: each takes a tenth of a second and 32 MiB.
-_AT_ONCE: Final = 2
 _MOST_ACCOUNTS: Final = 4
-# More who wait for that would wait for too long.
-_MOST_WAITING: Final = 40
 
 
 class Door:
@@ -36,8 +31,6 @@ class Door:
         self._db = db
         self._addresses = Limits(db, {"free": by_address})
         self._accounts = Limits(db, {"free": by_account})
-        self._hashing = asyncio.Semaphore(_AT_ONCE)
-        self._waiting = 0
         # What a password is compared with when nobody has the address: it takes as long.
         self._decoy = passwords.nobodys(
             secrets.token_bytes(passwords.SALT_BYTES), secrets.token_bytes(passwords.HASH_BYTES)
@@ -61,7 +54,7 @@ class Door:
             raise Limited("Too many tries", retry_after=standing.retry_after_s)
 
     async def with_password(self, email: str, password: str) -> list[User]:
-        """Everybody who has this address and this password, in whichever teams. Raises Unavailable."""
+        """Everybody who has this address and password, in whichever teams. Raises Limited, Unavailable."""
         async with self._db.connection() as tx:
             found = (await table.with_email(tx, email))[:_MOST_ACCOUNTS] if "\0" not in email else []
             kept = {user.id: await table.password(tx, user.team_id, user.id) for user in found}
@@ -69,19 +62,11 @@ class Door:
         if len(password) > LONGEST_PASSWORD:
             return []
         right = {
-            id_ for id_, text in (stored or {None: self._decoy}).items() if await self._is(password, text)
+            id_
+            for id_, text in (stored or {None: self._decoy}).items()
+            if await hashing.matches(password, text, PEOPLE)
         }
         return [user for user in found if user.id in right]
-
-    async def _is(self, password: str, stored: str) -> bool:
-        if self._waiting >= _MOST_WAITING:
-            raise Unavailable("Too many people sign in at once; try again in a moment", retry_after=5)
-        self._waiting += 1
-        try:
-            async with self._hashing:
-                return await asyncio.to_thread(passwords.matches, password, stored)
-        finally:
-            self._waiting -= 1
 
 
 async def enter(db: Db, user: User, browser: Browser, now: datetime, *, by: str) -> str:

@@ -1,7 +1,5 @@
 """What a caller may do with the status pages of a team."""
 
-import asyncio
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -9,13 +7,12 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from collector.core import passwords
 from collector.core.access import Actor
 from collector.core.revision import require
 from collector.core.statuspage import MAX_SLUG, slug_of
 from collector.core.statuspage_fields import NewPage
 from collector.core.statuspage_fields import Page as Fields
-from collector.services import audit
+from collector.services import audit, hashing
 from collector.services import status_pages_components as components
 from collector.services.status_pages_components import Seen
 from collector.services.status_pages_fields import Wish, asked_for, record, there
@@ -66,7 +63,7 @@ async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime, *, 
         slug=asked.slug or "",
         domain=asked.domain and asked.domain.lower(),
         visibility=asked.visibility,
-        password=await _hashed(asked.password),
+        password=await _hashed(who, asked.password),
         branding=to_json(asked.branding),
         revision=1,
         created_at=now,
@@ -116,6 +113,7 @@ async def update(
 
     Raises NotFound, PreconditionFailed, Invalid, Conflict, in this order.
     """
+    hashed = await _hashed_anew(db, who, id_, body)
     async with db.transaction() as tx:
         before = there(await table.lock(tx, who.team_id, id_))
         require(before.revision, only)
@@ -127,7 +125,7 @@ async def update(
             slug=asked.slug or before.slug,
             domain=asked.domain and asked.domain.lower(),
             visibility=asked.visibility,
-            password=await _hashed(asked.password) if "password" in body else before.password,
+            password=hashed if "password" in body else before.password,
             branding=to_json(asked.branding),
         )
         if after != before:
@@ -165,10 +163,20 @@ def _merged(body: Mapping[str, Any], before: Page) -> dict[str, Any]:
     return dict(body)
 
 
-async def _hashed(password: str | None) -> str | None:
-    if password is None:
+async def _hashed(who: Actor, password: str | None) -> str | None:
+    return None if password is None else await hashing.stored(password, who.team_id)
+
+
+async def _hashed_anew(db: Db, who: Actor, id_: UUID, body: Mapping[str, Any]) -> str | None:
+    """The new password as it is kept: it takes long, so before a row is locked. Raises NotFound.
+
+    One that cannot be is not hashed: `update` refuses it.
+    """
+    password = body.get("password")
+    if not isinstance(password, str) or "password" in asked_for(Fields, {"password": password}, {}).faults:
         return None
-    return await asyncio.to_thread(passwords.stored, password, secrets.token_bytes(passwords.SALT_BYTES))
+    await found(db, who.team_id, id_)
+    return await _hashed(who, password)
 
 
 async def _addressed(tx: Tx, page: Page) -> Page:

@@ -1,6 +1,5 @@
 """People of a team: invited, changed, removed; their tokens never grant more than their role does."""
 
-import asyncio
 import hashlib
 import re
 import secrets
@@ -13,10 +12,9 @@ from uuid import UUID
 import asyncpg
 from annotated_types import MaxLen, MinLen, Predicate
 
-from collector.core import passwords
 from collector.core.access import ROLES, Actor, Role, beyond, operator
 from collector.core.monitor import has_ink
-from collector.services import audit
+from collector.services import audit, hashing
 from collector.services.validation import check, to_json
 from collector.storage import console_sessions, tokens
 from collector.storage import users as table
@@ -28,6 +26,8 @@ from shared.ids import uuid7
 from shared.kinds.fields import Says
 
 WHAT = "User"
+# In whose queue people wait who sign in or set a password.
+PEOPLE = "people"
 INVITED_FOR = timedelta(days=7)
 SHORTEST_PASSWORD, LONGEST_PASSWORD = 10, 1024
 # No more than keeps a mail's header whole; whether the address exists, only a mail can tell.
@@ -119,7 +119,7 @@ async def accept(db: Db, secret: str, password: str, now: datetime) -> User:
     async with db.connection() as tx:
         await _invited(tx, secret, now)
     # It is meant to take long: nobody else waits for it, and nobody has it done without an invitation.
-    kept = await asyncio.to_thread(stored, password)
+    kept = await stored(password)
     async with db.transaction() as tx:
         user = await _invited(tx, secret, now)
         await table.set_password(tx, user.team_id, user.id, kept)
@@ -165,7 +165,7 @@ async def set_password(db: Db, email: str, team_id: int | None, password: str) -
 
     Raises Invalid for a bad password, NotFound.
     """
-    kept = stored(password)
+    kept = await stored(password)
     async with db.transaction() as tx:
         found = [
             user for user in await table.with_email(tx, email) if team_id is None or user.team_id == team_id
@@ -179,10 +179,10 @@ async def set_password(db: Db, email: str, team_id: int | None, password: str) -
         await audit.record(tx, by, "set-password", "user", _shown(user.id), name=user.email)
 
 
-def stored(password: str) -> str:
-    """*password* as it is kept. Raises Invalid."""
+async def stored(password: str) -> str:
+    """*password* as it is kept. Raises Invalid, Limited, Unavailable."""
     _demand_length(password)
-    return passwords.stored(password, secrets.token_bytes(passwords.SALT_BYTES))
+    return await hashing.stored(password, PEOPLE)
 
 
 def _demand_length(password: str) -> None:

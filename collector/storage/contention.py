@@ -20,14 +20,18 @@ _WAIT = "SET LOCAL lock_timeout = '1s'"
 
 
 async def giving_way(db: Db, deed: Callable[[Tx], Awaitable[T]]) -> T:
-    """Do *deed* in a transaction; again from its start when others hold its rows. Raises Unavailable."""
+    """Do *deed* in a transaction; again from its start when others hold its rows. Raises Unavailable.
+
+    As a part of one that is open it does not rest in between: others wait for what that holds.
+    """
     for _, wait in zip(range(_TRIES), full_jitter(_FIRST_S, _MOST_S), strict=False):
         try:
             async with db.transaction() as tx:
                 await tx.execute(_YIELD)
                 return await deed(tx)
         except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError):
-            await asyncio.sleep(wait)
+            if not db.nested:
+                await asyncio.sleep(wait)
     raise Unavailable("The monitor is busy; try again")
 
 

@@ -13,6 +13,7 @@ import structlog
 from collector.storage.aftermath import Aftermath, collected
 from shared.backoff import full_jitter
 from shared.errors import CannotStart, Conflict, Unavailable
+from shared.held import demand_none, holding
 
 log = structlog.get_logger()
 
@@ -60,10 +61,12 @@ class Db:
     """A pool of connections to the primary.
 
     *pass_on* is called after each commit that left something for others, whoever's transaction it was.
+    *nested*: its transactions are parts of one that is open.
     """
 
-    def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]") -> None:
+    def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]", *, nested: bool = False) -> None:
         self._pool = pool
+        self.nested = nested
         self.pass_on: Callable[[Aftermath], None] = _to_nobody
 
     @classmethod
@@ -103,9 +106,12 @@ class Db:
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Tx]:
         """A connection whose every statement commits by itself: for reads. Raises Unavailable likewise."""
+        if not self.nested:
+            demand_none("asking for a connection")
         connection = await self._acquire()
         try:
-            yield connection
+            with holding():
+                yield connection
         except _LOST as error:
             raise _unavailable() from error
         except asyncpg.ReadOnlySQLTransactionError as error:

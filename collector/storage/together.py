@@ -27,7 +27,7 @@ async def impatient(tx: Tx) -> AsyncIterator[Db]:
 
 def within(tx: Tx) -> Db:
     """A database whose every transaction is a part of *tx*, for one task that does one thing at a time."""
-    return Db(cast("Any", _Held(tx)))
+    return Db(cast("Any", _Held(tx)), nested=True)
 
 
 class _Held:

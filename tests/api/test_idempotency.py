@@ -1,7 +1,7 @@
 """Idempotency-Key: the same POST again does nothing again, and answers the same bytes."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -238,8 +238,11 @@ class Rough:
         self.fails: Exception | None = None
         self.goes_on = asyncio.Event()
         self.entered = asyncio.Event()
+        self.before: Callable[[], Awaitable[None]] | None = None
 
     async def handle(self, request: web.Request) -> web.Response:
+        if self.before is not None:
+            await self.before()
         async with deps(request).db.transaction() as tx:
             await teams.insert(tx, uuid7(), f"Team {self.done}", "free", utc_now())
         self.done += 1

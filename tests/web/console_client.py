@@ -87,9 +87,10 @@ class Console:
         team = team_id or self.api.team_id
         address = email or f"{role}-{id_.hex[-8:]}@example.com"
         user = User(team, id_, address, f"The {role}", role, now, None)
+        kept = await users.stored(password)
         async with self.api.deps.db.transaction() as tx:
             await table.insert(tx, user, id_.bytes)
-            await table.set_password(tx, team, id_, users.stored(password))
+            await table.set_password(tx, team, id_, kept)
         return user
 
     @property

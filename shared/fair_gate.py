@@ -1,0 +1,105 @@
+"""A gate with few places: whoever asks waits in the queue of its key, and the keys take turns."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Hashable
+from contextlib import asynccontextmanager
+
+
+class Crowded(Exception):
+    """More wait already than may. *own*: those of the same key alone are too many."""
+
+    def __init__(self, *, own: bool) -> None:
+        super().__init__("too many wait")
+        self.own = own
+
+
+class FairGate:
+    """At most *most* are inside at once, of one key at most *each*.
+
+    At most *waiting* wait in all, of one key at most *waiting_each*.
+    """
+
+    def __init__(self, most: int, each: int, *, waiting: int, waiting_each: int) -> None:
+        self._most = most
+        self._each = each
+        self._most_waiting = waiting
+        self._waiting_each = waiting_each
+        self._inside: dict[Hashable, int] = {}
+        self._entered = 0
+        self._waiting = 0
+        # The key whose turn is next comes first.
+        self._queues: dict[Hashable, deque[asyncio.Future[None]]] = {}
+
+    @asynccontextmanager
+    async def inside(self, key: Hashable) -> AsyncIterator[None]:
+        """Be inside meanwhile. Raises Crowded."""
+        await self.enter(key)
+        try:
+            yield
+        finally:
+            self.leave(key)
+
+    async def enter(self, key: Hashable) -> None:
+        """Take a place, at once or in turn; `leave` gives it back. Raises Crowded."""
+        if key not in self._queues and self._admits(key):
+            self._take(key)
+            return
+        queue = self._queues.get(key, ())
+        if len(queue) >= self._waiting_each:
+            raise Crowded(own=True)
+        if self._waiting >= self._most_waiting:
+            raise Crowded(own=False)
+        await self._wait(key)
+
+    def leave(self, key: Hashable) -> None:
+        """Give a place back; whoever's turn it is has it."""
+        self._entered -= 1
+        self._inside[key] -= 1
+        if not self._inside[key]:
+            del self._inside[key]
+        self._hand_on()
+
+    async def _wait(self, key: Hashable) -> None:
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._queues.setdefault(key, deque()).append(turn)
+        self._waiting += 1
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self.leave(key)
+            else:
+                self._give_up(key, turn)
+            raise
+
+    def _give_up(self, key: Hashable, turn: "asyncio.Future[None]") -> None:
+        queue = self._queues.get(key)
+        if queue is None or turn not in queue:
+            return
+        self._waiting -= 1
+        queue.remove(turn)
+        if not queue:
+            del self._queues[key]
+
+    def _hand_on(self) -> None:
+        """Let in whoever may enter, one of each key at a time."""
+        while self._entered < self._most:
+            key = next((key for key in self._queues if self._admits(key)), None)
+            if key is None:
+                return
+            queue = self._queues.pop(key)
+            turn = queue.popleft()
+            if queue:
+                self._queues[key] = queue
+            self._waiting -= 1
+            if not turn.done():
+                self._take(key)
+                turn.set_result(None)
+
+    def _admits(self, key: Hashable) -> bool:
+        return self._entered < self._most and self._inside.get(key, 0) < self._each
+
+    def _take(self, key: Hashable) -> None:
+        self._entered += 1
+        self._inside[key] = self._inside.get(key, 0) + 1
