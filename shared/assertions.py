@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 
 from annotated_types import MaxLen
 
-from shared.json_paths import is_path
+from shared.json_paths import fault as path_fault
 from shared.patterns import REGEX, is_wanted
 
 Source = Literal["status", "header", "body", "json", "responseTime", "certificateDays"]
@@ -31,8 +31,8 @@ class Assertion:
         faults = {}
         if self.source in _NEEDS_PATH and not self.path:
             faults["path"] = f"is required: {_NEEDS_PATH[self.source]}"
-        elif self.source == "json" and not is_path(self.path):
-            faults["path"] = "must be a JSONPath"
+        elif self.source == "json" and (said := path_fault(self.path)):
+            faults["path"] = said
         value = self._value_fault()
         if value:
             faults["value"] = value

@@ -4,15 +4,18 @@ from calendar import isleap, monthrange
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
-from itertools import count, product
+from itertools import product
+from math import gcd
 
 from collector.core.recurrence import Rule
 
 _HOUR, _DAY, _WEEK = timedelta(hours=1), timedelta(days=1), timedelta(weeks=1)
+_SECOND = timedelta(seconds=1)
 _STEPS = {"HOURLY": _HOUR, "DAILY": _DAY, "WEEKLY": _WEEK}
 # What does not come again within this time does not come.
 _SEARCH = {"HOURLY": timedelta(days=366 * 5)}
 _LONG_SEARCH = timedelta(days=366 * 40)
+_MOST_DAYS = {"HOURLY": 1, "DAILY": 1, "WEEKLY": 7, "MONTHLY": 31, "YEARLY": 366}
 
 
 def times(rule: Rule, first: datetime, since: datetime) -> Iterator[datetime]:
@@ -21,17 +24,39 @@ def times(rule: Rule, first: datetime, since: datetime) -> Iterator[datetime]:
     bound = _bound(rule, first, since)
     begin = _period(full, first)
     skipped = 0 if rule.count else max(0, _number(full, begin, since) - 1)
-    taken = 0
-    for number in count(skipped):
-        period = _later(full, begin, number)
-        if period > bound:
-            return
+    if not _may_come(full, begin):
+        return
+    number, taken = skipped, 0
+    while (period := _later(full, begin, number)) <= bound:
+        if _no_hour_of(full, period):
+            number = max(number + 1, _number(full, begin, _day_after(period) - _SECOND) + 1)
+            continue
+        number += 1
         for at in _of_period(full, period, first):
             taken += at >= first
             if at > bound or (rule.count is not None and taken > rule.count):
                 return
             if at >= since and at >= first:
                 yield at
+
+
+def _may_come(rule: Rule, begin: datetime) -> bool:
+    """Not if its positions lie beyond all periods, or its hours between the periods."""
+    a_day = len(rule.minutes) * (1 if rule.frequency == "HOURLY" else len(rule.hours))
+    if rule.positions and min(map(abs, rule.positions)) > _MOST_DAYS[rule.frequency] * a_day:
+        return False
+    apart = gcd(rule.interval, 24)
+    hourly = rule.frequency == "HOURLY" and rule.hours
+    return not hourly or any((hour - begin.hour) % apart == 0 for hour in rule.hours)
+
+
+def _no_hour_of(rule: Rule, period: datetime) -> bool:
+    """Is no hour of that day asked for? Then a rule of hours need not look at each."""
+    return rule.frequency == "HOURLY" and not _fits(rule, period.date())
+
+
+def _day_after(at: datetime) -> datetime:
+    return datetime.combine(at, time()) + _DAY
 
 
 def _filled(rule: Rule, first: datetime) -> Rule:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from probe import evidence
 from probe.checks._check import Check
-from probe.net.assertions import Answer, judge
+from probe.net.assertions import Answer, judge_aside
 from probe.net.bodies import Body
 from probe.net.curl_way import Way, way
 from probe.net.engine import Net
@@ -15,6 +15,7 @@ from probe.net.errors import TargetError
 from probe.net.http1 import HttpReply
 from probe.net.request import Request, request
 from probe.net.spent import Limit, Spent
+from shared.clock import boot_us
 from shared.evidence import Evidence, redacted
 from shared.kinds.http import Http, status_ranges
 from shared.results import Outcome, Status
@@ -26,7 +27,7 @@ _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _OF_BODY: Final = frozenset({"body", "json"})
 _DAY_S: Final = 86_400
 
-Verdict = Callable[[HttpReply, Spent, Limit], str]
+Verdict = Callable[[HttpReply, Spent, Limit], Awaitable[str]]
 # Asks once, and has the reply hear the answer.
 Talk = Callable[[Net, Request, Spent, Limit, HttpReply], Awaitable[None]]
 
@@ -44,6 +45,7 @@ def prepare(kind: Http) -> Check:
     listen = _listener(kind)
 
     async def check(net: Net, deadline: float) -> Outcome:
+        began_us = boot_us()
         spent, limit, replies = Spent(), Limit.until(deadline), list[HttpReply]()
         saw = partial(_saw, kind, spent, replies)
         try:
@@ -53,12 +55,19 @@ def prepare(kind: Http) -> Check:
             if direct:
                 raise
             return Outcome(Status.DOWN, error.code, str(error), error.phases, evidence=saw)
-        fault = verdict(replies[-1], spent, limit)
-        address = spent.address if direct else ""
-        if not fault:
-            return Outcome(Status.UP, code, "", spent.phases(), address=address, ends=spent.ends)
+        # What is asserted of the answer may have to wait before it is looked at.
+        took_us = boot_us() - began_us if kind.assertions else None
+        fault = await verdict(replies[-1], spent, limit)
+        status = Status.DOWN if fault else Status.UP
         return Outcome(
-            Status.DOWN, code, fault, spent.phases(), evidence=saw, address=address, ends=spent.ends
+            status,
+            code,
+            fault,
+            spent.phases(),
+            evidence=saw if fault else None,
+            address=spent.address if direct else "",
+            took_us=took_us,
+            ends=spent.ends,
         )
 
     return check
@@ -96,18 +105,16 @@ def _verdict(kind: Http) -> Verdict:
     expected = status_ranges(kind.expected_status)
     words = ", ".join(f"{low}-{high}" if low != high else str(low) for low, high in expected)
     good = frozenset(code for low, high in expected for code in range(low, high + 1))
-    if not kind.assertions:
-        return lambda reply, _spent, _limit: (
-            "" if reply.code in good else f"status {reply.code}, expected {words}"
-        )
+    asserted = judge_aside(kind.assertions) if kind.assertions else None
     # Who asserts something of the status has said which are good.
     any_status = kind.expected_status is None and any(one.source == "status" for one in kind.assertions)
-    asserted = judge(kind.assertions)
 
-    def verdict(reply: HttpReply, spent: Spent, limit: Limit) -> str:
+    async def verdict(reply: HttpReply, spent: Spent, limit: Limit) -> str:
         if reply.code not in good and not any_status:
             return f"status {reply.code}, expected {words}"
-        return _plain(asserted(_answer(reply, spent, limit)), kind)
+        if asserted is None:
+            return ""
+        return _plain(await asserted(_answer(reply, spent, limit)), kind)
 
     return verdict
 

@@ -31,10 +31,10 @@ def prepare(kind: Tcp) -> Check:
 
 
 def _talking(kind: Tcp, endpoint: Endpoint) -> Check:
-    words, finds, wanted = (kind.send or "").encode(), finder(kind.expect or ""), repr(kind.expect or "")
+    words, looked_for, wanted = (kind.send or "").encode(), finder(kind.expect or ""), repr(kind.expect or "")
 
     async def check(net: Net, deadline: float) -> Outcome:
-        spent, limit, banner = Spent(), Limit.until(deadline), Banner(finds, wanted)
+        spent, limit, banner = Spent(), Limit.until(deadline), Banner(looked_for, wanted)
         try:
             await net.converse(endpoint, spent, limit, words, banner)
         except TargetError as error:

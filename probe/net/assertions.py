@@ -1,13 +1,18 @@
 """Does an HTTP answer hold what is asserted of it? If not: which assertion failed, and what was there."""
 
+import asyncio
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
 
+from probe.net.json_body import NotJson, TooManyValues, document
 from shared.assertions import Assertion, number
+from shared.effort import Meter, TooCostly
 from shared.json_paths import path
 from shared.patterns import regex
 
@@ -20,6 +25,13 @@ _ORDER: Final[dict[str, Callable[[float, float], bool]]] = {
 }
 # These must hold for all that a path finds, the others for one of it.
 _OF_ALL: Final = frozenset({"ne", "notContains"})
+# What takes about ten milliseconds at the worst may hold up the loop; all else goes to a thread.
+_QUICK_BYTES: Final = 65_536
+_QUICK_STEPS: Final = 10_000
+_QUICK_SCANS: Final = 1 << 20
+# To write a value down again costs a step for so much of it.
+_WRITTEN_A_STEP: Final = 256
+_THREADS: Final = ThreadPoolExecutor(2, "assertions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,32 +45,80 @@ class Answer:
     days: float | None
 
 
-class NotJson(Exception):
-    """The body is none."""
+class _Reading:
+    """An answer that is being judged: its body is decoded and read once, however many look at it."""
+
+    __slots__ = ("_document", "_text", "answer", "meter")
+
+    def __init__(self, answer: Answer, meter: Meter) -> None:
+        self.answer = answer
+        self.meter = meter
+        self._text: str | None = None
+        self._document: list[Any] | None = None
+
+    @property
+    def text(self) -> str:
+        if self._text is None:
+            self._text = self.answer.body.decode("utf-8", "replace")
+        return self._text
+
+    @property
+    def document(self) -> Any:
+        """Raises NotJson and TooCostly."""
+        if self._document is None:
+            try:
+                self._document = [document(self.answer.body)]
+            except TooManyValues as error:
+                raise TooCostly(f"body of {error}") from None
+        return self._document[0]
 
 
-Holds = Callable[[Any], bool]
-Judge = Callable[[Answer], str]
+Judge = Callable[[Answer, Meter], str]
+_Judge = Callable[[_Reading], str]
+_Holds = Callable[[Any, Meter], bool]
 
 
 def judge(assertions: Sequence[Assertion]) -> Judge:
-    """The first that fails, in words; empty if all hold. Raises ValueError for one that makes no sense."""
+    """The first that fails, in words; empty if all hold. Raises ValueError for one that makes no sense.
+
+    What it answers with raises TooCostly when the meter runs out.
+    """
     each = [_judge(assertion) for assertion in assertions]
 
-    def first(answer: Answer) -> str:
-        return next((words for one in each if (words := one(answer))), "")
+    def first(answer: Answer, meter: Meter) -> str:
+        reading = _Reading(answer, meter)
+        return next((words for one in each if (words := one(reading))), "")
 
     return first
 
 
-def _judge(assertion: Assertion) -> Judge:
+def judge_aside(assertions: Sequence[Assertion]) -> Callable[[Answer], Awaitable[str]]:
+    """As `judge`, but at once if that is quick, else in a thread, and in words what is too costly."""
+    first = judge(assertions)
+
+    def whole(answer: Answer) -> str:
+        try:
+            return first(answer, Meter())
+        except TooCostly as error:
+            return f"assertion failed: {error} too costly"
+
+    async def judged(answer: Answer) -> str:
+        if len(answer.body) <= _QUICK_BYTES:
+            with suppress(TooCostly):
+                return first(answer, Meter(_QUICK_STEPS, _QUICK_SCANS))
+        return await asyncio.get_running_loop().run_in_executor(_THREADS, whole, answer)
+
+    return judged
+
+
+def _judge(assertion: Assertion) -> _Judge:
     look, name = _source(assertion), _name(assertion)
     if assertion.op == "exists":
         wanted = assertion.value is not False
 
-        def exists(answer: Answer) -> str:
+        def exists(reading: _Reading) -> str:
             try:
-                found = look(answer)
+                found = look(reading)
             except NotJson:
                 found = ()
             return "" if bool(found) == wanted else f"assertion failed: {name}, found {_shown(found)}"
@@ -66,80 +126,76 @@ def _judge(assertion: Assertion) -> Judge:
         return exists
     holds, of_all = _holds(assertion.op, assertion.value), assertion.op in _OF_ALL
 
-    def compare(answer: Answer) -> str:
+    def compare(reading: _Reading) -> str:
         try:
-            found = look(answer)
+            found = look(reading)
         except NotJson:
             return f"assertion failed: {name}, but the body is not JSON"
-        good = all(map(holds, found)) if of_all else any(map(holds, found))
+        each = (holds(one, reading.meter) for one in found)
+        good = all(each) if of_all else any(each)
         return "" if good else f"assertion failed: {name}, found {_shown(found)}"
 
     return compare
 
 
-def _source(assertion: Assertion) -> Callable[[Answer], Sequence[Any]]:
+def _source(assertion: Assertion) -> Callable[[_Reading], Sequence[Any]]:
     """What an answer holds where the assertion looks: nothing, one value or several."""
     match assertion.source:
         case "status":
-            return lambda answer: (answer.code,)
+            return lambda reading: (reading.answer.code,)
         case "responseTime":
-            return lambda answer: (round(answer.took_ms),)
+            return lambda reading: (round(reading.answer.took_ms),)
         case "certificateDays":
-            return lambda answer: () if answer.days is None else (int(answer.days // 1),)
+            return lambda reading: () if reading.answer.days is None else (int(reading.answer.days // 1),)
         case "header":
             wanted = assertion.path.lower()
-            return lambda answer: [value for name, value in answer.headers if name.lower() == wanted]
+            return lambda reading: [value for name, value in reading.answer.headers if name.lower() == wanted]
         case "body":
-            return lambda answer: (answer.body.decode("utf-8", "replace"),) if answer.body else ()
+            return lambda reading: (reading.text,) if reading.answer.body else ()
     find = path(assertion.path)
-    return lambda answer: find(_document(answer.body))
+    return lambda reading: find(reading.document, reading.meter)
 
 
-def _document(body: bytes) -> Any:
-    try:
-        return orjson.loads(body)
-    except orjson.JSONDecodeError:
-        raise NotJson from None
-
-
-def _holds(op: str, value: Any) -> Holds:
+def _holds(op: str, value: Any) -> _Holds:
     match op:
         case "eq":
-            return lambda found: _same(found, value)
+            return lambda found, meter: _same(found, value, meter)
         case "ne":
-            return lambda found: not _same(found, value)
+            return lambda found, meter: not _same(found, value, meter)
         case "contains":
-            return lambda found: _contains(found, value)
+            return lambda found, meter: _contains(found, value, meter)
         case "notContains":
-            return lambda found: not _contains(found, value)
+            return lambda found, meter: not _contains(found, value, meter)
         case "matches":
-            finds = regex(str(value))
-            return lambda found: finds(_text(found))
+            pattern = regex(str(value))
+            return lambda found, meter: pattern.metered(_text(found, meter), meter)
     bound, compare = number(value), _ORDER[op]
     if bound is None:
         raise ValueError(f"{op} needs a number")
-    return lambda found: (is_ := number(found)) is not None and compare(is_, bound)
+    return lambda found, _meter: (is_ := number(found)) is not None and compare(is_, bound)
 
 
-def _same(found: Any, value: Any) -> bool:
+def _same(found: Any, value: Any, meter: Meter) -> bool:
     """Numbers by their value, whatever else as it is written: a header has no types."""
     if not isinstance(found, bool) and not isinstance(value, bool):
         left, right = number(found), number(value)
         if left is not None and right is not None:
             return left == right
-    return _text(found) == _text(value)
+    return _text(found, meter) == _text(value, meter)
 
 
-def _contains(found: Any, value: Any) -> bool:
+def _contains(found: Any, value: Any, meter: Meter) -> bool:
     if isinstance(found, list):
-        return any(_same(item, value) for item in found)
+        return any(_same(item, value, meter) for item in found)
     if isinstance(found, dict):
-        return _text(value) in found
-    return _text(value) in _text(found)
+        return _text(value, meter) in found
+    return _text(value, meter) in _text(found, meter)
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else orjson.dumps(value, default=str).decode()
+def _text(value: Any, meter: Meter) -> str:
+    text = value if isinstance(value, str) else orjson.dumps(value, default=str).decode()
+    meter.step(1 + len(text) // _WRITTEN_A_STEP)
+    return text
 
 
 def _name(assertion: Assertion) -> str:

@@ -3,21 +3,27 @@
 from typing import Final
 
 from probe.net.errors import TargetError
-from shared.patterns import Finds
+from shared.effort import Meter, TooCostly
+from shared.patterns import Finder
 
 MOST_BYTES: Final = 65_536
+# One look at all that came takes 20 ms at the worst, all looks together half a second.
+_MOST_SCANS: Final = 1 << 21
+_SCANS_IN_ALL: Final = 1 << 26
 
 
 class Banner:
-    """Complete once *finds* is content with the text so far; *wanted* is how people write it."""
+    """Complete once *finder* is content with the text so far; *wanted* is how people write it."""
 
-    __slots__ = ("_finds", "_wanted", "code", "data", "phase")
+    __slots__ = ("_finder", "_meter", "_most", "_wanted", "code", "data", "phase")
 
-    def __init__(self, finds: Finds, wanted: str) -> None:
+    def __init__(self, finder: Finder, wanted: str) -> None:
         self.code = 0
         self.data = bytearray()
         self.phase = "first byte"
-        self._finds = finds
+        self._finder = finder
+        self._most = min(MOST_BYTES, _MOST_SCANS // finder.size)
+        self._meter = Meter(scans=_SCANS_IN_ALL)
         self._wanted = wanted
 
     @property
@@ -26,11 +32,15 @@ class Banner:
 
     def feed(self, data: bytes) -> bool:
         self.phase = "expect"
-        self.data += data[: MOST_BYTES - len(self.data)]
-        if self._finds(self.text):
+        self.data += data[: self._most - len(self.data)]
+        try:
+            self._meter.scan(len(self.data) * self._finder.size)
+        except TooCostly:
+            raise TargetError(f"expect: no {self._wanted}, and too costly to look for any longer") from None
+        if self._finder.finds(self.text):
             return True
-        if len(self.data) >= MOST_BYTES:
-            raise TargetError(f"expect: no {self._wanted} in the first {MOST_BYTES // 1024} KiB")
+        if len(self.data) >= self._most:
+            raise TargetError(f"expect: no {self._wanted} in the first {self._most // 1024} KiB")
         return False
 
     def end(self, peer: str) -> None:

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from probe.checks import CHECKS
+from probe.net.banner import MOST_BYTES, Banner
 from probe.net.engine import Net
+from probe.net.errors import TargetError
 from probe.runner import run
 from shared.kinds.tcp import Tcp
 from shared.patterns import finder, is_wanted, regex
@@ -155,4 +157,19 @@ def test_what_could_run_long_or_is_no_pattern_is_refused(pattern: str) -> None:
 
 
 def test_a_pattern_that_others_choke_on_is_quick() -> None:
-    assert not finder("=~^(a+)+$")("a" * 50_000 + "b")
+    assert not finder("=~^(a+)+$").finds("a" * 50_000 + "b")
+
+
+async def test_the_more_a_pattern_costs_the_less_of_an_answer_it_sees(net: Net) -> None:
+    with target(targets.repeats(b"x", b"ab" * 10_000)) as server:
+        outcome = await check(net, server.port, send="x\r\n\r\n", expect="=~(a|b)*a[ab]{200}c")
+
+    assert outcome.error == "expect: no '=~(a|b)*a[ab]{200}c' in the first 9 KiB"
+
+
+def test_an_answer_in_many_pieces_is_not_looked_at_without_end() -> None:
+    banner = Banner(finder("=~(a|b)*a[ab]{20}c"), "'c'")
+
+    with pytest.raises(TargetError, match="too costly to look for any longer"):
+        for _ in range(MOST_BYTES):
+            assert not banner.feed(b"a")

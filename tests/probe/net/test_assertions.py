@@ -1,12 +1,18 @@
 """Assertions: what holds of an answer, and in which words one that does not is told of."""
 
+import asyncio
+import random
+import time
+from itertools import pairwise
 from typing import Any
 
+import jsonpath
 import pytest
 
-from probe.net.assertions import Answer, judge
+from probe.net.assertions import Answer, judge, judge_aside
 from shared.assertions import Assertion
-from shared.json_paths import is_path, path
+from shared.effort import Meter, TooCostly
+from shared.json_paths import MOST_FOUND, fault, path
 
 BODY = b"""{"status": "ok", "n": 3, "f": 2.5, "up": true, "none": null, "list": [1, 2, "x"],
 "deep": {"a-b": [{"name": "one", "load": 5}, {"name": "two", "load": 9}]}}"""
@@ -18,7 +24,7 @@ ANSWER = Answer(
 def told(answer: Answer = ANSWER, **words: Any) -> str:
     assertion = Assertion(**words)
     assert assertion.faults() == {}
-    return judge([assertion])(answer)
+    return judge([assertion])(answer, Meter())
 
 
 @pytest.mark.parametrize(
@@ -103,7 +109,7 @@ def test_a_body_that_is_not_json_is_told_of(body: bytes) -> None:
 def test_the_first_that_fails_is_told_of() -> None:
     good, bad, worse = (Assertion(source="status", value=code) for code in (200, 201, 202))
 
-    assert judge([good, bad, worse])(ANSWER) == "assertion failed: status eq 201, found 200"
+    assert judge([good, bad, worse])(ANSWER, Meter()) == "assertion failed: status eq 201, found 200"
 
 
 def test_what_is_long_is_cut() -> None:
@@ -129,7 +135,7 @@ def test_what_is_long_is_cut() -> None:
     ],
 )
 def test_a_path_is_told_from_what_is_none(text: str, good: bool) -> None:
-    assert is_path(text) == good
+    assert (fault(text) == "") == good
 
 
 @pytest.mark.parametrize(
@@ -137,7 +143,7 @@ def test_a_path_is_told_from_what_is_none(text: str, good: bool) -> None:
 )
 @pytest.mark.parametrize("text", ["a.b[1].c", "$.a['b'][1].c", "$..c", "$.a.b[*].c"])
 def test_no_document_is_too_odd(text: str, document: Any) -> None:
-    found = path(text)(document)
+    found = path(text)(document, Meter())
 
     assert list(found) == ([1] if document == {"a": {"b": [0, {"c": 1}]}} else [])
 
@@ -145,4 +151,139 @@ def test_no_document_is_too_odd(text: str, document: Any) -> None:
 def test_a_pattern_within_a_path_does_not_run_long() -> None:
     find = path("$[?search(@, '^(a+)+$')]")
 
-    assert list(find(["a" * 5_000 + "b"])) == []
+    assert list(find(["a" * 5_000 + "b"], Meter())) == []
+
+
+@pytest.mark.parametrize("text", ["$..[*]..zzz", "$..a[?@..b]", "$..a[?count($..b) > 1]", "$[?@..a && @..b]"])
+def test_a_path_with_a_second_descent_is_refused(text: str) -> None:
+    assertion = Assertion(source="json", path=text, op="exists")
+
+    assert assertion.faults() == {"path": "must have at most one `..`, in filters too"}
+
+
+async def test_a_stored_path_that_would_never_end_is_told_as_too_costly() -> None:
+    nested = Answer(200, [], b"[" * 60 + b"1" + b"]" * 60, 1.0, None)
+    endless = Assertion(source="json", path="$" + "..[*]" * 12 + ".zzz", op="exists")
+
+    assert await judge_aside([endless])(nested) == "assertion failed: path too costly"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "$[?count(@..*) > count($..*)]",
+        "$[?count($[?@ == $[0]]) > 9]",
+        "$[?@ == $[1]]",
+        "$[*,*][*,*][*,*][*,*][*,*][*,*]",
+        "$[?search(@[0], @[1])]",
+    ],
+)
+def test_no_path_looks_at_more_than_it_may(text: str) -> None:
+    same = [[0] * 3_000 for _ in range(3_000)]
+    patterns = [["a", f"(a|b){{{size}}}"] for size in range(1, 1_000)]
+    for document in (same, patterns):
+        meter = Meter()
+        try:
+            found = len(path(text)(document, meter))
+        except TooCostly:
+            found = 0
+
+        assert found <= MOST_FOUND
+
+
+async def test_all_assertions_of_an_answer_share_what_they_may_cost() -> None:
+    body = Answer(200, [], b"[" + b"1," * 4_000 + b"1]", 1.0, None)
+    one = Assertion(source="json", path="$..[?@ > 1]", op="exists", value=False)
+
+    assert await judge_aside([one])(body) == ""
+    assert await judge_aside([one] * 50)(body) == "assertion failed: path too costly"
+
+
+async def test_a_pattern_sees_the_beginning_of_a_large_body() -> None:
+    body = Answer(200, [], b"x" * 5_000_000 + b"end", 1.0, None)
+
+    assert await judge_aside([Assertion(source="body", op="matches", value="^x+")])(body) == ""
+    assert "too costly" not in await judge_aside([Assertion(source="body", op="matches", value="end$")])(body)
+    assert await judge_aside([Assertion(source="body", op="contains", value="end")])(body) == ""
+
+
+async def test_many_heavy_patterns_are_too_costly_together() -> None:
+    heavy = Assertion(source="body", op="matches", value="(a|b)*a[ab]{201}c")
+    body = Answer(200, [], b"ab" * 100_000 + b"c", 1.0, None)
+
+    assert await judge_aside([heavy])(body) == ""
+    assert await judge_aside([heavy] * 50)(body) == "assertion failed: pattern too costly"
+
+
+async def test_a_costly_look_leaves_the_loop_free() -> None:
+    heavy = Assertion(source="body", op="matches", value="(a|b)*a[ab]{201}c")
+    body = Answer(200, [], b"ab" * 100_000 + b"c", 1.0, None)
+    beats, began = [time.monotonic()], time.monotonic()
+    looking = asyncio.ensure_future(judge_aside([heavy])(body))
+    while not looking.done():
+        await asyncio.sleep(0.001)
+        beats.append(time.monotonic())
+
+    assert max(later - sooner for sooner, later in pairwise(beats)) < (time.monotonic() - began) / 2
+
+
+async def test_a_document_of_too_many_values_is_not_read() -> None:
+    body = Answer(200, [], b"[" + b"[]," * 1_000_000 + b"[]]", 1.0, None)
+    first = Assertion(source="json", path="[0]", op="exists")
+
+    assert await judge_aside([first])(body) == (
+        "assertion failed: body of more than 200000 values too costly"
+    )
+
+
+def test_paths_find_what_the_reference_finds() -> None:
+    environment, rng = jsonpath.JSONPathEnvironment(strict=True), random.Random(9535)
+    for _ in range(1_000):
+        text, document = _query(rng, 2, "$"), _document(rng, 4)
+        expected = [match.obj for match in environment.compile(text).finditer([document])]
+
+        found = path(text)([document], Meter(10**9, 10**9))
+
+        assert repr(list(found)) == repr(expected[:MOST_FOUND]), (text, document)
+
+
+def _document(rng: random.Random, depth: int) -> Any:
+    kind = rng.random()
+    if depth == 0 or kind < 0.3:
+        return rng.choice([1, 2, 0, None, 2.5, -1])
+    below = [_document(rng, depth - 1) for _ in range(rng.randint(0, 4))]
+    return below if kind < 0.65 else dict(zip("abcd", below, strict=False))
+
+
+def _query(rng: random.Random, depth: int, start: str) -> str:
+    steps = [".a", ".b", "[0]", "[-1]", "[*]", "[1:]", "[::-1]", "..a", "..*", "['a',0,*]"]
+    text = start
+    for _ in range(rng.randint(1, 3)):
+        text += f"[?{_test(rng, depth - 1)}]" if depth and rng.random() < 0.2 else rng.choice(steps)
+    return text
+
+
+def _test(rng: random.Random, depth: int) -> str:
+    kind = rng.random()
+    if kind < 0.2:
+        return f"!({_value(rng, depth)} < {_value(rng, depth)})"
+    if kind < 0.4:
+        return f"{_query(rng, depth, '@')} && {_value(rng, depth)} != {_value(rng, depth)}"
+    return f"{_value(rng, depth)} {rng.choice(['==', '<=', '>'])} {_value(rng, depth)}"
+
+
+def _value(rng: random.Random, depth: int) -> str:
+    nodes = _query(rng, depth, "@")
+    some = [
+        "@",
+        "@.a",
+        "$[0].b",
+        "@[0]",
+        "1",
+        "2.5",
+        "null",
+        "length(@)",
+        f"count({nodes})",
+        f"value({nodes})",
+    ]
+    return rng.choice(some)
