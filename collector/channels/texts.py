@@ -114,7 +114,7 @@ def _compiled(source: str) -> Template:
     """Raises ValueError for what this version's language does not hold, however it came to be stored."""
     if (said := language.fault(_ENVIRONMENT, source, NAMES)) is not None:
         raise ValueError(said)
-    return _ENVIRONMENT.from_string(source)
+    return language.compiled(_ENVIRONMENT, source)
 
 
 def _known(notice: Notice) -> dict[str, Any]:

@@ -174,6 +174,8 @@ def test_what_could_run_long_or_reach_out_is_refused_at_once(source: str) -> Non
         "{% for l in error %}{{ error in error }}{{ error ~ error ~ error }}{% endfor %}",
         "{{ " + "facts + " * 25 + "facts }}",
         "{{ 1" + "1" * 3900 + " }}",
+        "{% for l in " + " ~ ".join(["error"] * 200) + " %}{% if " + " ~ ".join(["error"] * 200) + " %}"
+        "{% endif %}{% endfor %}",
     ],
 )
 def test_the_worst_that_is_allowed_is_soon_over_and_not_large(source: str) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collector.core import recurrence_times
-from collector.core.recurrence import BadRule, parse
+from collector.core.recurrence import BadRule, Rule, parse
 from collector.core.recurrence_times import times
 
 FIRST = datetime(2026, 3, 17, 2, 30)  # noqa: DTZ001 - local time
@@ -185,7 +185,12 @@ def test_what_cannot_be_run_is_refused_with_its_reason(text: str, why: str) -> N
 def test_a_rule_that_names_no_time_is_seen_through_soon(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[date] = []
     fits = recurrence_times._fits
-    monkeypatch.setattr(recurrence_times, "_fits", lambda rule, day: looked.append(day) or fits(rule, day))
+
+    def noted(rule: Rule, day: date) -> bool:
+        looked.append(day)
+        return fits(rule, day)
+
+    monkeypatch.setattr(recurrence_times, "_fits", noted)
 
     assert found(text) == []
     assert len(looked) == len(set(looked)), "no day is looked at twice, not for each of its hours"
