@@ -143,11 +143,7 @@ class Sender:
             return
         moved = await table.finish(tx, [finish for _, finish in done])
         await faults.record(tx, [(one, finish) for one, finish in done if finish.id in moved])
-        failed = [
-            (one, finish.error or "")
-            for one, finish in done
-            if finish.status is Status.FAILED and finish.id in moved
-        ]
+        failed = [(one, finish.error or "") for one, finish in done if moved.get(finish.id) is Status.FAILED]
         await _note(tx, failed, self._now())
 
     def _start(self, one: Claimed) -> None:

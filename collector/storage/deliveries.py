@@ -155,7 +155,8 @@ _DUE = """
     SELECT one.* FROM waiting
     LEFT JOIN unnest($3::uuid[], $4::int[]) AS busy (channel_id, flying) USING (channel_id)
     CROSS JOIN LATERAL (
-        SELECT d.team_id, d.id, d.attempt, d.leased AS expired, d.leased AND d.expiries >= $5 AS over
+        SELECT d.team_id, d.id, d.attempt, d.leased AS expired,
+               d.leased AND (d.last OR d.expiries >= $5) AS over
         FROM deliveries d
         WHERE d.team_id = waiting.team_id AND d.channel_id = waiting.channel_id
           AND d.status = 0 AND d.due_at <= now()
@@ -220,10 +221,10 @@ async def claim(
     return [Claimed(**row) for row in await tx.fetch(_LEASE, *columns, GRACE, LOST)]
 
 
-async def finish(tx: Tx, finishes: Sequence[Finish]) -> set[UUID]:
-    """Record how tries ended; the ids of those that were still the leased ones.
+async def finish(tx: Tx, finishes: Sequence[Finish]) -> dict[UUID, Status]:
+    """Record how tries ended; by id what became of those that were still the leased ones.
 
-    A channel through which one arrived works again.
+    One that is not to be tried again has failed. A channel through which one arrived works again.
     """
     rows = await tx.fetch(
         """
@@ -234,16 +235,17 @@ async def finish(tx: Tx, finishes: Sequence[Finish]) -> set[UUID]:
                       reached)
         ), moved AS (
             UPDATE deliveries d SET
-                status = done.status, leased = false, due_at = now() + coalesce(done.wait, interval '0'),
+                status = CASE WHEN done.status = 0 AND d.last THEN 2 ELSE done.status END,
+                leased = false, due_at = now() + coalesce(done.wait, interval '0'),
                 expiries = d.expiries + CASE WHEN done.interrupted THEN 1 ELSE 0 END,
-                finished_at = CASE WHEN done.status <> 0 THEN now() END,
+                finished_at = CASE WHEN done.status <> 0 OR d.last THEN now() END,
                 reached = CASE WHEN done.reached = '' THEN d.reached ELSE done.reached END
             FROM done
             WHERE d.team_id = done.team_id AND d.id = done.id AND d.attempt = done.attempt AND d.leased
-            RETURNING d.team_id, d.id, d.attempt, d.channel_id
+            RETURNING d.team_id, d.id, d.attempt, d.channel_id, d.status
         ), works AS (
-            UPDATE channel_faults f SET works_since = now() FROM done JOIN moved USING (team_id, id, attempt)
-            WHERE done.status = 1 AND f.team_id = done.team_id AND f.channel_id = moved.channel_id
+            UPDATE channel_faults f SET works_since = now() FROM moved
+            WHERE moved.status = 1 AND f.team_id = moved.team_id AND f.channel_id = moved.channel_id
               AND f.works_since IS NULL
         ), told AS (
             UPDATE delivery_attempts a
@@ -252,7 +254,7 @@ async def finish(tx: Tx, finishes: Sequence[Finish]) -> set[UUID]:
             FROM done JOIN moved USING (team_id, id, attempt)
             WHERE a.team_id = done.team_id AND a.delivery_id = done.id AND a.attempt = done.attempt
         )
-        SELECT id FROM moved
+        SELECT id, status FROM moved
         """,
         [one.team_id for one in finishes],
         [one.id for one in finishes],
@@ -266,7 +268,7 @@ async def finish(tx: Tx, finishes: Sequence[Finish]) -> set[UUID]:
         [one.note for one in finishes],
         [one.reached for one in finishes],
     )
-    return {row["id"] for row in rows}
+    return {row["id"]: Status(row["status"]) for row in rows}
 
 
 async def pause(tx: Tx, pauses: Mapping[tuple[int, UUID], timedelta]) -> None:

@@ -50,7 +50,17 @@ async def hold_it_down(tx: Tx, team_id: int, stream_id: UUID) -> set[UUID]:
 
 
 async def drop(tx: Tx, team_id: int, stream_id: UUID) -> None:
-    """What is queued and not under way is sent to nobody."""
+    """What is queued is sent to nobody, and what is under way is not tried again."""
+    # Marks all of it first, so that no sender leases or gives back any of it meanwhile.
+    await tx.execute(
+        """
+        UPDATE deliveries d SET last = true FROM events e
+        WHERE e.team_id = $1 AND e.stream_id = $2
+          AND d.team_id = e.team_id AND d.event_id = e.id AND d.status = 0
+        """,
+        team_id,
+        stream_id,
+    )
     await tx.execute(
         """
         DELETE FROM deliveries d USING events e

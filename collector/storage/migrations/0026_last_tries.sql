@@ -1,0 +1,3 @@
+-- A try that is under way when its monitor is deleted is the last one of its delivery.
+
+ALTER TABLE deliveries ADD COLUMN last boolean NOT NULL DEFAULT false;
