@@ -1,6 +1,7 @@
 """What people do with incidents: each deed is one transaction with its line in the log.
 
-The database decides who was first: a move takes the row only from the state that allows it.
+The database decides who was first: a move takes the row only from the state that allows it. What resolves
+or reopens locks the incident's monitor first, as System does: both would be announced otherwise.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,9 +17,10 @@ from collector.core.incident_fields import Changes, NewIncident
 from collector.services import announcing, audit, references
 from collector.services.incidents import WHAT
 from collector.services.validation import read
-from collector.storage import alerts, events, monitors, timeline
+from collector.storage import alerts, events, monitor_incidents, monitors, timeline
 from collector.storage import incident_reads as reads
 from collector.storage import incident_writes as writes
+from collector.storage.contention import giving_way, patiently
 from collector.storage.db import Db, Tx
 from collector.storage.incident_reads import Incident, Note
 from collector.storage.timeline import Entry
@@ -70,27 +72,32 @@ async def acknowledge(db: Db, actor: Actor, id_: UUID, now: datetime) -> Inciden
 
 
 async def resolve(db: Db, actor: Actor, id_: UUID, note: str | None, now: datetime) -> Incident:
-    """Raises NotFound; Conflict when it is resolved."""
-    async with db.transaction() as tx:
+    """Raises NotFound, Unavailable; Conflict when it is resolved."""
+
+    async def move(tx: Tx) -> Incident:
+        await patiently(tx, monitor_incidents.lock_monitor(tx, actor.team_id, id_))
         if not await writes.resolve(tx, actor.team_id, id_, actor.shown, note, now):
             raise await _conflict(tx, actor, id_, lambda status: f"The incident is already {status}")
         await _log(tx, actor, id_, "resolved", note or f"Resolved by {actor.name}", now)
         return await _told(tx, actor, "resolve", id_, now)
 
+    return await giving_way(db, move)
+
 
 async def reopen(db: Db, actor: Actor, id_: UUID, reason: str, now: datetime) -> Incident:
-    """Raises NotFound; Conflict unless it is resolved and its monitor has no other open one."""
+    """Raises NotFound, Unavailable; Conflict unless it is resolved and its monitor has no other open one."""
+
+    async def move(tx: Tx) -> Incident:
+        await patiently(tx, monitor_incidents.lock_monitor(tx, actor.team_id, id_))
+        if not await writes.reopen(tx, actor.team_id, id_, now):
+            raise await _conflict(
+                tx, actor, id_, lambda status: f"The incident is {status}: only a resolved one is reopened"
+            )
+        await _log(tx, actor, id_, "reopened", reason or f"Reopened by {actor.name}", now)
+        return await _told(tx, actor, "reopen", id_, now)
+
     try:
-        async with db.transaction() as tx:
-            if not await writes.reopen(tx, actor.team_id, id_, now):
-                raise await _conflict(
-                    tx,
-                    actor,
-                    id_,
-                    lambda status: f"The incident is {status}: only a resolved one is reopened",
-                )
-            await _log(tx, actor, id_, "reopened", reason or f"Reopened by {actor.name}", now)
-            return await _told(tx, actor, "reopen", id_, now)
+        return await giving_way(db, move)
     except asyncpg.UniqueViolationError:
         async with db.connection() as tx:
             other = await writes.open_beside(tx, actor.team_id, id_)

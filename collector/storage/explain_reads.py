@@ -105,7 +105,7 @@ async def monitor(tx: Tx, team_id: int, id_: UUID) -> Explained | None:
         LEFT JOIN LATERAL (
             SELECT i.id, i.status, i.resolved_at, i.resolved_by, i.parent_incident_id FROM incidents i
             WHERE i.team_id = m.team_id AND i.monitor_id = m.id AND i.automatic
-            ORDER BY i.resolved_at IS NOT NULL, i.created_at DESC LIMIT 1
+            ORDER BY i.resolved_at IS NOT NULL, coalesce(i.reopened_at, i.created_at) DESC LIMIT 1
         ) i ON true
         LEFT JOIN LATERAL (
             SELECT o.started_at, o.ended_at FROM outages o WHERE o.monitor = m.monitor AND o.location = 0

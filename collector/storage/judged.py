@@ -11,7 +11,7 @@ from collector.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """The newest automatic incident of a monitor; open unless *resolved_at* is set."""
+    """The automatic incident of a monitor that was opened, or reopened, last; open unless *resolved_at*."""
 
     id: UUID
     severity: str
@@ -166,7 +166,7 @@ async def _with_incidents(tx: Tx, rows: Sequence[Any]) -> list[Judged]:
                 i.parent_incident_id, i.reopened_at
             FROM incidents i
             WHERE i.team_id = u.team_id AND i.monitor_id = u.monitor_id AND i.automatic
-            ORDER BY i.resolved_at IS NOT NULL, i.created_at DESC LIMIT 1
+            ORDER BY i.resolved_at IS NOT NULL, coalesce(i.reopened_at, i.created_at) DESC LIMIT 1
         ) i
         """,
         [row["team_id"] for row in rows],
