@@ -44,7 +44,7 @@ async def test_a_crossed_threshold_is_on_the_open_page_without_a_reload(api: Api
         visit = await signed_in(url, console, visitors)
         async with visit.page.expect_response(lambda answer: "/events" in answer.url):
             await visit.page.goto(f"{url}/monitors/{id_}")
-        await expect(visit.page.get_by_text("None is crossed.")).to_be_visible()
+        await expect(visit.page.get_by_text("No threshold is crossed.")).to_be_visible()
 
         await found(console, id_)
         monitor_id = ids.read("mon", id_)

@@ -241,8 +241,8 @@ async def test_its_page_says_what_is_crossed_and_what_happened(console: Console,
     id_ = await made(console, type=type_, config={**config, "rpcUrl": RPC})
     await console.sign_in()
     page = await console.get(f"/monitors/{id_}")
-    assert "None is crossed." in page.words
-    assert "None in the last 30 days." in page.words
+    assert "No threshold is crossed." in page.words
+    assert "Nothing in the last 30 days." in page.words
 
     await found(console, id_)
 

@@ -24,6 +24,7 @@ from collector.storage.incident_reads import Wanted as WantedIncidents
 from collector.storage.result_reads import Result
 from collector.web.console import charts as drawings
 from shared import ids
+from shared.clock import iso
 from shared.errors import Invalid
 
 # By what stands in the query: how far back, and in what steps.
@@ -137,7 +138,7 @@ async def silence(request: web.Request) -> web.StreamResponse:
     until = await deeds.silence(
         common.means(request), mine.team_id, id_, wanted, mine.name, deps(request).now()
     )
-    return back(request, monitors.path(id_), f"Silenced until {until:%Y-%m-%d %H:%M} UTC: nobody is told.")
+    return back(request, monitors.path(id_), f"Silenced until {iso(until)}: nobody is told.")
 
 
 async def unsilence(request: web.Request) -> web.StreamResponse:

@@ -26,7 +26,7 @@ from shared.errors import Conflict, Invalid
 
 # By its place in the list, and by whether a status is chosen.
 _LEFT_OUT: Final = frozenset({"order", "statusMode"})
-_NONE: Final[Mapping[str, str]] = {"monitorId": "None", "status": "No: it goes by its monitor"}
+_NONE: Final[Mapping[str, str]] = {"monitorId": "No monitor", "status": "No: it goes by its monitor"}
 _SAID: Final[Mapping[str, Mapping[str, Any]]] = {
     "group": {"help": "Components of one group stand together under its name."},
     "monitorId": {"label": "Monitor", "help": "Its state is shown, whatever it is called there."},

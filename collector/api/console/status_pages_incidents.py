@@ -36,7 +36,7 @@ _SAID: Final[Mapping[str, Mapping[str, Any]]] = {
     "severity": {"help": ""},
     "componentStatus": {
         "label": "What they show meanwhile",
-        "help": "None: they go by their monitors.",
+        "help": "Not set: each shows what its monitor says.",
     },
     "message": {"help": "Subscribers are told this, too."},
     "scheduledStart": {"label": "Begins", "help": _MOMENT},
@@ -193,8 +193,15 @@ async def _components(request: web.Request, page_: UUID) -> list[Seen]:
 
 
 def _settable(told: Told) -> dict[str, Any]:
-    """With no message: what is sent says something new."""
-    return {**status_pages_telling.settable(told.row), "message": None}
+    """With no message: what is sent says something new. Moments as people write them."""
+    shown = status_pages_telling.settable(told.row)
+    times = {name: _written(shown[name]) for name in _PLANNED if shown[name] is not None}
+    return {**shown, **times, "message": None}
+
+
+def _written(moment: str) -> str:
+    """``2030-01-31 22:00:00Z``, which means the same moment to the millisecond."""
+    return moment.replace("T", " ").replace(".000Z", "Z")
 
 
 def _part(request: web.Request) -> tuple[UUID, UUID]:

@@ -90,7 +90,7 @@ TEXTS: Final[Mapping[str, Said]] = {
     "Webhook.events": Said(
         label="Events", help="One a line, such as incident.created or web3.*; none: outages and web3.*"
     ),
-    "Webhook.monitors": Said(label="Of these monitors alone", help="None: of all.", control="checks"),
+    "Webhook.monitors": Said(label="Of these monitors alone", help="Leave empty for all.", control="checks"),
     "Apprise.urls": Said(label="URLs", help="One a line, as Apprise has them.", control="lines"),
     "Fields.monitors": Said(label="By name", control="checks"),
     "Fields.all": Said(label="Every monitor"),

@@ -187,7 +187,7 @@ def _options(form: Shape, member: Member, words: Said) -> tuple[tuple[str, str],
     found = tuple((str(word), words.words.get(str(word), str(word))) for word in known)
     if not form.words() or not (form.nullable or member.required):
         return found
-    return (("", words.none or ("Choose…" if member.required else "None")), *found)
+    return (("", words.none or ("Choose…" if member.required else "Not set")), *found)
 
 
 def _bounds(form: Shape) -> dict[str, Any]:

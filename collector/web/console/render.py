@@ -1,12 +1,13 @@
 """Draws the console's pages: whole, or one part of a page that is on somebody's screen already."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from collector.services.console_sessions import Visitor
 from collector.web.console import assets
@@ -14,6 +15,8 @@ from collector.web.console.icons import ICONS
 from shared import __version__, ids
 from shared.clock import iso
 
+# As `iso` writes them.
+_MOMENT: Final = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 _BROWSERS: Final = (
     ("Edg/", "Edge"),
     ("OPR/", "Opera"),
@@ -94,6 +97,15 @@ def ago(moment: datetime | None, empty: str = "never") -> Markup:
     return _time(moment, "data-ago", empty)
 
 
+def dated(text: str) -> Markup:
+    """Prose of ours with the moments in it as `when` shows them."""
+    parts, ends = [], 0
+    for found in _MOMENT.finditer(text):
+        parts += [escape(text[ends : found.start()]), when(datetime.fromisoformat(found[0]))]
+        ends = found.end()
+    return Markup().join([*parts, escape(text[ends:])])
+
+
 def _time(moment: datetime | None, mark: str, empty: str) -> Markup:
     if moment is None:
         return Markup('<span class="soft">{}</span>').format(empty)
@@ -151,6 +163,7 @@ _ENV: Final = Environment(
 _ENV.filters |= {
     "when": when,
     "ago": ago,
+    "dated": dated,
     "span": span,
     "size": size,
     "plural": plural,
