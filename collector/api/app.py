@@ -16,6 +16,7 @@ from collector.api import (
     ratelimit,
     routes,
     status_pages_domains,
+    status_pages_entry,
     status_pages_public,
     status_pages_public_subscribers,
     unreadable,
@@ -45,8 +46,9 @@ def make(deps: Deps) -> web.Application:
     app[status_pages_public.PUBLIC] = status_pages_public.Public()
     app[status_pages_public_subscribers.ASKERS] = status_pages_public_subscribers.askers()
     app.cleanup_ctx.append(ratelimit.running)
+    app.cleanup_ctx.append(status_pages_entry.counting)
     app.on_cleanup.append(_let_go)
-    app.on_response_prepare.append(marks.marking(deps.public_url))
+    app.on_response_prepare.append(marks.mark)
     routes.register(app)
     console.register(app)
     return app

@@ -11,7 +11,7 @@ from multidict import istr
 from collector.api import ratelimit, status_pages_public
 from collector.api.deps import DEPS
 from collector.core.access import Actor, Permission, needed_for, permits
-from collector.core.client_address import client_address
+from collector.core.client_address import came_by_https, client_address
 from collector.services.tokens import Finder
 from shared import ids
 from shared.errors import Forbidden, Unauthorized
@@ -37,6 +37,7 @@ FINDER: web.AppKey[Finder] = web.AppKey("finder", Finder)
 # Who was found to call before any route was looked for, or why that cannot be told.
 _FOUND: web.RequestKey[Caller | Exception] = web.RequestKey("found", Caller)
 _X_FORWARDED_FOR: Final = istr("X-Forwarded-For")
+_X_FORWARDED_PROTO: Final = istr("X-Forwarded-Proto")
 _AUTHORIZATION: Final = istr(hdrs.AUTHORIZATION)
 _NOTHING_SENT: Final = "Send a token: Authorization: Bearer <token>"
 _NO_GOOD: Final = "The token is invalid, expired or revoked"
@@ -72,6 +73,20 @@ def address_in(app: web.Application, request: web.Request) -> str:
     trusted = app[DEPS].trusted_proxies
     forwarded = tuple(request.headers.getall(_X_FORWARDED_FOR, ())) if trusted else ()
     return client_address(request.remote or "", forwarded, trusted)
+
+
+def is_secure(request: web.Request) -> bool:
+    """Did the client come by https? TOCSIN_PUBLIC_URL says so for all, a trusted proxy for each request."""
+    return is_secure_in(request.app, request)
+
+
+def is_secure_in(app: web.Application, request: web.BaseRequest) -> bool:
+    """The same, before *request* has come to a route of *app*."""
+    if app[DEPS].public_url.startswith("https:"):
+        return True
+    trusted = app[DEPS].trusted_proxies
+    forwarded = request.headers.get(_X_FORWARDED_PROTO, "") if trusted else ""
+    return bool(forwarded) and came_by_https(request.remote or "", forwarded, trusted)
 
 
 @web.middleware

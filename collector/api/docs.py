@@ -9,6 +9,7 @@ from collector.api.auth import NEEDS
 from collector.api.deps import deps
 from collector.api.openapi import page
 from collector.api.openapi.document import build
+from collector.api.page_headers import NO_DEVICES, PERMISSIONS_POLICY
 
 # Made when it is first asked for.
 TEXTS: web.AppKey[dict[str, bytes]] = web.AppKey("texts", dict)
@@ -16,6 +17,7 @@ _HEADERS: Final = {
     "Content-Security-Policy": page.POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
+    PERMISSIONS_POLICY: NO_DEVICES,
     hdrs.CACHE_CONTROL: "no-cache",
 }
 

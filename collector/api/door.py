@@ -16,7 +16,6 @@ from multidict import istr
 
 from collector.api import auth, marks, problems, ratelimit
 from collector.api.auth import NEEDS, Handler
-from collector.api.deps import DEPS
 from collector.api.watch import took
 from collector.core.bucket import Standing
 from collector.metrics import http_requests
@@ -36,7 +35,6 @@ def before(app: web.Application, inner: Handler) -> Handler:
         if needed is None and ratelimit.counts(path)
     )
     routes = _tree(path for _, path in needs if ratelimit.counts(path))
-    public_url = app[DEPS].public_url
 
     async def door(request: web.Request) -> web.StreamResponse:
         path = request.path
@@ -47,7 +45,7 @@ def before(app: web.Application, inner: Handler) -> Handler:
         if reason is None:
             return await inner(request)
         standing = await ratelimit.spend(app, auth.address_in(app, request))
-        answer = _refusal(request, reason, standing, public_url)
+        answer = _refusal(request, reason, standing, secure=auth.is_secure_in(app, request))
         route = _route(routes, path)
         http_requests.answered(route, answer.status)
         took(request.method, route, time.perf_counter() - start)
@@ -86,12 +84,12 @@ def _is_plain(request: web.Request) -> bool:
     )
 
 
-def _refusal(request: web.Request, reason: str, standing: Standing, public_url: str) -> web.StreamResponse:
+def _refusal(request: web.Request, reason: str, standing: Standing, *, secure: bool) -> web.StreamResponse:
     """401, or 429 for an address that comes too often."""
     if standing.admitted:
-        answer = _Refusal(401, *_made(401, reason, None, public_url))
+        answer = _Refusal(401, *_made(401, reason, None, secure=secure))
     else:
-        answer = _Refusal(429, *_made(429, ratelimit.EXCEEDED, standing.retry_after_s, public_url))
+        answer = _Refusal(429, *_made(429, ratelimit.EXCEEDED, standing.retry_after_s, secure=secure))
     headers, now = answer.headers, time.time()
     headers[_DATE] = _date(int(now))
     headers[marks.X_REQUEST_ID] = marks.request_id(request.headers.get(marks.X_REQUEST_ID))
@@ -101,11 +99,11 @@ def _refusal(request: web.Request, reason: str, standing: Standing, public_url: 
 
 @lru_cache(maxsize=256)
 def _made(
-    status: int, message: str, retry_after: int | None, public_url: str
+    status: int, message: str, retry_after: int | None, *, secure: bool
 ) -> tuple[Sequence[tuple[str, str]], bytes]:
     """The headers that all answers of the kind have, and their body."""
     body, headers = problems.prepared(status, message, retry_after)
-    every = {**headers, hdrs.CONTENT_LENGTH: str(len(body)), **marks.common(public_url)}
+    every = {**headers, hdrs.CONTENT_LENGTH: str(len(body)), **marks.common(secure=secure)}
     return [(istr(name), value) for name, value in every.items()], body
 
 

@@ -2,7 +2,7 @@
 
 import re
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from http import HTTPStatus
 from itertools import count
@@ -23,10 +23,10 @@ _RUN, _REQUESTS = secrets.token_hex(12), count(1)
 
 
 @cache
-def common(public_url: str) -> Mapping[str, str]:
-    """The headers that are the same on all answers; browsers that came over TLS once are to come so again."""
+def common(*, secure: bool) -> Mapping[str, str]:
+    """The headers that are the same on all answers; a browser that came by https once is to come so again."""
     headers: dict[str, str] = {hdrs.SERVER: "tocsin", _X_CONTENT_TYPE_OPTIONS: "nosniff"}
-    if public_url.startswith("https://"):
+    if secure:
         headers[_HSTS] = _HALF_A_YEAR
     return headers
 
@@ -36,20 +36,15 @@ def request_id(sent: str | None) -> str:
     return sent if sent is not None and _SANE_ID.fullmatch(sent) else f"{_RUN}{next(_REQUESTS):08x}"
 
 
-def marking(public_url: str) -> Callable[[web.Request, web.StreamResponse], Awaitable[None]]:
-    """What gives the application's answers their marks, just before their headers are sent."""
-    same = common(public_url)
-
-    async def mark(request: web.Request, response: web.StreamResponse) -> None:
-        if type(response) is not web.Response and isinstance(response, web.HTTPException):
-            problems.reshape(response)
-        headers = response.headers
-        headers.update(same)
-        headers[X_REQUEST_ID] = request.get(REQUEST_ID) or request_id(None)
-        # What comes next on such a connection is nobody's to say.
-        if request.content.exception() is not None or response.status == HTTPStatus.REQUEST_TIMEOUT:
-            response.force_close()
-            headers[hdrs.CONNECTION] = "close"
-        ratelimit.mark(request, response, auth.address)
-
-    return mark
+async def mark(request: web.Request, response: web.StreamResponse) -> None:
+    """Give an answer of the application its marks, just before its headers are sent."""
+    if type(response) is not web.Response and isinstance(response, web.HTTPException):
+        problems.reshape(response)
+    headers = response.headers
+    headers.update(common(secure=auth.is_secure(request)))
+    headers[X_REQUEST_ID] = request.get(REQUEST_ID) or request_id(None)
+    # What comes next on such a connection is nobody's to say.
+    if request.content.exception() is not None or response.status == HTTPStatus.REQUEST_TIMEOUT:
+        response.force_close()
+        headers[hdrs.CONNECTION] = "close"
+    ratelimit.mark(request, response, auth.address)

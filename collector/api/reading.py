@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime, time
 from typing import Any
+from urllib.parse import parse_qs
 from uuid import UUID
 
 import orjson
@@ -21,6 +22,7 @@ READ_S = 30.0
 MAX_DEPTH = 64
 _HUGE = 10**18
 _BOM = b"\xef\xbb\xbf"
+_FORM = "application/x-www-form-urlencoded"
 _RAW: web.RequestKey[bytes] = web.RequestKey("raw_body", bytes)
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -56,6 +58,17 @@ async def body(request: web.Request) -> dict[str, Any]:
     if b"\\u0000" in raw:
         _refuse_nul(value)
     return value
+
+
+async def form(request: web.Request, most_fields: int) -> dict[str, list[str]]:
+    """The texts of the form that was sent, by their names. Raises Invalid for anything but a plain form."""
+    raw = await raw_body(request)
+    if raw and request.content_type != _FORM:
+        raise Invalid({"body": f"must be {_FORM}"})
+    try:
+        return parse_qs(raw.decode(), keep_blank_values=True, max_num_fields=most_fields)
+    except ValueError:
+        raise Invalid({"body": "cannot be read as a form"}) from None
 
 
 def ok(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> web.Response:

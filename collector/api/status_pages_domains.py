@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from aiohttp import hdrs, web
 
 from collector.api import status_pages_entry, status_pages_public, status_pages_public_subscribers
-from collector.api.auth import Handler
+from collector.api.auth import Handler, is_secure
 from collector.api.deps import deps
 from collector.api.status_pages_public import MET, PUBLIC, Met
 from collector.core.statuspage_fields import is_domain
@@ -75,5 +75,5 @@ async def _found(request: web.Request, host: str) -> Met | None:
         return None
     if site is None:
         return None
-    scheme, mails = urlsplit(at_hand.public_url).scheme, at_hand.transport.mailer is not None
+    scheme, mails = "https" if is_secure(request) else "http", at_hand.transport.mailer is not None
     return Met(site, status_places.at_domain(scheme, host, mails=mails))

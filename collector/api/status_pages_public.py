@@ -10,9 +10,10 @@ from aiohttp import hdrs, web
 from multidict import CIMultiDict
 
 from collector.api.deps import deps
+from collector.api.page_headers import NO_DEVICES, PERMISSIONS_POLICY
 from collector.api.status_pages_cache import Site, Sites, Text, text_of
 from collector.core.statuspage import is_slug
-from collector.core.statuspage_gate import Tries, admits
+from collector.core.statuspage_gate import admits
 from collector.services.status_pages_view import View
 from collector.web import status, status_badges, status_data, status_feeds, status_places
 from collector.web.status_places import Place
@@ -44,7 +45,6 @@ class Public:
     """What the handlers keep between requests."""
 
     sites: Sites = field(default_factory=Sites)
-    tries: Tries = field(default_factory=Tries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +183,7 @@ def missing(request: web.Request) -> web.Response:
         hdrs.VARY: hdrs.ACCEPT_LANGUAGE,
         hdrs.CACHE_CONTROL: "no-cache",
         "X-Content-Type-Options": "nosniff",
+        PERMISSIONS_POLICY: NO_DEVICES,
     }
     text = status.missing(words_for(request))
     return web.Response(status=404, text=text, content_type=_HTML, charset="utf-8", headers=headers)
@@ -222,7 +223,7 @@ async def _open(request: web.Request, name: str, draw: Draw, kind: str) -> web.R
 
 def _text(found: Met, name: str, draw: Draw, kind: str, words: Words) -> Text:
     site, place = found.site, found.place
-    key = (name, place.base, words.tag)
+    key = (name, place.url, words.tag)
     if (known := site.texts.get(key)) is None:
         view = site.view
         fading = (iso(view.at), words.moment(view.at))
@@ -255,6 +256,7 @@ def _headers(view: View, kind: str) -> dict[str, str]:
         _POLICY: policy(page.branding.get("logo")),
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer",
+        PERMISSIONS_POLICY: NO_DEVICES,
         hdrs.CACHE_CONTROL: "private, no-cache" if page.visibility == "private" else "public, no-cache",
         hdrs.VARY: varies,
     }

@@ -3,13 +3,13 @@
 import time
 from collections.abc import Awaitable, Callable
 from typing import Final
-from urllib.parse import parse_qs
 
 from aiohttp import hdrs, web
 
 from collector.api.auth import address
 from collector.api.deps import deps
-from collector.api.reading import raw_body
+from collector.api.page_headers import NO_DEVICES, PERMISSIONS_POLICY
+from collector.api.reading import form as sent_form
 from collector.api.status_pages_public import PUBLIC, Met, form, may_enter, met, missing, words_for
 from collector.channels.email import is_address
 from collector.core.client_address import network
@@ -34,6 +34,7 @@ _HEADERS: Final = {
     # The address of the page is what permits what is on it.
     "Referrer-Policy": "no-referrer",
     "X-Robots-Tag": "noindex",
+    PERMISSIONS_POLICY: NO_DEVICES,
     hdrs.CACHE_CONTROL: "no-store",
     hdrs.VARY: hdrs.ACCEPT_LANGUAGE,
 }
@@ -145,12 +146,8 @@ async def _entered(request: web.Request) -> Met | web.Response:
 
 
 async def _fields(request: web.Request) -> dict[str, list[str]]:
-    """What a form sent. Raises Invalid where the body cannot be read."""
-    text = (await raw_body(request)).decode("utf-8", "replace")
-    try:
-        return parse_qs(text, keep_blank_values=True, max_num_fields=MAX_COMPONENTS + 10)
-    except ValueError:
-        return {}
+    """What a form sent. Raises Invalid for anything else."""
+    return await sent_form(request, MAX_COMPONENTS + 10)
 
 
 def _page(text: str, status: int = 200) -> web.Response:

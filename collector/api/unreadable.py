@@ -6,11 +6,14 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 import structlog
-from aiohttp import web
+from aiohttp import web, web_protocol
 from aiohttp.abc import AbstractStreamWriter
+from aiohttp.http import HttpRequestParser
+from aiohttp.http_exceptions import HttpProcessingError
 
 from collector.api import marks, problems, ratelimit
 from collector.api.deps import DEPS
+from collector.core.client_address import client_address
 from collector.metrics import http_requests
 
 log = structlog.get_logger()
@@ -18,6 +21,7 @@ log = structlog.get_logger()
 _NO_HTTP: Final = {
     "request": "must be HTTP/1.1: a method and an encoding that are known, no line over 8190 bytes"
 }
+_SENT: Final[WeakKeyDictionary[BaseException, bytes]] = WeakKeyDictionary()
 # aiohttp tells of a connection whose server it is, and not whose application.
 _APPS: Final[WeakKeyDictionary[web.Server, web.Application]] = WeakKeyDictionary()
 
@@ -30,22 +34,37 @@ def answer_for(server: web.Server, app: web.Application) -> None:
     """
     _APPS[server] = app
     web.RequestHandler.handle_error = _answer  # type: ignore[assignment, method-assign]
+    web_protocol.HttpRequestParser = _Parser  # type: ignore[attr-defined]
+
+
+class _Parser(HttpRequestParser):
+    """Keeps with an error the bytes that it is about: a trusted proxy says in them who sent them."""
+
+    def feed_data(self, data: bytes, *rest: Any) -> Any:
+        try:
+            return super().feed_data(data, *rest)
+        except HttpProcessingError as error:
+            _SENT[error] = data
+            raise
 
 
 class _Counted(web.Response):
     """An answer that counts its request when it is sent: only then can a bucket be waited for."""
 
-    def __init__(self, app: web.Application | None, status: int, why: str) -> None:
+    def __init__(self, app: web.Application | None, status: int, error: BaseException | None) -> None:
         details = _NO_HTTP if status == 400 else None
         told = problems.problem(status, "The request cannot be read", details=details)
         super().__init__(body=told.body, status=status, headers=_marked(told.headers, app))
-        self._app, self._why = app, why
+        self._app, self._why = app, type(error).__name__
+        self._forwarded = _forwarded(_SENT.get(error, b"")) if error is not None else ()
 
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter | None:
         if self._app is not None:
-            standing = await ratelimit.spend(self._app, request.remote or "")
+            trusted = self._app[DEPS].trusted_proxies
+            address = client_address(request.remote or "", self._forwarded, trusted)
+            standing = await ratelimit.spend(self._app, address)
             if standing.admitted:
-                log.info("unreadable request", remote=request.remote, error=self._why)
+                log.info("unreadable request", remote=address, error=self._why)
             else:
                 over = problems.problem(429, ratelimit.EXCEEDED, retry_after=standing.retry_after_s)
                 self.set_status(429)
@@ -70,7 +89,7 @@ def _answer(
     server = connection._manager  # noqa: SLF001 - it says so nowhere else
     app = _APPS.get(server) if server is not None else None
     if status < 500:
-        response: web.Response = _Counted(app, status, type(exc).__name__)
+        response: web.Response = _Counted(app, status, exc)
     else:
         log.error("request failed outside its handler", exc_info=exc)
         told = problems.problem(status, "Something went wrong here")
@@ -82,5 +101,16 @@ def _answer(
 
 
 def _marked(headers: Mapping[str, Any], app: web.Application | None) -> dict[str, str]:
-    public_url = app[DEPS].public_url if app is not None else ""
-    return {**headers, **marks.common(public_url), marks.X_REQUEST_ID: marks.request_id(None)}
+    secure = app is not None and app[DEPS].public_url.startswith("https:")
+    return {**headers, **marks.common(secure=secure), marks.X_REQUEST_ID: marks.request_id(None)}
+
+
+def _forwarded(sent: bytes) -> tuple[str, ...]:
+    """The lines of X-Forwarded-For in the head that *sent* begins with."""
+    head = sent.partition(b"\r\n\r\n")[0]
+    named = (line.partition(b":") for line in head.split(b"\r\n")[1:])
+    return tuple(
+        value.decode("latin-1").strip()
+        for name, _, value in named
+        if name.strip().lower() == b"x-forwarded-for"
+    )

@@ -27,6 +27,17 @@ def client_address(peer: str, forwarded: tuple[str, ...], trusted: tuple[Network
     return str(last)
 
 
+def came_by_https(peer: str, forwarded: str, trusted: tuple[Network, ...]) -> bool:
+    """Does a trusted proxy say in X-Forwarded-Proto that the client came by https?
+
+    Of a chain of proxies the first one spoke with the client, and stands in front.
+    """
+    last = _address(peer)
+    if last is None or not _among(last, trusted):
+        return False
+    return forwarded.partition(",")[0].strip().lower() == "https"
+
+
 def network(address: str) -> str:
     """What is one client: who has one IPv6 address has as many as he likes of its /64."""
     found = _address(address)

@@ -246,3 +246,18 @@ async def test_a_flood_of_what_cannot_be_read_is_limited_and_then_told_nothing_e
     assert (
         int(guess.headers["X-RateLimit-Remaining"]) < 100
     )  # the same bucket, which takes a minute for these
+
+
+async def test_what_cannot_be_read_is_counted_on_the_client_of_a_trusted_proxy(api: Api) -> None:
+    def odd(client: str) -> bytes:
+        return f"FOO /v1/me HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: {client}\r\n\r\n".encode()
+
+    async with limited(api, trusted_proxies=(ip_network("127.0.0.0/8"),)) as here:
+        for _ in range(20):
+            await raw(here, odd("192.0.2.1"))
+        first, other = await raw(here, odd("192.0.2.1")), await raw(here, odd("192.0.2.1, 192.0.2.2"))
+        bare = await raw(here, b"FOO /v1/me HTTP/1.1\r\n\r\n")
+
+    left = [int(headers["X-RateLimit-Remaining"]) for _, headers, _ in (first, other, bare)]
+    assert left[0] < 199
+    assert left[1:] == [199, 199]

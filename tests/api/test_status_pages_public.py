@@ -26,9 +26,9 @@ async def visit(api: Api, path: str, **options: Any) -> Answer:
     return await api.with_token(None).get(f"/status/{path}", **options)
 
 
-async def enter(api: Api, slug: str, password: str) -> Answer:
+async def enter(api: Api, slug: str, password: str, **headers: str) -> Answer:
     body = urlencode({"password": password}).encode()
-    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    headers |= {"Content-Type": "application/x-www-form-urlencoded"}
     return await api.with_token(None).post(f"/status/{slug}", body, headers=headers)
 
 
@@ -146,9 +146,7 @@ async def test_tries_are_limited(api: Api) -> None:
 
     assert seen == [403] * 5 + [429]
     late = await enter(api, "inner", "sesame")
-    assert (late.status, int(late.headers["Retry-After"]) > 0) == (429, True)
-    api.clock.ahead = timedelta(minutes=6)
-    assert (await enter(api, "inner", "sesame")).status == 303
+    assert (late.status, 0 < int(late.headers["Retry-After"]) <= 60) == (429, True)
 
 
 async def test_an_open_page_takes_no_password(api: Api) -> None:

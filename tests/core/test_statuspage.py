@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from collector.core.statuspage import MAX_SLUG, Health, Shown, held_after, is_slug, overall, shown, slug_of
 from collector.core.statuspage_bars import DAYS, WIDTH, bars, said
 from collector.core.statuspage_colour import brand
-from collector.core.statuspage_gate import OPEN_FOR, TRIES, Tries, admits, ticket
+from collector.core.statuspage_gate import OPEN_FOR, admits, ticket
 from collector.core.statuspage_style import cleaned, is_stylesheet
 from shared.ids import uuid7
 
@@ -139,11 +139,3 @@ def test_a_ticket_is_of_its_page_its_password_and_its_time() -> None:
 @given(st.text())
 def test_no_text_is_a_ticket_and_none_is_an_error(text: str) -> None:
     assert not admits(text, uuid7(), "kept", NOW)
-
-
-def test_tries_of_one_address_do_not_shut_out_another() -> None:
-    tries, page = Tries(), uuid7()
-
-    assert [tries.wait_s(page, "one", NOW) > 0 for _ in range(TRIES + 1)] == [False] * TRIES + [True]
-    assert tries.wait_s(page, "other", NOW) == 0
-    assert tries.wait_s(page, "one", NOW + timedelta(seconds=tries.wait_s(page, "one", NOW))) == 0

@@ -4,24 +4,23 @@ import base64
 import binascii
 import secrets
 from typing import Any, Final
-from urllib.parse import parse_qsl, quote
+from urllib.parse import quote
 
 import orjson
 from aiohttp import hdrs, web
 
+from collector.api.auth import is_secure
 from collector.api.console.site import SITE
-from collector.api.console.state import VISITOR, cookie, secure
-from collector.api.reading import raw_body
+from collector.api.console.state import VISITOR, cookie
+from collector.api.reading import form
 from collector.core import console
 from collector.web.console import form_reading, render
 from collector.web.console.render import Flash, Frame
-from shared.errors import Invalid
 
 PART: Final = "X-Part"
 _SAID: Final = "tocsin_said"
 _THEME: Final = "tocsin_theme"
 _LONGEST: Final = 400
-_FORM: Final = "application/x-www-form-urlencoded"
 _MOST_FIELDS: Final = 20_000
 
 
@@ -59,7 +58,7 @@ def back(request: web.Request, path: str, said: str = "", *, tone: str = "good")
             max_age=60,
             httponly=True,
             samesite="Lax",
-            secure=secure(request),
+            secure=is_secure(request),
         )
     return answer
 
@@ -74,14 +73,7 @@ def sign_in_first(request: web.Request) -> web.Response:
 
 async def posted(request: web.Request) -> form_reading.Posted:
     """The texts of the form that was sent, by their names. Raises Invalid for anything but a plain form."""
-    raw = await raw_body(request)
-    if raw and request.content_type != _FORM:
-        raise Invalid({"body": f"must be {_FORM}"})
-    try:
-        pairs = parse_qsl(raw.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
-    except ValueError:
-        raise Invalid({"body": "cannot be read as a form"}) from None
-    return form_reading.sent(pairs)
+    return await form(request, _MOST_FIELDS)
 
 
 def value(posted_: form_reading.Posted, name: str) -> str:

@@ -18,6 +18,7 @@ from collector.api.console.answers import page, posted, sign_in_first, value
 from collector.api.console.site import SITE, Page, Site
 from collector.api.console.state import STATE, VISITOR, State, cookie, signed_out
 from collector.api.deps import DEPS, deps
+from collector.api.page_headers import NO_DEVICES, PERMISSIONS_POLICY
 from collector.api.problems import AWAY
 from collector.api.status_pages_public import outdate, takes_gzip
 from collector.core import console
@@ -187,6 +188,7 @@ def _protect(answer: web.StreamResponse) -> None:
     headers["X-Content-Type-Options"] = "nosniff"
     headers.setdefault("X-Frame-Options", "DENY")
     headers["Referrer-Policy"] = "same-origin"
+    headers[PERMISSIONS_POLICY] = NO_DEVICES
     headers["Cross-Origin-Opener-Policy"] = "same-origin"
 
 

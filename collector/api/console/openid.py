@@ -9,9 +9,10 @@ from urllib.parse import quote
 import orjson
 from aiohttp import hdrs, web
 
+from collector.api.auth import is_secure
 from collector.api.console.answers import page
 from collector.api.console.door import welcome
-from collector.api.console.state import STATE, browser, secure
+from collector.api.console.state import STATE, browser
 from collector.api.deps import deps
 from collector.core import console
 from collector.core.openid import PATIENCE, Attempt
@@ -38,7 +39,7 @@ async def go(request: web.Request) -> web.StreamResponse:
         max_age=int(PATIENCE.total_seconds()),
         httponly=True,
         samesite="Lax",
-        secure=secure(request),
+        secure=is_secure(request),
     )
     return answer
 
@@ -59,7 +60,7 @@ async def back(request: web.Request) -> web.StreamResponse:
     await openid.join(at_hand.db, user)
     cookie = await signing_in.enter(at_hand.db, user, browser(request), at_hand.now(), by="provider")
     answer = welcome(request, console.safe_next(attempt.after), cookie)
-    answer.del_cookie(_name(request), path="/", secure=secure(request), httponly=True, samesite="Lax")
+    answer.del_cookie(_name(request), path="/", secure=is_secure(request), httponly=True, samesite="Lax")
     return answer
 
 
@@ -89,7 +90,7 @@ async def _which(request: web.Request, attempt: Attempt, found: list[User]) -> w
 
 
 def _name(request: web.Request) -> str:
-    return f"__Host-{_COOKIE}" if secure(request) else _COOKIE
+    return f"__Host-{_COOKIE}" if is_secure(request) else _COOKIE
 
 
 def _attempt(request: web.Request) -> Attempt | None:

@@ -6,8 +6,7 @@ from typing import Final
 
 from aiohttp import hdrs, web
 
-from collector.api.auth import REQUEST_ID, address
-from collector.api.deps import deps
+from collector.api.auth import REQUEST_ID, address, is_secure
 from collector.core.access import Actor
 from collector.services.console_sessions import Browser, Finder, Visitor, actor
 from collector.services.signing_in import Door
@@ -45,14 +44,9 @@ def browser(request: web.Request) -> Browser:
     return Browser(address(request), printable, request.get(REQUEST_ID))
 
 
-def secure(request: web.Request) -> bool:
-    """Do browsers come by https?"""
-    return deps(request).public_url.startswith("https:")
-
-
 def cookie_name(request: web.Request) -> str:
     """With the prefix by which browsers bind a cookie to this very host, where they can."""
-    return f"__Host-{_PLAIN}" if secure(request) else _PLAIN
+    return f"__Host-{_PLAIN}" if is_secure(request) else _PLAIN
 
 
 def cookie(request: web.Request) -> str:
@@ -69,10 +63,12 @@ def signed_in(request: web.Request, answer: web.StreamResponse, value: str, seco
         max_age=seconds,
         httponly=True,
         samesite="Lax",
-        secure=secure(request),
+        secure=is_secure(request),
     )
 
 
 def signed_out(request: web.Request, answer: web.StreamResponse) -> None:
     """Take the cookie back."""
-    answer.del_cookie(cookie_name(request), path="/", httponly=True, samesite="Lax", secure=secure(request))
+    answer.del_cookie(
+        cookie_name(request), path="/", httponly=True, samesite="Lax", secure=is_secure(request)
+    )

@@ -29,6 +29,7 @@ _SELF: Final[dict[str, Operation]] = {
             "Cache-Control": "Ask each time",
             "Content-Security-Policy": "No scripts, nothing from elsewhere",
             "Referrer-Policy": "Nobody is told who links to him",
+            "Permissions-Policy": "No devices",
         },
     ),
 }

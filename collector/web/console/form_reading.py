@@ -1,7 +1,7 @@
 """What a form was sent with, as the body that the API would be sent; the models then say what is wrong."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import orjson
@@ -135,11 +135,3 @@ def _json(form: Shape, text: str) -> Any:
 
 
 _READERS: Final = {"number": _number, "lines": _lines, "pairs": _pairs, "json": _json}
-
-
-def sent(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """The texts of a posted form by their names, in the order in which they came."""
-    found: dict[str, list[str]] = {}
-    for name, value in pairs:
-        found.setdefault(name, []).append(value)
-    return found

@@ -1,0 +1,22 @@
+"""What the answers for people have in common."""
+
+from typing import Final
+
+PERMISSIONS_POLICY: Final = "Permissions-Policy"
+# No page of ours wants any of a visitor's devices.
+NO_DEVICES: Final = ", ".join(
+    f"{name}=()"
+    for name in (
+        "accelerometer",
+        "browsing-topics",
+        "camera",
+        "display-capture",
+        "geolocation",
+        "gyroscope",
+        "magnetometer",
+        "microphone",
+        "midi",
+        "payment",
+        "usb",
+    )
+)
