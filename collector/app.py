@@ -77,7 +77,8 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     keyring = Keyring.parse(settings.secret_key)
-    await migrate(settings.database_url, utc_now())
+    if not await _migrated(settings.database_url, stop):
+        return 0
     async with AsyncExitStack() as stack:
         db = await Db.open(settings.database_url, size=_CONNECTIONS, name="tocsin collector")
         stack.push_async_callback(db.close)
@@ -101,6 +102,18 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
         await stop.wait()
         log.info("collector stops")
     return 0
+
+
+async def _migrated(url: str, stop: asyncio.Event) -> bool:
+    """Whether that was done before somebody wanted us to stop: it may have to wait for long."""
+    work, stopped = asyncio.ensure_future(migrate(url, utc_now())), asyncio.ensure_future(stop.wait())
+    await asyncio.wait({work, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    for task in (work, stopped):
+        task.cancel()
+    await asyncio.wait({work, stopped})
+    if not work.cancelled():
+        work.result()
+    return not work.cancelled()
 
 
 def _settle() -> None:

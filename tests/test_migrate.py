@@ -4,10 +4,12 @@ import asyncio
 
 import asyncpg
 import pytest
+from structlog.testing import capture_logs
 
 from collector.storage.migrate import Migration, known, migrate
 from shared.clock import utc_now
 from shared.errors import CannotStart
+from tests.waiting import WAITING
 
 ONE = Migration(1, "one", "CREATE TABLE one (n int)")
 TWO = Migration(2, "two", "CREATE TABLE two (n int)")
@@ -76,3 +78,39 @@ async def test_a_wrong_password_is_told_at_once(empty_database_url: str) -> None
     with pytest.raises(CannotStart, match="TOCSIN_DATABASE_URL cannot be used"):
         async with asyncio.timeout(10):
             await migrate(f"{user}:wrong@{rest}", utc_now())
+
+
+async def test_during_a_long_read_all_others_go_on_and_it_is_done_afterwards(empty_database_url: str) -> None:
+    """A backup reads every table for long; the schema waits, and nobody waits for the schema."""
+    later = Migration(2, "later", "ALTER TABLE one ADD COLUMN more int")
+    await migrate(empty_database_url, utc_now(), [ONE])
+    reader, writer = await asyncpg.connect(empty_database_url), await asyncpg.connect(empty_database_url)
+    backup = reader.transaction(isolation="repeatable_read", readonly=True)
+    await backup.start()
+    await reader.execute("LOCK TABLE one IN ACCESS SHARE MODE")
+    with capture_logs() as logs:
+        upgrade = asyncio.create_task(migrate(empty_database_url, utc_now(), [ONE, later]))
+        async with asyncio.timeout(30):
+            while not await writer.fetch(WAITING):
+                await asyncio.sleep(0.01)
+            # It waits for the upgrade's try to end, not for the read.
+            await writer.execute("INSERT INTO one VALUES (1)")
+        assert not upgrade.done()
+        await backup.rollback()
+        async with asyncio.timeout(60):
+            assert await upgrade == ["0002_later"]
+    assert await writer.fetchval("SELECT count(*) FROM one WHERE more IS NULL") == 1
+    await reader.close()
+    await writer.close()
+    assert [line["event"] for line in logs if "schema" in line["event"]] == [
+        "the schema waits for a long read, such as a backup, to end",
+        "schema migrated",
+    ]
+
+
+async def test_what_was_applied_is_logged(empty_database_url: str) -> None:
+    with capture_logs() as logs:
+        await migrate(empty_database_url, utc_now(), [ONE])
+        await migrate(empty_database_url, utc_now(), [ONE, TWO])
+        await migrate(empty_database_url, utc_now(), [ONE, TWO])
+    assert [line["applied"] for line in logs if "applied" in line] == ["all 1", ["0002_two"]]

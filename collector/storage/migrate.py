@@ -1,16 +1,24 @@
 """Bring the database to this program's version: numbered files, each once, whoever else tries it."""
 
+import asyncio
 import re
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.resources import files
 from typing import Final
 
+import asyncpg
+import structlog
+
 from collector.storage.db import Connection, patient
+from shared.backoff import full_jitter
 from shared.errors import CannotStart
+
+log = structlog.get_logger()
 
 _NAME: Final = re.compile(r"(\d{4})_([a-z0-9_]+)\.sql")
 _LOCK: Final = 0x746F6373696E  # any number that is ours
+_SAID_EVERY: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +41,34 @@ def known() -> list[Migration]:
 async def migrate(
     target: str | Connection, now: datetime, migrations: list[Migration] | None = None
 ) -> list[str]:
-    """Apply what is missing, all or nothing; the names of what was applied. Raises CannotStart."""
+    """Apply what is missing, all or nothing; the names of what was applied. Raises CannotStart.
+
+    While somebody reads a table for long that has to be changed, as a backup does, it tries again and again.
+    """
     wanted = known() if migrations is None else migrations
     if not isinstance(target, str):
         return await _apply(target, now, wanted)
     connection = await patient(target, "tocsin migrate")
     try:
-        return await _apply(connection, now, wanted)
+        return await _insist(connection, now, wanted)
     finally:
         await connection.close()
+
+
+async def _insist(connection: Connection, now: datetime, wanted: list[Migration]) -> list[str]:
+    """Between two tries all others get their turn: whoever waits for a table has everybody wait behind."""
+    for tries, rest_s in enumerate(full_jitter(1.0, 30.0)):
+        try:
+            done = await _apply(connection, now, wanted)
+        except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError):
+            if tries % _SAID_EVERY == 0:
+                log.warning("the schema waits for a long read, such as a backup, to end", tries=tries + 1)
+            await asyncio.sleep(rest_s)
+        else:
+            break
+    if done:
+        log.info("schema migrated", applied=done if len(done) < len(wanted) else f"all {len(done)}")
+    return done
 
 
 async def _apply(connection: Connection, now: datetime, wanted: list[Migration]) -> list[str]:
@@ -59,6 +86,7 @@ async def _apply(connection: Connection, now: datetime, wanted: list[Migration])
         )
         applied = await _applied(connection)
         _compare(applied, wanted)
+        await connection.execute("SET LOCAL lock_timeout = '2s'")
         for migration in wanted:
             if migration.version in applied:
                 continue
