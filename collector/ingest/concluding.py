@@ -8,7 +8,7 @@ from collector.core import certificate
 from collector.core import events as payloads
 from collector.core.incident import Decision, Deed, Tell, after, goes_on
 from collector.core.state import LocationState
-from collector.ingest.hours import between
+from collector.ingest.hours import between, end
 from collector.services import announcing
 from collector.services.holding import Around, monitor
 from collector.storage import certificates, events, evidence, incidents, judged, outages, rollups, timeline
@@ -200,8 +200,7 @@ async def _keep_outages(tx: Tx, writes: Writes, now: datetime) -> None:
         await outages.close(tx, writes.ended)
     if writes.began:
         await outages.open_(tx, writes.began)
-    hours = {
-        (monitor, hour) for monitor, _, at in (*writes.ended, *writes.began) for hour in between(at, now)
-    }
-    if hours:
-        await rollups.mark(tx, hours)
+    if changed := [(monitor, at) for monitor, _, at in (*writes.ended, *writes.began)]:
+        until = end(now, await rollups.until(tx))
+        if hours := {(monitor, hour) for monitor, at in changed for hour in between(at, until)}:
+            await rollups.mark(tx, hours)

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from collector.ingest import certificates, evidence, findings, marking
 from collector.ingest.columns import Columns, Part, flatten, kept_by, key_of, latest, mixed
-from collector.ingest.hours import touched
+from collector.ingest.hours import end, touched
 from collector.ingest.interning import Interner, clean
 from collector.ingest.judging import Judgement, Told, judge
 from collector.services.rule_watch import Watched
@@ -80,7 +80,8 @@ async def commit(
     errors = await interner.numbers({text for one in group for text in one.batch.errors})
     async with db.transaction() as tx:
         await deciding.begin(tx)
-        ordinals = await cursors.advance(tx, _runs(group), now)
+        advanced = await cursors.advance(tx, _runs(group), now)
+        ordinals = advanced.ordinals
         taken = [one for one in group if one.incarnation in ordinals]
         ranked = sorted(taken, key=lambda one: ordinals[one.incarnation])
         parts = [
@@ -90,7 +91,9 @@ async def commit(
         columns = flatten(parts, errors, now)
         stored, judgement, found = 0, Judgement(), False
         if columns.key:
-            stored, judgement = await _store(tx, ranked, columns, since, now)
+            stored, judgement = await _store(
+                tx, ranked, columns, since, now, rolled_until=end(now, advanced.rolled_until)
+            )
             await marking.mark(tx, columns, watched, now)
             # After the judgement, which locks monitors, too.
             found = await findings.note(tx, columns, now)
@@ -110,9 +113,18 @@ def _runs(group: Sequence[Submission]) -> list[Advance]:
 
 
 async def _store(
-    tx: Tx, ranked: Sequence[Submission], columns: Columns, since: datetime | None, now: datetime
+    tx: Tx,
+    ranked: Sequence[Submission],
+    columns: Columns,
+    since: datetime | None,
+    now: datetime,
+    *,
+    rolled_until: datetime,
 ) -> tuple[int, Judgement]:
-    """Move the states, copy the results, judge; the number of results stored and what was decided."""
+    """Move the states, copy the results, judge; the number of results stored and what was decided.
+
+    *rolled_until*: results of hours before it have these rolled up again.
+    """
     counting = await _counting(tx, ranked, columns)
     last = latest(columns, counting)
     moved = await states.move(tx, last)
@@ -122,7 +134,7 @@ async def _store(
         rows, keys = [rows[i] for i in places], [keys[i] for i in places]
         at_ms = [at_ms[i] for i in places]
     await results.copy(tx, rows)
-    if late := touched(keys, at_ms, now):
+    if late := touched(keys, at_ms, rolled_until):
         await rollups.mark(tx, late)
     await _keep_checkpoints(tx, columns)
     judgement = Judgement()

@@ -1,4 +1,4 @@
-"""Hours that are over, and so may be rolled up already: who changes what they say has to mark them."""
+"""Hours that may be rolled up already: who changes what they say has to mark them."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -10,20 +10,24 @@ _HOUR = timedelta(hours=1)
 _GRACE = timedelta(minutes=1)
 
 
-def over(now: datetime) -> datetime:
-    """Where the oldest hour begins that nobody can have rolled up yet."""
-    return (now - _GRACE).replace(minute=0, second=0, microsecond=0)
+def end(now: datetime, rolled_until: datetime | None) -> datetime:
+    """Where the oldest hour begins that nobody rolls up before we commit.
+
+    Hours before *rolled_until* are rolled up, be it by a clock that was ahead; others are while we are at it.
+    """
+    over = (now - _GRACE).replace(minute=0, second=0, microsecond=0)
+    return over if rolled_until is None else max(over, rolled_until)
 
 
-def between(at: datetime, now: datetime) -> list[datetime]:
-    """The hours from the one of *at* on that are over."""
+def between(at: datetime, end: datetime) -> list[datetime]:
+    """The hours from the one of *at* on to *end*."""
     first = at.replace(minute=0, second=0, microsecond=0)
-    return [first + n * _HOUR for n in range(max(0, (over(now) - first) // _HOUR))]
+    return [first + n * _HOUR for n in range(max(0, (end - first) // _HOUR))]
 
 
-def touched(keys: Sequence[int], at_ms: Sequence[int], now: datetime) -> set[tuple[int, datetime]]:
-    """(monitor, hour) of results in hours that are over; *keys* as in `Columns`."""
-    end_ms = (over(now) - EPOCH) // timedelta(milliseconds=1)
+def touched(keys: Sequence[int], at_ms: Sequence[int], end: datetime) -> set[tuple[int, datetime]]:
+    """(monitor, hour) of results in hours before *end*; *keys* as in `Columns`."""
+    end_ms = (end - EPOCH) // timedelta(milliseconds=1)
     if not at_ms or min(at_ms) >= end_ms:
         return set()
     late = {(key >> 16, at // 3_600_000) for key, at in zip(keys, at_ms, strict=True) if at < end_ms}

@@ -13,7 +13,7 @@ from collector.core import receptions
 from collector.ingest import marking
 from collector.ingest.columns import Columns, Part, flatten
 from collector.ingest.gathering import Gathering
-from collector.ingest.hours import touched
+from collector.ingest.hours import end, touched
 from collector.ingest.interning import Interner, clean
 from collector.ingest.judging import Ask, Judgement, Told, judge, pass_on, unasked
 from collector.services.rule_watch import Watch
@@ -109,7 +109,7 @@ class Pushes:
         await results.copy(tx, columns.rows)
         if self._watch is not None:
             await marking.mark(tx, columns, self._watch.monitors, now)
-        if late := touched(columns.key, columns.at_ms, now):
+        if late := touched(columns.key, columns.at_ms, end(now, where[kept[0].monitor].rolled_until)):
             await rollups.mark(tx, late)
         judgement = Judgement()
         if wanting:

@@ -28,8 +28,16 @@ class Cursor:
     last_seq: int
 
 
-async def advance(tx: Tx, runs: Sequence[Advance], now: datetime) -> dict[tuple[UUID, int], int]:
-    """Move the cursors that stand where the runs say; those moved, each with its incarnation's ordinal."""
+@dataclass(frozen=True, slots=True)
+class Advanced:
+    """The incarnations whose cursors moved, with their ordinals; hours before the other are rolled up."""
+
+    ordinals: dict[tuple[UUID, int], int]
+    rolled_until: datetime | None
+
+
+async def advance(tx: Tx, runs: Sequence[Advance], now: datetime) -> Advanced:
+    """Move the cursors that stand where the runs say."""
     rows = await tx.fetch(
         """
         UPDATE probe_cursors c SET last_seq = u.last, moved_at = $7
@@ -37,7 +45,7 @@ async def advance(tx: Tx, runs: Sequence[Advance], now: datetime) -> dict[tuple[
             AS u (probe_id, incarnation, session, low, high, last)
         WHERE c.probe_id = u.probe_id AND c.incarnation = u.incarnation AND c.session = u.session
             AND c.last_seq BETWEEN u.low AND u.high
-        RETURNING c.probe_id, c.incarnation, c.ordinal
+        RETURNING c.probe_id, c.incarnation, c.ordinal, (SELECT until FROM rollups_done) AS rolled_until
         """,
         [run.probe_id for run in runs],
         [run.incarnation for run in runs],
@@ -47,7 +55,8 @@ async def advance(tx: Tx, runs: Sequence[Advance], now: datetime) -> dict[tuple[
         [run.last for run in runs],
         now,
     )
-    return {(row["probe_id"], row["incarnation"]): row["ordinal"] for row in rows}
+    ordinals = {(row["probe_id"], row["incarnation"]): row["ordinal"] for row in rows}
+    return Advanced(ordinals, rows[0]["rolled_until"] if rows else None)
 
 
 async def read(tx: Tx, probe_id: UUID, incarnation: int) -> Cursor | None:

@@ -9,11 +9,12 @@ from collector.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """Where the results of a monitor go."""
+    """Where the results of a monitor go; hours before *rolled_until* are rolled up."""
 
     location: int
     revision: int
     paused: bool
+    rolled_until: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,8 @@ async def lock(tx: Tx, monitors: Sequence[int]) -> dict[int, Receiver]:
     """Lock the states of these monitors, which stand in their order; those that are gone are left out."""
     rows = await tx.fetch(
         """
-        SELECT s.monitor, s.location, s.revision, m.paused_at IS NOT NULL AS paused
+        SELECT s.monitor, s.location, s.revision, m.paused_at IS NOT NULL AS paused,
+            (SELECT until FROM rollups_done) AS rolled_until
         FROM unnest($1::int[]) AS u (monitor)
         JOIN states s ON s.monitor = u.monitor
         JOIN monitors m ON m.monitor = u.monitor
@@ -41,7 +43,10 @@ async def lock(tx: Tx, monitors: Sequence[int]) -> dict[int, Receiver]:
         """,
         list(monitors),
     )
-    return {row["monitor"]: Receiver(row["location"], row["revision"], row["paused"]) for row in rows}
+    return {
+        row["monitor"]: Receiver(row["location"], row["revision"], row["paused"], row["rolled_until"])
+        for row in rows
+    }
 
 
 async def move(tx: Tx, newest: Sequence[Newest]) -> set[tuple[int, int]]:

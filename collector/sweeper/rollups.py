@@ -12,6 +12,7 @@ from collector import metrics
 from collector.storage import leases, partitions, rollups
 from collector.storage.db import Db, Tx
 from collector.storage.rollups import HOUR
+from shared.clock import iso
 
 log = structlog.get_logger()
 
@@ -76,7 +77,7 @@ class Rollups:
             if epoch is None:
                 metrics.rollups_behind.set(0)
                 return False
-            until = await rollups.until(tx) or await _begin(tx, now)
+            until = await _until(tx, now)
             metrics.rollups_behind.set(max(0.0, (now - until).total_seconds()))
             over = (now - _GRACE - until) // HOUR
             if over < 1:
@@ -96,6 +97,17 @@ class Rollups:
         """The last monitor of which we made the hour at *until*; 0 when we have not begun with it."""
         place = self._place
         return place[2] if place is not None and place[:2] == (epoch, until) else 0
+
+
+async def _until(tx: Tx, now: datetime) -> datetime:
+    """The beginning of the next hour to make. Those that a clock ahead of time made are made again."""
+    until = await rollups.until(tx) or await _begin(tx, now)
+    if until <= now:
+        return until
+    hour = now.replace(minute=0, second=0, microsecond=0)
+    log.warning("hours were rolled up before they came: again", since=iso(hour), until=iso(until))
+    await rollups.done(tx, hour)
+    return hour
 
 
 async def _begin(tx: Tx, now: datetime) -> datetime:

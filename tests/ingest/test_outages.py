@@ -186,10 +186,15 @@ async def test_an_outage_that_reaches_back_marks_the_hours_that_are_over(db: Db)
 
 def test_an_hour_is_over_for_marks_a_minute_before_it_is_rolled_up() -> None:
     whole = utc_now().replace(minute=0, second=0, microsecond=0)
-    assert hours.over(whole + 59 * SECOND) == whole - HOUR
-    assert hours.over(whole + 60 * SECOND) == whole
-    assert hours.between(whole - SECOND, whole + 60 * SECOND) == [whole - HOUR]
-    assert hours.between(whole + HOUR, whole) == []
+    assert hours.end(whole + 59 * SECOND, None) == whole - HOUR
+    assert hours.end(whole + 60 * SECOND, whole - HOUR) == whole
+    assert hours.between(whole - SECOND, whole) == [whole - HOUR]
+    assert hours.between(whole + HOUR, whole - HOUR) == []
+
+
+def test_an_hour_that_is_rolled_up_takes_marks_whatever_the_clock_says() -> None:
+    whole = utc_now().replace(minute=0, second=0, microsecond=0)
+    assert hours.end(whole, whole + 2 * HOUR) == whole + 2 * HOUR
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from collector.core import uptime
 from collector.core.histogram import bucket_of
-from collector.ingest.hours import over
+from collector.ingest.hours import end as end_of_hours
 from collector.storage import rollups
 from collector.storage.db import Db
 from collector.sweeper.rollups import Rollups
@@ -121,7 +121,7 @@ async def lay(ground: Ground, history: History) -> None:
 
 async def arrive(ground: Ground, results: Sequence[Result], now: datetime) -> None:
     """Results come in one transaction, which marks what it must."""
-    end = over(now)
+    end = end_of_hours(now, None)
     async with ground.db.transaction() as tx:
         await tx.executemany(
             """
