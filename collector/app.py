@@ -168,7 +168,7 @@ async def _working(
                 ("sessions", sessions.turn, 1.0, sessions.bell),
                 ("credentials", credentials.turn, 30.0, None),
                 *watches(db, clock, steady, happened, opinions),
-                *upkeep(db, clock, keyring, settings, days),
+                *upkeep(db, clock, keyring, settings, days, transport),
             )
         )
         await _open(stack, settings, sessions, series, deps, shared_ports=shared_ports)
@@ -256,6 +256,7 @@ def _deps(
         public_url=settings.public_url.rstrip("/"),
         min_interval=settings.min_interval,
         now=clock.now,
+        hosts=settings.hosts or (),
         trusted_proxies=settings.trusted_proxies,
         plans=plans(
             settings.rate_per_minute,

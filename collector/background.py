@@ -22,6 +22,7 @@ from collector.ingest.steady import Steady
 from collector.ingest.verdicts import Verdicts
 from collector.ingest.writer import Writer
 from collector.services.database_clock import DatabaseClock
+from collector.services.domains import Prover
 from collector.services.opinions import Opinions
 from collector.services.rule_watch import Watch
 from collector.storage.db import Db
@@ -31,6 +32,7 @@ from collector.sweeper.alert_retention import AlertRetention
 from collector.sweeper.certificates import Certificates
 from collector.sweeper.days import Days
 from collector.sweeper.deadman import Deadman
+from collector.sweeper.domains import Domains
 from collector.sweeper.holds import Holds
 from collector.sweeper.idempotency import Idempotency
 from collector.sweeper.listening import Listening
@@ -191,7 +193,12 @@ async def days_of_results(db: Db, clock: DatabaseClock, settings: CollectorSetti
 
 
 def upkeep(
-    db: Db, clock: DatabaseClock, keyring: Keyring, settings: CollectorSettings, days: Days
+    db: Db,
+    clock: DatabaseClock,
+    keyring: Keyring,
+    settings: CollectorSettings,
+    days: Days,
+    transport: Transport,
 ) -> Sequence[Loop]:
     """Work that no other part waits for."""
     return (
@@ -204,6 +211,7 @@ def upkeep(
         ("idempotency keys", Idempotency(db, now=clock.agreed).turn, 60.0, None),
         ("flags", Flags(db, now=clock.now).turn, 60.0, None),
         ("status pages", StatusPages(db, now=clock.now).turn, 5.0, None),
+        ("custom domains", Domains(db, Prover(transport), now=clock.now).turn, 10.0, None),
         ("reopening", Reopening(db, now=clock.now).turn, 10.0, None),
         ("resealing", Resealing(db, keyring).turn, 600.0, None),
         ("agent metrics", _agent_metrics(db, clock, settings).turn, 10.0, None),

@@ -39,13 +39,24 @@ class ForgetfulResolver(aiodns.DNSResolver):
         answer.add_done_callback(self._heard)
         return answer
 
+    async def texts(self, name: str) -> list[str]:
+        """What the TXT records of *name* say. Raises aiodns.error.DNSError."""
+        asked = self.query_dns(name, "TXT")
+        asked.add_done_callback(self._heard)
+        found = [record.data for record in (await asked).answer]
+        return [
+            data.data.decode("utf-8", "replace") for data in found if isinstance(data, pycares.TXTRecordData)
+        ]
+
     def cancel(self) -> None:
         if self._emptying is not None:
             self._emptying.cancel()
             self._emptying = None
         super().cancel()
 
-    def _heard(self, answer: asyncio.Future[pycares.AddrInfoResult]) -> None:
+    def _heard(
+        self, answer: "asyncio.Future[pycares.AddrInfoResult] | asyncio.Future[pycares.DNSResult]"
+    ) -> None:
         if answer.cancelled() or not _failed(answer.exception()) or self._emptying is not None:
             return
         wait_s = self._emptied_at + _APART_S - time.monotonic()

@@ -253,6 +253,7 @@ TABLE: Final[Mapping[str, Setting]] = {
     "grpc_names": Setting(_many(_host), None, "names in its certificate, beside those of this machine"),
     "otlp_listen": Setting(_address, "127.0.0.1:4317", "where metrics come in over gRPC"),
     "public_url": Setting(_url, None, "base of every link; http:// and the address without it"),
+    "hosts": Setting(_many(_host), None, "further names of the service: no status page can have them"),
     "bootstrap_token": Setting(_token, None, "the first admin token, when the database is new"),
     "admin_email": Setting(_email, "admin@localhost", "the first user"),
     "secret_key": Setting(_keys, None, "encrypts secrets at rest; the first of a list encrypts, all decrypt"),
@@ -267,6 +268,9 @@ TABLE: Final[Mapping[str, Setting]] = {
     "rpc_urls": Setting(_rpc_urls, None, "Web3 nodes by chain: ethereum=https://...;polygon=..."),
     "smtp_url": Setting(_smtp_url, None, "mail server: smtp://user:password@host:587?starttls=1"),
     "mail_from": Setting(_mail_from, None, "sender of mails, like Tocsin <alerts@example.com>"),
+    "confirm_addresses": Setting(
+        _flag, "false", "does each mail address outside the team confirm once?", switch=True
+    ),
     "oidc_issuer": Setting(_web_url, None, "OpenID Connect: the provider that signs people in, by its URL"),
     "oidc_client_id": Setting(str, None, "what it knows this service as"),
     "oidc_client_secret": Setting(str, None, "and the secret for that, unless the client is public"),

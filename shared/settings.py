@@ -59,6 +59,7 @@ class DeclaredSettings:
     secret_key: str | None
     http_listen: str
     public_url: str
+    hosts: tuple[str, ...] | None
     min_interval: int
     max_monitors: int | None
     max_channels: int | None
@@ -78,6 +79,7 @@ class CollectorSettings:
     grpc_names: tuple[str, ...] | None
     otlp_listen: str
     public_url: str
+    hosts: tuple[str, ...] | None
     bootstrap_token: str | None
     admin_email: str
     secret_key: str | None
@@ -93,6 +95,7 @@ class CollectorSettings:
     deadman_url: str | None
     smtp_url: str | None
     mail_from: str | None
+    confirm_addresses: bool
     oidc_issuer: str | None
     oidc_client_id: str | None
     oidc_client_secret: str | None
@@ -135,6 +138,7 @@ class UpSettings:
     grpc_names: tuple[str, ...] | None
     otlp_listen: str
     public_url: str
+    hosts: tuple[str, ...] | None
     bootstrap_token: str | None
     admin_email: str
     secret_key: str | None
@@ -150,6 +154,7 @@ class UpSettings:
     deadman_url: str | None
     smtp_url: str | None
     mail_from: str | None
+    confirm_addresses: bool
     oidc_issuer: str | None
     oidc_client_id: str | None
     oidc_client_secret: str | None

@@ -262,6 +262,8 @@ MANUAL: list[tuple[str, tuple[type, ...], object, str, object, str]] = [
     ("oidc_client_id", (CollectorSettings,), None, "tocsin", "tocsin", ""),
     ("oidc_client_secret", (CollectorSettings,), None, "hush", "hush", ""),
     ("oidc_name", (CollectorSettings,), "single sign-on", "Example ID", "Example ID", ""),
+    ("hosts", (CollectorSettings, DeclaredSettings), None, "a.example.com", ("a.example.com",), "a:1"),
+    ("confirm_addresses", (CollectorSettings,), False, "true", True, "perhaps"),
     ("rpc_urls", (CollectorSettings,), None, "eth=https://a", "eth=https://a", "https://a"),
     ("deadman_url", (CollectorSettings,), None, "https://a/b?c", "https://a/b?c", "a/b"),
     ("plan", (CollectorSettings,), "pro", "FREE", "free", "gold"),

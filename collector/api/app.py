@@ -15,6 +15,7 @@ from collector.api import (
     problems,
     ratelimit,
     routes,
+    status_pages,
     status_pages_domains,
     status_pages_entry,
     status_pages_public,
@@ -26,6 +27,7 @@ from collector.api.deps import DEPS, Deps
 from collector.api.reading import MAX_BODY
 from collector.api.watch import watch
 from collector.services import monitor_reads
+from collector.services.domains import Prover
 from collector.services.tokens import Finder
 from shared.errors import CannotStart
 
@@ -44,6 +46,7 @@ def make(deps: Deps) -> web.Application:
     app[idempotency.AT_ONCE] = idempotency.gate()
     app[docs.TEXTS] = {}
     app[status_pages_public.PUBLIC] = status_pages_public.Public()
+    app[status_pages.PROVER] = Prover(deps.transport)
     app[status_pages_public_subscribers.ASKERS] = status_pages_public_subscribers.askers()
     app.cleanup_ctx.append(ratelimit.running)
     app.cleanup_ctx.append(status_pages_entry.counting)

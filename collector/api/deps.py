@@ -10,6 +10,7 @@ from collector.channels.transport import Transport
 from collector.core.bucket import PLANS, Plan
 from collector.core.client_address import Network
 from collector.core.seal import Keyring
+from collector.services.domains import Own
 from collector.services.following import Following
 from collector.services.heartbeats import Arrived, nobodys
 from collector.services.openid import Provider
@@ -23,8 +24,9 @@ from collector.storage.db import Db
 class Deps:
     """*public_url* has no slash at its end; *min_interval* is in seconds.
 
-    *trusted_proxies*: whose X-Forwarded-For is believed. *take*: what becomes of a ping, None where nobody
-    has its key. *series*: what takes metrics in; *otlp_url*: where they come in over gRPC.
+    *hosts*: names of the service beside that of *public_url*. *trusted_proxies*: whose X-Forwarded-For is
+    believed. *take*: what becomes of a ping, None where nobody has its key.
+    *series*: what takes metrics in; *otlp_url*: where they come in over gRPC.
     *probes_at*: where probes connect to. *openid*: who signs people in beside us, if anybody.
     *nodes*: of Web3, those of the deployment.
     """
@@ -37,6 +39,7 @@ class Deps:
     public_url: str
     min_interval: int
     now: Callable[[], datetime]
+    hosts: tuple[str, ...] = ()
     trusted_proxies: tuple[Network, ...] = ()
     plans: Mapping[str, Plan] = field(default_factory=lambda: PLANS)
     take: Callable[[Arrived], Awaitable[float | None]] = nobodys
@@ -50,6 +53,12 @@ class Deps:
 DEPS: web.AppKey[Deps] = web.AppKey("deps", Deps)
 # The same for a POST whose every transaction is a part of one: see idempotency.py.
 WITHIN: web.RequestKey[Deps] = web.RequestKey("within", Deps)
+
+
+def own(request: web.Request) -> Own:
+    """The names of the service itself."""
+    at_hand = deps(request)
+    return Own(at_hand.public_url, at_hand.hosts)
 
 
 def deps(request: web.Request) -> Deps:

@@ -47,6 +47,7 @@ BY_CLAIM: Final = frozenset(
         "/v1/monitors/bulk",
         "/v1/monitors/test",
         "/v1/monitors/{id}/ping",
+        "/v1/status-pages/{id}/verify-domain",
     }
 )
 # Longer than any of those takes.

@@ -134,6 +134,7 @@ ROUTES: tuple[tuple[str, str, Handler, Permission | None], ...] = (
     ("GET", "/v1/status-pages/{id}", status_pages.get, READ),
     ("PUT", "/v1/status-pages/{id}", status_pages.update, WRITE),
     ("DELETE", "/v1/status-pages/{id}", status_pages.delete, WRITE),
+    ("POST", "/v1/status-pages/{id}/verify-domain", status_pages.verify_domain, WRITE),
     ("GET", "/v1/status-pages/{id}/components", status_pages_components.list_, READ),
     ("POST", "/v1/status-pages/{id}/components", status_pages_components.add, WRITE),
     ("PUT", "/v1/status-pages/{id}/components", status_pages_components.arrange, WRITE),

@@ -7,14 +7,18 @@ from aiohttp import web
 
 from collector.api import conditions, paging
 from collector.api.auth import actor, caller
-from collector.api.deps import deps
+from collector.api.deps import deps, own
 from collector.api.reading import Query, body, no_content, ok, path_id, warned
 from collector.api.status_pages_parts import component
 from collector.core.statuspage import overall
+from collector.core.statuspage_domains import asked_of
 from collector.services import status_pages
+from collector.services.domains import Prover
 from collector.services.status_pages import Known
 from collector.services.status_pages_fields import WHAT
 from shared import ids
+
+PROVER: web.AppKey[Prover] = web.AppKey("prover", Prover)
 
 
 async def list_(request: web.Request) -> web.Response:
@@ -30,7 +34,7 @@ async def list_(request: web.Request) -> web.Response:
 async def create(request: web.Request) -> web.Response:
     at_hand = deps(request)
     known = await status_pages.create(
-        at_hand.db, actor(request), await body(request), at_hand.now(), public_url=at_hand.public_url
+        at_hand.db, actor(request), await body(request), at_hand.now(), own=own(request)
     )
     return ok(_whole(request, known), 201, conditions.tagged(known.page.revision))
 
@@ -47,7 +51,16 @@ async def update(request: web.Request) -> web.Response:
     at_hand, id_ = deps(request), await _found(request)
     only, sent = conditions.only(request), await body(request)
     known = await status_pages.update(
-        at_hand.db, actor(request), id_, sent, at_hand.now(), public_url=at_hand.public_url, only=only
+        at_hand.db, actor(request), id_, sent, at_hand.now(), own=own(request), only=only
+    )
+    return ok(_whole(request, known), headers=conditions.tagged(known.page.revision))
+
+
+async def verify_domain(request: web.Request) -> web.Response:
+    """A proof that is not there yet is an answer, not an error."""
+    at_hand = deps(request)
+    known = await status_pages.verify(
+        at_hand.db, request.app[PROVER], actor(request), _id(request), at_hand.now()
     )
     return ok(_whole(request, known), headers=conditions.tagged(known.page.revision))
 
@@ -76,11 +89,25 @@ def _whole(request: web.Request, known: Known) -> dict[str, Any]:
     return warned(answer, list(known.warnings))
 
 
+def _proof(known: Known) -> dict[str, Any] | None:
+    """What is to stand at the domain before it shows the page; either of both."""
+    page = known.page
+    if page.domain is None or known.answers:
+        return None
+    proof = asked_of(page.domain, page.id)
+    return {
+        "record": {"type": "TXT", "name": proof.record, "value": proof.value},
+        "file": {"url": proof.url, "content": proof.value},
+    }
+
+
 def _shown(request: web.Request, known: Known) -> dict[str, Any]:
     page = known.page
     return {
         "id": ids.show("sp", page.id),
         **status_pages.settable(page),
+        "domainVerified": known.answers if page.domain else None,
+        "domainProof": _proof(known),
         "url": f"{deps(request).public_url}/status/{page.slug}",
         "passwordSet": page.password is not None,
         "subscribers": known.counts.subscribers,

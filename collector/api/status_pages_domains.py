@@ -2,7 +2,6 @@
 
 from functools import lru_cache
 from typing import Final
-from urllib.parse import urlsplit
 
 from aiohttp import hdrs, web
 
@@ -10,6 +9,7 @@ from collector.api import status_pages_entry, status_pages_public, status_pages_
 from collector.api.auth import Handler, is_secure
 from collector.api.deps import deps
 from collector.api.status_pages_public import MET, PUBLIC, Met
+from collector.core.statuspage_domains import is_own
 from collector.core.statuspage_fields import is_domain
 from collector.web import status_places
 from shared.errors import Unavailable
@@ -40,7 +40,8 @@ _PATHS: Final[dict[tuple[str, str], Handler]] = {
 async def by_domain(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Of what a person could open, a page's domain has the page alone: no console, and no other page."""
     asked = request.headers.get(hdrs.HOST, "")
-    if request.path.startswith(_FOR_PROGRAMS) or _is_ours(asked, deps(request).public_url):
+    at_hand = deps(request)
+    if request.path.startswith(_FOR_PROGRAMS) or _is_ours(asked, at_hand.public_url, at_hand.hosts):
         return await handler(request)
     found = await _found(request, _name(asked))
     if found is None:
@@ -55,10 +56,10 @@ async def by_domain(request: web.Request, handler: Handler) -> web.StreamRespons
 
 
 @lru_cache(maxsize=1_024)
-def _is_ours(host: str, public_url: str) -> bool:
+def _is_ours(host: str, public_url: str, hosts: tuple[str, ...]) -> bool:
     """Addresses are; so is what every link of ours leads to."""
     host = _name(host)
-    return host == urlsplit(public_url).hostname or not is_domain(host) or host.replace(".", "").isdigit()
+    return is_own(host, public_url, hosts) or not is_domain(host) or host.replace(".", "").isdigit()
 
 
 def _name(host: str) -> str:

@@ -31,6 +31,13 @@ class HostResolver(AbstractResolver):
             raise OSError(None, "DNS lookup failed")
         return [_result(host, port, node) for node in found.nodes]
 
+    async def texts(self, name: str) -> list[str]:
+        """What the TXT records of *name* say. Raises OSError."""
+        try:
+            return await self._names.texts(name)
+        except aiodns.error.DNSError as error:
+            raise OSError(None, "DNS lookup failed") from error
+
     async def close(self) -> None:
         self._names.cancel()
 

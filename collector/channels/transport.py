@@ -100,6 +100,16 @@ class Transport:
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise NoAnswer(_why(error)) from None
 
+    async def texts(self, name: str, *, timeout_s: float) -> list[str]:
+        """What the TXT records of *name* say. Raises NoAnswer."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await self._names.texts(name)
+        except TimeoutError:
+            raise NoAnswer(f"no answer within {timeout_s:g} s") from None
+        except (OSError, ValueError):
+            raise NoAnswer(_UNRESOLVED) from None
+
     async def close(self) -> None:
         await self._session.close()
         await self._names.close()

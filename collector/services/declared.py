@@ -14,6 +14,7 @@ from collector.services.declared_deeds import Work, carry_out
 from collector.services.declared_items import Item, Names, items, keep, match, refer
 from collector.services.declared_kinds import SECTIONS
 from collector.services.declared_shape import Ground
+from collector.services.domains import Own
 from collector.services.monitors import Means
 from collector.storage import events, managed, retention
 from collector.storage.db import Tx
@@ -50,7 +51,7 @@ class _Undone(Exception):
 
 
 async def apply(
-    means: Means, who: Actor, body: Mapping[str, Any], clock: Callable[[], datetime], *, public_url: str
+    means: Means, who: Actor, body: Mapping[str, Any], clock: Callable[[], datetime], *, own: Own
 ) -> Outcome:
     """*body* has the sections, each a list, and ``plan`` and ``prune``.
 
@@ -61,7 +62,7 @@ async def apply(
     until = time.monotonic() + _PATIENCE_S
     for wait in full_jitter(_FIRST_S, _MOST_S):
         try:
-            done = await begun_again(lambda: _tried(means, who, asked, clock(), public_url))
+            done = await begun_again(lambda: _tried(means, who, asked, clock(), own))
         except Crossed:
             if time.monotonic() > until:
                 break
@@ -96,14 +97,14 @@ def _named(section: str, key: str) -> dict[str, str]:
     return {"section": section, "resource": SECTIONS[section].noun, "key": key}
 
 
-async def _tried(means: Means, who: Actor, asked: Asked, now: datetime, public_url: str) -> _Done:
+async def _tried(means: Means, who: Actor, asked: Asked, now: datetime, own: Own) -> _Done:
     """Raises Crossed."""
     try:
         async with means.db.transaction() as tx, impatient(tx) as db:
             if not await managed.lock(tx, who.team_id):
                 raise Crossed
             inner = replace(means, db=db, who=who, later=[])
-            ground = Ground(inner, who, public_url, now)
+            ground = Ground(inner, who, own, now)
             done = _Done(await _apply(tx, ground, asked), ground.forgotten)
             if asked.plan:
                 _undo(done)

@@ -31,6 +31,7 @@ from shared import ids
 
 _SHOWN = frozenset(
     {"id", "url", "subscribers", "passwordSet", "status", "revision", "createdAt", "updatedAt", "warnings"}
+    | {"domainVerified", "domainProof"}
 )
 _NOT_OF_A_COMPONENT = frozenset({"id", "status", "statusMode", "statusMessage", "order", "updatedAt"})
 _OF_A_COMPONENT = ("name", "description", "group", "monitorId")
@@ -66,9 +67,7 @@ async def read(ground: Ground, item: Body, before: Present | None) -> Reading:
 
 
 async def create(ground: Ground, item: Body) -> Made:
-    known = await status_pages.create(
-        ground.means.db, ground.who, item, ground.now, public_url=ground.public_url
-    )
+    known = await status_pages.create(ground.means.db, ground.who, item, ground.now, own=ground.own)
     return Made(known.page.id, known.warnings)
 
 
@@ -79,7 +78,7 @@ async def update(ground: Ground, before: Present, whole: Body) -> Sequence[str]:
     warnings: Sequence[str] = ()
     if body:
         known = await status_pages.update(
-            ground.means.db, ground.who, before.id, body, ground.now, public_url=ground.public_url
+            ground.means.db, ground.who, before.id, body, ground.now, own=ground.own
         )
         warnings = known.warnings
     if wanted is not None:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from collector.core.access import Actor
 from collector.services._shapes import members, shape
+from collector.services.domains import Own
 from collector.services.monitors import Means
 from collector.services.validation import to_json
 from collector.storage.db import Tx
@@ -19,14 +20,14 @@ NOT_DECLARED = "is not declared: it belongs to what happens, not to what is set"
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """*means* has the database and who asks; *public_url* is where the service itself is.
+    """*means* has the database and who asks; *own*: the names of the service itself.
 
     *forgotten* collects the numbers of monitors whose results are to go.
     """
 
     means: Means
     who: Actor
-    public_url: str
+    own: Own
     now: datetime
     forgotten: list[int] = field(default_factory=list)
 

@@ -4,19 +4,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlsplit
 from uuid import UUID
 
 from collector.core.access import Actor
 from collector.core.revision import require
 from collector.core.statuspage import MAX_SLUG, slug_of
+from collector.core.statuspage_domains import asked_of
 from collector.core.statuspage_fields import NewPage
 from collector.core.statuspage_fields import Page as Fields
-from collector.services import audit, hashing
+from collector.services import audit, domains, hashing
 from collector.services import status_pages_components as components
+from collector.services.domains import Own, Prover
 from collector.services.status_pages_components import Seen
-from collector.services.status_pages_fields import Wish, asked_for, record, there
+from collector.services.status_pages_fields import asked_for, record, there
 from collector.services.validation import to_json
+from collector.storage import domains as domain_table
 from collector.storage import status_pages as table
 from collector.storage.db import Db, Tx
 from collector.storage.status_pages import Counts, Page
@@ -28,10 +30,11 @@ _TRIES = 9
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A page with what is on it."""
+    """A page with what is on it; *answers*: is it what its domain shows?"""
 
     page: Page
     counts: Counts
+    answers: bool
     components: Sequence[Seen] = ()
     warnings: Sequence[str] = ()
 
@@ -47,21 +50,21 @@ def settable(page: Page) -> dict[str, Any]:
     }
 
 
-async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime, *, public_url: str) -> Known:
-    """Raises Invalid, Conflict."""
+async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime, *, own: Own) -> Known:
+    """*own*: the names of the service itself. Raises Invalid, Conflict."""
     said = asked_for(NewPage, body, {})
-    ours = _ours(said, public_url)
-    if said.faults or ours:
+    strangers: Mapping[str, str] = {}
+    if said.faults:
         async with db.connection() as tx:
             _, strangers = await components.named_first(tx, who.team_id, said)
-        ours |= strangers
-    asked = said.checked(ours)
+    asked = said.checked(strangers)
+    own.refuse(_domain(asked.domain))
     page = Page(
         team_id=who.team_id,
         id=ids.uuid7(),
         name=asked.name,
         slug=asked.slug or "",
-        domain=asked.domain and asked.domain.lower(),
+        domain=_domain(asked.domain),
         visibility=asked.visibility,
         password=await _hashed(who, asked.password),
         branding=to_json(asked.branding),
@@ -70,11 +73,11 @@ async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime, *, 
         updated_at=now,
     )
     async with db.transaction() as tx:
-        page = await _addressed(tx, page)
+        page = await _addressed(tx, page, None, now)
         await table.insert(tx, page)
         await components.add_first(tx, page, said, now)
         await record(tx, who, "create", page)
-        return await _known(tx, page, now, [*said.warnings, *_warnings(page)])
+        return await _known(tx, page, now, said.warnings)
 
 
 async def page(db: Db, team_id: int, limit: int | None, offset: int) -> tuple[list[Known], int]:
@@ -83,7 +86,8 @@ async def page(db: Db, team_id: int, limit: int | None, offset: int) -> tuple[li
         total = await table.count(tx, team_id)
         rows = await table.newest(tx, team_id, limit, offset)
         counts = await table.counts(tx, team_id, [row.id for row in rows])
-    return [Known(row, counts[row.id]) for row in rows], total
+        answering = await domain_table.answering(tx, team_id, [row.id for row in rows])
+    return [Known(row, counts[row.id], row.id in answering) for row in rows], total
 
 
 async def found(db: Db, team_id: int, id_: UUID) -> Page:
@@ -96,7 +100,7 @@ async def one(db: Db, team_id: int, id_: UUID, now: datetime) -> Known:
     """Raises NotFound."""
     async with db.connection() as tx:
         row = there(await table.get(tx, team_id, id_))
-        return await _known(tx, row, now, _warnings(row))
+        return await _known(tx, row, now)
 
 
 async def update(
@@ -106,7 +110,7 @@ async def update(
     body: Mapping[str, Any],
     now: datetime,
     *,
-    public_url: str,
+    own: Own,
     only: frozenset[str] | None = None,
 ) -> Known:
     """What changes nothing leaves the revision as it is; *only*: the revisions that may be changed.
@@ -118,23 +122,25 @@ async def update(
         before = there(await table.lock(tx, who.team_id, id_))
         require(before.revision, only)
         said = asked_for(Fields, _merged(body, before), settable(before))
-        asked = said.checked(_ours(said, public_url, before.domain))
+        asked = said.checked({})
+        own.refuse(_domain(asked.domain), before.domain)
         after = replace(
             before,
             name=asked.name,
             slug=asked.slug or before.slug,
-            domain=asked.domain and asked.domain.lower(),
+            domain=_domain(asked.domain),
             visibility=asked.visibility,
             password=hashed if "password" in body else before.password,
             branding=to_json(asked.branding),
         )
         if after != before:
             after = replace(after, revision=before.revision + 1, updated_at=now)
-            await table.save(tx, await _addressed(tx, after))
+            after = await _addressed(tx, after, before, now)
+            await table.save(tx, after)
             changed = audit.differing(settable(before), settable(after))
             changed += ["password"] if before.password != after.password else []
             await record(tx, who, "update", after, changed)
-        return await _known(tx, after, now, [*said.warnings, *_warnings(after)])
+        return await _known(tx, after, now, said.warnings)
 
 
 async def delete(db: Db, who: Actor, id_: UUID, *, only: frozenset[str] | None = None) -> None:
@@ -146,13 +152,14 @@ async def delete(db: Db, who: Actor, id_: UUID, *, only: frozenset[str] | None =
         await record(tx, who, "delete", row)
 
 
-def _ours(said: Wish[Any], public_url: str, before: str | None = None) -> dict[str, str]:
-    """At the host of the service itself is the console, and no page, but for one that was there *before*."""
-    domain = said.said.get("domain")
-    if not isinstance(domain, str) or domain.lower() in {before, ""}:
-        return {}
-    ours = domain.lower() == urlsplit(public_url).hostname
-    return {"domain": "must not be the host of this service itself"} if ours else {}
+async def verify(db: Db, prover: Prover, who: Actor, id_: UUID, now: datetime) -> Known:
+    """Look for the proof of its domain now. Raises NotFound, Unavailable."""
+    await domains.verify(db, prover, who, id_, now)
+    return await one(db, who.team_id, id_, now)
+
+
+def _domain(said: str | None) -> str | None:
+    return said.lower() if said else None
 
 
 def _merged(body: Mapping[str, Any], before: Page) -> dict[str, Any]:
@@ -179,10 +186,9 @@ async def _hashed_anew(db: Db, who: Actor, id_: UUID, body: Mapping[str, Any]) -
     return await _hashed(who, password)
 
 
-async def _addressed(tx: Tx, page: Page) -> Page:
+async def _addressed(tx: Tx, page: Page, before: Page | None, now: datetime) -> Page:
     """The page with addresses that are its own now. Raises Conflict."""
-    if not await table.claim(tx, page.team_id, page.id, "domain", page.domain):
-        raise Conflict("Another status page has this domain")
+    page = await domains.addressed(tx, page, before, now)
     if page.slug:
         if not await table.claim(tx, page.team_id, page.id, "slug", page.slug):
             raise Conflict("Another status page has this slug")
@@ -202,11 +208,21 @@ def _slugs(page: Page) -> Iterator[str]:
     yield f"{base[: MAX_SLUG - 13].rstrip('-')}-{page.id.hex[-12:]}"
 
 
-def _warnings(page: Page) -> list[str]:
-    shut = page.visibility == "private" and page.password is None
-    return ["the page is private and has no password: nobody can see it"] if shut else []
+def _warnings(page: Page, *, answers: bool) -> list[str]:
+    said = []
+    if page.visibility == "private" and page.password is None:
+        said.append("the page is private and has no password: nobody can see it")
+    if page.domain is not None and not answers:
+        proof = asked_of(page.domain, page.id)
+        said.append(
+            f"{page.domain} does not show the page before it is proved: "
+            f"put the TXT record {proof.record} there with the value {proof.value}"
+        )
+    return said
 
 
-async def _known(tx: Tx, page: Page, now: datetime, warnings: Sequence[str]) -> Known:
+async def _known(tx: Tx, page: Page, now: datetime, warnings: Sequence[str] = ()) -> Known:
     counts = await table.counts(tx, page.team_id, [page.id])
-    return Known(page, counts[page.id], await components.seen(tx, page.team_id, page.id, now), warnings)
+    answers = page.id in await domain_table.answering(tx, page.team_id, [page.id])
+    told = [*warnings, *_warnings(page, answers=answers)]
+    return Known(page, counts[page.id], answers, await components.seen(tx, page.team_id, page.id, now), told)

@@ -23,6 +23,7 @@ RESOURCE = "status-page"
 _SHOWN = frozenset(
     {"id", "url", "subscribers", "components", "passwordSet", "status", "revision", "createdAt", "updatedAt"}
     | {"warnings", "publishedAt", "resolvedAt", "updates", "verified", "subscribedAt", "notMeasuredSince"}
+    | {"domainVerified", "domainProof"}
 )
 
 

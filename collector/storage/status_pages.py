@@ -12,7 +12,10 @@ from collector.storage.db import Tx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """*password* is as core/passwords.py keeps it; *branding* has the names of JSON."""
+    """*password* is as core/passwords.py keeps it; *branding* has the names of JSON.
+
+    *domain_since*: since when it asks for its domain; *domain_proved_at*: when a proof was found.
+    """
 
     team_id: int
     id: UUID
@@ -25,6 +28,8 @@ class Page:
     revision: int
     created_at: datetime
     updated_at: datetime
+    domain_since: datetime | None = None
+    domain_proved_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,22 +40,22 @@ class Counts:
     subscribers: int
 
 
-_COLUMNS = [field.name for field in fields(Page)]
-_NAMES = ", ".join(f"p.{name}" for name in _COLUMNS)
+COLUMNS = [field.name for field in fields(Page)]
+_NAMES = ", ".join(f"p.{name}" for name in COLUMNS)
 _FIXED = {"team_id", "id", "created_at"}
 
 
 async def insert(tx: Tx, page: Page) -> None:
-    places = ", ".join(f"${place}" for place in range(1, len(_COLUMNS) + 1))
+    places = ", ".join(f"${place}" for place in range(1, len(COLUMNS) + 1))
     await tx.execute(
-        f"INSERT INTO status_pages ({', '.join(_COLUMNS)}) VALUES ({places})",
-        *(getattr(page, name) for name in _COLUMNS),
+        f"INSERT INTO status_pages ({', '.join(COLUMNS)}) VALUES ({places})",
+        *(getattr(page, name) for name in COLUMNS),
     )
 
 
 async def save(tx: Tx, page: Page) -> None:
     """Write what may change of a page."""
-    names = [name for name in _COLUMNS if name not in _FIXED]
+    names = [name for name in COLUMNS if name not in _FIXED]
     terms = ", ".join(f"{name} = ${place}" for place, name in enumerate(names, start=3))
     await tx.execute(
         f"UPDATE status_pages SET {terms} WHERE team_id = $1 AND id = $2",

@@ -63,6 +63,11 @@ async def exist(tx: Tx) -> bool:
     return bool(await tx.fetchval("SELECT EXISTS (SELECT FROM teams)"))
 
 
+async def count(tx: Tx) -> int:
+    total: int = await tx.fetchval("SELECT count(*) FROM teams")
+    return total
+
+
 async def insert(tx: Tx, id_: UUID, name: str, plan: str, now: datetime) -> int:
     """The new team's number."""
     number: int = await tx.fetchval(

@@ -11,6 +11,7 @@ from collector.core.access import operator
 from collector.core.bucket import plans
 from collector.services import declared, declared_export, team
 from collector.services.declared_shape import Ground
+from collector.services.domains import Own
 from collector.services.monitors import Means
 from collector.services.signals import Signals
 from collector.verbs.operator import ground
@@ -32,7 +33,7 @@ async def apply(settings: DeclaredSettings, team_name: str | None, body: Mapping
         return await _called(settings, "POST", "/v1/apply", body)
     async with ground(_operators(settings)) as here:
         means, where = await _means(here.db, here.keyring, settings, team_name)
-        outcome = await declared.apply(means, where.who, body, utc_now, public_url=settings.public_url)
+        outcome = await declared.apply(means, where.who, body, utc_now, own=where.own)
         await means.signals.turn()
     answer = declared.told(outcome, plan=body.get("plan", False))
     return answer | ({"warnings": outcome.warnings} if outcome.warnings else {})
@@ -61,7 +62,7 @@ async def _means(db: Any, keyring: Any, settings: DeclaredSettings, name: str | 
     nodes = rpc_urls.parse(settings.rpc_urls) if settings.rpc_urls else {}
     allowed = plans(None, None, monitors=settings.max_monitors, channels=settings.max_channels)
     means = Means(db, keyring, Signals(db), settings.min_interval, who, nodes, allowed[found.plan])
-    return means, Ground(means, who, settings.public_url, utc_now())
+    return means, Ground(means, who, Own(settings.public_url, settings.hosts or ()), utc_now())
 
 
 def _operators(settings: DeclaredSettings) -> OperatorSettings:

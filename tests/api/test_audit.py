@@ -19,6 +19,7 @@ SILENT = {
     ("POST", "/v1/monitors/test"): "runs a check once and keeps nothing",
     ("POST", "/v1/alert-rules/preview"): "looks at the past and keeps nothing",
     ("POST", "/v1/alert-channels/{id}/test"): "sends a message once and keeps nothing",
+    ("POST", "/v1/status-pages/{id}/verify-domain"): "looks for a proof, and here there is none",
     ("POST", "/v1/monitors/{id}/ping"): "brings a result, as a probe does, and changes nothing",
     ("PUT", "/v1/status-pages/{id}/components"): "here, an order that is the present one",
 }

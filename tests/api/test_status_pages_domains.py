@@ -7,6 +7,7 @@ import pytest
 from collector.api import status_pages_cache
 from collector.core.access import Actor
 from collector.services import status_pages
+from collector.services.domains import Own
 from shared import ids
 from tests.api.client import Answer, Api
 from tests.api.conftest import PUBLIC_URL
@@ -80,7 +81,7 @@ async def test_any_other_name_shows_what_is_there_without_it(api: Api, host: str
 async def test_no_page_takes_the_place_of_the_service_itself(api: Api) -> None:
     before = Actor(api.team_id, None, "Somebody")  # when the service itself was elsewhere
     thief = {"name": "Thief", "slug": "own", "domain": "tocsin.example.com"}
-    await status_pages.create(api.deps.db, before, thief, api.clock(), public_url="https://other.example.com")
+    await status_pages.create(api.deps.db, before, thief, api.clock(), own=Own("https://other.example.com"))
 
     assert b"Thief" not in (await visit(api, "/", "tocsin.example.com")).body
 
@@ -93,7 +94,8 @@ async def test_the_host_of_the_service_itself_is_no_page_s_domain(api: Api, host
         await api.post("/v1/status-pages", {"name": "x", "domain": host}),
         await api.put(f"/v1/status-pages/{made['id']}", {"domain": host}),
     ):
-        assert (answer.status, list(answer.json["details"])) == (400, ["domain"])
+        assert answer.status == 409
+        assert answer.json["message"] == "tocsin.example.com is a name of this service itself"
     assert (await api.get(f"/v1/status-pages/{made['id']}")).json["domain"] == HOST
 
 
@@ -104,7 +106,7 @@ async def test_a_page_that_had_the_host_before_us_can_still_be_changed(api: Api)
         before,
         {"name": "Early", "domain": "tocsin.example.com"},
         api.clock(),
-        public_url="https://other.example.com",
+        own=Own("https://other.example.com"),
     )
     path = f"/v1/status-pages/{ids.show('sp', known.page.id)}"
 

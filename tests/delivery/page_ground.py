@@ -13,6 +13,7 @@ from collector.core.access import Actor
 from collector.delivery.page_mails import PageMails
 from collector.delivery.page_sender import PageSender
 from collector.services import status_pages, status_pages_incidents, status_pages_subscribers
+from collector.services.domains import Own
 from collector.storage import status_pages_subscribers as table
 from collector.storage.db import Db
 from collector.storage.status_pages import Page
@@ -29,7 +30,7 @@ async def make_page(db: Db, team_id: int | None = None, **body: Any) -> tuple[Ac
     who = Actor(team_id or await make_team(db), None, "Somebody")
     components = [{"name": name} for name in ("API", "Shop", "Search")]
     known = await status_pages.create(
-        db, who, {"name": "Example", "components": components, **body}, utc_now(), public_url=PUBLIC_URL
+        db, who, {"name": "Example", "components": components, **body}, utc_now(), own=Own(PUBLIC_URL)
     )
     return who, known.page
 

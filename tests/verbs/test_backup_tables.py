@@ -86,7 +86,7 @@ async def test_every_row_comes_back_as_it_was_but_for_what_is_left_out(
     }
     assert not [name for name in dump.LEFT_OUT if after[name] and name not in MOVED]
     assert len(after["streams"]) == len(after["monitor_marks"]) == 1
-    assert [counted for counted, _ in after["monitor_counts"]] == ["(1,1)"]
+    assert [counted for _, counted in after["monitor_counts"]] == ["(1,1)"]
 
 
 async def test_days_of_results_are_days_again(full_url: str, empty_database_url: str, tmp_path: Path) -> None:

@@ -355,3 +355,19 @@ async def test_pages_of_another_team_are_not_there(console: Console) -> None:
         assert (await console.get(path)).status == 404, path
     assert "ours" not in (await console.get("/status-pages")).words
     assert (await console.post(f"{here}/delete")).status == 404
+
+
+async def test_a_domain_that_is_not_proved_says_how_to_and_is_checked_on_demand(console: Console) -> None:
+    await console.api.other_team()
+    await console.sign_in()
+    made = (
+        await console.api.post("/v1/status-pages", {"name": "Shop", "domain": "status.invalid.test"})
+    ).json
+    here = f"/status-pages/{made['id']}"
+
+    shown = await console.get(here)
+    checked = await console.post(f"{here}/verify-domain")
+
+    assert "_tocsin.status.invalid.test" in shown.words
+    assert f"tocsin={made['id']}" in shown.words
+    assert "No proof was found for status.invalid.test" in checked.words

@@ -10,9 +10,11 @@ from aiohttp import web
 from collector.api.console import alerting, common
 from collector.api.console.answers import back, page, posted
 from collector.api.console.state import visitor, who
-from collector.api.deps import deps
+from collector.api.deps import deps, own
 from collector.api.reading import path_id
+from collector.api.status_pages import PROVER
 from collector.core.statuspage import overall
+from collector.core.statuspage_domains import asked_of
 from collector.core.statuspage_fields import Page as Fields
 from collector.services import status_pages, status_pages_incidents
 from collector.services.model_fields import defaults
@@ -50,6 +52,7 @@ async def show(request: web.Request) -> web.StreamResponse:
         request,
         "status_page.html.j2",
         known=known,
+        proof=asked_of(known.page.domain, id_) if known.page.domain and not known.answers else None,
         here=path(id_),
         shows=overall(seen.shown.status for seen in known.components),
         told=told,
@@ -67,7 +70,7 @@ async def create(request: web.Request) -> web.StreamResponse:
     at_hand, sent = deps(request), form_reading.body(Fields, await posted(request))
     try:
         known = await status_pages.create(
-            at_hand.db, who(request), alerting.said(sent), at_hand.now(), public_url=at_hand.public_url
+            at_hand.db, who(request), alerting.said(sent), at_hand.now(), own=own(request)
         )
     except Invalid as fault:
         return _drawn(request, sent, fault.details, code=400)
@@ -93,7 +96,7 @@ async def update(request: web.Request) -> web.StreamResponse:
             row.id,
             changes(sent),
             at_hand.now(),
-            public_url=at_hand.public_url,
+            own=own(request),
             only=alerting.only(form),
         )
     except Invalid as fault:
@@ -103,6 +106,15 @@ async def update(request: web.Request) -> web.StreamResponse:
     except PreconditionFailed:
         return _drawn(request, sent, alerting.CHANGED, row, code=412)
     return _saved(request, known, "Saved.")
+
+
+async def verify_domain(request: web.Request) -> web.StreamResponse:
+    """What came of it is said at the top."""
+    at_hand, id_ = deps(request), page_id(request)
+    known = await status_pages.verify(at_hand.db, request.app[PROVER], who(request), id_, at_hand.now())
+    if known.answers or known.page.domain is None:
+        return back(request, path(id_), f"{known.page.domain or 'Its address'} shows this page.")
+    return back(request, path(id_), f"No proof was found for {known.page.domain}.", tone="bad")
 
 
 async def delete(request: web.Request) -> web.StreamResponse:

@@ -27,6 +27,7 @@ ROWS: Final[tuple[tuple[str, str, Handler, str, str], ...]] = (
     ("POST", f"{_ONE}/preview", status_pages_preview.show_unsaved, "PUT", _ONE),
     ("GET", f"{_ONE}/edit", status_pages.edit, "PUT", _ONE),
     ("POST", f"{_ONE}/edit", status_pages.update, "PUT", _ONE),
+    ("POST", f"{_ONE}/verify-domain", status_pages.verify_domain, "POST", f"{_ONE}/verify-domain"),
     ("POST", f"{_ONE}/delete", status_pages.delete, "DELETE", _ONE),
     ("POST", f"{_ONE}/components", status_pages_components.create, "POST", f"{_ONE}/components"),
     ("GET", f"{_ONE}/components/new", status_pages_components.new, "POST", f"{_ONE}/components"),

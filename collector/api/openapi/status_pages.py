@@ -42,11 +42,17 @@ _COMPONENT = record(
     createdAt=moment(),
     updatedAt=moment(),
 )
+_PROOF = record(
+    record=record(type=text("TXT"), name=text("_tocsin.status.example.com"), value=text("tocsin=sp_...")),
+    file=record(url=text("https://status.example.com/.well-known/tocsin"), content=text("tocsin=sp_...")),
+)
 _PAGE = record(
     id=id_("sp"),
     name=text("Example"),
     slug=text("example"),
     domain=maybe(text("status.example.com")),
+    domainVerified=maybe(flag(True)),
+    domainProof=maybe(_PROOF),
     url=text("https://tocsin.example.com/status/example"),
     visibility=choice("public", "private", "unlisted"),
     passwordSet=flag(False),
@@ -88,11 +94,16 @@ SCHEMAS: dict[str, Schema] = {
     "StatusPageSubscriber": warned(_SUBSCRIBER),
 }
 _PAGES, _PARTS = "/v1/status-pages", "/v1/status-pages/{pageId}"
-_TAKEN = {409: "Another status page has this slug or domain"}
+_TAKEN = {409: "Another status page has this slug or domain, or the domain is the service's own"}
 _COMPONENTS = record(data=many(ref("StatusPageComponent")))
 _OF_PAGES: dict[str, Operation] = {
     f"GET {_PAGES}": Operation(
         summary="List status pages", answer=listing(ref("StatusPageSummary")), query=PAGED
+    ),
+    f"POST {_PAGES}/{{id}}/verify-domain": Operation(
+        summary="Look for the proof of a page's domain now",
+        answer=ref("StatusPage"),
+        tagged=True,
     ),
     f"POST {_PAGES}": Operation(
         summary="Make a status page",

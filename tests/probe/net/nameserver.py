@@ -8,17 +8,19 @@ from contextlib import contextmanager
 from ipaddress import ip_address
 
 NXDOMAIN, SERVFAIL, REFUSED = 3, 2, 5
-_A, _AAAA, _SOA = 1, 28, 6
+_A, _AAAA, _SOA, _TXT = 1, 28, 6, 16
 
 
 class NameServer:
     """*names* maps to addresses or to an error's number; what is not in it gets no answer at all.
 
-    *spoil* changes an answer before it is sent.
+    *texts*: what the TXT records of names say, which need not be in *names*. *spoil* changes an answer before
+    it is sent.
     """
 
     def __init__(self) -> None:
         self.names: dict[str, list[str] | int] = {}
+        self.texts: dict[str, list[str]] = {}
         self.ttl = 60
         self.asked: list[str] = []
         self.spoil: Callable[[bytes], bytes] = bytes
@@ -52,7 +54,7 @@ class NameServer:
         name, question = ".".join(labels).lower(), query[12 : at + 5]
         kind = struct.unpack("!H", query[at + 1 : at + 3])[0]
         self.asked.append(name)
-        known = self.names.get(name)
+        known = [] if name in self.texts else self.names.get(name)
         if known is None:
             return b""
         code = known if isinstance(known, int) else 0
@@ -62,6 +64,8 @@ class NameServer:
             for packed in found
             if (kind, len(packed)) in {(_A, 4), (_AAAA, 16)}
         ]
+        said = [bytes([len(text)]) + text.encode() for text in self.texts.get(name, []) if kind == _TXT]
+        records += [b"\xc0\x0c" + struct.pack("!HHIH", kind, 1, self.ttl, len(text)) + text for text in said]
         # Names that are not there stay so for an hour, says this zone.
         soa = (
             b"\xc0\x0c"

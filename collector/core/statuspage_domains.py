@@ -1,0 +1,37 @@
+"""What proves that a domain is a team's to give to its page, and which names are the service's own."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from shared import ids
+
+FILE: Final = "/.well-known/tocsin"
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """*value* stands in a TXT record called *record*, or in the file at *url*."""
+
+    record: str
+    value: str
+    url: str
+
+
+def asked_of(domain: str, page_id: UUID) -> Proof:
+    """Names the page: whoever may write at the domain says by it which page is to have the domain."""
+    return Proof(f"_tocsin.{domain}", f"tocsin={ids.show('sp', page_id)}", f"https://{domain}{FILE}")
+
+
+def proves(proof: Proof, texts: Sequence[str]) -> bool:
+    """Is it among the *texts* of records, or the lines of files?"""
+    return any(proof.value in {line.strip() for line in text.splitlines()} for text in texts)
+
+
+def is_own(host: str, public_url: str, hosts: Collection[str]) -> bool:
+    """Is *host* (small letters) a name of the service itself? ``*.example.com`` names all below it."""
+    own = {urlsplit(public_url).hostname, *map(str.lower, hosts)}
+    below = {f"*.{host.split('.', at)[at]}" for at in range(1, host.count(".") + 1)}
+    return host in own or not own.isdisjoint(below)
