@@ -7,7 +7,7 @@ from typing import Final
 
 import structlog
 
-from shared import __version__
+from shared import __version__, entry
 from shared.arguments import meant
 from shared.errors import BadSettings, CannotStart, TocsinError
 from shared.log import set_up
@@ -48,7 +48,9 @@ def main(argv: list[str] | None = None) -> int:
 def _run(verb: EntryPoint, argv: list[str]) -> int:
     quiet_libraries()
     try:
-        status: int = verb.load()(argv)
+        program = verb.load()
+        entry.loaded()
+        status: int = program(argv)
     except BadSettings as error:
         faults = str(error).replace("\n", "\n  ")
         return _refuse(f"settings that cannot be used:\n  {faults}\nsee tocsin {verb.name} --help")
@@ -56,6 +58,8 @@ def _run(verb: EntryPoint, argv: list[str]) -> int:
         return _refuse(str(error))
     except TocsinError as error:
         return _refuse(str(error), status=1)
+    except KeyboardInterrupt:
+        return _refuse("stopped", status=entry.stopped(verb.name))
     except ModuleNotFoundError as error:
         if error.name is None or error.name.split(".")[0] in {"collector", "probe", "shared"}:
             raise

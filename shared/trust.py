@@ -23,12 +23,10 @@ def of_the_system() -> ssl.SSLContext:
 def alike(context: ssl.SSLContext) -> ssl.SSLContext:
     """*context*, with all that versions and builds of Python set differently.
 
-    Python 3.13 refuses certificates for their form (RFC 5280 to the letter) and trusts partial chains; before
-    3.11.4 the end of a connection passes for the end of what was sent; Debian's Python leaves versions and
-    ciphers to OpenSSL.
+    Python 3.13 refuses certificates for their form (RFC 5280 to the letter) and trusts partial chains;
+    Debian's Python leaves versions and ciphers to OpenSSL.
     """
     context.verify_flags &= ~(ssl.VERIFY_X509_STRICT | ssl.VERIFY_X509_PARTIAL_CHAIN)
-    context.options &= ~ssl.OP_IGNORE_UNEXPECTED_EOF
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_ciphers(_CIPHERS)
     return context

@@ -28,7 +28,8 @@ OLDEST: Final = 15
 _CONNECT_S: Final = 5.0
 _ACQUIRE_S: Final = 10.0
 _STATEMENT_S: Final = 60.0
-_PATIENCE_S: Final = 60.0  # for the first connection
+PATIENCE_S: Final = 60.0  # for the first connection
+BRIEFLY_S: Final = 5.0  # the same for a command that somebody waits for
 # What migrations raise for what a plan does not allow; the message is for who asked.
 _ABOVE_A_LIMIT: Final = "TC409"
 _LOST: Final = (
@@ -70,9 +71,11 @@ class Db:
         self.pass_on: Callable[[Aftermath], None] = _to_nobody
 
     @classmethod
-    async def open(cls, url: str, *, size: int = 8, name: str = "tocsin") -> "Db":
+    async def open(
+        cls, url: str, *, size: int = 8, name: str = "tocsin", within_s: float = PATIENCE_S
+    ) -> "Db":
         """Connect; waits a while for one that starts. Raises Unavailable; CannotStart for one too old."""
-        first = await patient(url, name)
+        first = await patient(url, name, within_s=within_s)
         major = first.get_server_version().major
         await first.close()
         if major < OLDEST:
@@ -211,25 +214,36 @@ async def _abandon(tries: "list[asyncio.Task[Connection]]", winner: Connection |
             result.terminate()
 
 
-async def patient(url: str, name: str) -> Connection:
+async def patient(url: str, name: str, *, within_s: float = PATIENCE_S) -> Connection:
     """A connection, after a while if need be. Raises Unavailable; CannotStart when waiting cannot help."""
+    reasons: list[str] = []
     try:
-        async with asyncio.timeout(_PATIENCE_S):
-            return await _insist(url, name)
+        async with asyncio.timeout(within_s):
+            return await _insist(url, name, reasons)
     except TimeoutError as error:
-        raise _unavailable() from error
+        raise Unavailable(f"the database is away: {reasons[-1] if reasons else 'no answer'}") from error
     except _REFUSED as error:
         raise CannotStart(f"TOCSIN_DATABASE_URL cannot be used: {error}") from error
 
 
-async def _insist(url: str, name: str) -> Connection:
+async def _insist(url: str, name: str, reasons: list[str]) -> Connection:
+    """Each reason is logged once, and kept in *reasons*."""
     waits = full_jitter(0.1, 3.0)
     while True:
         try:
             return await connect(url, server_settings={"application_name": name})
         except _AWAY as error:
-            log.warning("the database is away", error=str(error) or type(error).__name__)
+            reason = f"{_places(url)}: {getattr(error, 'strerror', None) or error or type(error).__name__}"
+            if reason not in reasons:
+                log.warning("the database is away; trying again", reason=reason)
+            reasons.append(reason)
             await asyncio.sleep(next(waits))
+
+
+def _places(url: str) -> str:
+    """Where *url* leads, without what is secret in it."""
+    parts = urlsplit(url)
+    return parts.netloc.rpartition("@")[2] or dict(parse_qsl(parts.query)).get("host") or "localhost"
 
 
 def _gone(connection: Tx) -> bool:

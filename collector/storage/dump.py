@@ -9,7 +9,7 @@ from typing import Final
 import asyncpg
 
 from collector.storage import sealed
-from collector.storage.db import OLDEST, Connection, patient
+from collector.storage.db import BRIEFLY_S, OLDEST, Connection, patient
 from shared.errors import CannotStart, TocsinError
 
 # Every one of them, by hand: what is not here is lost with the database.
@@ -70,7 +70,7 @@ class Table:
 @asynccontextmanager
 async def connected(url: str, name: str) -> AsyncIterator[Connection]:
     """A connection for long work. Raises Unavailable, CannotStart, and Failed for what PostgreSQL says."""
-    connection = await patient(url, name)
+    connection = await patient(url, name, within_s=BRIEFLY_S)
     try:
         major = connection.get_server_version().major
         if major < OLDEST:

@@ -10,7 +10,7 @@ from typing import Final
 import asyncpg
 import structlog
 
-from collector.storage.db import Connection, patient
+from collector.storage.db import PATIENCE_S, Connection, patient
 from shared.backoff import full_jitter
 from shared.errors import CannotStart
 
@@ -39,7 +39,11 @@ def known() -> list[Migration]:
 
 
 async def migrate(
-    target: str | Connection, now: datetime, migrations: list[Migration] | None = None
+    target: str | Connection,
+    now: datetime,
+    migrations: list[Migration] | None = None,
+    *,
+    within_s: float = PATIENCE_S,
 ) -> list[str]:
     """Apply what is missing, all or nothing; the names of what was applied. Raises CannotStart.
 
@@ -48,7 +52,7 @@ async def migrate(
     wanted = known() if migrations is None else migrations
     if not isinstance(target, str):
         return await _apply(target, now, wanted)
-    connection = await patient(target, "tocsin migrate")
+    connection = await patient(target, "tocsin migrate", within_s=within_s)
     try:
         return await _insist(connection, now, wanted)
     finally:

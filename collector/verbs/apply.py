@@ -1,7 +1,6 @@
 """``tocsin apply``: makes what a team has what files declare, or says what would change."""
 
 import argparse
-import asyncio
 import json
 import sys
 from collections.abc import Iterator, Mapping
@@ -11,6 +10,7 @@ import orjson
 
 from collector.verbs import declared_way
 from collector.verbs.declared_files import placed, read, sources
+from collector.verbs.stopping import run
 from shared.command import begin_with
 from shared.errors import Invalid
 from shared.settings import DeclaredSettings, variables
@@ -31,7 +31,7 @@ def main(argv: list[str]) -> int:
         return _refused([*unread, *declared.faults])
     body = {**declared.sections, "plan": own.plan or bool(declared.unset), "prune": own.prune}
     try:
-        answer = asyncio.run(declared_way.apply(settings, own.team, body))
+        answer = run(declared_way.apply(settings, own.team, body))
     except Invalid as error:
         return _refused([*declared.unset, *placed(declared, error.details)])
     if declared.unset:

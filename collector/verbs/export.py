@@ -1,13 +1,13 @@
 """``tocsin export``: what a team has, as a file for ``tocsin apply``, without its secrets."""
 
 import argparse
-import asyncio
 import sys
 
 import orjson
 
 from collector.verbs import declared_way
 from collector.verbs.declared_text import text
+from collector.verbs.stopping import run
 from shared.command import begin_with
 from shared.settings import DeclaredSettings
 
@@ -15,7 +15,7 @@ from shared.settings import DeclaredSettings
 def main(argv: list[str]) -> int:
     """Print it, in the same order each time."""
     own, settings = begin_with(_parser(), DeclaredSettings, argv, declared_way.faults)
-    sections = asyncio.run(declared_way.export(settings, own.team))
+    sections = run(declared_way.export(settings, own.team))
     if own.json:
         sys.stdout.write(orjson.dumps(sections, option=orjson.OPT_INDENT_2).decode() + "\n")
     else:

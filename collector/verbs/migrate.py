@@ -1,9 +1,9 @@
 """``tocsin migrate``: brings the database to this version, and says what it did."""
 
-import asyncio
-
 from collector.embedded import reach
+from collector.storage.db import BRIEFLY_S
 from collector.storage.migrate import migrate
+from collector.verbs.stopping import run
 from shared.clock import utc_now
 from shared.command import begin
 from shared.settings import DatabaseSettings
@@ -11,7 +11,7 @@ from shared.settings import DatabaseSettings
 
 def main(argv: list[str]) -> int:
     """Migrate the database that the settings name; the embedded one runs for as long as that takes."""
-    done = asyncio.run(_migrate(begin("migrate", DatabaseSettings, argv)))
+    done = run(_migrate(begin("migrate", DatabaseSettings, argv)))
     for name in done:
         print(f"applied {name}")  # noqa: T201 - the answer
     if not done:
@@ -21,6 +21,6 @@ def main(argv: list[str]) -> int:
 
 async def _migrate(settings: DatabaseSettings) -> list[str]:
     if settings.database_url is not None:
-        return await migrate(settings.database_url, utc_now())
+        return await migrate(settings.database_url, utc_now(), within_s=BRIEFLY_S)
     async with reach(settings.data_dir) as url:
         return await migrate(url, utc_now())

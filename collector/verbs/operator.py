@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from collector import embedded_files as files
 from collector.core.seal import Keyring
 from collector.embedded import reach
-from collector.storage.db import Db
+from collector.storage.db import BRIEFLY_S, Db
 from collector.storage.migrate import migrate
 from shared.clock import utc_now
 from shared.command import begin_with
@@ -49,8 +49,8 @@ async def ground(settings: OperatorSettings) -> AsyncIterator[Ground]:
 async def _opened(url: str, key: str | None) -> AsyncIterator[Ground]:
     if key is None:
         raise BadSettings("TOCSIN_SECRET_KEY: is required with TOCSIN_DATABASE_URL")
-    await migrate(url, utc_now())
-    db = await Db.open(url, size=1, name="tocsin operator")
+    await migrate(url, utc_now(), within_s=BRIEFLY_S)
+    db = await Db.open(url, size=1, name="tocsin operator", within_s=BRIEFLY_S)
     try:
         yield Ground(db, Keyring.parse(key))
     finally:

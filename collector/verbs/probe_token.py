@@ -1,12 +1,12 @@
 """``tocsin probe-token create``: prints a join token for a probe that serves every team."""
 
 import argparse
-import asyncio
 from datetime import timedelta
 
 from collector.core.access import operator
 from collector.services import authority, join_tokens
 from collector.verbs.operator import ground, read
+from collector.verbs.stopping import run
 from shared.clock import utc_now
 from shared.setting_table import TABLE
 from shared.settings import OperatorSettings
@@ -17,7 +17,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 def main(argv: list[str]) -> int:
     """Print the token and nothing else; it is nowhere to be read again."""
     own, settings = read(_parser(), argv)
-    print(asyncio.run(_create(settings, own.location, own.uses, own.ttl)))  # noqa: T201 - the answer
+    print(run(_create(settings, own.location, own.uses, own.ttl)))  # noqa: T201 - the answer
     return 0
 
 

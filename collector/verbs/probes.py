@@ -1,7 +1,6 @@
 """``tocsin probes list|drain|undrain|revoke``: the operator's hand on every probe."""
 
 import argparse
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -11,6 +10,7 @@ from collector.core.access import operator
 from collector.services import probes
 from collector.storage.probe_reads import Probe
 from collector.verbs.operator import Ground, ground, read
+from collector.verbs.stopping import run
 from shared import ids
 from shared.clock import iso, utc_now
 from shared.errors import NotFound
@@ -22,7 +22,7 @@ _COLUMNS = ("ID", "NAME", "LOCATIONS", "STATUS", "VERSION", "LAST SEEN", "CERTIF
 def main(argv: list[str]) -> int:
     """Do it and say what was done."""
     own, settings = read(_parser(), argv, _lacks)
-    for line in asyncio.run(_do(settings, own.deed, own.probe)):
+    for line in run(_do(settings, own.deed, own.probe)):
         print(line)  # noqa: T201 - the answer
     return 0
 

@@ -10,7 +10,7 @@ from collector.embedded import reach
 from collector.storage import backup_file, dump, restore
 from collector.storage.backup_file import Broken, Checked
 from collector.verbs.backup import told
-from collector.verbs.stopping import run
+from collector.verbs.stopping import UNCHANGED, run
 from shared.clock import utc_now
 from shared.command import begin_with
 from shared.errors import CannotStart
@@ -26,7 +26,7 @@ def main(argv: list[str]) -> int:
         if not own.check:
             restore.known_to_us(checked.header)
             _demand_keys(checked.header.keys, settings)
-            done = run(_load(settings, own.file, file, checked))
+            done = run(_load(settings, own.file, file, checked), left=UNCHANGED)
     for line in _lines(checked, done, check=own.check):
         print(line)  # noqa: T201 - the answer
     return 0

@@ -1,7 +1,6 @@
 """``tocsin status-page export SLUG DIR``: a copy of a status page, as files for any web host."""
 
 import argparse
-import asyncio
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -12,6 +11,7 @@ from collector.core.statuspage import is_slug
 from collector.services import status_pages_view
 from collector.services.status_pages_view import View
 from collector.verbs.operator import ground
+from collector.verbs.stopping import run
 from collector.web import status_copy
 from collector.web.status_words import LANGUAGES
 from shared.clock import utc_now
@@ -27,7 +27,7 @@ _PICTURES: Final = {".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp"}
 def main(argv: list[str]) -> int:
     """Write the files; those of an earlier copy give way, each of them whole at any moment."""
     own, settings = begin_with(_parser(), CopySettings, argv)
-    view = asyncio.run(_view(settings, own.slug))
+    view = run(_view(settings, own.slug))
     if view.page.visibility == "private" and not own.private:
         raise Conflict(f"{own.slug} is private, and a copy asks for no password; --private makes it anyway")
     files = status_copy.files(view, own.url or _usual(view, settings), LANGUAGES[own.language], own.logo)

@@ -1,30 +1,37 @@
-"""Long work of a command that SIGTERM and SIGINT end in order: what was begun is taken back."""
+"""The work of a command, which SIGTERM and SIGINT end in order: what was begun is taken back."""
 
 import asyncio
 import signal
 from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from shared.errors import TocsinError
 
 Result = TypeVar("Result")
+
+UNCHANGED: Final = "; nothing was changed"
 
 
 class Stopped(TocsinError):
     """Somebody ended it before it was done."""
 
 
-def run(work: Coroutine[Any, Any, Result]) -> Result:
-    """The result of *work*, in a loop of its own. Raises Stopped."""
-    return asyncio.run(_stoppable(work))
+def run(work: Coroutine[Any, Any, Result], *, left: str = "") -> Result:
+    """The result of *work*, in a loop of its own. Raises Stopped, which says what was *left* behind."""
+    return asyncio.run(_stoppable(work, left))
 
 
-async def _stoppable(work: Coroutine[Any, Any, Result]) -> Result:
+async def _stoppable(work: Coroutine[Any, Any, Result], left: str) -> Result:
     task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        loop.set_exception_handler(lambda *_: None)  # what breaks off now is of no interest
+        task.cancel()
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, task.cancel)
+        loop.add_signal_handler(number, stop)
     try:
         return await task
     except asyncio.CancelledError:
-        raise Stopped("stopped before it was done; nothing was changed") from None
+        raise Stopped(f"stopped before it was done{left}") from None

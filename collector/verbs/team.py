@@ -1,12 +1,12 @@
 """``tocsin team create``: a further team, whose admin's token is printed once."""
 
 import argparse
-import asyncio
 from collections.abc import Callable
 
 from collector.services import team, validation
 from collector.services.team import First
 from collector.verbs.operator import ground, read
+from collector.verbs.stopping import run
 from shared.clock import utc_now
 from shared.setting_table import TABLE
 from shared.settings import OperatorSettings
@@ -15,7 +15,7 @@ from shared.settings import OperatorSettings
 def main(argv: list[str]) -> int:
     """Print the token and nothing else; it is nowhere to be read again."""
     own, settings = read(_parser(), argv)
-    print(asyncio.run(_create(settings, own.name, own.plan, own.admin_email)))  # noqa: T201 - the answer
+    print(run(_create(settings, own.name, own.plan, own.admin_email)))  # noqa: T201 - the answer
     return 0
 
 

@@ -1,13 +1,13 @@
 """``tocsin token create``: prints an API token of a team's first admin, once."""
 
 import argparse
-import asyncio
 from datetime import timedelta
 
 from collector.core.access import Permission, operator
 from collector.services import team, tokens
 from collector.storage import users
 from collector.verbs.operator import ground, read
+from collector.verbs.stopping import run
 from shared.clock import utc_now
 from shared.errors import NotFound
 from shared.settings import OperatorSettings
@@ -20,7 +20,7 @@ def main(argv: list[str]) -> int:
     """Print the token and nothing else; it is nowhere to be read again."""
     own, settings = read(_parser(), argv)
     made = _create(settings, own.team, own.name, Permission(own.permission), own.expires_in)
-    print(asyncio.run(made))  # noqa: T201 - the answer
+    print(run(made))  # noqa: T201 - the answer
     return 0
 
 

@@ -1,13 +1,13 @@
 """``tocsin user passwd``: gives somebody a password without mail."""
 
 import argparse
-import asyncio
 import getpass
 import secrets
 import sys
 
 from collector.services import team, users
 from collector.verbs.operator import ground, read
+from collector.verbs.stopping import run
 from shared.errors import BadSettings, Invalid
 from shared.settings import OperatorSettings
 
@@ -19,7 +19,7 @@ def main(argv: list[str]) -> int:
     own, settings = read(_parser(), argv)
     password = secrets.token_urlsafe(_GENERATED_BYTES) if own.generate else _asked(own.email)
     try:
-        asyncio.run(_set(settings, own.email, own.team, password))
+        run(_set(settings, own.email, own.team, password))
     except Invalid as error:
         raise BadSettings("; ".join(f"{name} {text}" for name, text in error.details.items())) from None
     print(password if own.generate else f"{own.email}: password set")  # noqa: T201 - the answer

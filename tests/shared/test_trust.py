@@ -26,7 +26,6 @@ def as_of_python_3_13() -> ssl.SSLContext:
 
 def as_of_debian() -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.options |= ssl.OP_IGNORE_UNEXPECTED_EOF
     context.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED
     return context
 
@@ -37,14 +36,11 @@ def trusting(authority: Issued, context: ssl.SSLContext) -> ssl.SSLContext:
 
 
 @contextlib.asynccontextmanager
-async def greeting(context: ssl.SSLContext, *, cut: bool = False) -> AsyncIterator[int]:
-    """A server that says hello; *cut*: and hangs up without an end of TLS."""
+async def greeting(context: ssl.SSLContext) -> AsyncIterator[int]:
+    """A server that says hello."""
 
     async def greet(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"hello")
-        if cut:
-            with socket.socket(fileno=socket.dup(writer.get_extra_info("socket").fileno())) as raw:
-                raw.shutdown(socket.SHUT_WR)
         writer.close()
 
     server = await asyncio.start_server(greet, "127.0.0.1", 0, ssl=context)
@@ -56,7 +52,7 @@ def said(port: int, context: ssl.SSLContext) -> bytes:
     """All that the server says until the end of TLS. Raises ssl.SSLError."""
     with (
         socket.create_connection(("127.0.0.1", port), 10) as plain,
-        context.wrap_socket(plain, server_hostname="localhost", suppress_ragged_eofs=False) as sock,
+        context.wrap_socket(plain, server_hostname="localhost") as sock,
     ):
         return b"".join(iter(lambda: sock.recv(100), b""))
 
@@ -72,12 +68,6 @@ async def test_an_authority_that_is_no_root_is_not_trusted_by_itself() -> None:
     async with greeting(serving(issue("localhost", MIDDLE, hosts=("localhost",)), MIDDLE)) as port:
         with pytest.raises(ssl.SSLCertVerificationError, match="unable to get issuer certificate"):
             await asyncio.to_thread(said, port, trusting(MIDDLE, as_of_python_3_13()))
-
-
-async def test_a_connection_that_is_cut_is_no_end_of_what_was_said() -> None:
-    async with greeting(serving(OLD_FORM), cut=True) as port:
-        with pytest.raises(ssl.SSLEOFError):
-            await asyncio.to_thread(said, port, trusting(ROOT, as_of_debian()))
 
 
 async def test_a_server_with_old_ciphers_alone_is_spoken_with() -> None:

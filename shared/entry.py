@@ -1,0 +1,45 @@
+"""Where the program begins: from here on a signal ends it in one line, also while it still loads its code."""
+
+import os
+import signal
+import sys
+from types import FrameType
+from typing import Any, Final
+
+SERVICES: Final = frozenset({"up", "collector", "probe"})
+_USUAL: Final[dict[signal.Signals, Any]] = {
+    signal.SIGINT: signal.default_int_handler,
+    signal.SIGTERM: signal.SIG_DFL,
+}
+
+
+def main() -> int:
+    """Run the command line to its exit status."""
+    for number, usual in _USUAL.items():
+        if signal.getsignal(number) == usual:  # not where it is ignored, as in a shell's background
+            signal.signal(number, _end)
+    from shared.command import main as command  # noqa: PLC0415 - loading it takes long enough for a Ctrl-C
+
+    return command()
+
+
+def loaded() -> None:
+    """All code is there: from now on a signal finds what has to be put away first."""
+    for number, usual in _USUAL.items():
+        if signal.getsignal(number) is _end:
+            signal.signal(number, usual)
+
+
+def stopped(verb: str) -> int:
+    """The exit status of *verb* when a signal stops it: a service ends well, a command is not done."""
+    return 0 if verb in SERVICES else 1
+
+
+def _end(_number: int, _frame: FrameType | None) -> Any:
+    # An exception could be lost in whatever is being imported.
+    os.write(sys.stderr.fileno(), b"tocsin: stopped\n")
+    os._exit(stopped(sys.argv[1] if len(sys.argv) > 1 else ""))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
