@@ -61,7 +61,9 @@ def main() -> None:
     parser.add_argument("--secret", required=True)
     options = parser.parse_args()
     Receiver.secret = options.secret.encode()
-    ThreadingHTTPServer(("127.0.0.1", options.port), Receiver).serve_forever()
+    server = ThreadingHTTPServer(("127.0.0.1", options.port), Receiver)
+    print(f"listening on port {options.port}", flush=True)
+    server.serve_forever()
 
 
 if __name__ == "__main__":
