@@ -47,6 +47,7 @@ from collector.sweeper.retention import Retention
 from collector.sweeper.rollups import Rollups
 from collector.sweeper.series import Series as SilentSeries
 from collector.sweeper.status_pages import StatusPages
+from collector.sweeper.unmeasured import Unmeasured
 from collector.sweeper.web3 import Web3
 from shared.loop import Bell, forever
 from shared.settings import CollectorSettings
@@ -139,6 +140,7 @@ def watches(
         ("maintenance news", MaintenanceNews(db, now=clock.now, tell=happened).turn, 1.0, None),
         ("listening", Listening(db, since=steady.since, now=clock.now).turn, 5.0, None),
         ("probe watch", probe_watch.turn, 5.0, None),
+        ("unmeasured", Unmeasured(db, now=clock.now).turn, 5.0, None),
     )
 
 

@@ -1,6 +1,6 @@
 """Monitors and their results as the API shows them."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -21,7 +21,7 @@ from collector.storage.monitors import Monitor
 from collector.storage.result_reads import Result
 from shared import ids
 from shared.clock import iso
-from shared.kinds import effective
+from shared.kinds import RECEIVING, effective
 from shared.phases import measured
 from shared.results import Status
 
@@ -83,6 +83,8 @@ def updated(monitor: Monitor) -> dict[str, Any]:
 def whole(found: Whole, now: datetime) -> dict[str, Any]:
     """With its configuration and its numbers."""
     shown = {**_lasting(found), "silencedUntil": _ahead(found.monitor.silenced_until, now)}
+    if (warning := unmeasured(found, now)) is not None:
+        shown["warnings"] = [warning]
     if any(one.checkpoint is not None for one in found.at_locations):
         shown["locationStates"] = [
             {**state, "certificate": certificate(one.checkpoint, now)}
@@ -113,6 +115,25 @@ def _lasting(found: Whole) -> dict[str, Any]:
         "createdAt": _shown(monitor.created_at),
         "updatedAt": _shown(monitor.updated_at),
     }
+
+
+def unmeasured(found: Whole, now: datetime) -> str | None:
+    """What its owner should know of a monitor that nothing measures now; None for one that is measured.
+
+    A new one is given the time of its first check.
+    """
+    monitor, places = found.monitor, found.at_locations
+    if monitor.paused_at is not None or monitor.type in RECEIVING:
+        return None
+    if monitor.last_at is None:
+        since, patience = monitor.created_at, timedelta(seconds=monitor.interval_s + monitor.timeout_s)
+        waits = now - since <= patience
+        return None if waits else f"not measured yet: no check has come from {', '.join(monitor.locations)}"
+    said = [one for one in places if one.last_at is not None]
+    if any(one.last_status != Status.UNKNOWN for one in said):
+        return None
+    why = next((f": {one.last_error}" for one in said if one.last_error), "")
+    return f"not measured: every location's newest check is unknown{why}"
 
 
 def certificate(checkpoint: bytes | None, now: datetime) -> dict[str, Any] | None:
@@ -172,7 +193,7 @@ def shown_status(monitor: Monitor) -> str:
     return status(paused_at=monitor.paused_at, down=monitor.down, last_at=monitor.last_at)
 
 
-def _stats(found: Summary) -> dict[str, float]:
+def _stats(found: Summary) -> dict[str, float | bool]:
     return {
         "uptime": found.uptime,
         "avgLatency": found.avg_latency,
@@ -184,6 +205,7 @@ def _stats(found: Summary) -> dict[str, float]:
         "uptime7d": found.uptime_week,
         "uptime90d": found.uptime_quarter,
         "checkSuccess": found.check_success,
+        "measured": found.measured,
     }
 
 

@@ -25,6 +25,8 @@ EVENTS = frozenset(
         "monitor.up",
         "monitor.degraded",
         "monitor.flapping",
+        "monitor.unmeasured",
+        "monitor.measured",
         "web3.gas.alert",
         "web3.alert",
         "web3.event",

@@ -20,6 +20,8 @@ TITLES: Final[Mapping[str, str]] = {
     "monitor.flapping": (
         "{% if flapping %}Flapping{% else %}No longer flapping{% endif %}: {{ monitor.name }}"
     ),
+    "monitor.unmeasured": "Not measured: {{ monitor.name }}",
+    "monitor.measured": "Measured again: {{ monitor.name }}",
     "alert.fired": (
         "{% if reason %}Alert: {{ source }}, {{ reason }}{% else %}Down: {{ source }}{% endif %}"
     ),

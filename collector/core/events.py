@@ -19,6 +19,8 @@ RESUMED = "monitor.resumed"
 DELETED = "monitor.deleted"
 DEGRADED = "monitor.degraded"
 FLAPPING = "monitor.flapping"
+UNMEASURED = "monitor.unmeasured"
+MEASURED = "monitor.measured"
 # The first part of the kinds that tell of an incident itself: incident.created, ...
 INCIDENT = "incident"
 INCIDENTS = frozenset(
@@ -225,6 +227,22 @@ def certificate(
         "certificate": {"endsAt": iso(ends_at), "daysLeft": days_left, "expiryDays": expiry_days},
         "incident": None if incident is None else dict(incident),
     }
+
+
+def measurement(
+    monitor: Mapping[str, Any], *, measured: bool, since: datetime, error: str, now: datetime
+) -> dict[str, Any]:
+    """That no check of a monitor measured anything *since*, or that one does again.
+
+    *error*: what the newest unknown check said.
+    """
+    payload = {
+        "event": MEASURED if measured else UNMEASURED,
+        "timestamp": iso(now),
+        "monitor": dict(monitor),
+        "notMeasuredSince": iso(since),
+    }
+    return payload if measured else {**payload, "lastError": error}
 
 
 def maintenance(kind: str, window: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:

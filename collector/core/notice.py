@@ -78,7 +78,7 @@ def notice(event: Mapping[str, Any]) -> Notice:
         at=text(event, "timestamp"),
         since=since,
         lasted=lasted,
-        error=text(event, "incident", "lastError") or _first_error(event),
+        error=text(event, "incident", "lastError") or text(event, "lastError") or _first_error(event),
         reason=reason,
         locations=locations,
         link=_link(event),

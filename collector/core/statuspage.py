@@ -9,6 +9,8 @@ from typing import Final, Literal, get_args
 
 Visibility = Literal["public", "private", "unlisted"]
 Status = Literal["operational", "degraded_performance", "partial_outage", "major_outage", "maintenance"]
+# What is displayed to people, for whom "well" and "nobody knows" are two things.
+Displayed = Status | Literal["unknown"]
 Phase = Literal["investigating", "identified", "monitoring", "resolved"]
 Severity = Literal["none", "minor", "major", "critical", "maintenance"]
 
@@ -35,6 +37,7 @@ class Health:
     """What is known now of the monitor behind a component.
 
     *slow*: an alert says so; *maintained*: a window is in force; *unmeasured_since*: None while measured.
+    *unknown*: it was never measured, or all its checks are unknown.
     """
 
     down: bool
@@ -43,6 +46,7 @@ class Health:
     maintained: bool
     paused: bool
     unmeasured_since: datetime | None
+    unknown: bool = False
 
 
 @dataclass(frozen=True, slots=True)

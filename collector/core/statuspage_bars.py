@@ -43,7 +43,7 @@ def bars(days: Sequence[tuple[datetime, float | None]]) -> list[Bar]:
 def said(share: float | None) -> str:
     """Never rounded up to all: ``99.99 %`` stays less than 100."""
     if share is None:
-        return "no data"
+        return "unknown"
     return "100 %" if share >= 100 else f"{int(share * 100) / 100:.2f} %"
 
 

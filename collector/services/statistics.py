@@ -23,6 +23,7 @@ class Summary:
 
     The 24 hours begin with their hour, what is longer with its UTC day. Latencies are in milliseconds,
     of good checks, 0 without any; *success* is the percentage of scheduled checks that were good.
+    *measured*: did a location vote in the last 30 days? If none did, the rest are only placeholders.
     """
 
     uptime_day: float
@@ -35,6 +36,7 @@ class Summary:
     p99: float
     checks_today: int
     check_success: float
+    measured: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,7 @@ async def summary(tx: Tx, monitor: int, now: datetime) -> Summary:
         p99=round(highest, 1),
         checks_today=rolled.checks_today + sum(row.checks for row in live if row.at >= midnight),
         check_success=100.0 if day.success is None else day.success,
+        measured=day.success is not None or _month_known(rolled, live),
     )
 
 
@@ -107,6 +110,10 @@ async def _live(
     since = max(since or now - _LIVE, now - _LIVE)
     found = await live_rollups.rollups(tx, monitors, [(since, now)], step) if since < now else {}
     return {monitor: [row for row in rows if row.place is None] for monitor, rows in found.items()}
+
+
+def _month_known(rolled: Recent, live: Iterable[Rollup]) -> bool:
+    return rolled.known_ms[2] > 0 or any(row.known_ms or row.good or row.failed for row in live)
 
 
 def _last_day(rolled: Recent, since: datetime) -> Rollup:

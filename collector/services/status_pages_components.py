@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from collector.core.access import Actor
-from collector.core.statuspage import Health, Shown, held_after, shown
+from collector.core.statuspage import Displayed, Health, Shown, held_after, shown
 from collector.core.statuspage_fields import MAX_COMPONENTS, NewPage, Order
 from collector.core.statuspage_fields import Component as Fields
 from collector.services import audit, references
@@ -25,12 +25,21 @@ WHAT = "Component"
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A component and what it shows now; *unmeasured_since*: None while its monitor is measured."""
+    """A component and what it shows now; *unmeasured_since*: None while its monitor is measured.
+
+    *unknown*: all seems well only because nothing measured its monitor, and nobody set it by hand.
+    """
 
     row: Component
     shown: Shown
     unmeasured_since: datetime | None
+    unknown: bool = False
     warnings: Sequence[str] = ()
+
+    @property
+    def displayed(self) -> Displayed:
+        """The status in the page's words."""
+        return "unknown" if self.unknown else self.shown.status
 
 
 def settable(row: Component) -> dict[str, Any]:
@@ -177,9 +186,11 @@ async def _look(tx: Tx, team_id: int, page_id: UUID, rows: Sequence[Component], 
 
 
 def _seen(row: Component, health: Health | None, planned: set[UUID]) -> Seen:
-    return Seen(
-        row, shown(row.held, health, planned=row.id in planned), health.unmeasured_since if health else None
-    )
+    now = shown(row.held, health, planned=row.id in planned)
+    if health is None:
+        return Seen(row, now, None)
+    unknown = health.unknown and row.held is None and now.status == "operational"
+    return Seen(row, now, health.unmeasured_since, unknown)
 
 
 def _shown(health: Mapping[UUID, Health], monitor: UUID | None) -> Shown:

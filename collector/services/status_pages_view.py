@@ -7,7 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from collector.core import window
-from collector.core.statuspage import MAINTENANCE, Status, meant, overall
+from collector.core.statuspage import MAINTENANCE, Displayed, Status, meant, overall
 from collector.core.statuspage_bars import DAYS
 from collector.core.window import DAY, HOUR
 from collector.services import statistics, status_pages_components, status_pages_incidents
@@ -57,6 +57,12 @@ class View:
         """The worst of what the components show, and of what is told that goes on."""
         told = [meant(told.row.severity) for told in self.open]
         return overall([*(seen.shown.status for seen in self.components), *told])
+
+    @property
+    def displayed(self) -> Displayed:
+        """The status in the page's words: unknown where all is well only because nothing was measured."""
+        unmeasured = bool(self.components) and all(seen.unknown for seen in self.components)
+        return "unknown" if unmeasured and self.status == "operational" else self.status
 
     def tells_the_same_as(self, other: "View") -> bool:
         """Is nothing another but the time of it?"""

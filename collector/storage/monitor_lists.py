@@ -16,6 +16,8 @@ from shared.kinds import OF_CHAINS, UMBRELLA, WEB3
 
 # What stands for anything in LIKE.
 _ANY = re.compile(r"[\\%_]")
+# So many moments come last.
+_MOMENTS = 6
 _ESCAPED = r"\\\g<0>"
 # So many are remembered as they were read, of all teams together.
 _MOST = 2_000
@@ -49,6 +51,7 @@ class Item:
     silenced_until: datetime | None
     created_at: datetime
     updated_at: datetime
+    unmeasured_since: datetime | None
     last_at: datetime | None
 
     def __hash__(self) -> int:
@@ -133,7 +136,7 @@ _TEXT = """
     json_build_array(
         m.id, m.name, m.type, CASE WHEN m.type = 'http' THEN m.config ->> 'url' END,
         m.interval_s, m.timeout_s, m.locations, m.tags, m.severity, m.group_name, m.revision, m.down,
-        m.paused_at, m.silenced_until, m.created_at, m.updated_at,
+        m.paused_at, m.silenced_until, m.created_at, m.updated_at, m.unmeasured_since,
         (SELECT max(s.last_at) FROM states s WHERE s.monitor = m.monitor)
     )::text
 """
@@ -154,8 +157,8 @@ def _shown(where: str, values: int) -> str:
 
 def _read(text: str) -> Item:
     """What `_TEXT` says; its plain values lie between the id and the moments."""
-    id_, *plain, paused_at, silenced_until, created_at, updated_at, last_at = orjson.loads(text)
-    moments = (paused_at, silenced_until, created_at, updated_at, last_at)
+    id_, *rest = orjson.loads(text)
+    plain, moments = rest[:-_MOMENTS], rest[-_MOMENTS:]
     return Item(UUID(id_), *plain, *(_moment(one) for one in moments))
 
 

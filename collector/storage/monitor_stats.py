@@ -10,13 +10,17 @@ from collector.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class AtLocation:
-    """What is known at one location; *checkpoint* is what is kept of its certificate."""
+    """What is known at one location; *checkpoint* is what is kept of its certificate.
+
+    *last_status*: what its newest check found, see `shared.results.Status`.
+    """
 
     name: str
     failing: bool
     fails: int
     failed_since: datetime | None
     last_at: datetime | None
+    last_status: int | None
     last_ms: int | None
     last_error: str | None
     checkpoint: bytes | None

@@ -16,7 +16,7 @@ _WHOLE = f"""
     SELECT {", ".join(f"m.{name}" for name in _OF_MONITOR)},
         ARRAY(
             SELECT ROW(
-                l.name, s.failing, s.fails, s.failed_since, s.last_at, s.last_ms, e.text,
+                l.name, s.failing, s.fails, s.failed_since, s.last_at, s.last_status, s.last_ms, e.text,
                 CASE WHEN m.type IN {OF_TYPES} THEN s.checkpoint END
             )
             FROM states s JOIN locations l USING (location) LEFT JOIN errors e ON e.error = s.last_error

@@ -132,7 +132,9 @@ async def health(tx: Tx, team_id: int, monitors: Sequence[UUID], now: datetime) 
     rows = await tx.fetch(
         f"""
         SELECT m.id, m.down, m.degraded_since IS NOT NULL AS degraded, m.paused_at IS NOT NULL AS paused,
+            m.paused_at IS NULL AND (l.last_at IS NULL OR m.unmeasured_since IS NOT NULL) AS unknown,
             CASE WHEN m.paused_at IS NOT NULL THEN m.paused_at WHEN l.last_at IS NULL THEN m.created_at
+                WHEN m.unmeasured_since IS NOT NULL THEN m.unmeasured_since
                 WHEN m.type <> 'heartbeat'
                     AND l.last_at < $3::timestamptz - greatest(180, 3 * m.interval_s) * interval '1 s'
                 THEN l.last_at END AS unmeasured_since,
@@ -156,6 +158,7 @@ async def health(tx: Tx, team_id: int, monitors: Sequence[UUID], now: datetime) 
             maintained=row["maintained"],
             paused=row["paused"],
             unmeasured_since=row["unmeasured_since"],
+            unknown=row["unknown"],
         )
         for row in rows
     }

@@ -11,7 +11,7 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from collector.core.statuspage import MAINTENANCE, Phase, overall
+from collector.core.statuspage import MAINTENANCE, Displayed, Phase, overall
 from collector.core.statuspage_bars import WIDTH, Bar, bars
 from collector.core.statuspage_colour import brand
 from collector.core.statuspage_style import cleaned
@@ -123,11 +123,17 @@ def _groups(view: View, words: Words) -> list[dict[str, Any]]:
         {
             "name": name,
             "folds": many and bool(name),
-            "status": overall(seen.shown.status for seen in group),
+            "status": _together(group),
             "components": [_component(view, seen, words) for seen in group],
         }
         for name, group in found.items()
     ]
+
+
+def _together(group: Sequence[Seen]) -> Displayed:
+    if all(seen.unknown for seen in group):
+        return "unknown"
+    return overall(seen.shown.status for seen in group)
 
 
 def _component(view: View, seen: Seen, words: Words) -> dict[str, Any]:
@@ -139,7 +145,7 @@ def _component(view: View, seen: Seen, words: Words) -> dict[str, Any]:
         "name": seen.row.name,
         "description": seen.row.description,
         "message": seen.row.message,
-        "status": seen.shown.status,
+        "status": seen.displayed,
         "since": seen.unmeasured_since,
         "bars": drawn,
         "uptime": daily.uptime if daily else None,

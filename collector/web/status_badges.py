@@ -3,17 +3,19 @@
 from typing import Final
 from xml.sax.saxutils import escape
 
-from collector.core.statuspage import Status
+from collector.core.statuspage import Displayed
 from collector.core.statuspage_bars import said
 from collector.core.statuspage_colour import brand
 from collector.services.status_pages_view import View
 
-_SAID: Final[dict[Status, tuple[str, str]]] = {
+_GREY: Final = "#5a6472"
+_SAID: Final[dict[Displayed, tuple[str, str]]] = {
     "operational": ("operational", "#176b43"),
     "degraded_performance": ("degraded", "#8a5200"),
     "partial_outage": ("partial outage", "#8a5200"),
     "major_outage": ("major outage", "#a8232f"),
     "maintenance": ("maintenance", "#235a99"),
+    "unknown": ("unknown", _GREY),
 }
 _HEIGHT: Final = 20
 _LETTER: Final = 7
@@ -22,7 +24,7 @@ _PAD: Final = 12
 
 def status_badge(view: View) -> str:
     """How all is now."""
-    text, colour = _SAID[view.status]
+    text, colour = _SAID[view.displayed]
     return _drawn("status", text, colour)
 
 
@@ -30,7 +32,7 @@ def uptime_badge(view: View) -> str:
     """The mean uptime of the last 90 days, over what is measured."""
     known = [daily.uptime for daily in view.daily.values() if daily.uptime is not None]
     share = sum(known) / len(known) if known else None
-    colour = "#5a6472" if share is None else "#176b43" if share >= 99 else "#a8232f"
+    colour = _GREY if share is None else "#176b43" if share >= 99 else "#a8232f"
     return _drawn("uptime 90d", said(share), colour)
 
 
@@ -38,7 +40,7 @@ def response_badge(view: View) -> str:
     """The mean response time of the last 24 hours, over what is measured."""
     means = [sum(hour.mean_ms for hour in hours) / len(hours) for hours in view.hours.values() if hours]
     if not means:
-        return _drawn("response 24h", "no data", "#5a6472")
+        return _drawn("response 24h", "unknown", _GREY)
     return _drawn("response 24h", f"{round(sum(means) / len(means))} ms", "#235a99")
 
 

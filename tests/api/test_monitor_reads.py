@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from collector.core.histogram import ERROR
+from collector.storage import errors
 from shared import ids
 from shared.clock import iso
 from shared.phases import pack
@@ -247,6 +248,28 @@ async def test_a_larger_limit_is_clamped_and_says_so(api: Api) -> None:
     assert (await api.get(f"/v1/monitors/{id_}/results", params={"limit": 5000})).json["meta"][
         "limit"
     ] == 1000
+
+
+async def test_what_was_never_measured_says_so_and_a_first_vote_ends_that(api: Api) -> None:
+    id_ = await make(api)
+    monitor, now = await number(api, id_), api.clock()
+    assert "warnings" not in await shown(api, id_)
+    api.clock.ahead = timedelta(minutes=5)
+    assert (await shown(api, id_))["warnings"] == ["not measured yet: no check has come from local"]
+    await result(api, monitor, now, status=3)
+    async with api.deps.db.transaction() as tx:
+        (said,) = (await errors.intern(tx, ["probe: not permitted to ping"])).values()
+    await change(api, "states", "monitor", monitor, last_at=now, last_status=3, last_error=said)
+
+    found = await shown(api, id_)
+
+    assert (found["status"], found["stats"]["uptime"], found["stats"]["measured"]) == ("up", 100.0, False)
+    told = "not measured: every location's newest check is unknown: probe: not permitted to ping"
+    assert found["warnings"] == [told]
+    await result(api, monitor, now, status=1, n=1)
+    await change(api, "states", "monitor", monitor, last_at=now + SECOND, last_status=1, last_error=None)
+    again = await shown(api, id_)
+    assert (again["stats"]["measured"], "warnings" in again) == (True, False)
 
 
 async def test_stats_are_of_the_last_day_and_of_today(api: Api) -> None:

@@ -66,9 +66,8 @@ UNMEASURED = {
     "uptime7d": 100.0,
     "uptime90d": 100.0,
     "checkSuccess": 100.0,
+    "measured": False,
 }
-
-
 CONFIG: dict[str, Any] = {
     "url": URL,
     "method": "GET",

@@ -116,7 +116,7 @@ async def test_the_summary_has_the_shape_that_others_read(api: Api) -> None:
 async def test_badges_are_svg_that_runs_nothing(api: Api) -> None:
     await told(api)
 
-    for kind, said in (("status", "partial outage"), ("uptime", "no data"), ("response", "no data")):
+    for kind, said in (("status", "partial outage"), ("uptime", "unknown"), ("response", "unknown")):
         body = (await visit(api, f"example/badge.svg?kind={kind}")).body
         root = ET.fromstring(body)
         assert said in (root.get("aria-label") or "")

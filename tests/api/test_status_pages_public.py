@@ -9,7 +9,10 @@ import pytest
 from yarl import URL
 
 from collector.api import status_pages_cache
+from shared import ids
+from shared.clock import utc_now
 from tests.api.client import Answer, Api
+from tests.api.monitors import change, number
 from tests.api.test_status_pages import down, monitor, page
 
 SAVED = "a{color:red}"
@@ -50,6 +53,28 @@ async def test_anyone_sees_how_all_is(api: Api) -> None:
         assert said in text
     assert id_ not in text
     assert "X-Robots-Tag" not in after.headers
+
+
+async def test_what_nothing_measures_is_not_called_well(api: Api) -> None:
+    never, unknown, well = [await monitor(api) for _ in range(3)]
+    for id_, since in ((unknown, utc_now()), (well, None)):
+        await change(api, "monitors", "id", ids.read("mon", id_), unmeasured_since=since)
+        await change(api, "states", "monitor", await number(api, id_), last_at=utc_now(), last_status=1)
+    components = [{"name": "Never", "monitorId": never}, {"name": "Unknown", "monitorId": unknown}]
+    await page(api, slug="unmeasured", components=components)
+    await page(api, slug="partly", components=[*components, {"name": "Well", "monitorId": well}])
+
+    text, badge = [
+        (await visit(api, f"unmeasured{path}")).body.decode() for path in ("", "/badge.svg?kind=status")
+    ]
+    partly = (await visit(api, "partly")).body.decode()
+
+    assert "All systems operational" not in text
+    assert (text.count("No measurements yet"), text.count("Not measured</span>")) == (2, 2)
+    assert "status: unknown" in badge
+    assert ("All systems operational" in partly, partly.count("Not measured</span>")) == (True, 2)
+    german = await visit(api, "unmeasured", headers={"Accept-Language": "de"})
+    assert "Noch keine Messungen" in german.body.decode()
 
 
 async def test_an_open_incident_is_in_the_first_line_though_no_component_shows_it(api: Api) -> None:

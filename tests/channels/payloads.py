@@ -113,6 +113,11 @@ PARTS: Final[dict[str, dict[str, Any]]] = {
     },
     "monitor.degraded": {"degraded": True, "locationStates": LOCATIONS},
     "monitor.flapping": {"flapping": True, "locationStates": LOCATIONS},
+    "monitor.unmeasured": {
+        "notMeasuredSince": "2026-11-21T07:00:00.000Z",
+        "lastError": "probe: not permitted to ping",
+    },
+    "monitor.measured": {"notMeasuredSince": "2026-11-21T07:00:00.000Z"},
     "alert.fired": {"alert": ALERT, "incident": None, "locationStates": LOCATIONS},
     "alert.recovered": {"alert": ALERT, "incident": None},
     "alert.escalated": {"alert": ALERT, "incident": INCIDENT},

@@ -71,7 +71,7 @@ def test_bars_cover_each_day_once(shares: list[float | None]) -> None:
 
 
 def test_less_than_all_is_never_said_to_be_all() -> None:
-    assert [said(share) for share in (None, 100.0, 99.9999, 0.0)] == ["no data", "100 %", "99.99 %", "0.00 %"]
+    assert [said(share) for share in (None, 100.0, 99.9999, 0.0)] == ["unknown", "100 %", "99.99 %", "0.00 %"]
 
 
 @given(st.integers(0, 0xFFFFFF))

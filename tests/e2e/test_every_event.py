@@ -21,6 +21,8 @@ ELSEWHERE: Final = {
     "probe.offline",
     "probe.online",
     "monitor.degraded",
+    "monitor.unmeasured",
+    "monitor.measured",
     "web3.gas.alert",
     "web3.alert",
     "web3.event",

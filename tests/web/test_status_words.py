@@ -36,7 +36,7 @@ def test_every_status_and_month_has_a_word_of_its_own(tag: str) -> None:
     for said in (words.shown, words.overall, words.phases, words.planned_phases):
         assert len(set(said.values())) == len(said)
         assert set(said) == set(getattr(ENGLISH, _name(words, said)))
-    assert set(words.shown) == set(words.overall) == set(STATUSES)
+    assert set(words.shown) == set(words.overall) == {*STATUSES, "unknown"}
     assert len(set(words.months)) == len(set(words.short)) == 12
 
 

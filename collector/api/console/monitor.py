@@ -71,6 +71,7 @@ async def show(request: web.Request) -> web.StreamResponse:
         monitor=found.monitor,
         id=ids.show("mon", id_),
         shown=views.whole(found, now),
+        unmeasured=views.unmeasured(found, now),
         config=monitor_types.told(found.config),
         why=explain_views.explained(await explain.explain(db, team_id, id_, now), now),
         uptime=drawings.bars(await _days(request, id_)),

@@ -36,6 +36,7 @@ class Row:
 
     item: Item
     status: str
+    unmeasured: bool
     silenced: bool
     bars: Bars | None
     uptime: float | None
@@ -103,6 +104,7 @@ def _row(item: Item, daily: statistics.Daily | None, now: datetime) -> Row:
     return Row(
         item,
         status(paused_at=item.paused_at, down=item.down, last_at=item.last_at),
+        item.unmeasured_since is not None and item.paused_at is None and not item.down,
         item.silenced_until is not None and item.silenced_until > now,
         charts.bars([day.uptime for day in daily.days]) if daily else None,
         daily.uptime if daily else None,

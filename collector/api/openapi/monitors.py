@@ -8,6 +8,7 @@ from collector.api.openapi.parts import (
     Schema,
     choice,
     day,
+    flag,
     free,
     id_,
     many,
@@ -86,6 +87,7 @@ _STATS = record(
     uptime7d=number(),
     uptime90d=number(),
     checkSuccess=number(),
+    measured=flag(),
 )
 _POINT = {
     "uptime": maybe(number()),

@@ -34,6 +34,7 @@ WORDS: Final = Words(
         "partial_outage": "Teilweise gestört",
         "major_outage": "Schwer gestört",
         "maintenance": "In Wartung",
+        "unknown": "Nicht gemessen",
     },
     overall={
         "operational": "Alle Systeme sind in Betrieb",
@@ -41,6 +42,7 @@ WORDS: Final = Words(
         "partial_outage": "Einige Systeme sind gestört",
         "major_outage": "Es gibt eine schwere Störung",
         "maintenance": "Wartungsarbeiten laufen",
+        "unknown": "Noch keine Messungen",
     },
     phases={
         "investigating": "Wird untersucht",

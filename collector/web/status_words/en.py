@@ -34,6 +34,7 @@ WORDS: Final = Words(
         "partial_outage": "Partial outage",
         "major_outage": "Major outage",
         "maintenance": "Under maintenance",
+        "unknown": "Not measured",
     },
     overall={
         "operational": "All systems operational",
@@ -41,6 +42,7 @@ WORDS: Final = Words(
         "partial_outage": "Some systems have problems",
         "major_outage": "There is a major outage",
         "maintenance": "Maintenance is under way",
+        "unknown": "No measurements yet",
     },
     phases={
         "investigating": "Investigating",

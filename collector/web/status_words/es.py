@@ -34,6 +34,7 @@ WORDS: Final = Words(
         "partial_outage": "Interrupción parcial",
         "major_outage": "Interrupción grave",
         "maintenance": "En mantenimiento",
+        "unknown": "Sin medir",
     },
     overall={
         "operational": "Todos los sistemas funcionan",
@@ -41,6 +42,7 @@ WORDS: Final = Words(
         "partial_outage": "Algunos sistemas tienen problemas",
         "major_outage": "Hay una interrupción grave",
         "maintenance": "Hay un mantenimiento en curso",
+        "unknown": "Todavía no hay mediciones",
     },
     phases={
         "investigating": "En investigación",

@@ -34,6 +34,7 @@ WORDS: Final = Words(
         "partial_outage": "Panne partielle",
         "major_outage": "Panne majeure",
         "maintenance": "En maintenance",
+        "unknown": "Non mesuré",
     },
     overall={
         "operational": "Tous les systèmes sont opérationnels",
@@ -41,6 +42,7 @@ WORDS: Final = Words(
         "partial_outage": "Certains systèmes rencontrent des problèmes",
         "major_outage": "Une panne majeure est en cours",
         "maintenance": "Une maintenance est en cours",
+        "unknown": "Aucune mesure pour le moment",
     },
     phases={
         "investigating": "Analyse en cours",

@@ -23,6 +23,7 @@ WORDS: Final = Words(
         "partial_outage": "一部で障害",
         "major_outage": "重大な障害",
         "maintenance": "メンテナンス中",
+        "unknown": "未計測",
     },
     overall={
         "operational": "すべてのシステムが正常に稼働しています",
@@ -30,6 +31,7 @@ WORDS: Final = Words(
         "partial_outage": "一部のシステムで問題が発生しています",
         "major_outage": "重大な障害が発生しています",
         "maintenance": "メンテナンスを実施しています",
+        "unknown": "計測データがまだありません",
     },
     phases={
         "investigating": "調査中",

@@ -34,6 +34,7 @@ WORDS: Final = Words(
         "partial_outage": "Falha parcial",
         "major_outage": "Falha grave",
         "maintenance": "Em manutenção",
+        "unknown": "Sem medição",
     },
     overall={
         "operational": "Todos os sistemas estão operacionais",
@@ -41,6 +42,7 @@ WORDS: Final = Words(
         "partial_outage": "Alguns sistemas têm problemas",
         "major_outage": "Há uma falha grave",
         "maintenance": "Há uma manutenção em andamento",
+        "unknown": "Ainda sem medições",
     },
     phases={
         "investigating": "Em investigação",

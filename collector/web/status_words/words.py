@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from collector.core.statuspage import Phase, Status
+from collector.core.statuspage import Displayed, Phase
 
 _HUNDREDTHS = 100
 
@@ -26,8 +26,8 @@ class Words:
     point: str
     percent: str
     comma: str
-    shown: Mapping[Status, str]
-    overall: Mapping[Status, str]
+    shown: Mapping[Displayed, str]
+    overall: Mapping[Displayed, str]
     phases: Mapping[Phase, str]
     planned_phases: Mapping[Phase, str]
     title: str

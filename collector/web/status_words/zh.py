@@ -23,6 +23,7 @@ WORDS: Final = Words(
         "partial_outage": "部分中断",
         "major_outage": "严重中断",
         "maintenance": "维护中",
+        "unknown": "未测量",
     },
     overall={
         "operational": "所有系统运行正常",
@@ -30,6 +31,7 @@ WORDS: Final = Words(
         "partial_outage": "部分系统出现问题",
         "major_outage": "出现严重中断",
         "maintenance": "正在进行维护",
+        "unknown": "暂无测量数据",
     },
     phases={
         "investigating": "调查中",
