@@ -258,6 +258,7 @@ def _deps(
         now=clock.now,
         hosts=settings.hosts or (),
         trusted_proxies=settings.trusted_proxies,
+        cors_origins=frozenset(settings.cors_origins),
         plans=plans(
             settings.rate_per_minute,
             settings.burst,

@@ -194,6 +194,26 @@ def _networks(text: str) -> tuple[Network, ...]:
         ) from None
 
 
+def _origins(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_origin(part.strip()) for part in text.split(",") if part.strip()))
+
+
+def _origin(text: str) -> str:
+    """As browsers write it: in lower case, without the port that is usual."""
+    fault = "must be origins, as https://app.example.com: a scheme, a host, a port, and no path"
+    try:
+        parts = urlsplit(text.lower().removesuffix("/"))
+        port = parts.port
+    except ValueError:
+        raise ValueError(fault) from None
+    usual = {"http": 80, "https": 443}.get(parts.scheme)
+    bare = parts._replace(scheme="", netloc="").geturl()
+    if usual is None or not parts.hostname or "@" in parts.netloc or bare or port == 0:
+        raise ValueError(fault)
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return f"{parts.scheme}://{host}" + (f":{port}" if port not in {None, usual} else "")
+
+
 def _rpc_urls(text: str) -> str:
     from shared import rpc_urls  # noqa: PLC0415 - all kinds of monitors, for a setting that few have
 
@@ -264,7 +284,8 @@ TABLE: Final[Mapping[str, Setting]] = {
     "max_channels": Setting(_integer(1, 10**6), None, "alert channels of such a team"),
     "max_streams": Setting(_integer(1, 10**6), None, "streams of events that such a team may follow"),
     "mails_per_hour": Setting(_integer(1, 10**9), None, "mails that such a team may send in an hour"),
-    "trusted_proxies": Setting(_networks, "", "addresses and networks whose X-Forwarded-For is believed"),
+    "trusted_proxies": Setting(_networks, "", "networks whose X-Forwarded-For and -Proto are believed"),
+    "cors_origins": Setting(_origins, "", "origins whose scripts may call /v1, as https://app.example.com"),
     "rpc_urls": Setting(_rpc_urls, None, "Web3 nodes by chain: ethereum=https://...;polygon=..."),
     "smtp_url": Setting(_smtp_url, None, "mail server: smtp://user:password@host:587?starttls=1"),
     "mail_from": Setting(_mail_from, None, "sender of mails, like Tocsin <alerts@example.com>"),

@@ -91,6 +91,7 @@ class CollectorSettings:
     max_streams: int | None
     mails_per_hour: int | None
     trusted_proxies: tuple[Network, ...]
+    cors_origins: tuple[str, ...]
     rpc_urls: str | None
     deadman_url: str | None
     smtp_url: str | None
@@ -150,6 +151,7 @@ class UpSettings:
     max_streams: int | None
     mails_per_hour: int | None
     trusted_proxies: tuple[Network, ...]
+    cors_origins: tuple[str, ...]
     rpc_urls: str | None
     deadman_url: str | None
     smtp_url: str | None

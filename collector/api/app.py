@@ -8,6 +8,7 @@ from aiohttp import web
 from collector.api import (
     auth,
     bodies,
+    cors,
     docs,
     door,
     idempotency,
@@ -39,7 +40,14 @@ _SHUTDOWN_S = 5.0
 
 def make(deps: Deps) -> web.Application:
     """The application; `serve` runs it."""
-    around = [watch, problems.explain, auth.guard, status_pages_domains.by_domain, idempotency.repeat]
+    around = [
+        watch,
+        cors.preflight,
+        problems.explain,
+        auth.guard,
+        status_pages_domains.by_domain,
+        idempotency.repeat,
+    ]
     app = web.Application(middlewares=around, client_max_size=MAX_BODY)
     app[DEPS] = deps
     app[auth.FINDER] = Finder(deps.db)
@@ -54,6 +62,7 @@ def make(deps: Deps) -> web.Application:
     app.on_response_prepare.append(marks.mark)
     routes.register(app)
     console.register(app)
+    routes.refuse_other_methods(app)
     return app
 
 
@@ -89,6 +98,8 @@ def _with_door(app: web.Application, runner: web.AppRunner) -> None:
     assert server is not None  # noqa: S101 - it is there once the runner is set up
     server.request_handler = door.before(app, server.request_handler)  # type: ignore[assignment]
     unreadable.answer_for(server, app)
+    assert server.request_factory is not None  # noqa: S101 - as above
+    server.request_factory = door.without_slash(server.request_factory)
 
 
 def _is_ours(record: logging.LogRecord) -> bool:

@@ -128,8 +128,9 @@ async def turned_away(app: web.Application, request: web.Request) -> str | None:
 
 def _needed(app: web.Application, request: web.Request) -> Permission | None:
     resource = request.match_info.route.resource
-    if resource is not None:
-        return app[NEEDS][request.method, resource.canonical]
+    key = (request.method, resource.canonical if resource is not None else "")
+    if key in app[NEEDS]:
+        return app[NEEDS][key]
     return needed_for(request.method) if ratelimit.counts(request.path) else None
 
 

@@ -24,9 +24,9 @@ from collector.storage.db import Db
 class Deps:
     """*public_url* has no slash at its end; *min_interval* is in seconds.
 
-    *hosts*: names of the service beside that of *public_url*. *trusted_proxies*: whose X-Forwarded-For is
-    believed. *take*: what becomes of a ping, None where nobody has its key.
-    *series*: what takes metrics in; *otlp_url*: where they come in over gRPC.
+    *hosts*: names of the service beside that of *public_url*. *trusted_proxies*: whose X-Forwarded-For and
+    -Proto are believed. *cors_origins*: whose scripts may call. *take*: what becomes of a ping, None where
+    nobody has its key. *series*: what takes metrics in; *otlp_url*: where they come in over gRPC.
     *probes_at*: where probes connect to. *openid*: who signs people in beside us, if anybody.
     *nodes*: of Web3, those of the deployment.
     """
@@ -41,6 +41,7 @@ class Deps:
     now: Callable[[], datetime]
     hosts: tuple[str, ...] = ()
     trusted_proxies: tuple[Network, ...] = ()
+    cors_origins: frozenset[str] = frozenset()
     plans: Mapping[str, Plan] = field(default_factory=lambda: PLANS)
     take: Callable[[Arrived], Awaitable[float | None]] = nobodys
     series: Receiver = field(default_factory=Nobody)

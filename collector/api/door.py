@@ -5,13 +5,14 @@ say the same of it.
 """
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from email.utils import formatdate
 from functools import lru_cache
 from typing import Any, Final
 
 from aiohttp import HttpVersion11, hdrs, web
 from aiohttp.abc import AbstractStreamWriter
+from aiohttp.http import RawRequestMessage
 from multidict import istr
 
 from collector.api import auth, marks, problems, ratelimit
@@ -20,7 +21,7 @@ from collector.api.watch import took
 from collector.core.bucket import Standing
 from collector.metrics import http_requests
 
-_EXPECT, _DATE = istr(hdrs.EXPECT), istr(hdrs.DATE)
+_EXPECT, _ORIGIN, _DATE = istr(hdrs.EXPECT), istr(hdrs.ORIGIN), istr(hdrs.DATE)
 _LINES: Final = {401: "HTTP/1.1 401 Unauthorized", 429: "HTTP/1.1 429 Too Many Requests"}
 _ROUTE: Final = ""  # in a tree, beside what may come next: no part of a route's path is empty
 
@@ -54,6 +55,20 @@ def before(app: web.Application, inner: Handler) -> Handler:
     return door
 
 
+def without_slash(make: Callable[..., web.BaseRequest]) -> Callable[..., web.BaseRequest]:
+    """*make*, which makes requests, for which a path with a slash at its end is the one without it."""
+
+    def made(message: RawRequestMessage, *rest: Any) -> web.BaseRequest:
+        if message.path.endswith("/") or "/?" in message.path:
+            path = message.url.raw_path
+            if len(path) > 2 and path[-1] == "/" != path[-2]:
+                url = message.url.with_path(path[:-1], encoded=True, keep_query=True)
+                message = message._replace(path=str(url), url=url)
+        return make(message, *rest)
+
+    return made
+
+
 class _Refusal(web.StreamResponse):
     """An answer all of whose headers are made: aiohttp works some out for each, at the price of all else."""
 
@@ -81,6 +96,7 @@ def _is_plain(request: web.Request) -> bool:
         and request.method != hdrs.METH_HEAD
         and not request.body_exists
         and _EXPECT not in request.headers
+        and _ORIGIN not in request.headers
     )
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from aiohttp import hdrs, web
 from multidict import istr
 
-from collector.api import auth, problems, ratelimit
+from collector.api import auth, cors, problems, ratelimit
 from collector.api.auth import REQUEST_ID
 
 X_REQUEST_ID: Final = istr("X-Request-Id")
@@ -48,3 +48,4 @@ async def mark(request: web.Request, response: web.StreamResponse) -> None:
         response.force_close()
         headers[hdrs.CONNECTION] = "close"
     ratelimit.mark(request, response, auth.address)
+    cors.mark(request, response)

@@ -49,8 +49,8 @@ async def running(app: web.Application) -> AsyncIterator[None]:
 
 
 def counts(path: str) -> bool:
-    """Is it a path of the API? Pings and what takes metrics in have limits of their own."""
-    return _shows(path) and not path.startswith(_OWN_LIMITS)
+    """Is it a path that the plan counts? Pings and what takes metrics in have limits of their own."""
+    return is_api(path) and not path.startswith(_OWN_LIMITS)
 
 
 async def of_token(request: web.Request, team_id: int, token_id: UUID, plan: str) -> None:
@@ -80,7 +80,7 @@ def stands(request: web.Request, standing: Standing) -> None:
 
 def mark(request: web.Request, response: web.StreamResponse, address: Callable[[web.Request], str]) -> None:
     """Say on everything under /v1 how the bucket stands; where none was come to, the one that it would be."""
-    if not _shows(request.path):
+    if not is_api(request.path):
         return
     standing = request.get(_STANDING) or _would_be(request, response, address)
     tell(response.headers, standing, time.time())
@@ -93,7 +93,8 @@ def tell(headers: MutableMapping[str, str], standing: Standing, now: float) -> N
     headers[_RESET] = str(math.ceil(now + standing.full_in_s))
 
 
-def _shows(path: str) -> bool:
+def is_api(path: str) -> bool:
+    """Is it a path of the API?"""
     return path.startswith("/v1/") or path == "/v1"
 
 

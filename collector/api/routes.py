@@ -1,10 +1,15 @@
 """Every path of the service, on one screen."""
 
-from aiohttp import web
+import re
+from functools import lru_cache, partial
+from typing import Final
+
+from aiohttp import hdrs, web
 
 from collector.api import (
     alerts,
     apply,
+    at_root,
     audit,
     bulk,
     channels,
@@ -45,6 +50,8 @@ ROUTES: tuple[tuple[str, str, Handler, Permission | None], ...] = (
     ("GET", "/healthz", health.healthz, OPEN),
     ("GET", "/readyz", health.readyz, OPEN),
     ("GET", "/metrics", metrics.collector, OPEN),
+    ("GET", "/robots.txt", at_root.robots, OPEN),
+    ("GET", "/favicon.ico", at_root.favicon, OPEN),
     ("GET", "/status/{slug}.json", status_pages_public.data, OPEN),
     ("GET", "/status/{slug}", status_pages_public.show, OPEN),
     ("POST", "/status/{slug}", status_pages_entry.enter, OPEN),
@@ -187,6 +194,7 @@ ROUTES: tuple[tuple[str, str, Handler, Permission | None], ...] = (
     ("DELETE", "/v1/tokens/{id}", tokens.delete, ADMIN),
     ("GET", "/v1/audit-log", audit.list_, ADMIN),
 )
+_PLACE: Final = re.compile(r"\{\w+\}")
 # The same handler serves both.
 _ALSO = {"GET": "HEAD", "PUT": "PATCH"}
 
@@ -199,3 +207,30 @@ def register(app: web.Application) -> None:
             app.router.add_route(name, path, handler)
             needs[name, path] = permission
     app[NEEDS] = needs
+
+
+def refuse_other_methods(app: web.Application) -> None:
+    """A path that also looks like another one with an id in it lacks a method all the same."""
+    methods: dict[str, set[str]] = {}
+    for method, path in app[NEEDS]:
+        methods.setdefault(path, set()).add(method)
+    resources = {resource.canonical: resource for resource in app.router.resources()}
+    for path in _overlapping(frozenset(methods)):
+        resource = resources[path]
+        assert isinstance(resource, web.Resource)  # noqa: S101 - each was made by a path
+        resource.add_route(hdrs.METH_ANY, partial(_refuse, frozenset(methods[path])))
+
+
+@lru_cache(maxsize=8)
+def _overlapping(paths: frozenset[str]) -> tuple[str, ...]:
+    """Those that the pattern of another covers, as ``/monitors/{id}`` does ``/monitors/new``."""
+    patterns = {path: re.compile(_PLACE.sub("[^/]+", path)) for path in paths if "{" in path}
+    return tuple(
+        path
+        for path in paths
+        if any(other != path and one.fullmatch(_PLACE.sub("x", path)) for other, one in patterns.items())
+    )
+
+
+async def _refuse(allowed: frozenset[str], request: web.Request) -> web.StreamResponse:
+    raise web.HTTPMethodNotAllowed(request.method, allowed)

@@ -5,7 +5,7 @@ from typing import Final
 
 from aiohttp import hdrs, web
 
-from collector.api import status_pages_entry, status_pages_public, status_pages_public_subscribers
+from collector.api import at_root, status_pages_entry, status_pages_public, status_pages_public_subscribers
 from collector.api.auth import Handler, is_secure
 from collector.api.deps import deps
 from collector.api.status_pages_public import MET, PUBLIC, Met
@@ -33,6 +33,11 @@ _PATHS: Final[dict[tuple[str, str], Handler]] = {
     ("GET", "/style.css"): status_pages_public.style,
     ("GET", "/custom.css"): status_pages_public.custom_style,
     ("GET", "/status.js"): status_pages_public.script,
+    ("GET", "/robots.txt"): at_root.robots,
+    ("GET", "/favicon.ico"): at_root.favicon,
+}
+_ALLOWED: Final = {
+    path: {hdrs.METH_HEAD, *(method for method, other in _PATHS if other == path)} for _, path in _PATHS
 }
 
 
@@ -50,6 +55,9 @@ async def by_domain(request: web.Request, handler: Handler) -> web.StreamRespons
         return await handler(request)
     own = _PATHS.get(("GET" if request.method == "HEAD" else request.method, request.path))
     if own is None:
+        allowed = _ALLOWED.get(request.path)
+        if allowed is not None:
+            raise web.HTTPMethodNotAllowed(request.method, allowed)
         return status_pages_public.missing(request)
     request[MET] = found
     return await own(request)

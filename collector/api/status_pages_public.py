@@ -11,6 +11,7 @@ from multidict import CIMultiDict
 
 from collector.api.deps import deps
 from collector.api.page_headers import NO_DEVICES, PERMISSIONS_POLICY
+from collector.api.reading import Query
 from collector.api.status_pages_cache import Site, Sites, Text, text_of
 from collector.core.statuspage import is_slug
 from collector.core.statuspage_gate import admits
@@ -117,9 +118,10 @@ async def calendar(request: web.Request) -> web.Response:
 
 
 async def badge(request: web.Request) -> web.Response:
-    """``?kind=uptime``, ``?kind=response``, or the status."""
-    asked = request.query.get("kind", "")
-    name = asked if asked in _BADGES else "status"
+    """``?kind=uptime``, ``?kind=response``, or the status. Raises Invalid for another."""
+    query = Query(request)
+    name = query.one_of("kind", _BADGES) or "status"
+    query.done()
     return await _guarded(request, f"{name}.svg", lambda view, *_: _BADGES[name](view), _SVG, ENGLISH)
 
 

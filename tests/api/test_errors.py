@@ -75,7 +75,7 @@ def told(answer: Answer, status: int, error: str, **more: Any) -> None:
     assert b"hunter2" not in answer.body
 
 
-@pytest.mark.parametrize("path", ["/v1/nothing", "/nothing", "/v1", "/v1/status-page", "/v1/me/"])
+@pytest.mark.parametrize("path", ["/v1/nothing", "/nothing", "/v1", "/v1/status-page", "/v1/me//", "/v1//me"])
 async def test_an_unknown_path_is_404(api: Api, path: str) -> None:
     told(await api.get(path), 404, "Not Found")
 
@@ -87,6 +87,14 @@ async def test_an_unknown_path_is_404(api: Api, path: str) -> None:
         ("POST", "/v1/incidents/nonsense", "GET, HEAD, PATCH, PUT"),
         ("OPTIONS", "/v1/incidents", "GET, HEAD, POST"),
         ("POST", "/healthz", "GET, HEAD"),
+        ("GET", "/v1/monitors/test", "POST"),
+        ("PUT", "/v1/monitors/uptime", "GET, HEAD"),
+        ("DELETE", "/v1/monitors/bulk/", "POST"),
+        ("DELETE", "/v1/incidents/stats", "GET, HEAD"),
+        ("PATCH", "/v1/alert-rules/preview", "POST"),
+        ("POST", "/v1/monitors/mon_unknown", "DELETE, GET, HEAD, PATCH, PUT"),
+        ("POST", "/status/example.json", "GET, HEAD"),
+        ("POST", "/monitors/new", "GET, HEAD"),
     ],
 )
 async def test_a_method_that_a_path_lacks_is_405_with_allow(
@@ -96,6 +104,19 @@ async def test_a_method_that_a_path_lacks_is_405_with_allow(
 
     told(answer, 405, "Method Not Allowed")
     assert answer.headers["Allow"] == allow
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/me", "/v1/monitors?limit=1", "/v1/openapi.json", "/healthz", "/metrics", "/sign-in"]
+)
+async def test_a_slash_at_the_end_is_the_same_path(api: Api, path: str) -> None:
+    name, mark, query = path.partition("?")
+
+    answers = [await api.get(one) for one in (path, f"{name}/{mark}{query}")]
+
+    assert [one.status for one in answers] == [200, 200]
+    assert answers[0].headers.get("X-RateLimit-Limit") == answers[1].headers.get("X-RateLimit-Limit")
+    assert (await api.with_token(None).get("/v1/me/")).status == 401
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ async def test_nothing_else_that_a_person_could_open_is_there(api: Api) -> None:
         answer = await visit(api, path)
         assert answer.status == 404
         assert b"Not this one" not in answer.body
-    assert (await visit(api, "/", method="DELETE")).status == 404
+    assert (await visit(api, "/", method="DELETE")).status == 405
     assert (await visit(api, "/", method="HEAD")).status == 200
 
 

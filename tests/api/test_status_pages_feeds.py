@@ -142,3 +142,14 @@ async def test_the_widget_alone_may_stand_in_a_frame(api: Api) -> None:
 
     assert ["frame-ancestors 'none'" in policy for policy in policies] == [True, False]
     assert "frame-ancestors *" in policies[1]
+
+
+async def test_a_badge_of_nothing_that_is_measured_is_a_400(api: Api) -> None:
+    await page(api, slug="example")
+
+    answer = await visit(api, "example/badge.svg?kind=nonsense")
+
+    assert (answer.status, answer.json["details"]) == (
+        400,
+        {"kind": "must be one of status, uptime, response"},
+    )

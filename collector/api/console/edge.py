@@ -188,6 +188,7 @@ def _protect(answer: web.StreamResponse) -> None:
     headers["X-Content-Type-Options"] = "nosniff"
     headers.setdefault("X-Frame-Options", "DENY")
     headers["Referrer-Policy"] = "same-origin"
+    headers["X-Robots-Tag"] = "noindex"
     headers[PERMISSIONS_POLICY] = NO_DEVICES
     headers["Cross-Origin-Opener-Policy"] = "same-origin"
 
