@@ -122,7 +122,9 @@ def _started(beat: Beat, ping: Ping, plan: Plan, now: datetime) -> Beat:
     runs = {rid: at for rid, at in beat.runs.items() if rid != ping.rid}
     while len(runs) >= MOST_RUNS:
         del runs[min(runs, key=lambda one: runs[one])]
-    return replace(beat, runs={**runs, ping.rid: now}, base=now if plan.max_run else beat.base)
+    return replace(
+        beat, runs={**runs, ping.rid: now}, base=_served(beat, plan, now) if plan.max_run else beat.base
+    )
 
 
 def _ended(beat: Beat, ping: Ping, plan: Plan, now: datetime) -> tuple[Beat, Finding]:
@@ -130,8 +132,20 @@ def _ended(beat: Beat, ping: Ping, plan: Plan, now: datetime) -> tuple[Beat, Fin
     took = None if started is None else max(timedelta(), now - started)
     ms = run_time(ping, took)
     error = _why_bad(beat, ping, plan, took, now)
-    after = Beat(now, now, {rid: at for rid, at in beat.runs.items() if rid != ping.rid})
+    after = Beat(_served(beat, plan, now), now, {rid: at for rid, at in beat.runs.items() if rid != ping.rid})
     return after, Finding(Status.DOWN if error else Status.UP, now, error, ms, ping.code)
+
+
+def _served(beat: Beat, plan: Plan, now: datetime) -> datetime:
+    """From when on the next ping is awaited: from this one, or from the time that it is a little early for.
+
+    Clocks differ, so a little is the grace, but no more than a tenth of the wait.
+    """
+    if beat.base is None:
+        return now
+    wait = plan.wait_from(beat.base)
+    expected = beat.base if now < beat.base else beat.base + wait
+    return expected if now < expected <= now + min(plan.grace, wait / 10) else now
 
 
 def _why_bad(beat: Beat, ping: Ping, plan: Plan, took: timedelta | None, now: datetime) -> str:

@@ -173,16 +173,24 @@ async def take_good(tx: Tx, pings: Sequence[Good], rate: Rate, salt: int, now: d
 
 
 # The decisions of core/heartbeat.py and core/pace.py, where they are that simple.
-_TAKE_GOOD = """
+_EXPECTED = """
+    CASE WHEN $6::timestamptz < h.base_at THEN h.base_at ELSE h.base_at + h.wait_s * interval '1 second' END
+"""
+_SERVED = f"""
+    CASE WHEN $6 < {_EXPECTED}
+        AND {_EXPECTED} <= $6 + least(h.grace_s, h.wait_s / 10.0) * interval '1 second'
+        THEN {_EXPECTED} ELSE $6 END
+"""
+_TAKE_GOOD = f"""
     WITH came AS (
-        UPDATE heartbeats h SET base_at = $6::timestamptz, last_at = $6,
-            due_at = $6 + (h.wait_s + h.grace_s) * interval '1 second',
+        UPDATE heartbeats h SET base_at = {_SERVED}, last_at = $6,
+            due_at = {_SERVED} + (h.wait_s + h.grace_s) * interval '1 second',
             paced_at = $4::float8 * interval '1 second' + CASE
                 WHEN h.paced_at BETWEEN now() AND now() + $5::float8 * interval '1 second' THEN h.paced_at
                 ELSE now() END
         FROM unnest($1::bytea[], $2::int[]) WITH ORDINALITY AS u (key_hash, ms, place), monitors m, states s
-        WHERE h.key_hash = u.key_hash AND h.wait_s IS NOT NULL AND h.min_interval_s IS NULL AND h.runs = '{}'
-            AND (h.paced_at <= now() + $5::float8 * interval '1 second'
+        WHERE h.key_hash = u.key_hash AND h.wait_s IS NOT NULL AND h.min_interval_s IS NULL
+            AND h.runs = '{{}}' AND (h.paced_at <= now() + $5::float8 * interval '1 second'
                 OR h.paced_at > now() + 2 * $5::float8 * interval '1 second')
             AND m.team_id = h.team_id AND m.id = h.id AND m.paused_at IS NULL
             AND s.monitor = h.monitor AND NOT s.failing AND s.fails = 0
@@ -196,6 +204,10 @@ _TAKE_GOOD = """
     ), stored AS (
         INSERT INTO results (ts, monitor, ms, location, n, run, status)
         SELECT $6, monitor, ms, location, n, 1, 1 FROM came
+    ), marked AS (
+        INSERT INTO rollups_dirty (monitor, at)
+        SELECT monitor, hour FROM came, date_trunc('hour', $6::timestamptz, 'UTC') hour, rollups_done
+        WHERE hour < rollups_done.until
     )
     SELECT key_hash, monitor, ms, n, ahead_s, (SELECT count(*) FROM moved) AS moved FROM came
 """

@@ -141,3 +141,48 @@ def test_so_many_runs_are_followed_and_the_oldest_goes_first() -> None:
     assert len(beat.runs) == MOST_RUNS
     assert "4" not in beat.runs
     assert "5" in beat.runs
+
+
+NIGHTLY = Plan(wait=None, cron="0 3 * * *", zone="UTC", grace=M)
+THREE = datetime(2026, 11, 22, 3, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("early", [S, 2 * S, M])
+def test_a_job_whose_host_is_a_little_ahead_is_not_called_late(early: timedelta) -> None:
+    beat = FRESH
+    for day in range(3):
+        at = THREE + day * 24 * H
+        beat, said = take(beat, GOOD, NIGHTLY, at - early)
+        assert said.status is Status.UP
+        assert awaited(beat, NIGHTLY) == at + 24 * H + M
+        assert late(beat, NIGHTLY, at + 2 * M) is None
+
+
+def test_a_ping_that_comes_earlier_than_the_grace_serves_no_time() -> None:
+    beat, _ = take(FRESH, GOOD, NIGHTLY, THREE - M - S)
+    assert awaited(beat, NIGHTLY) == THREE + M
+
+
+def test_a_tenth_of_the_wait_is_the_most_that_a_ping_may_be_early() -> None:
+    every_minute = Plan(wait=M, cron="", zone="UTC", grace=5 * M)
+    for early, base in ((6 * S, NOON + M), (7 * S, NOON + M - 7 * S)):
+        beat, _ = take(FRESH, GOOD, every_minute, NOON + M - early)
+        assert beat.base == base
+
+
+def test_a_second_ping_before_its_time_awaits_no_third() -> None:
+    beat, _ = take(FRESH, GOOD, NIGHTLY, THREE - 2 * S)
+    beat, _ = take(beat, GOOD, NIGHTLY, THREE - S)
+    assert awaited(beat, NIGHTLY) == THREE + 24 * H + M
+
+
+def test_a_job_that_starts_a_little_early_may_take_its_time() -> None:
+    plan = replace(NIGHTLY, max_run=H)
+    beat, _ = take(FRESH, STARTED, plan, THREE - 2 * S)
+    assert late(beat, plan, THREE + 10 * M) is None
+    assert late(beat, plan, THREE + 2 * H) is not None
+
+
+def test_a_time_that_a_clock_set_back_has_put_far_ahead_is_not_awaited() -> None:
+    beat, _ = take(Beat(THREE + 48 * H), GOOD, NIGHTLY, NOON)
+    assert awaited(beat, NIGHTLY) == THREE + M

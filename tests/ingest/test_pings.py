@@ -89,6 +89,31 @@ PINGS = [
 ]
 
 
+@pytest.mark.parametrize("plan", [PLANS[0], PLANS[3]])
+async def test_pings_that_come_early_or_late_are_awaited_as_the_rules_say(db: Db, plan: Plan) -> None:
+    clock = Clock()
+    [monitor] = (world := await jobs(db, plan)).monitors
+    beat = Beat(NOON)
+    async with collectors(db, clock) as [one]:
+        for wait_s in (3_599, 2, 3_540, 3_541, 30, 3_660, 3_000):
+            clock.now += wait_s * S
+            assert await one.take(of(monitor))
+            beat, _ = heartbeat.take(beat, GOOD, plan, clock.now)
+            assert await beat_of(world, monitor) == (beat, heartbeat.awaited(beat, plan))
+
+
+async def test_a_good_ping_marks_an_hour_that_was_rolled_up_before_it_came(db: Db) -> None:
+    clock = Clock()
+    [monitor] = (world := await jobs(db, HOURLY)).monitors
+    await world.run("INSERT INTO rollups_done (until) VALUES ($1)", NOON + 2 * H)
+    async with collectors(db, clock) as [one]:
+        for clock.now in (NOON + 61 * M, NOON + 122 * M):
+            assert await one.take(of(monitor))
+    assert await world.fetch("SELECT monitor, at FROM rollups_dirty") == [
+        {"monitor": monitor, "at": NOON + H}
+    ]
+
+
 @pytest.mark.parametrize("plan", PLANS)
 @pytest.mark.parametrize("pings", PINGS)
 async def test_the_short_way_comes_to_what_the_rules_say(db: Db, plan: Plan, pings: Sequence[Ping]) -> None:
