@@ -216,12 +216,8 @@ def upkeep(
         ("custom domains", Domains(db, Prover(transport), now=clock.now).turn, 10.0, None),
         ("reopening", Reopening(db, now=clock.now).turn, 10.0, None),
         ("resealing", Resealing(db, keyring).turn, 600.0, None),
-        ("agent metrics", _agent_metrics(db, clock, settings).turn, 10.0, None),
+        ("agent metrics", AgentMetrics(db, now=clock.now).turn, 10.0, None),
     )
-
-
-def _agent_metrics(db: Db, clock: DatabaseClock, settings: CollectorSettings) -> AgentMetrics:
-    return AgentMetrics(db, keep=timedelta(days=settings.rollup_retention_days), now=clock.now)
 
 
 def _alerts(db: Db, clock: DatabaseClock, settings: CollectorSettings) -> AlertRetention:

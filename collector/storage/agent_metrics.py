@@ -85,8 +85,3 @@ async def add(tx: Tx, samples: Sequence[tuple[Said, Sample]], now: datetime) -> 
             for said, sample in samples
         ],
     )
-
-
-async def forget(tx: Tx, before: datetime) -> None:
-    """Hours from before *before*."""
-    await tx.execute("DELETE FROM agent_metrics_hour WHERE at < $1", before)

@@ -25,7 +25,3 @@ async def between(tx: Tx, since: datetime, until: datetime) -> list[tuple[dateti
         "SELECT since, until FROM listening WHERE until >= $1 AND since <= $2", since, until
     )
     return [(row["since"], row["until"]) for row in rows]
-
-
-async def forget(tx: Tx, before: datetime) -> None:
-    await tx.execute("DELETE FROM listening WHERE until < $1", before)

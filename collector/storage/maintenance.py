@@ -197,19 +197,5 @@ async def recount(tx: Tx, since: datetime, limit: int) -> bool:
     return bool(marked)
 
 
-async def forget(tx: Tx, before: datetime, limit: int) -> int:
-    """Delete some spans that ended before *before*; how many."""
-    tag = await tx.execute(
-        """
-        DELETE FROM maintenance_spans WHERE ctid = ANY(ARRAY(
-            SELECT ctid FROM maintenance_spans WHERE ends_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED
-        ))
-        """,
-        before,
-        limit,
-    )
-    return int(tag.split()[-1])
-
-
 def _selected(selection: Selection) -> tuple[bool, list[UUID], list[str], list[dict[str, str]]]:
     return selection.every, list(selection.monitors), selection.names, selection.pairs

@@ -84,6 +84,12 @@ async def oldest(tx: Tx) -> datetime | None:
     return stray and datetime.combine(stray.date(), time(), UTC)
 
 
+async def first(tx: Tx) -> datetime | None:
+    """Where the first day begins that has a partition."""
+    found = await days(tx)
+    return datetime.combine(found[0], time(), UTC) if found else None
+
+
 async def any_between(tx: Tx, since: datetime, until: datetime) -> bool:
     """Whether there is a result of that time."""
     found: bool = await tx.fetchval(

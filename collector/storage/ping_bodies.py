@@ -32,20 +32,6 @@ async def between(tx: Tx, monitor: int, since: datetime, until: datetime) -> dic
     return {(row["ts"], row["n"]): row["body"] for row in rows}
 
 
-async def forget(tx: Tx, before: datetime, limit: int) -> int:
-    """Let go of some from before *before*; how many it were."""
-    tag = await tx.execute(
-        """
-        DELETE FROM ping_bodies WHERE ctid = ANY(ARRAY(
-            SELECT ctid FROM ping_bodies WHERE ts < $1 ORDER BY ts LIMIT $2
-        ))
-        """,
-        before,
-        limit,
-    )
-    return int(tag.split()[-1])
-
-
 async def forget_of(tx: Tx, monitors: Sequence[int], limit: int) -> int:
     """Let go of some of these monitors'; how many it were."""
     tag = await tx.execute(

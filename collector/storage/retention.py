@@ -1,8 +1,9 @@
-"""What is kept no longer: each function deletes a bounded number of rows and says how many it were."""
+"""What is kept no longer: deleted a little at a time, and never more than a day of anything at once."""
 
-from collections.abc import Sequence
-from datetime import datetime
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
 
 from collector.storage.db import Tx
 
@@ -57,104 +58,125 @@ async def gone_otherwise(tx: Tx, limit: int) -> list[int]:
 
 
 async def rollups(tx: Tx, monitors: Sequence[int], before: datetime) -> None:
-    """Numbers of these monitors from before *before*, a day's beginning."""
+    """Numbers of these monitors from before *before*, a day's beginning: of each the oldest day."""
     for table in ("rollups_hour", "rollups_day"):
         await tx.execute(
             f"""
             DELETE FROM {table} r
-            USING unnest($1::int[]) AS u (monitor), (SELECT location FROM locations UNION ALL SELECT 0) l
+            USING unnest($1::int[]) AS u (monitor), (SELECT location FROM locations UNION ALL SELECT 0) l,
+                LATERAL (
+                    SELECT o.at FROM {table} o WHERE o.monitor = u.monitor AND o.location = l.location
+                    ORDER BY o.at LIMIT 1
+                ) oldest
             WHERE r.monitor = u.monitor AND r.location = l.location AND r.at < $2
+                AND r.at < date_trunc('day', oldest.at, 'UTC') + interval '1 day'
             """,
             monitors,
             before,
         )
 
 
-async def outages(tx: Tx, before: datetime, limit: int) -> int:
-    """Outages that ended before *before*."""
-    return await _delete(tx, "outages", "ended_at < $1", before, limit)
+@dataclass(frozen=True, slots=True)
+class _Old:
+    """Rows of which single ones go: those whose *age*, a time, is before $1; *others* must hold besides.
+
+    In *others* $2 is the time before which rows are too old, of which $1 is the first day.
+    """
+
+    table: str
+    age: str
+    others: str = "true"
 
 
-async def cadences(tx: Tx, before: datetime, limit: int) -> int:
-    """Cadences that held before *before* only."""
-    later = (
-        "EXISTS (SELECT FROM cadences c WHERE c.monitor = t.monitor AND c.since > t.since AND c.since <= $1)"
+# Who was told of an incident hears of its end, however long it lasts.
+_OPEN: Final = """
+    EXISTS (
+        SELECT FROM incidents i
+        WHERE i.team_id = {}.team_id AND i.id = {}.incident_id AND i.status <> 'resolved'
     )
-    return await _delete(tx, "cadences", later, before, limit)
-
-
-async def failures(tx: Tx, before: datetime, limit: int) -> int:
-    """What failed checks saw, of streaks whose last of them was before *before*."""
-    return await _delete(tx, "failures", "at < $1", before, limit)
-
-
-async def refused(tx: Tx, before: datetime, limit: int) -> int:
-    """Refused results, with their reasons."""
-    return await _delete(tx, "refused_results", "at < $1", before, limit)
-
-
-async def gaps(tx: Tx, before: datetime, limit: int) -> int:
-    """What probes told of lost results."""
-    return await _delete(tx, "result_gaps", "at < $1", before, limit)
-
-
-async def probes(tx: Tx, before: datetime, limit: int) -> int:
-    """Probes that nobody heard of since *before* and that cannot come back by themselves.
-
-    Those that were revoked stay: they are to be known if they ask to join again.
-    """
-    gone = """
-        coalesce(seen_at, created_at) < $1 AND revoked_at IS NULL
-        AND NOT EXISTS (SELECT FROM states s WHERE s.probe_id = t.probe_id)
-        AND NOT EXISTS (SELECT FROM probe_certificates c WHERE c.probe_id = t.probe_id AND c.not_after >= $1)
-    """
-    return await _delete(tx, "probes", gone, before, limit)
-
-
-async def deliveries(tx: Tx, before: datetime, limit: int) -> int:
-    """Deliveries that were finished before *before*, with their attempts; not those of open incidents."""
-    finished = f"""
-        status <> 0 AND finished_at < $1 AND NOT EXISTS (
-            SELECT FROM events e WHERE e.team_id = t.team_id AND e.id = t.event_id AND {_OPEN}
+"""
+_ROWS: Final[Mapping[str, _Old]] = {
+    "outages": _Old("outages", "t.ended_at"),
+    # Cadences that hold no longer, since the next one began.
+    "cadences": _Old(
+        "cadences", "(SELECT min(c.since) FROM cadences c WHERE c.monitor = t.monitor AND c.since > t.since)"
+    ),
+    "refused": _Old("refused_results", "t.at"),
+    "gaps": _Old("result_gaps", "t.at"),
+    "chain_logs": _Old("web3_logs", "t.found_at"),
+    # What failed checks saw, of streaks whose last one is too old.
+    "failures": _Old("failures", "t.at"),
+    # Probes that cannot come back by themselves. Those that were revoked stay, to be known if they ask again.
+    "probes": _Old(
+        "probes",
+        "coalesce(t.seen_at, t.created_at)",
+        """
+        t.revoked_at IS NULL AND NOT EXISTS (SELECT FROM states s WHERE s.probe_id = t.probe_id)
+        AND NOT EXISTS (SELECT FROM probe_certificates c WHERE c.probe_id = t.probe_id AND c.not_after >= $2)
+        """,
+    ),
+    "deliveries": _Old(
+        "deliveries",
+        "t.finished_at",
+        f"""
+        t.status <> 0 AND NOT EXISTS (
+            SELECT FROM events e
+            WHERE e.team_id = t.team_id AND e.id = t.event_id AND {_OPEN.format("e", "e")}
         )
-    """
-    return await _delete(tx, "deliveries", finished, before, limit)
-
-
-async def events(tx: Tx, before: datetime, limit: int) -> int:
-    """Events from before *before* that were routed and have no delivery left; not those of open incidents."""
-    told = f"""
-        created_at < $1 AND NOT {_OPEN.replace("e.", "t.")}
+        """,
+    ),
+    # Events that were routed and have no delivery left.
+    "events": _Old(
+        "events",
+        "t.created_at",
+        f"""
+        NOT {_OPEN.format("t", "t")}
         AND NOT EXISTS (SELECT FROM deliveries d WHERE d.team_id = t.team_id AND d.event_id = t.id)
         AND EXISTS (
             SELECT FROM streams s
             WHERE s.team_id = t.team_id AND s.stream_id = t.stream_id AND s.routed >= t.sequence
         )
-    """
-    return await _delete(tx, "events", told, before, limit)
+        """,
+    ),
+    # Alerts that are over. By those of an open incident it is known whom it woke; those that are still to be
+    # looked at keep their rule from firing.
+    "alerts": _Old(
+        "alerts",
+        "t.recovered_at",
+        f"t.status = 'recovered' AND t.due_at IS NULL AND NOT {_OPEN.format('t', 't')}",
+    ),
+    # The database itself keeps each entry for three years at least.
+    "audit": _Old("audit_log", "t.at", "t.at < now() - interval '1095 days'"),
+    "ping_bodies": _Old("ping_bodies", "t.ts"),
+    "agent_metrics": _Old("agent_metrics_hour", "t.at"),
+    "listening": _Old("listening", "t.until"),
+    "maintenance": _Old("maintenance_spans", "t.ends_at"),
+    # Texts that no result can name any more; a state may, for as long as its monitor is paused.
+    "errors": _Old("errors", "t.seen_at", "NOT EXISTS (SELECT FROM states s WHERE s.last_error = t.error)"),
+}
 
 
-async def audit(tx: Tx, before: datetime, limit: int) -> int:
-    """Entries of the audit log from before *before*; the database keeps each for three years at least."""
-    return await _delete(tx, "audit_log", "at < least($1, now() - interval '1095 days')", before, limit)
-
-
-# Who was told of an incident hears of its end, however long it lasts.
-_OPEN = """
-    EXISTS (
-        SELECT FROM incidents i
-        WHERE i.team_id = e.team_id AND i.id = e.incident_id AND i.status <> 'resolved'
+async def rows(tx: Tx, what: str, before: datetime, limit: int) -> int:
+    """Delete some that are older than *before*, of the first day of which there are any; how many."""
+    old = _ROWS[what]
+    oldest: datetime | None = await tx.fetchval(
+        f"""
+        SELECT date_trunc('day', {old.age}, 'UTC') FROM {old.table} t
+        WHERE {old.age} < least($1::timestamptz, $2) AND {old.others} ORDER BY {old.age} LIMIT 1
+        """,
+        before,
+        before,
     )
-"""
-
-
-async def _delete(tx: Tx, table: str, which: str, before: datetime, limit: int) -> int:
+    if oldest is None:
+        return 0
     tag = await tx.execute(
         f"""
-        DELETE FROM {table} WHERE ctid = ANY(ARRAY(
-            SELECT t.ctid FROM {table} t WHERE {which} LIMIT $2 FOR UPDATE SKIP LOCKED
+        DELETE FROM {old.table} WHERE ctid = ANY(ARRAY(
+            SELECT t.ctid FROM {old.table} t WHERE {old.age} < least($1::timestamptz, $2) AND {old.others}
+            LIMIT $3 FOR UPDATE SKIP LOCKED
         ))
         """,
+        oldest + timedelta(days=1),
         before,
         limit,
     )

@@ -155,17 +155,3 @@ async def pass_over(tx: Tx, monitors: Sequence[tuple[int, UUID]]) -> None:
         [team for team, _ in monitors],
         [id_ for _, id_ in monitors],
     )
-
-
-async def forget(tx: Tx, before: datetime, limit: int) -> int:
-    """Delete logs found before *before*; how many it were."""
-    tag = await tx.execute(
-        """
-        DELETE FROM web3_logs WHERE (team_id, monitor_id, key) IN (
-            SELECT team_id, monitor_id, key FROM web3_logs WHERE found_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED
-        )
-        """,
-        before,
-        limit,
-    )
-    return int(tag.split()[-1])

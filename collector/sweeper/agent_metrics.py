@@ -1,4 +1,4 @@
-"""Each probe's internal monitor: what it says of itself is kept by the hour, for as long as rollups are."""
+"""Each probe's internal monitor: what it says of itself is kept by the hour."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -16,9 +16,8 @@ _HELD: Final = timedelta(seconds=30)
 class AgentMetrics:
     """Any number may run: one of them works."""
 
-    def __init__(self, db: Db, *, keep: timedelta, now: Callable[[], datetime]) -> None:
+    def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
         self._db = db
-        self._keep = keep
         self._now = now
         self._me = uuid7()
 
@@ -30,5 +29,4 @@ class AgentMetrics:
             said = await agent_metrics.live(tx, now)
             if said:
                 await agent_metrics.add(tx, [(one, sample(one.vitals, one.counters)) for one in said], now)
-            await agent_metrics.forget(tx, now - self._keep)
         return False

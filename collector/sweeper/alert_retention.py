@@ -6,7 +6,7 @@ from typing import Final
 
 import structlog
 
-from collector.storage import alert_retention
+from collector.storage import retention
 from collector.storage.db import Db
 
 log = structlog.get_logger()
@@ -29,7 +29,7 @@ class AlertRetention:
     async def turn(self) -> bool:
         """A bounded piece. Is there more?"""
         async with self._db.transaction() as tx:
-            gone = await alert_retention.forget(tx, self._now() - self._keep, _ROWS)
+            gone = await retention.rows(tx, "alerts", self._now() - self._keep, _ROWS)
         if gone:
             log.info("old alerts deleted", alerts=gone)
         return gone == _ROWS

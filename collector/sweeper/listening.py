@@ -9,8 +9,6 @@ from shared.ids import uuid7
 
 # Who said nothing for so long could not: its database was away, and so nobody was heard.
 _LAPSE = timedelta(seconds=20)
-# The longest that a deadline looks back, and more.
-_KEPT = timedelta(days=400)
 
 
 class Listening:
@@ -33,6 +31,5 @@ class Listening:
             self._began, self._collector = since, uuid7()
         async with self._db.transaction() as tx:
             await listening.keep(tx, self._collector, self._from, now)
-            await listening.forget(tx, now - _KEPT)
         self._said = now
         return False

@@ -1,7 +1,7 @@
-"""Lays the coming spans of maintenance windows, has hours counted again, and forgets what is long over."""
+"""Lays the coming spans of maintenance windows, and has hours counted again."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from collector.core.maintenance import lay
 from collector.storage import maintenance as spans
@@ -9,10 +9,8 @@ from collector.storage import maintenance_windows as windows
 from collector.storage import partitions
 from collector.storage.db import Db
 
-_KEEP = timedelta(days=400)
 _WINDOWS = 20
 _MONITORS = 50
-_ROWS = 1_000
 
 
 class Maintenance:
@@ -27,9 +25,7 @@ class Maintenance:
         now = self._now()
         laid = await self._lay(now)
         counted = await self._recount(now)
-        async with self._db.transaction() as tx:
-            gone = await spans.forget(tx, now - _KEEP, _ROWS)
-        return laid or counted or gone == _ROWS
+        return laid or counted
 
     async def _lay(self, now: datetime) -> bool:
         """Also what should have begun while no collector ran."""

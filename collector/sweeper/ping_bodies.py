@@ -35,7 +35,7 @@ class PingBodies:
             if await leases.take(tx, _LEASE, self._id, _LEASE_FOR) is None:
                 self._after = 0
                 return False
-            forgotten = await ping_bodies.forget(tx, now - self._keep, _ROWS)
+            forgotten = await retention.rows(tx, "ping_bodies", now - self._keep, _ROWS)
             more = forgotten == _ROWS
             if not more:
                 gone, reached = await retention.gone(tx, self._after, _MONITORS, "ping_bodies")

@@ -1,4 +1,4 @@
-"""Deletes what is kept no longer, a little at a time."""
+"""Deletes what is kept no longer: in each round a day of anything at the most, a little at a time."""
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import structlog
 
-from collector.storage import leases, partitions, retention, rollups, web3_news
+from collector.storage import leases, partitions, retention, rollups
 from collector.storage.db import Db, Tx
 
 log = structlog.get_logger()
@@ -17,6 +17,14 @@ _ROWS = 2_000
 _MONITORS = 200
 # Nobody can set it lower: whoever has something to hide may be who sets it.
 _KEEP_AUDIT = timedelta(days=1095)
+# The longest that a deadline or a chart looks back, and more.
+_KEEP_TIMES = timedelta(days=400)
+# A collector notes twice a day that it uses a text of errors; a day that has begun is kept whole.
+_NAMED = timedelta(days=2)
+_OF_ROWS = (
+    "outages", "cadences", "refused", "gaps", "chain_logs", "probes", "failures", "deliveries", "events",
+    "audit", "agent_metrics", "listening", "maintenance", "errors",
+)  # fmt: skip
 
 Step = Callable[[Tx, datetime], Awaitable[bool]]
 
@@ -31,6 +39,11 @@ class Retention:
         self._db = db
         self._keep = max(keep, partitions.BACK + timedelta(days=1))
         self._keep_rollups = max(keep_rollups, self._keep)
+        self._kept = {
+            **dict.fromkeys(("outages", "agent_metrics"), self._keep_rollups),
+            **dict.fromkeys(("listening", "maintenance"), _KEEP_TIMES),
+            "audit": _KEEP_AUDIT,
+        }
         self._now = now
         self._id = uuid4()
         self._after = 0
@@ -39,7 +52,7 @@ class Retention:
     async def turn(self) -> bool:
         """Take the next step; a round of them begins when the last one is done."""
         now = self._now()
-        self._steps = self._steps or [self._forget, self._numbers, self._rows]
+        self._steps = self._steps or [self._forget, self._numbers, *map(self._rows, _OF_ROWS)]
         async with self._db.transaction() as tx:
             if await leases.take(tx, _LEASE, self._id, _LEASE_FOR) is None:
                 self._steps, self._after = [], 0
@@ -66,21 +79,21 @@ class Retention:
         self._after = monitors[-1] if monitors else 0
         return len(monitors) == _MONITORS
 
-    async def _rows(self, tx: Tx, now: datetime) -> bool:
-        """Everything of which single rows go; is there more of any?"""
+    def _rows(self, what: str) -> Step:
+        """Deletes what is too old of *what*, a day of it."""
+
+        async def rows(tx: Tx, now: datetime) -> bool:
+            deleted = await retention.rows(tx, what, await self._before(tx, what, now), _ROWS)
+            if deleted:
+                log.info("old rows deleted", what=what, rows=deleted)
+            return deleted == _ROWS
+
+        return rows
+
+    async def _before(self, tx: Tx, what: str, now: datetime) -> datetime:
+        """What is older is too old."""
         raw = now - self._keep
-        deleted = {
-            "outages": await retention.outages(tx, now - self._keep_rollups, _ROWS),
-            "cadences": await retention.cadences(tx, raw - rollups.LONGEST, _ROWS),
-            "refused": await retention.refused(tx, raw, _ROWS),
-            "gaps": await retention.gaps(tx, raw, _ROWS),
-            "chain_logs": await web3_news.forget(tx, raw, _ROWS),
-            "probes": await retention.probes(tx, raw, _ROWS),
-            "failures": await retention.failures(tx, raw, _ROWS),
-            "deliveries": await retention.deliveries(tx, raw, _ROWS),
-            "events": await retention.events(tx, raw, _ROWS),
-            "audit": await retention.audit(tx, now - _KEEP_AUDIT, _ROWS),
-        }
-        if some := {name: count for name, count in deleted.items() if count}:
-            log.info("old rows deleted", **some)
-        return _ROWS in deleted.values()
+        if what == "errors":
+            # Results name them, for as long as their day is there.
+            return min(raw, await partitions.first(tx) or raw) - _NAMED
+        return raw - rollups.LONGEST if what == "cadences" else now - self._kept.get(what, self._keep)

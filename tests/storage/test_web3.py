@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from collector.storage import web3, web3_news
+from collector.storage import retention, web3, web3_news
 from collector.storage.db import Db
 from shared.clock import utc_now
 from tests.ingest.web3 import (
@@ -116,5 +116,5 @@ async def test_logs_go_when_their_days_are_over(db: Db) -> None:
     world = await of_chains(await make_world(db), EVENTS)
     await submit(world, finding(world, log("t1", 5), ago=2 * DAY), finding(world, log("t2", 6)))
     async with db.transaction() as tx:
-        assert await web3_news.forget(tx, utc_now() - DAY, 100) == 1
+        assert await retention.rows(tx, "chain_logs", utc_now() - DAY, 100) == 1
     assert await world.value("SELECT block FROM web3_logs") == 6

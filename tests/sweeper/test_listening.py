@@ -65,10 +65,3 @@ async def test_while_the_database_was_away_nobody_was_heard(db: Db) -> None:
     collector.now = 17
     await collector.run(20)
     assert await gaps(db, 20) == [(10, 17)]
-
-
-async def test_what_no_deadline_looks_back_to_is_forgotten(db: Db) -> None:
-    await Collector(db, 0).run(1)
-    await Collector(db, 600 * 24 * 60).run(600 * 24 * 60 + 1)
-    async with db.connection() as tx:
-        assert await tx.fetchval("SELECT count(*) FROM listening") == 1

@@ -105,13 +105,3 @@ async def test_several_collectors_lay_each_span_once(db: Db) -> None:
     )
     assert row["spans"] == row["once"] >= 30 * 40
     assert await fetch(db, "SELECT FROM maintenance_windows WHERE extend_at <= $1", now + 40 * DAY) == []
-
-
-async def test_spans_are_kept_for_more_than_a_year(db: Db) -> None:
-    ground = await make_ground(db)
-    now = utc_now()
-    await plan(db, await team_of(ground), now - 399 * DAY, now)
-    await plan(db, await team_of(ground), now - 401 * DAY, now)
-    await work(db, now)
-    [row] = await fetch(db, "SELECT starts_at FROM maintenance_spans")
-    assert row["starts_at"] > now - 400 * DAY

@@ -8,7 +8,7 @@ from collector.storage.db import Db
 from collector.sweeper.retention import Retention
 from shared.clock import utc_now
 from shared.ids import uuid7
-from tests.services.ground import fetch, make_monitors, make_team
+from tests.services.ground import connect, fetch, make_monitors, make_team
 
 DAY = timedelta(days=1)
 NOW = utc_now().replace(microsecond=0)
@@ -20,9 +20,20 @@ def days_ago(days: float) -> datetime:
 
 
 async def clean(db: Db) -> None:
+    """Round by round, until none deletes anything."""
     work = Retention(db, keep=RAW, keep_rollups=NUMBERS, now=lambda: NOW)
-    while await work.turn():
-        pass
+    before = None
+    while before != (before := await all_rows(db)):
+        while await work.turn():
+            pass
+
+
+async def all_rows(db: Db) -> list[dict[str, Any]]:
+    tables = await fetch(
+        db, "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+    )
+    counts = (f"SELECT '{table['relname']}' AS name, count(*) FROM {table['relname']}" for table in tables)
+    return await fetch(db, " UNION ALL ".join(counts))
 
 
 async def run(db: Db, sql: str, *args: Any) -> None:
@@ -224,3 +235,59 @@ async def test_only_the_holder_of_the_lease_cleans(db: Db) -> None:
     first, second = (Retention(db, keep=RAW, keep_rollups=NUMBERS, now=lambda: NOW) for _ in range(2))
     assert await first.turn()
     assert not await second.turn()
+
+
+async def test_a_round_takes_a_day_of_anything_at_the_most(db: Db) -> None:
+    """Whatever made so much too old, such as a clock: there is time to notice."""
+    monitor = await a_monitor(db)
+    probe = uuid7()
+    for day in range(400, 420):
+        at = days_ago(day).replace(hour=12)
+        await run(db, "INSERT INTO outages VALUES ($1, 0, $2, $2)", monitor, at)
+        await run(
+            db, "INSERT INTO result_gaps SELECT $1, $3, n, n, 1, 'full', $2 FROM generate_series(1, 3) n",
+            probe, at, day,
+        )  # fmt: skip
+        for table in ("rollups_hour", "rollups_day"):
+            await run(
+                db,
+                f"INSERT INTO {table} VALUES ($1, 0, $2, 1, 1, 0, 0, 1, 5, '{{5}}', '{{1}}', 1, 0)",
+                monitor, at.replace(hour=0),
+            )  # fmt: skip
+    work = Retention(db, keep=RAW, keep_rollups=NUMBERS, now=lambda: NOW)
+    for left in (19, 18, 17):
+        while await work.turn():
+            pass
+        assert await count(db, "outages") == left
+        assert await count(db, "result_gaps") == 3 * left
+        assert await count(db, "rollups_hour") == await count(db, "rollups_day") == left
+
+
+async def test_times_of_listening_and_maintenance_are_kept_for_more_than_a_year(db: Db) -> None:
+    team_id = await make_team(db, NOW)
+    for age in (399, 401):
+        await run(db, "INSERT INTO listening VALUES ($1, $2, $2)", uuid7(), days_ago(age))
+        await run(
+            db,
+            """
+            INSERT INTO maintenance_spans
+                (team_id, window_id, starts_at, ends_at, every, monitors, names, pairs)
+            VALUES ($1, $2, $3, $3, true, '{}', '{}', '{}')
+            """,
+            team_id, uuid7(), days_ago(age),
+        )  # fmt: skip
+    await clean(db)
+    assert (await count(db, "listening"), await count(db, "maintenance_spans")) == (1, 1)
+
+
+async def test_hours_of_probes_are_kept_as_long_as_those_of_monitors(db: Db) -> None:
+    probe_id = await connect(db, "eu", now=NOW)
+    for age in (364, 366):
+        await run(
+            db,
+            "INSERT INTO agent_metrics_hour VALUES ($1, $2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
+            probe_id,
+            days_ago(age),
+        )
+    await clean(db)
+    assert await count(db, "agent_metrics_hour") == 1
