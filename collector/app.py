@@ -4,6 +4,7 @@ import asyncio
 import gc
 import os
 import signal
+import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -38,6 +39,7 @@ from collector.ingest.otlp_grpc import OtlpServer
 from collector.ingest.receiving import Receiving
 from collector.ingest.sessions import Sessions
 from collector.ingest.steady import Steady
+from collector.ports import demand_free
 from collector.services import bootstrap
 from collector.services.database_clock import DatabaseClock
 from collector.services.following import Following
@@ -85,18 +87,21 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
         clock = DatabaseClock(db)
         await clock.turn()
         await bootstrap.check_keys(db, keyring, clock.now())
+        if not shared_ports:
+            demand_free(settings)
         made = await first_start.prepare(db, settings)
-        way_in = await first_start.way_in(db, made) if made is not None else ""
+        greets = made is not None or not shared_ports
+        way_in = await first_start.way_in(db, settings, clock.now()) if greets else None
         pulse = Pulse()
         work = _working(db, clock, keyring, settings, pulse, shared_ports=shared_ports)
         deps = await stack.enter_async_context(work)
         news = page_news(db, clock, keyring, settings, deps.transport, _mailer(settings), pulse)
         await stack.enter_async_context(news)
         await stack.enter_async_context(watched(db, clock, settings, pulse))
-        if made is not None:
-            if settings.demo:
-                await first_start.demonstrate(deps, settings, made.team_id)
-            first_start.greet(settings, way_in)
+        if made is not None and settings.demo:
+            await first_start.demonstrate(deps, settings, made.team_id)
+        if greets:
+            first_start.greet(settings, way_in, sys.stdout, first=made is not None)
         _settle()
         log.info("collector ready", http=settings.http_listen, grpc=settings.grpc_listen, pid=os.getpid())
         await stop.wait()
@@ -167,6 +172,7 @@ async def _working(
                 ("probes", probes.turn, 1.0, probes.bell),
                 ("sessions", sessions.turn, 1.0, sessions.bell),
                 ("credentials", credentials.turn, 30.0, None),
+                ("set-up link", first_start.LinkFile(db, settings.data_dir, clock.now).turn, 2.0, None),
                 *watches(db, clock, steady, happened, opinions),
                 *upkeep(db, clock, keyring, settings, days, transport),
             )

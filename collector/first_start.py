@@ -1,11 +1,13 @@
 """What a new deployment finds: its token in a file, the way into the console, the demo's monitors."""
 
 import secrets
-import sys
-from collections.abc import Mapping
+import shlex
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import structlog
 
@@ -13,9 +15,11 @@ from collector import embedded_files as files
 from collector.api.deps import Deps
 from collector.services import bootstrap, monitors, password_links, tokens
 from collector.services.bootstrap import Made
-from collector.storage import teams
+from collector.storage import teams, users
 from collector.storage.db import Db
+from collector.storage.password_links import LinkKind
 from shared.clock import utc_now
+from shared.errors import NotFound
 from shared.settings import CollectorSettings
 from shared.tokens import new_token
 
@@ -23,16 +27,25 @@ log = structlog.get_logger()
 
 TOKEN_FILE = "admin-token"  # noqa: S105 - a file's name
 
-_GREETING = """
-Tocsin is ready: {url}
-Set up the console, once: {url}/setup/{secret}
-The admin token is in {file}
+LINK_FILE = "setup-link"
 
+_TRY = """
 Try:
   curl -H "Authorization: Bearer $(cat {file})" {url}/v1/me
   curl -H "Authorization: Bearer $(cat {file})" {url}/v1/monitors
   curl -H "Authorization: Bearer $(cat {file})" -d '{{"name": "example", "type": "http", "config": {{"url": "{url}/healthz"}}}}' {url}/v1/monitors
 """  # noqa: E501 - lines to copy
+
+
+@dataclass(frozen=True, slots=True)
+class WayIn:
+    """How the first admin comes into the console: by *link*, which is in *file*, too.
+
+    Without a link nobody has set up the console yet, and a link is open that was not made here.
+    """
+
+    link: str | None
+    file: Path
 
 
 async def prepare(db: Db, settings: CollectorSettings) -> Made | None:
@@ -68,16 +81,79 @@ def _kept(path: Path) -> str:
     return path.read_text().strip()
 
 
-async def way_in(db: Db, made: Made) -> str:
-    """The secret of the link by which the first admin alone sets up the console."""
-    return await password_links.first(db, made.team_id, made.user_id, utc_now())
+async def way_in(db: Db, settings: CollectorSettings, now: datetime) -> WayIn | None:
+    """The link to set up the console, made anew where none is open; None once somebody has set it up."""
+    file = settings.data_dir / LINK_FILE
+    async with db.connection() as connection:
+        newcomer = await users.newcomer(connection)
+    if newcomer is None:
+        return None
+    if (kept := _kept_link(file)) and await _opens(db, kept, now):
+        return WayIn(kept, file)
+    secret = secrets.token_urlsafe(32)
+    link = f"{settings.public_url.rstrip('/')}/setup/{secret}"
+    # As with the token: it is in its file before the database knows it.
+    files.write_private(file, link)
+    if await password_links.first_unless_open(db, newcomer, secret, now):
+        return WayIn(link, file)
+    file.unlink(missing_ok=True)
+    return WayIn(None, file)
 
 
-def greet(settings: CollectorSettings, secret: str) -> None:
-    """Print where everything is, and what to try; *secret*: see `way_in`."""
-    url = settings.public_url.rstrip("/")
-    sys.stdout.write(_GREETING.format(url=url, secret=secret, file=settings.data_dir / TOKEN_FILE))
-    sys.stdout.flush()
+class LinkFile:
+    """Takes the file of the set-up link away once the link is used or over."""
+
+    def __init__(self, db: Db, data_dir: Path, now: Callable[[], datetime]) -> None:
+        self._db = db
+        self._path = data_dir / LINK_FILE
+        self._now = now
+
+    async def turn(self) -> bool:
+        """Look at it."""
+        kept = _kept_link(self._path)
+        if kept and not await _opens(self._db, kept, self._now()):
+            self._path.unlink(missing_ok=True)
+        return False
+
+
+def greet(settings: CollectorSettings, way: WayIn | None, out: TextIO, *, first: bool) -> None:
+    """Say where everything is, and at the *first* start what to try.
+
+    The link is shown to people alone: what is written elsewhere is kept, and read by others.
+    """
+    url, token = settings.public_url.rstrip("/"), settings.data_dir / TOKEN_FILE
+    lines = ["", f"Tocsin is ready: {url}"]
+    if way is not None:
+        lines.append(_said_of(way, to_people=out.isatty()))
+    if token.exists():
+        lines.append(f"The admin token is in {shlex.quote(str(token))}")
+    out.write("\n".join([*lines, ""]))
+    out.write(_TRY.format(url=url, file=shlex.quote(str(token))) if first else "\n")
+    out.flush()
+
+
+def _said_of(way: WayIn, *, to_people: bool) -> str:
+    if way.link is None:
+        return "Nobody has set up the console yet: tocsin user setup-link prints a link to do so"
+    if to_people:
+        return f"Set up the console, once: {way.link}"
+    return f"Set up the console, once: by the link in {shlex.quote(str(way.file))}"
+
+
+def _kept_link(file: Path) -> str:
+    try:
+        return file.read_text().strip()
+    except OSError:
+        return ""
+
+
+async def _opens(db: Db, link: str, now: datetime) -> bool:
+    """Is it a link to set up the console that is open yet?"""
+    try:
+        await password_links.find(db, LinkKind.FIRST, link.rpartition("/")[2], now)
+    except NotFound:
+        return False
+    return True
 
 
 async def demonstrate(deps: Deps, settings: CollectorSettings, team_id: int) -> None:

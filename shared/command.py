@@ -22,7 +22,7 @@ VERBS: Final = {
     "probes": "list, drain or revoke probes",
     "token": "create: an API token",
     "team": "create: a further team, and its admin's token",
-    "user": "passwd: a password without mail",
+    "user": "passwd, setup-link: a password, or a link to choose one, without mail",
     "status-page": "export: a copy of a status page, as files for any web host",
     "apply": "make monitors, alerting and status pages what files declare",
     "export": "print what a team has, as such a file",

@@ -88,7 +88,9 @@ async def serve(app: web.Application, listen: str, *, shared_port: bool = False)
         await site.start()
     except OSError as error:
         await runner.cleanup()
-        raise CannotStart(f"cannot listen on {listen}: {error.strerror or error}") from error
+        raise CannotStart(
+            f"cannot listen on {listen}: {error.strerror or error}; set TOCSIN_HTTP_LISTEN"
+        ) from error
     return runner
 
 

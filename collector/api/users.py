@@ -79,4 +79,4 @@ def _told(request: web.Request, told: Told) -> dict[str, Any]:
     link = {}
     if told.secret is not None:
         link["invitationUrl"] = f"{deps(request).public_url}/invitations/{told.secret}"
-    return warned({**_shown(told.user), **link}, ignored(told.unknown))
+    return warned({**_shown(told.user), **link}, [*ignored(told.unknown), *told.warnings])

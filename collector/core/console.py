@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import Final
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from collector.core.access import ROLES, Permission, permits
 
@@ -14,6 +15,8 @@ IDLE: Final = timedelta(hours=24)
 # So often is written down that a session is in use.
 NOTED_EVERY: Final = timedelta(minutes=1)
 NONCE_BYTES: Final = 16
+# For so long a browser is known to an account to which it signed in.
+KNOWN_FOR: Final = timedelta(days=180)
 _LONGEST_NEXT: Final = 2048
 
 
@@ -38,6 +41,24 @@ def fits(cookie: str, shown: str) -> bool:
     nonce, _, signature = shown.partition(".")
     try:
         wanted = _sign(cookie, bytes.fromhex(nonce))
+    except ValueError:
+        return False
+    return signature.isascii() and hmac.compare_digest(signature, wanted)
+
+
+def browser_mark(kept: str, user_id: UUID, nonce: bytes) -> str:
+    """``nonce.signature``: shows that a browser signed in to an account, until its password changes.
+
+    *kept* is the stored password, which no one outside knows.
+    """
+    return f"{nonce.hex()}.{_sign_browser(kept, user_id, nonce)}"
+
+
+def marked(kept: str, user_id: UUID, shown: str) -> bool:
+    """Did the browser that shows this mark sign in to the account?"""
+    nonce, _, signature = shown.partition(".")
+    try:
+        wanted = _sign_browser(kept, user_id, bytes.fromhex(nonce))
     except ValueError:
         return False
     return signature.isascii() and hmac.compare_digest(signature, wanted)
@@ -75,6 +96,10 @@ def safe_next(asked: str | None) -> str:
         return "/"
     bad = asked.startswith("//") or "\\" in asked or not asked.isprintable() or " " in asked
     return "/" if bad else asked
+
+
+def _sign_browser(kept: str, user_id: UUID, nonce: bytes) -> str:
+    return hmac.new(kept.encode(), b"browser" + user_id.bytes + nonce, hashlib.sha256).hexdigest()
 
 
 def _sign(cookie: str, nonce: bytes) -> str:

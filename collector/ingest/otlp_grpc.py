@@ -52,7 +52,9 @@ class OtlpServer:
         try:
             port: int = server.add_insecure_port(listen)
         except RuntimeError as error:
-            raise CannotStart(f"cannot listen for OTLP on {listen}: is the port taken?") from error
+            raise CannotStart(
+                f"cannot listen for OTLP on {listen}: is the port taken? Set TOCSIN_OTLP_LISTEN"
+            ) from error
         await server.start()
         self._server = server
         return port

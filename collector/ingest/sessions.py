@@ -113,7 +113,9 @@ class Sessions:
         try:
             port: int = server.add_secure_port(listen, self._credentials.server())
         except RuntimeError as error:
-            raise CannotStart(f"cannot listen for probes on {listen}: is the port taken?") from error
+            raise CannotStart(
+                f"cannot listen for probes on {listen}: is the port taken? Set TOCSIN_GRPC_LISTEN"
+            ) from error
         await server.start()
         self._server = server
         return port

@@ -14,6 +14,7 @@ from collector.core.access import Actor, Permission, counts
 from collector.services import audit
 from collector.services.lookups import Lookups
 from collector.storage import console_sessions as table
+from collector.storage import users
 from collector.storage.console_sessions import Listed, Session
 from collector.storage.db import Db, Tx
 from shared import ids
@@ -92,6 +93,7 @@ async def open_(
 ) -> str:
     """Sign somebody in and return the cookie, which is nowhere else; *by* says how they proved it."""
     cookie, id_ = secrets.token_urlsafe(32), uuid7()
+    await users.note_sign_in(tx, team_id, user_id, now)
     await table.sweep(tx, team_id, now, console.IDLE)
     await table.insert(
         tx,

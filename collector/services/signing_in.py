@@ -2,12 +2,12 @@
 
 import hashlib
 import secrets
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
+from uuid import UUID
 
 from collector.core import console, passwords
-from collector.core.bucket import Plan
+from collector.core.bucket import Plan, Standing
 from collector.services import console_sessions, hashing, tokens
 from collector.services.console_sessions import Browser
 from collector.services.limits import Limits
@@ -18,19 +18,25 @@ from collector.storage.db import Db
 from collector.storage.users import User
 from shared.errors import Limited
 
-# A bucket of tries: for each address, and for each account from wherever it is tried.
+# Buckets of tries. An account has one at each address; one for all addresses together, which only very many
+# of them empty; and one at each browser that signed in to it before, whom no stranger's tries concern.
 BY_ADDRESS: Final = Plan(per_minute=6, burst=20)
-BY_ACCOUNT: Final = Plan(per_minute=3, burst=15)
-_MOST_ACCOUNTS: Final = 4
+BY_ACCOUNT_THERE: Final = Plan(per_minute=3, burst=10)
+BY_ACCOUNT: Final = Plan(per_minute=6, burst=100)
+BY_OWNER: Final = Plan(per_minute=3, burst=15)
+# In so many teams an address signs in by a password.
+_MOST_ACCOUNTS: Final = 16
 
 
 class Door:
     """What all sign-ins of one collector share. The tries are counted over all collectors together."""
 
-    def __init__(self, db: Db, *, by_address: Plan = BY_ADDRESS, by_account: Plan = BY_ACCOUNT) -> None:
+    def __init__(self, db: Db) -> None:
         self._db = db
-        self._addresses = Limits(db, {"free": by_address})
-        self._accounts = Limits(db, {"free": by_account})
+        self._addresses = Limits(db, {"free": BY_ADDRESS})
+        self._accounts_there = Limits(db, {"free": BY_ACCOUNT_THERE})
+        self._accounts = Limits(db, {"free": BY_ACCOUNT})
+        self._owners = Limits(db, {"free": BY_OWNER})
         # What a password is compared with when nobody has the address: it takes as long.
         self._decoy = passwords.nobodys(
             secrets.token_bytes(passwords.SALT_BYTES), secrets.token_bytes(passwords.HASH_BYTES)
@@ -38,35 +44,61 @@ class Door:
 
     async def turn(self) -> bool:
         """Tell the shared buckets what was spent."""
-        more = await self._addresses.turn()
-        return await self._accounts.turn() or more
+        return any([await one.turn() for one in self._limits])
 
     async def close(self) -> None:
-        await self._addresses.close()
-        await self._accounts.close()
+        for one in self._limits:
+            await one.close()
 
-    async def knock(self, address: str, account: str | None = None) -> None:
-        """Count a try. Raises Limited, in the same way whether there is such an account or not."""
-        standing = await self._addresses.address(_key("address", console.network(address)))
-        if standing.admitted and account is not None:
-            standing = await self._accounts.address(_key("account", account.lower()))
-        if not standing.admitted:
-            raise Limited("Too many tries", retry_after=standing.retry_after_s)
+    async def knock(self, address: str, account: str | None = None, mark: str = "") -> None:
+        """Count a try; *mark*: what the browser shows, see `mark`.
+
+        Raises Limited, in the same way whether there is such an account or not.
+        """
+        if account is not None and mark and await self._knows(account, mark):
+            _demand(await self._owners.address(_key("browser", mark.partition(".")[2])))
+            return
+        there = console.network(address)
+        _demand(await self._addresses.address(_key("address", there)))
+        if account is not None:
+            name = account.lower()
+            _demand(await self._accounts_there.address(_key("account there", f"{name}\0{there}")))
+            _demand(await self._accounts.address(_key("account", name)))
+
+    async def knock_inside(self, user_id: UUID) -> None:
+        """Count a try of somebody who is signed in. Raises Limited."""
+        _demand(await self._owners.address(_key("inside", str(user_id))))
 
     async def with_password(self, email: str, password: str) -> list[User]:
         """Everybody who has this address and password, in whichever teams. Raises Limited, Unavailable."""
-        async with self._db.connection() as tx:
-            found = (await table.with_email(tx, email))[:_MOST_ACCOUNTS] if "\0" not in email else []
-            kept = {user.id: await table.password(tx, user.team_id, user.id) for user in found}
-        stored: Mapping[object, str] = {id_: text for id_, text in kept.items() if text is not None}
+        found = await self._accounts_of(email)
         if len(password) > LONGEST_PASSWORD:
             return []
-        right = {
-            id_
-            for id_, text in (stored or {None: self._decoy}).items()
-            if await hashing.matches(password, text, PEOPLE)
-        }
-        return [user for user in found if user.id in right]
+        right = await hashing.all_match(
+            [(password, kept) for _, kept in found] or [(password, self._decoy)], PEOPLE
+        )
+        return [user for (user, _), is_right in zip(found, right, strict=False) if is_right]
+
+    @property
+    def _limits(self) -> tuple[Limits, ...]:
+        return self._addresses, self._accounts_there, self._accounts, self._owners
+
+    async def _knows(self, email: str, mark: str) -> bool:
+        """Did the browser that shows *mark* sign in to an account of this address?"""
+        return any(console.marked(kept, user.id, mark) for user, kept in await self._accounts_of(email))
+
+    async def _accounts_of(self, email: str) -> list[tuple[User, str]]:
+        if "\0" in email:
+            return []
+        async with self._db.connection() as tx:
+            return await table.with_passwords(tx, email, _MOST_ACCOUNTS)
+
+
+async def mark(db: Db, team_id: int, user_id: UUID) -> str:
+    """What a browser keeps that signed in as this user; nothing where there is no password to guess."""
+    async with db.connection() as tx:
+        kept = await table.password(tx, team_id, user_id)
+    return console.browser_mark(kept, user_id, secrets.token_bytes(console.NONCE_BYTES)) if kept else ""
 
 
 async def enter(db: Db, user: User, browser: Browser, now: datetime, *, by: str) -> str:
@@ -98,6 +130,11 @@ async def team_names(db: Db, users: list[User]) -> dict[str, str]:
     async with db.connection() as tx:
         people = [await teams.person(tx, user.team_id, user.id) for user in users]
     return {str(person.id): person.team_name for person in people if person is not None}
+
+
+def _demand(standing: Standing) -> None:
+    if not standing.admitted:
+        raise Limited("Too many tries", retry_after=standing.retry_after_s)
 
 
 def _key(kind: str, text: str) -> bytes:

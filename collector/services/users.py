@@ -29,6 +29,7 @@ WHAT = "User"
 # In whose queue people wait who sign in or set a password.
 PEOPLE = "people"
 INVITED_FOR = timedelta(days=7)
+_ENDED = "the invitation to the old address has ended: send it again"
 SHORTEST_PASSWORD, LONGEST_PASSWORD = 10, 1024
 # No more than keeps a mail's header whole; whether the address exists, only a mail can tell.
 _EMAIL = re.compile(r"[^\s@,;:<>()\[\]\\\"]+@[^\s@,;:<>()\[\]\\\"]+")
@@ -70,6 +71,7 @@ class Told:
     user: User
     secret: str | None
     unknown: list[str]
+    warnings: tuple[str, ...] = ()
 
 
 async def page(db: Db, team_id: int, limit: int | None, offset: int) -> tuple[list[User], int]:
@@ -146,7 +148,8 @@ async def update(db: Db, who: Actor, id_: UUID, body: Mapping[str, Any]) -> Told
                 await audit.record(tx, who, "update", "user", _shown(id_), name=after.email, fields=named)
     except asyncpg.UniqueViolationError:
         raise _taken(wish.email) from None
-    return Told(after, None, unknown)
+    ended = before.invited_until is not None and before.email.lower() != after.email.lower()
+    return Told(after, None, unknown, (_ENDED,) if ended else ())
 
 
 async def delete(db: Db, who: Actor, id_: UUID) -> None:

@@ -1,6 +1,6 @@
 """People of a team, their passwords and invitations."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from uuid import UUID
 
@@ -20,7 +20,8 @@ class User:
     invited_until: datetime | None
 
 
-_COLUMNS = "team_id, id, email, name, role, created_at, invited_until"
+_NAMES = tuple(each.name for each in fields(User))
+_COLUMNS = ", ".join(_NAMES)
 
 
 async def page(tx: Tx, team_id: int, limit: int | None, offset: int) -> tuple[list[User], int]:
@@ -81,6 +82,19 @@ async def with_email(tx: Tx, email: str) -> list[User]:
     return [User(**row) for row in rows]
 
 
+async def with_passwords(tx: Tx, email: str, limit: int) -> list[tuple[User, str]]:
+    """Whoever has the address and a password, in any team, with the password as it is stored."""
+    rows = await tx.fetch(
+        f"""
+        SELECT {_COLUMNS}, password FROM users WHERE lower(email) = lower($1) AND password IS NOT NULL
+        ORDER BY team_id LIMIT $2
+        """,
+        email,
+        limit,
+    )
+    return [(User(*(row[name] for name in _NAMES)), row["password"]) for row in rows]
+
+
 async def insert(tx: Tx, user: User, invitation: bytes) -> None:
     """Raises UniqueViolationError when somebody in the team has the address."""
     await tx.execute(
@@ -94,9 +108,23 @@ async def insert(tx: Tx, user: User, invitation: bytes) -> None:
 
 
 async def save(tx: Tx, team_id: int, id_: UUID, email: str, name: str, role: str) -> None:
-    """Raises UniqueViolationError when somebody else in the team has the address."""
+    """Links to set a password end with the address or the role, an invitation with the address.
+
+    Raises UniqueViolationError when somebody else in the team has the address.
+    """
     await tx.execute(
-        "UPDATE users SET email = $3, name = $4, role = $5 WHERE team_id = $1 AND id = $2",
+        """
+        WITH changed AS (
+            SELECT lower(email) <> lower($3) AS address, role <> $5 AS role
+            FROM users WHERE team_id = $1 AND id = $2
+        ), ended AS (
+            DELETE FROM password_links
+            WHERE team_id = $1 AND user_id = $2 AND EXISTS (SELECT FROM changed WHERE address OR role)
+        )
+        UPDATE users SET email = $3, name = $4, role = $5,
+            invitation = CASE WHEN (SELECT address FROM changed) THEN NULL ELSE invitation END
+        WHERE team_id = $1 AND id = $2
+        """,
         team_id, id_, email, name, role,
     )  # fmt: skip
 
@@ -116,7 +144,7 @@ async def invited(tx: Tx, invitation: bytes) -> User | None:
 
 
 async def set_password(tx: Tx, team_id: int, id_: UUID, password: str) -> None:
-    """*password* as it is stored; an invitation ends."""
+    """*password* as it is stored; an invitation and all links to set a password end."""
     await tx.execute(
         """
         UPDATE users SET password = $3, invitation = NULL, invited_until = NULL
@@ -124,6 +152,32 @@ async def set_password(tx: Tx, team_id: int, id_: UUID, password: str) -> None:
         """,
         team_id, id_, password,
     )  # fmt: skip
+    # By a statement of its own: it sees a link that was made while the user was waited for.
+    await tx.execute("DELETE FROM password_links WHERE team_id = $1 AND user_id = $2", team_id, id_)
+
+
+async def note_sign_in(tx: Tx, team_id: int, id_: UUID, now: datetime) -> None:
+    """The first one, in whichever way, ends the link to set up the console."""
+    await tx.execute(
+        "UPDATE users SET signed_in_at = $3 WHERE team_id = $1 AND id = $2 AND signed_in_at IS NULL",
+        team_id, id_, now,
+    )  # fmt: skip
+    await tx.execute(
+        "DELETE FROM password_links WHERE team_id = $1 AND user_id = $2 AND kind = 'first'", team_id, id_
+    )
+
+
+async def newcomer(tx: Tx) -> User | None:
+    """The oldest admin of the oldest team, if nobody has set up the console as that one yet."""
+    row = await tx.fetchrow(
+        f"""
+        SELECT {_COLUMNS} FROM users
+        WHERE password IS NULL AND signed_in_at IS NULL AND (team_id, id) = (
+            SELECT team_id, id FROM users WHERE role = 'admin' ORDER BY team_id, created_at, id LIMIT 1
+        )
+        """
+    )
+    return User(**row) if row else None
 
 
 async def password(tx: Tx, team_id: int, id_: UUID) -> str | None:

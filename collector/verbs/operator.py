@@ -13,7 +13,7 @@ from collector.storage.migrate import migrate
 from shared.clock import utc_now
 from shared.command import begin_with
 from shared.errors import BadSettings
-from shared.settings import Check, OperatorSettings
+from shared.settings import Check, CopySettings, OperatorSettings
 from shared.tokens import new_key
 
 
@@ -30,6 +30,17 @@ def read(
 ) -> tuple[argparse.Namespace, OperatorSettings]:
     """The command's own arguments, and the settings beside them. Raises BadSettings."""
     return begin_with(parser, OperatorSettings, argv, check)
+
+
+def operators(settings: CopySettings) -> OperatorSettings:
+    """The part of them that leads to the database."""
+    return OperatorSettings(
+        data_dir=settings.data_dir,
+        database_url=settings.database_url,
+        secret_key=settings.secret_key,
+        log_format=settings.log_format,
+        log_level=settings.log_level,
+    )
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ from typing import Final
 from collector.core.statuspage import is_slug
 from collector.services import status_pages_view
 from collector.services.status_pages_view import View
-from collector.verbs.operator import ground
+from collector.verbs.operator import ground, operators
 from collector.verbs.stopping import run
 from collector.web import status_copy
 from collector.web.status_words import LANGUAGES
@@ -18,7 +18,7 @@ from shared.clock import utc_now
 from shared.command import begin_with
 from shared.errors import Conflict, NotFound
 from shared.kinds.http import is_url
-from shared.settings import CopySettings, OperatorSettings
+from shared.settings import CopySettings
 
 _LARGEST: Final = 1 << 20
 _PICTURES: Final = {".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp"}
@@ -70,14 +70,7 @@ def _parser() -> argparse.ArgumentParser:
 
 async def _view(settings: CopySettings, slug: str) -> View:
     """Raises NotFound."""
-    operators = OperatorSettings(
-        data_dir=settings.data_dir,
-        database_url=settings.database_url,
-        secret_key=settings.secret_key,
-        log_format=settings.log_format,
-        log_level=settings.log_level,
-    )
-    async with ground(operators) as here:
+    async with ground(operators(settings)) as here:
         view = await status_pages_view.load(here.db, "slug", slug, utc_now()) if is_slug(slug) else None
     if view is None:
         raise NotFound(f"there is no status page {slug}")

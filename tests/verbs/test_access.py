@@ -8,12 +8,15 @@ import pytest
 
 from collector.core import passwords
 from collector.core.access import Permission
-from collector.services import tokens
+from collector.services import password_links, tokens
+from collector.services import users as users_service
 from collector.services.bootstrap import Made, bootstrap
 from collector.storage import teams, users
 from collector.storage.db import Db
+from collector.storage.password_links import LinkKind
 from collector.storage.tokens import Token
 from shared.clock import utc_now
+from shared.errors import NotFound
 from shared.tokens import new_key
 
 KEY = new_key()
@@ -153,6 +156,26 @@ async def test_or_is_made_and_printed(db: Db, made: Made, database_url: str) -> 
         kept = await users.password(tx, made.team_id, made.user_id)
     assert kept is not None
     assert passwords.matches(out.strip(), kept)
+
+
+async def test_a_set_up_link_is_printed_while_there_is_no_password_and_ends_the_older_one(
+    db: Db, made: Made, database_url: str
+) -> None:
+    first, second = [await tocsin(database_url, "user", "setup-link") for _ in range(2)]
+
+    assert (first[0], second[0]) == (0, 0)
+    links = [out.strip() for _, out, _ in (first, second)]
+    assert all(link.startswith("http://127.0.0.1:8080/setup/") for link in links)
+    secrets = [link.rpartition("/")[2] for link in links]
+    with pytest.raises(NotFound):
+        await password_links.find(db, LinkKind.FIRST, secrets[0], utc_now())
+    linked = await password_links.find(db, LinkKind.FIRST, secrets[1], utc_now())
+    assert linked.user_id == made.user_id
+
+    await users_service.set_password(db, "admin@example.com", None, "a long password")
+    status, out, said = await tocsin(database_url, "user", "setup-link")
+    assert (status, out) == (1, "")
+    assert "admin@example.com has a password" in said
 
 
 async def test_too_short_a_password_and_nobody_are_refused(made: Made, database_url: str) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import re
 from datetime import timedelta
+from ipaddress import ip_network
 
 import pytest
 import structlog
@@ -12,13 +13,17 @@ from collector.channels.mailer import Mailer
 from collector.channels.transport import Transport
 from collector.core.access import Actor
 from collector.services import password_links, users
-from collector.services.password_links import LIFE
+from collector.services.password_links import ASKED_EVERY, LIFE
+from collector.storage import teams
 from shared import ids
+from shared.ids import uuid7
 from tests.mailbox import mailbox
 from tests.web.conftest import PUBLIC_URL
 from tests.web.console_client import PASSWORD, Console, served, visiting
 
 NEW = {"password": "another long password", "again": "another long password"}
+# A guess that costs no hash.
+TOO_LONG = "x" * 1025
 LINK = re.compile(rf"{re.escape(PUBLIC_URL)}(/\w+/[\w-]{{43}})")
 
 
@@ -135,6 +140,62 @@ async def test_the_first_admin_sets_the_console_up_by_a_link(console: Console) -
     assert (await console.get("/settings/users")).status == 200
 
 
+@pytest.mark.parametrize("how", ["password", "address", "role", "sign-in"])
+async def test_the_way_into_a_new_console_ends_once_it_was_entered_or_changed(
+    console: Console, how: str
+) -> None:
+    db, team, user = console.api.deps.db, console.api.team_id, console.api.user_id
+    secret = await password_links.first(db, team, user, console.api.clock())
+    assert (await console.get(f"/reset/{secret}")).status == 404  # it is of another kind
+    assert (await console.get(f"/setup/{secret}")).status == 200
+
+    if how == "password":
+        await users.set_password(db, "admin@example.com", team, "the operator's choice")
+    elif how == "sign-in":
+        assert (await console.post("/sign-in", {"token": console.api.token})).path == "/"
+        await console.post("/sign-out")
+    else:
+        await console.person("admin")
+        change = {"address": {"email": "new@example.com"}, "role": {"role": "viewer"}}[how]
+        await users.update(db, Actor(team, None, "Admin"), user, change)
+
+    for path in (f"/setup/{secret}", f"/reset/{secret}"):
+        assert (await console.get(path)).status == 404
+        answer = await console.post(path, {"name": "Mallory", "email": "mallory@example.com", **NEW})
+        assert answer.status == 404
+
+
+@pytest.mark.parametrize("how", ["password", "address", "role"])
+async def test_a_link_for_a_new_password_ends_with_what_it_was_made_for(console: Console, how: str) -> None:
+    user = await console.person("viewer", "viewer@example.com")
+    who, db = Actor(console.api.team_id, None, "Admin"), console.api.deps.db
+    _, secret = await password_links.make(db, who, user.id, console.api.clock())
+    assert (await console.get(f"/setup/{secret}")).status == 404
+    assert (await console.get(f"/reset/{secret}")).status == 200
+
+    if how == "password":
+        await users.set_password(db, user.email, user.team_id, "the operator's choice")
+    else:
+        change = {"address": {"email": "new@example.com"}, "role": {"role": "editor"}}[how]
+        await users.update(db, who, user.id, change)
+
+    assert (await console.post(f"/reset/{secret}", NEW)).status == 404
+
+
+async def test_an_invitation_ends_with_the_address_and_whoever_changes_that_hears_of_it(
+    console: Console,
+) -> None:
+    who, db = Actor(console.api.team_id, None, "Admin"), console.api.deps.db
+    told = await users.invite(db, who, {"email": "typo@example.com"}, console.api.clock())
+
+    changed = await users.update(db, who, told.user.id, {"email": "right@example.com"})
+
+    assert "send it again" in changed.warnings[0]
+    assert (await console.get(f"/invitations/{told.secret}")).status == 404
+    again = await users.invite_again(db, who, told.user.id, console.api.clock())
+    assert (await console.get(f"/invitations/{again.secret}")).status == 200
+
+
 async def test_a_link_for_a_new_password_changes_no_name_and_no_address(console: Console) -> None:
     user = await console.person("viewer", "viewer@example.com")
     who, db = Actor(console.api.team_id, None, "Admin"), console.api.deps.db
@@ -188,6 +249,96 @@ async def test_who_forgot_the_password_gets_a_link_by_mail_and_strangers_get_non
             [path] = LINK.findall(mail.part("plain"))
             assert (await browser.post(path, NEW)).path == "/"
         await transport.close()
+
+
+async def test_who_asks_in_another_s_name_ends_no_link_that_is_on_its_way(console: Console) -> None:
+    user, db = await console.person("viewer", "known@example.com"), console.api.deps.db
+    secrets = []
+    for _ in range(6):
+        secrets += [one.secret for one in await password_links.ask(db, user.email, console.api.clock())]
+        console.api.clock.ahead += ASKED_EVERY
+
+    assert len(secrets) == 6
+    for secret in secrets:
+        assert (await console.get(f"/reset/{secret}")).status == 200
+    assert (await console.post(f"/reset/{secrets[0]}", NEW)).path == "/"
+    assert (await console.get(f"/reset/{secrets[-1]}")).status == 404
+
+
+async def test_no_stranger_locks_an_account_out(console: Console) -> None:
+    owner = await console.person("viewer", "owner@example.com")
+    proxies = (ip_network("127.0.0.1"),)
+    async with (
+        served(console.api.deps, public_url=PUBLIC_URL, trusted_proxies=proxies) as url,
+        visiting(url, console.api) as stranger,
+        visiting(url, console.api) as known,
+        visiting(url, console.api) as new,
+    ):
+        known.headers["X-Forwarded-For"], new.headers["X-Forwarded-For"] = "198.51.100.1", "198.51.100.2"
+        assert (await known.sign_in(owner)).path == "/"
+        await known.post("/sign-out")
+
+        wrong = {"email": owner.email, "password": TOO_LONG}
+        statuses = []
+        for n in range(150):
+            stranger.headers["X-Forwarded-For"] = f"203.0.113.{n % 12}"
+            statuses.append((await stranger.post("/sign-in", wrong)).status)
+            if statuses[-10:] == [429] * 10:
+                break
+        assert statuses.count(403) <= 110  # so many guesses, from twelve addresses together
+        # From elsewhere by a browser that never was here: only so many addresses as these stop it.
+        assert (await new.sign_in(owner)).status == 429
+        stranger.headers["X-Forwarded-For"] = known.headers["X-Forwarded-For"]
+        for _ in range(25):
+            await stranger.post("/sign-in", wrong)
+
+        assert (await known.sign_in(owner)).path == "/"
+        await known.get("/settings/account")
+        page = await known.post("/settings/account/password", {"old": PASSWORD, **NEW})
+        assert "The password is changed" in page.words
+        assert (await new.post("/forgot", {"email": owner.email})).status == 200
+
+
+async def test_one_stranger_s_address_stops_nobody_elsewhere(console: Console) -> None:
+    owner, proxies = await console.person("viewer", "owner@example.com"), (ip_network("127.0.0.1"),)
+    async with (
+        served(console.api.deps, public_url=PUBLIC_URL, trusted_proxies=proxies) as url,
+        visiting(url, console.api) as stranger,
+        visiting(url, console.api) as new,
+    ):
+        stranger.headers["X-Forwarded-For"], new.headers["X-Forwarded-For"] = "203.0.113.1", "198.51.100.2"
+        wrong = {"email": owner.email, "password": TOO_LONG}
+        statuses = [(await stranger.post("/sign-in", wrong)).status for _ in range(16)]
+        assert statuses[-1] == 429
+
+        assert (await new.sign_in(owner)).path == "/"
+
+
+async def test_a_mark_of_another_account_or_an_old_password_is_worth_nothing(console: Console) -> None:
+    owner, other = await console.person("viewer"), await console.person("viewer")
+    await console.sign_in(other)
+    await console.post("/sign-out")
+    wrong = {"email": owner.email, "password": TOO_LONG}
+
+    statuses = [(await console.post("/sign-in", wrong)).status for _ in range(12)]
+
+    assert statuses == [403] * 10 + [429] * 2
+
+
+async def test_invitations_of_older_teams_keep_nobody_out_of_their_own(console: Console) -> None:
+    email, now = "wanted@example.com", console.api.clock()
+    async with console.api.deps.db.transaction() as tx:
+        teams_of = [await teams.insert(tx, uuid7(), f"Team {n}", "free", now) for n in range(9)]
+    for team in teams_of[:5]:
+        await users.invite(console.api.deps.db, Actor(team, None, "Admin"), {"email": email}, now)
+    for team in teams_of[5:8]:
+        await console.person("viewer", email, team, "a password of the other's")
+    owner = await console.person("editor", email, teams_of[8])
+
+    assert (await console.sign_in(owner)).path == "/"
+
+    asked = await password_links.ask(console.api.deps.db, email, now)
+    assert {one.user.team_id for one in asked} == set(teams_of[5:])
 
 
 async def test_an_invitation_is_mailed_and_shown_to_the_admin_too(console: Console) -> None:

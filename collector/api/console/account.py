@@ -6,10 +6,10 @@ from uuid import UUID
 from aiohttp import web
 
 from collector.api.console.answers import back, page, posted, value
-from collector.api.console.state import STATE, browser, signed_out, visitor, who
+from collector.api.console.state import STATE, make_known, signed_out, visitor, who
 from collector.api.deps import deps
 from collector.api.reading import path_id
-from collector.services import console_sessions, password_links
+from collector.services import console_sessions, password_links, signing_in
 from collector.web.console.form_fields import Field, Form
 from shared.errors import Forbidden, Invalid
 
@@ -29,7 +29,7 @@ async def set_password(request: web.Request) -> web.StreamResponse:
     mine, sent, at_hand = visitor(request), await posted(request), deps(request)
     if mine.token_id is not None:
         raise Forbidden("Sign in by your password, or by a link for a new one, to change it.")
-    await request.app[STATE].door.knock(browser(request).address, mine.email)
+    await request.app[STATE].door.knock_inside(mine.user_id)
     try:
         if value(sent, "password") != value(sent, "again"):
             raise Invalid({"again": "must be the same twice"})  # noqa: TRY301 - told as the service's faults are
@@ -43,7 +43,9 @@ async def set_password(request: web.Request) -> web.StreamResponse:
         )
     except Invalid as fault:
         return await _shown(request, fault.details)
-    return back(request, _HERE, "The password is changed, and your other browsers are signed out.")
+    answer = back(request, _HERE, "The password is changed, and your other browsers are signed out.")
+    make_known(request, answer, await signing_in.mark(at_hand.db, mine.team_id, mine.user_id))
+    return answer
 
 
 async def end(request: web.Request) -> web.StreamResponse:

@@ -6,7 +6,17 @@ import structlog
 from aiohttp import web
 
 from collector.api.console.answers import back, page, posted, value
-from collector.api.console.state import STATE, VISITOR, browser, signed_in, signed_out, visitor, who
+from collector.api.console.state import (
+    STATE,
+    VISITOR,
+    browser,
+    known_by,
+    make_known,
+    signed_in,
+    signed_out,
+    visitor,
+    who,
+)
 from collector.api.deps import deps
 from collector.core import console
 from collector.services import console_sessions, signing_in
@@ -33,7 +43,7 @@ async def enter(request: web.Request) -> web.StreamResponse:
     after, from_ = console.safe_next(value(sent, "next")), browser(request)
     token, email = value(sent, "token").strip(), value(sent, "email").strip()
     try:
-        await state.door.knock(from_.address, None if token else email)
+        await state.door.knock(from_.address, None if token else email, known_by(request))
     except Limited as error:
         wait = f"There were too many tries. Please wait {error.retry_after} s."
         answer = _form(request, after, wait, status=429, email=email)
@@ -49,9 +59,8 @@ async def enter(request: web.Request) -> web.StreamResponse:
     if user is None:
         return await _which(request, after, email, found)
     at_hand = deps(request)
-    return welcome(
-        request, after, await signing_in.enter(at_hand.db, user, from_, at_hand.now(), by="password")
-    )
+    cookie = await signing_in.enter(at_hand.db, user, from_, at_hand.now(), by="password")
+    return welcome(request, after, cookie, await signing_in.mark(at_hand.db, user.team_id, user.id))
 
 
 async def leave(request: web.Request) -> web.StreamResponse:
@@ -65,9 +74,10 @@ async def leave_everywhere(request: web.Request) -> web.StreamResponse:
     return _gone(request, "You are signed out everywhere.")
 
 
-def welcome(request: web.Request, after: str, cookie: str) -> web.Response:
-    """The way in, with the cookie of a new session."""
+def welcome(request: web.Request, after: str, cookie: str, mark: str = "") -> web.Response:
+    """The way in, with the cookie of a new session, and a mark by which the browser is known again."""
     answer = back(request, after)
+    make_known(request, answer, mark)
     signed_in(request, answer, cookie, int(console.LIFE.total_seconds()))
     return answer
 

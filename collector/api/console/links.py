@@ -13,6 +13,8 @@ from collector.api.console.state import STATE, browser
 from collector.api.deps import Deps, deps
 from collector.channels.mailer import Mailer
 from collector.services import access_mails, password_links, signing_in, users
+from collector.storage.password_links import LinkKind
+from collector.storage.users import User
 from collector.web.console.form_fields import Field, Form
 from shared.errors import Invalid
 
@@ -37,31 +39,32 @@ async def join(request: web.Request) -> web.StreamResponse:
         user = await users.accept(at_hand.db, secret, password, at_hand.now())
     except Invalid as fault:
         return _form(request, "Join the team", user.email, fault.details)
-    cookie = await signing_in.enter(at_hand.db, user, browser(request), at_hand.now(), by="invitation")
-    return welcome(request, "/", cookie)
+    return await _enter(request, user, "invitation")
 
 
 async def reset(request: web.Request) -> web.StreamResponse:
     at_hand = deps(request)
-    linked = await password_links.find(at_hand.db, request.match_info["secret"], at_hand.now())
+    secret = request.match_info["secret"]
+    linked = await password_links.find(at_hand.db, LinkKind.RESET, secret, at_hand.now())
     return _form(request, "Choose a new password", linked.email)
 
 
 async def set_password(request: web.Request) -> web.StreamResponse:
-    return await _used(request, "Choose a new password", "reset link")
+    return await _used(request, LinkKind.RESET, "Choose a new password", "reset link")
 
 
 async def set_up(request: web.Request) -> web.StreamResponse:
     """The first page of all: the first admin's name, address and password."""
     at_hand = deps(request)
-    linked = await password_links.first_of(at_hand.db, request.match_info["secret"], at_hand.now())
+    secret = request.match_info["secret"]
+    linked = await password_links.find(at_hand.db, LinkKind.FIRST, secret, at_hand.now())
     return _form(request, "Set up Tocsin", linked.email, named={"name": "", "email": linked.email})
 
 
 async def take_over(request: web.Request) -> web.StreamResponse:
     sent = await posted(request)
     named = {"name": value(sent, "name").strip(), "email": value(sent, "email").strip()}
-    return await _used(request, "Set up Tocsin", "setup link", named)
+    return await _used(request, LinkKind.FIRST, "Set up Tocsin", "setup link", named)
 
 
 async def forgot(request: web.Request) -> web.StreamResponse:
@@ -69,9 +72,12 @@ async def forgot(request: web.Request) -> web.StreamResponse:
 
 
 async def ask(request: web.Request) -> web.StreamResponse:
-    """The answer is the same, and as fast, whether somebody has the address or not."""
+    """The answer is the same, and as fast, whether somebody has the address or not.
+
+    No account's bucket is asked: a stranger could empty it, and each account gets few mails anyway.
+    """
     at_hand, email = deps(request), value(await posted(request), "email").strip()
-    await _knock(request, email)
+    await _knock(request)
     if at_hand.transport.mailer is not None and users.is_email(email):
         mails = request.app[STATE].mails
         task = asyncio.create_task(_mail(at_hand, at_hand.transport.mailer, email), name="reset mail")
@@ -93,22 +99,27 @@ async def _mail(at_hand: Deps, mailer: Mailer, email: str) -> None:
 
 
 async def _used(
-    request: web.Request, title: str, by: str, named: Mapping[str, Any] | None = None
+    request: web.Request, kind: LinkKind, title: str, by: str, named: Mapping[str, Any] | None = None
 ) -> web.StreamResponse:
     at_hand, secret = deps(request), request.match_info["secret"]
     await _knock(request)
-    linked = await password_links.find(at_hand.db, secret, at_hand.now())
+    linked = await password_links.find(at_hand.db, kind, secret, at_hand.now())
     try:
         password = _password(await posted(request))
-        user = await password_links.use(at_hand.db, secret, password, at_hand.now(), named)
+        user = await password_links.use(at_hand.db, kind, secret, password, at_hand.now(), named)
     except Invalid as fault:
         return _form(request, title, linked.email, fault.details, named)
+    return await _enter(request, user, by)
+
+
+async def _enter(request: web.Request, user: User, by: str) -> web.StreamResponse:
+    at_hand = deps(request)
     cookie = await signing_in.enter(at_hand.db, user, browser(request), at_hand.now(), by=by)
-    return welcome(request, "/", cookie)
+    return welcome(request, "/", cookie, await signing_in.mark(at_hand.db, user.team_id, user.id))
 
 
-async def _knock(request: web.Request, account: str | None = None) -> None:
-    await request.app[STATE].door.knock(browser(request).address, account)
+async def _knock(request: web.Request) -> None:
+    await request.app[STATE].door.knock(browser(request).address)
 
 
 def _password(sent: Mapping[str, list[str]]) -> str:

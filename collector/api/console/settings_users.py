@@ -76,10 +76,10 @@ async def update(request: web.Request) -> web.StreamResponse:
     user = await users.one(at_hand.db, visitor(request).team_id, _id(request))
     body = form_reading.body(users.Settings, await posted(request))
     try:
-        await users.update(at_hand.db, who(request), user.id, body)
+        told = await users.update(at_hand.db, who(request), user.id, body)
     except (Invalid, Conflict) as fault:
         return _form(request, user, body, _details(fault))
-    return back(request, _HERE, "The change is saved.")
+    return back(request, _HERE, " ".join(["The change is saved.", *(f"But {one}." for one in told.warnings)]))
 
 
 async def delete(request: web.Request) -> web.StreamResponse:

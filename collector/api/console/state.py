@@ -7,11 +7,14 @@ from typing import Final
 from aiohttp import hdrs, web
 
 from collector.api.auth import REQUEST_ID, address, is_secure
+from collector.core import console
 from collector.core.access import Actor
 from collector.services.console_sessions import Browser, Finder, Visitor, actor
 from collector.services.signing_in import Door
 
 _PLAIN: Final = "tocsin_session"
+_MARK: Final = "tocsin_browser"
+_LONGEST_MARK: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,29 @@ def signed_in(request: web.Request, answer: web.StreamResponse, value: str, seco
         samesite="Lax",
         secure=is_secure(request),
     )
+
+
+def known_by(request: web.Request) -> str:
+    """The mark of a browser that signed in to some account before, or nothing."""
+    return request.cookies.get(_mark_name(request), "")[:_LONGEST_MARK]
+
+
+def make_known(request: web.Request, answer: web.StreamResponse, mark: str) -> None:
+    """Let the browser show that it signed in; a mark that is empty changes nothing."""
+    if mark:
+        answer.set_cookie(
+            _mark_name(request),
+            mark,
+            path="/",
+            max_age=int(console.KNOWN_FOR.total_seconds()),
+            httponly=True,
+            samesite="Lax",
+            secure=is_secure(request),
+        )
+
+
+def _mark_name(request: web.Request) -> str:
+    return f"__Host-{_MARK}" if is_secure(request) else _MARK
 
 
 def signed_out(request: web.Request, answer: web.StreamResponse) -> None:
