@@ -4,23 +4,24 @@ import asyncio
 import os
 from asyncio.subprocess import Process
 from collections.abc import Awaitable
+from pathlib import Path
 from typing import Final
 
 import structlog
 
 from collector import embedded_files as files
+from collector import secret_key
 from collector.core.seal import Keyring
 from collector.embedded import Embedded
-from collector.services import authority, join_tokens
+from collector.services import authority, bootstrap, join_tokens
 from collector.storage.db import Db
 from collector.storage.migrate import migrate
 from shared import children
 from shared.clock import utc_now
 from shared.command import begin
-from shared.errors import CannotStart, TocsinError
+from shared.errors import CannotStart, TocsinError, Unavailable
 from shared.setting_table import address
 from shared.settings import CollectorSettings, ProbeSettings, UpSettings, environment
-from shared.tokens import new_key
 
 log = structlog.get_logger()
 
@@ -56,7 +57,7 @@ class Up:
             keepers.append(children.keep("postgres", _Revival(server)))
         else:
             self._lock = files.lock(self._settings.data_dir)
-        key = self._settings.secret_key or files.kept(self._settings.data_dir / "secret-key", new_key)
+        key = self._settings.secret_key or await _own_key(url, self._settings.data_dir)
         for name, variables in self._environments(url, key).items():
             life = self._life(name, variables)
             keepers.append(
@@ -125,6 +126,22 @@ class _Revival:
                 return 1
             log.info("started", process="postgres", pid=self._server.pid)
         return await self._server.wait()
+
+
+async def _own_key(url: str, data_dir: Path) -> str:
+    """The key in its file. Raises CannotStart when the database is encrypted with another one."""
+    key = await secret_key.kept(url, data_dir)
+    try:
+        await migrate(url, utc_now())
+        db = await Db.open(url, size=1, name="tocsin up")
+    except Unavailable:
+        return key  # the collector waits for it, and looks itself
+    try:
+        file = secret_key.path(data_dir)
+        await bootstrap.check_keys(db, Keyring.parse(key), utc_now(), f"{file}, without TOCSIN_SECRET_KEY,")
+    finally:
+        await db.close()
+    return key
 
 
 async def _join_token(url: str, key: str, settings: UpSettings) -> str:

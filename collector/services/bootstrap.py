@@ -49,10 +49,10 @@ async def bootstrap(db: Db, *, plan: str, admin_email: str, token: str | None, n
     return Made(team_id, user_id, value)
 
 
-async def check_keys(db: Db, keyring: Keyring, now: datetime) -> None:
+async def check_keys(db: Db, keyring: Keyring, now: datetime, source: str = "TOCSIN_SECRET_KEY") -> None:
     """Prove that every key that the database needs is at hand, and note the one that seals from now on.
 
-    Raises CannotStart, naming the ids of the missing keys.
+    Raises CannotStart, naming the ids of the missing keys and the *source* of those at hand.
     """
     async with db.transaction() as tx:
         await secret_keys.lock(tx)
@@ -62,7 +62,7 @@ async def check_keys(db: Db, keyring: Keyring, now: datetime) -> None:
         missing |= await sealed.keys(tx) - {kid.hex() for kid in keyring.keys}
         if missing:
             named = ", ".join(sorted(missing))
-            raise CannotStart(f"TOCSIN_SECRET_KEY lacks what this database is encrypted with: key {named}")
+            raise CannotStart(f"{source} lacks what this database is encrypted with: key {named}")
         first = keyring.first.hex()
         if await secret_keys.newest(tx) != first:
             await secret_keys.take_up(tx, first, keyring.seal(_PROOF, _place(first)), now)

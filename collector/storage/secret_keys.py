@@ -37,3 +37,10 @@ async def take_up(tx: Tx, kid: str, proof: bytes, now: datetime) -> None:
 async def keep(tx: Tx, kids: Sequence[str]) -> None:
     """Forget all others."""
     await tx.execute("DELETE FROM secret_keys WHERE NOT kid = ANY($1)", kids)
+
+
+async def used(tx: Tx) -> list[str]:
+    """The ids of all keys that the database knows; none where it is empty yet."""
+    if await tx.fetchval("SELECT to_regclass('secret_keys') IS NULL"):
+        return []
+    return sorted(await proofs(tx))

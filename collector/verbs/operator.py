@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from collector import embedded_files as files
+from collector import secret_key
 from collector.core.seal import Keyring
 from collector.embedded import reach
 from collector.storage.db import BRIEFLY_S, Db
@@ -14,7 +14,6 @@ from shared.clock import utc_now
 from shared.command import begin_with
 from shared.errors import BadSettings
 from shared.settings import Check, CopySettings, OperatorSettings
-from shared.tokens import new_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,7 @@ async def ground(settings: OperatorSettings) -> AsyncIterator[Ground]:
             yield found
         return
     async with reach(settings.data_dir) as url:
-        key = settings.secret_key or files.kept(settings.data_dir / "secret-key", new_key)
+        key = settings.secret_key or await secret_key.kept(url, settings.data_dir)
         async with _opened(url, key) as found:
             yield found
 

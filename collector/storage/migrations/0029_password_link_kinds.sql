@@ -7,6 +7,4 @@ ALTER TABLE password_links ADD COLUMN kind text NOT NULL DEFAULT 'reset' CHECK (
 UPDATE password_links SET kind = 'first' WHERE until - sent_at > interval '2 days';
 DELETE FROM password_links l USING users u
 WHERE l.kind = 'first' AND u.team_id = l.team_id AND u.id = l.user_id AND u.password IS NOT NULL;
-ALTER TABLE password_links DROP CONSTRAINT password_links_pkey, ADD PRIMARY KEY (hash);
-DROP INDEX password_links_hash;
-CREATE INDEX password_links_user ON password_links (team_id, user_id);
+ALTER TABLE password_links DROP CONSTRAINT password_links_pkey, ADD PRIMARY KEY (team_id, user_id, hash);
