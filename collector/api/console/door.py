@@ -77,8 +77,8 @@ async def leave_everywhere(request: web.Request) -> web.StreamResponse:
 def welcome(request: web.Request, after: str, cookie: str, mark: str = "") -> web.Response:
     """The way in, with the cookie of a new session, and a mark by which the browser is known again."""
     answer = back(request, after)
-    make_known(request, answer, mark)
     signed_in(request, answer, cookie, int(console.LIFE.total_seconds()))
+    make_known(request, answer, mark)
     return answer
 
 
