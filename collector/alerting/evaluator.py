@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 import structlog
@@ -27,6 +27,8 @@ from shared.loop import Bell
 log = structlog.get_logger()
 
 _AT_ONCE = 500
+# What could not be judged is tried again after this time.
+_AFTER_A_FAULT = timedelta(minutes=1)
 
 
 class Evaluator:
@@ -44,7 +46,7 @@ class Evaluator:
         """Look at some. Is there more?"""
         now = self._now()
         async with self._db.transaction() as tx:
-            marked = await alert_marks.take(tx, _AT_ONCE)
+            marked = await alert_marks.take(tx, now, _AT_ONCE)
             due = await alert_marks.due(tx, now, _AT_ONCE)
             kinds = await self._look(tx, marked | due, now) if marked or due else []
         told(kinds, self._tell)
@@ -59,7 +61,8 @@ class Evaluator:
             raise
         except Exception:
             log.exception("monitors not looked at together", monitors=len(keys))
-        kinds = []
+        kinds: list[str] = []
+        failed: dict[Key, datetime] = {}
         for key in sorted(keys):
             try:
                 async with tx.transaction():
@@ -69,6 +72,9 @@ class Evaluator:
             except Exception:
                 log.exception("monitor not looked at", monitor=str(key[1]))
                 await table.postpone(tx, key, now)
+                failed[key] = now + _AFTER_A_FAULT
+        if failed:
+            await alert_marks.add_later(tx, failed)
         return kinds
 
 
@@ -126,6 +132,8 @@ async def _seen(tx: Tx, locked: Sequence[Judged], now: datetime) -> dict[int, Se
 
 
 async def _write(tx: Tx, writes: Writes, now: datetime) -> list[str]:
+    if writes.later:
+        await alert_marks.add_later(tx, writes.later)
     if writes.fired:
         await table.insert(tx, writes.fired)
     if writes.changed:

@@ -59,7 +59,7 @@ async def gather(
             crossings=crossed,
         )
         ends_at = crossings.ends_at(crossed, one.interval_s)
-        found[one.monitor][one.rule.id] = Applied(one.rule, conditions, facts, ends_at)
+        found[one.monitor][one.rule.id] = Applied(one.rule, conditions, facts, one.interval_s, ends_at)
     return found
 
 

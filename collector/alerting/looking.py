@@ -7,11 +7,12 @@ from uuid import UUID
 
 from collector.core import escalation
 from collector.core import events as payloads
-from collector.core.conditions import Facts, Reason, fires, of_web3
+from collector.core.conditions import Facts, Reason, fires, of_web3, undecided
 from collector.core.escalation import Deed, Next, Policy, Progress
 from collector.core.holds import Allowed
 from collector.core.rule_fields import Conditions
 from collector.services import alert_notices, announcing
+from collector.storage.alert_marks import Key
 from collector.storage.alerts import Alert
 from collector.storage.channels import Addressee
 from collector.storage.events import Event
@@ -24,6 +25,9 @@ from shared import ids
 # How often it is asked whether a condition still holds that no event tells the end of.
 _OF_CHECKS = timedelta(seconds=5)
 _OF_WINDOWS = timedelta(seconds=30)
+# How soon a rate of too few checks is judged again.
+_LEAST_WAIT = timedelta(seconds=1)
+_MOST_WAIT = timedelta(seconds=15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,7 @@ class Applied:
     rule: Row
     conditions: Conditions
     facts: Facts
+    interval_s: int
     ends_at: datetime | None = None
 
 
@@ -54,6 +59,7 @@ class Writes:
     changed: list[Alert] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
+    later: dict[Key, datetime] = field(default_factory=dict)
 
 
 def look(seen: Seen, applied: Applied | None, alert: Alert | None, now: datetime, writes: Writes) -> None:
@@ -67,9 +73,17 @@ def look(seen: Seen, applied: Applied | None, alert: Alert | None, now: datetime
         if muted:
             return
         writes.changed.append(replace(alert, muted_until=None, due_at=None))
+    if applied and reason is None and undecided(applied.conditions, applied.facts):
+        key, again = (seen.one.team_id, seen.one.id), now + _soon(applied.interval_s)
+        writes.later[key] = min(again, writes.later.get(key, again))
     if applied and reason and _may_fire(seen, applied, reason):
         fired = _fire(seen, applied, reason, now)
         writes.fired.append(_told(seen, applied, _linked(seen.one, fired, now), reason, now, writes))
+
+
+def _soon(interval_s: int) -> timedelta:
+    """In time for the next check, without asking much more often than checks are made."""
+    return min(max(timedelta(seconds=interval_s / 4), _LEAST_WAIT), _MOST_WAIT)
 
 
 def _may_fire(seen: Seen, applied: Applied, reason: Reason) -> bool:

@@ -117,6 +117,18 @@ def fires(conditions: Conditions, facts: Facts) -> Reason | None:
     return _failing(conditions, facts) or (_crossed(facts.crossings) if conditions.plain else None)
 
 
+def undecided(conditions: Conditions, facts: Facts) -> bool:
+    """Would a rate alert if it were of enough checks? Then the next ones decide, good as they may be."""
+    limit, rate = conditions.error_rate_percent, facts.rate
+    few = limit is not None and rate is not None and rate.total < FEWEST_FOR_RATE
+    if few and rate is not None and limit is not None and rate.failed and rate.percent >= limit:
+        return True
+    limit, day, uptime = conditions.availability, facts.day, facts.uptime
+    if limit is None or day is None or uptime is None:
+        return False
+    return day.total < FEWEST_FOR_AVAILABILITY and uptime < limit
+
+
 def _failing(conditions: Conditions, facts: Facts) -> Reason | None:
     if conditions.empty:
         return Reason(DOWN) if facts.down else None

@@ -1,6 +1,6 @@
 """Marks on monitors of which alert rules may have something to say; rows are added, and taken to be read."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -16,6 +16,23 @@ async def add(tx: Tx, keys: Sequence[Key]) -> None:
         "INSERT INTO alert_marks (team_id, monitor_id) SELECT * FROM unnest($1::int[], $2::uuid[])",
         [team_id for team_id, _ in keys],
         [monitor_id for _, monitor_id in keys],
+    )
+
+
+async def add_later(tx: Tx, due: Mapping[Key, datetime]) -> None:
+    """Have these monitors judged again then, unless they are to be already."""
+    await tx.execute(
+        """
+        INSERT INTO alert_marks (team_id, monitor_id, due_at)
+        SELECT u.* FROM unnest($1::int[], $2::uuid[], $3::timestamptz[]) AS u (team_id, monitor_id, due_at)
+        WHERE NOT EXISTS (
+            SELECT FROM alert_marks a
+            WHERE a.team_id = u.team_id AND a.monitor_id = u.monitor_id AND a.due_at IS NOT NULL
+        )
+        """,
+        [team_id for team_id, _ in due],
+        [monitor_id for _, monitor_id in due],
+        list(due.values()),
     )
 
 
@@ -39,7 +56,11 @@ async def add_where_ruled(tx: Tx, keys: Sequence[Key]) -> int:
 
 
 async def add_of_rule(tx: Tx, team_id: int, rule_id: UUID) -> None:
-    """After a change of a rule: the monitors in trouble that it is for now, and those it fired for."""
+    """After a change of a rule: the monitors in trouble that it is for now, and those it fired for.
+
+    A rate may be bad although its monitor is well by now: of an error rate all are judged, of an
+    availability those that were down within its day.
+    """
     await tx.execute(
         f"""
         INSERT INTO alert_marks (team_id, monitor_id)
@@ -49,7 +70,10 @@ async def add_of_rule(tx: Tx, team_id: int, rule_id: UUID) -> None:
         ) OR EXISTS (
             SELECT FROM web3_alerts w
             WHERE w.team_id = m.team_id AND w.monitor_id = m.id AND w.told_at IS NOT NULL
-        ))
+        ) OR r.conditions ? 'errorRatePercent' OR (r.conditions ? 'availability' AND EXISTS (
+            SELECT FROM outages o
+            WHERE o.monitor = m.monitor AND o.location = 0 AND o.ended_at > now() - interval '1 day'
+        )))
         UNION
         SELECT $1, a.monitor_id FROM alerts a
         WHERE a.team_id = $1 AND a.rule_id = $2 AND a.status <> 'recovered'
@@ -59,18 +83,23 @@ async def add_of_rule(tx: Tx, team_id: int, rule_id: UUID) -> None:
     )
 
 
-async def take(tx: Tx, limit: int) -> set[Key]:
-    """Some marked monitors; whoever else takes has others, and nobody has these once this is committed."""
+async def take(tx: Tx, now: datetime, limit: int) -> set[Key]:
+    """Some monitors whose marks are due.
+
+    Whoever else takes has others, and nobody has these once this is committed.
+    """
     rows = await tx.fetch(
         """
         WITH taken AS (
             DELETE FROM alert_marks WHERE (team_id, mark) IN (
-                SELECT team_id, mark FROM alert_marks LIMIT $1 FOR UPDATE SKIP LOCKED
+                SELECT team_id, mark FROM alert_marks WHERE due_at IS NULL OR due_at <= $2
+                LIMIT $1 FOR UPDATE SKIP LOCKED
             ) RETURNING team_id, monitor_id
         )
         SELECT DISTINCT team_id, monitor_id FROM taken
         """,
         limit,
+        now,
     )
     return {(row["team_id"], row["monitor_id"]) for row in rows}
 

@@ -312,4 +312,82 @@ async def test_one_that_cannot_be_looked_at_does_not_hold_up_the_others(db: Db) 
     assert [one["monitor_id"] for one in await ground.alerts()] == [
         ground.world.ids[ground.world.monitors[1]]
     ]
+    assert await ground.world.value("SELECT count(*) FROM alert_marks WHERE due_at IS NULL") == 0
+
+
+async def with_uptime(db: Db) -> Alerting:
+    """Whose monitor's checks speak for two minutes each."""
+    ground = await make_alerting(db)
+    await ground.world.run(
+        """
+        INSERT INTO cadences (monitor, since, cover_s)
+        SELECT monitor, now() - interval '1 day', 120 FROM monitors
+        """
+    )
+    return ground
+
+
+async def test_an_availability_is_judged_at_the_tenth_check_though_that_one_is_good(db: Db) -> None:
+    ground = await with_uptime(db)
+    await ground.rule(channels=[await ground.channel("chat")], conditions={"availability": 99.9})
+    await go_down(ground)
+    await ground.wait(MINUTE)
+    await go_up(ground)
+    for _ in range(5):
+        await ground.wait(MINUTE)
+        await ground.submit(UP)
+    await ground.wait(MINUTE)
+    assert await ground.sent() == []
+
+    await ground.submit(UP)
+    await ground.wait(MINUTE / 4)
+
+    assert [one["reason"] for one in await ground.alerts()] == ["availability"]
+    assert (await ground.sent())[0] == ("chat", FIRED)
     assert await ground.world.value("SELECT count(*) FROM alert_marks") == 0
+
+
+async def test_an_error_rate_is_judged_at_the_fifth_check_though_that_one_is_good(db: Db) -> None:
+    ground = await make_alerting(db)
+    await ground.rule(channels=[await ground.channel("chat")], conditions={"errorRatePercent": 20})
+    await ground.submit(DOWN)
+    await ground.submit(UP, UP, UP)
+    await ground.settle()
+    assert await ground.alerts() == []
+
+    await ground.submit(UP)
+    await ground.wait(MINUTE / 4)
+
+    assert [(one["reason"], one["value"]) for one in await ground.alerts()] == [("errorRatePercent", 20)]
+
+
+@pytest.mark.parametrize(
+    "conditions", [{"availability": 99.9}, {"errorRatePercent": 20, "windowMinutes": 60}]
+)
+async def test_a_rule_for_a_rate_looks_at_what_was_before_it(db: Db, conditions: dict[str, Any]) -> None:
+    ground = await with_uptime(db)
+    await go_down(ground)
+    await ground.wait(MINUTE)
+    await ground.submit(*[UP] * 9)
+    await ground.settle()
+
+    await ground.rule(channels=[await ground.channel("chat")], conditions=conditions)
+    await ground.settle()
+
+    assert [one["reason"] for one in await ground.alerts()] == [next(iter(conditions))]
+
+
+async def test_what_could_not_be_judged_is_judged_later(db: Db) -> None:
+    ground = await make_alerting(db)
+    rule = await ground.rule(channels=[await ground.channel("chat")])
+    await ground.world.run("UPDATE rules SET repeat_minutes = 5, escalation = '{}'")
+    await go_down(ground)
+    assert await ground.alerts() == []
+
+    await ground.world.run("UPDATE rules SET escalation = NULL WHERE id = $1", rule)
+    await ground.wait(MINUTE / 2)
+    assert await ground.alerts() == []
+    await ground.wait(MINUTE)
+
+    assert [one["status"] for one in await ground.alerts()] == ["firing"]
+    assert await ground.sent() == [("chat", FIRED)]
