@@ -59,6 +59,7 @@ from shared.errors import CannotStart
 from shared.loop import Bell
 from shared.setting_table import TABLE, address
 from shared.settings import CollectorSettings
+from shared.watchdog import Watchdog
 
 log = structlog.get_logger()
 
@@ -75,6 +76,7 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
     assert settings.database_url is not None  # noqa: S101 - demanded where the settings are read
     assert settings.secret_key is not None  # noqa: S101 - likewise
     stop = asyncio.Event()
+    watchdog = Watchdog()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
@@ -106,6 +108,7 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
         log.info("collector ready", http=settings.http_listen, grpc=settings.grpc_listen, pid=os.getpid())
         await stop.wait()
         log.info("collector stops")
+    watchdog.stop()
     return 0
 
 

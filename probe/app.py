@@ -28,12 +28,14 @@ from probe.runner import Ran, run
 from probe.scheduler import Scheduler
 from probe.session import Identity, Session
 from probe.spool import Spool
+from probe.stopped import Stopped, marked
 from shared.clock import boot_us, utc_now
 from shared.errors import BadSettings, CannotStart
 from shared.loop import Bell, forever
 from shared.pki import Passport
 from shared.results import Outcome, Status
 from shared.settings import ProbeSettings
+from shared.watchdog import Watchdog
 
 log = structlog.get_logger()
 
@@ -59,11 +61,14 @@ async def serve(settings: ProbeSettings) -> int:
     spool = Spool(home / "spool")
     wanted = _wanted(settings.locations, settings.location)
     keeper = Keeper(home, settings.collector, token=settings.join_token, locations=wanted, now=utc_now)
+    stopped = Stopped(home / "stopped")
+    watchdog = Watchdog(stopped.path)
     try:
         if await _begun(keeper, stop):
-            await _work(settings, keeper, spool, stop)
+            await _work(settings, keeper, spool, stopped, watchdog, stop)
     finally:
         spool.close()
+        watchdog.stop()
     log.info("probe stopped")
     return 0
 
@@ -90,9 +95,16 @@ async def _begun(keeper: Keeper, stop: asyncio.Event) -> bool:
     return begun
 
 
-async def _work(settings: ProbeSettings, keeper: Keeper, spool: Spool, stop: asyncio.Event) -> None:
+async def _work(
+    settings: ProbeSettings,
+    keeper: Keeper,
+    spool: Spool,
+    stopped: Stopped,
+    watchdog: Watchdog,
+    stop: asyncio.Event,
+) -> None:
     me = _identity(settings, keeper.current.passport)
-    net = Net(allow_private=settings.allow_private_targets)
+    net = Net(allow_private=settings.allow_private_targets, in_check=watchdog.check)
     log.info("probe starts", probe=str(me.probe_id), locations=me.locations, tls=net.trust.library)
     # An operator's canaries may lie where targets may not.
     own = Net()
@@ -105,10 +117,10 @@ async def _work(settings: ProbeSettings, keeper: Keeper, spool: Spool, stop: asy
         bell.ring()
 
     batcher = Batcher(keep)
-    checks = _checks(net, egress, board, ends)
+    checks = _checks(net, egress, board, ends, watchdog.check)
     scheduler = Scheduler(checks, batcher.add, max_concurrency=settings.max_concurrency)
     releases = Releases(scheduler, batcher, bell.ring)
-    plan = Plan(scheduler.take, _all(scheduler.leave, board.forget, ends.forget), releases.ask)
+    plan = Plan(scheduler.take, _all(scheduler.leave, board.forget, ends.forget), releases.ask, stopped)
     session = Session(
         me,
         settings.collector,
@@ -120,6 +132,7 @@ async def _work(settings: ProbeSettings, keeper: Keeper, spool: Spool, stop: asy
         releases=releases,
         bell=bell,
         blind=lambda: egress.blind,
+        stopped=stopped.monitors,
     )
     metrics = partial(write, scheduler, spool, plan, session, egress, board)
     async with serving(settings.metrics_listen, metrics):
@@ -149,11 +162,14 @@ def _all(*hear: Callable[[int], None]) -> Callable[[int], None]:
     return tell
 
 
-def _checks(net: Net, egress: Egress, board: Board, ends: Ends) -> Callable[[Assigned], Awaitable[Ran]]:
+def _checks(
+    net: Net, egress: Egress, board: Board, ends: Ends, in_check: "memoryview[int]"
+) -> Callable[[Assigned], Awaitable[Ran]]:
     async def check(assigned: Assigned) -> Ran:
         if assigned.check is None:
             return Ran(Outcome(Status.UNKNOWN, error=assigned.fault), boot_us(), 0)
-        ran = await egress.judge(await run(assigned.check, net, assigned.timeout_s))
+        ran = await marked(in_check, assigned.mark, run(assigned.check, net, assigned.timeout_s))
+        ran = await egress.judge(ran)
         board.note(assigned.number, assigned.monitor, assigned.type, ran.outcome, ran.duration_us)
         return ends.told(assigned, ran)
 

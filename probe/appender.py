@@ -4,6 +4,7 @@ import asyncio
 import errno
 import fcntl
 import os
+import threading
 from pathlib import Path
 
 from probe.segments import Segment
@@ -29,6 +30,8 @@ class Appender:
         self._fd = -1
         self._retired: list[int] = []  # complete, closed when they are synced
         self._dirty = False
+        self._closed = False
+        self._working = threading.Lock()
 
     def begin(self, number: int) -> Segment:
         """Start a new segment, which is `current` until `rotate`."""
@@ -62,26 +65,38 @@ class Appender:
         retired, self._retired = self._retired, []
         try:
             await asyncio.to_thread(self._sync, [*retired, self._fd])
-        finally:
-            _close(retired)
+        except BaseException:
+            # They are not safe, or, if this was cancelled, its thread still works at them.
+            self._dirty = True
+            self._retired = [*retired, *self._retired]
+            raise
+        _close(retired)
 
     def close(self) -> None:
         """Make everything safe and let another process have the directory."""
         self.rotate()
-        if self._dirty:
-            self._sync(self._retired)
-        _close([*self._retired, self._lock])
+        try:
+            if self._dirty:
+                self._sync(self._retired)
+        finally:
+            with self._working:
+                self._closed = True
+                _close([*self._retired, self._lock])
 
     def _sync(self, fds: list[int]) -> None:
-        for fd in fds:
-            if fd >= 0:
-                os.fdatasync(fd)
-        # The names of new files are the directory's data.
-        directory = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
+        """In a thread that may begin, and end, after whoever waited for it has gone."""
+        with self._working:
+            if self._closed:
+                return
+            for fd in fds:
+                if fd >= 0:
+                    os.fdatasync(fd)
+            # The names of new files are the directory's data.
+            directory = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                os.fsync(directory)
+            finally:
+                os.close(directory)
 
 
 def _close(fds: list[int]) -> None:

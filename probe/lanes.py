@@ -97,7 +97,14 @@ class Lanes:
         """What was sealed since this probe was set back has numbers that the collector takes for old ones."""
         log.error("this probe was set back to an earlier state; it goes on as a new incarnation")
         incarnation = self._batcher.incarnation
-        unsent = self._spool.read_after(incarnation, self._spool.ledger.acked(incarnation))
+        acked = self._spool.ledger.acked(incarnation)
+        unsent = self._spool.read_after(incarnation, acked)
+        while unsent.next():
+            pass
+        unsent.close()
+        if unsent.stuck:
+            raise TimeoutError("the spool cannot be read just now")
+        unsent = self._spool.read_after(incarnation, acked)
         self._batcher.renew()
         while sealed := unsent.next():
             self._batcher.repeat(sealed.data)
@@ -129,7 +136,7 @@ class Lanes:
             sealed = _take(lane)
             if sealed:
                 return sealed
-            if not lane.sent:
+            if not lane.sent and not lane.reader.stuck:
                 lane.reader.close()
                 del self._lanes[incarnation]
         return None

@@ -42,6 +42,8 @@ def order(wire: probe_pb2.Assignment) -> Order:
         failing=wire.failing,
         at_once=wire.at_once,
         state=wire.state,
+        stopped=wire.stopped,
+        team=wire.team,
     )
 
 

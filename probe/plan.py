@@ -1,6 +1,6 @@
 """What this probe has to check: the plan as the collector hands it out, each assignment ready to run."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -9,6 +9,7 @@ import structlog
 
 from probe import checks
 from probe.checks import TYPES, Check, Kept
+from probe.stopped import WORDS, mark_of
 from shared.kinds import load
 from shared.schedule import plan_hash
 
@@ -39,6 +40,8 @@ class Order:
     failing: bool = False
     at_once: bool = False
     state: bytes = b""
+    stopped: bool = False
+    team: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +65,8 @@ class Assigned:
     fails: int
     failing: bool
     at_once: bool
+    mark: int = 0  # which check it is, for `Stopped`
+    team: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,10 +93,12 @@ class Plan:
         take: Callable[[Assigned], None],
         leave: Callable[[int], None],
         release: Callable[[int], None],
+        stopped: Container[int] = (),
     ) -> None:
         self._take = take
         self._leave = leave
         self._release = release
+        self._stopped = stopped
         self._revisions: dict[int, int] = {}
         self._unnamed: set[int] | None = None  # by the snapshot that is coming in
         self.number = 0
@@ -118,11 +125,15 @@ class Plan:
             self.number = change.number
             self._compare(change)
 
+    def prepare(self, order: Order) -> Assigned:
+        """*order* ready to run, unless it has stopped a probe."""
+        return prepare(order, self._stopped)
+
     def _put(self, order: Order) -> None:
         if self._unnamed is not None:
             self._unnamed.discard(order.number)
         self._count(order.number, order.revision)
-        self._take(prepare(order))
+        self._take(self.prepare(order))
 
     def _remove(self, number: int) -> None:
         if number in self._revisions:
@@ -144,10 +155,11 @@ class Plan:
             log.warning("the plan differs from the collector's", plan=change.number, assignments=len(self))
 
 
-def prepare(order: Order) -> Assigned:
-    """*order* with its check made; one that cannot be understood gets a fault in its place."""
+def prepare(order: Order, stopped: Container[int] = ()) -> Assigned:
+    """*order* with its check made; what cannot be understood, or is *stopped*, gets a fault instead."""
     kept = Kept(order.state)
-    check, fault = _make_check(order, kept)
+    mark = mark_of(order.monitor, order.revision, order.config)
+    check, fault = (None, WORDS) if order.stopped or mark in stopped else _make_check(order, kept)
     if fault:
         log.warning("assignment cannot be run", monitor=order.monitor, revision=order.revision, fault=fault)
     return Assigned(
@@ -168,6 +180,8 @@ def prepare(order: Order) -> Assigned:
         fails=order.fails,
         failing=order.failing,
         at_once=order.at_once,
+        mark=mark,
+        team=order.team,
     )
 
 

@@ -2,14 +2,21 @@
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from probe.segments import HEADER_BYTES, Header, Sealed, Segment, open_record, read_header
+import structlog
+
+from probe.segments import HEADER_BYTES, Header, Sealed, Segment, open_record, passes, read_header
 from shared.clock import boot_id, boot_us
 from shared.wire.convert import Batch, Gap, encode
 
 if TYPE_CHECKING:
     from probe.spool import Spool
+
+log = structlog.get_logger()
+
+# A reader is tried again every few seconds: what fails for minutes will not be read at all.
+_MOST_FAILURES: Final = 60
 
 
 class Reader:
@@ -23,10 +30,17 @@ class Reader:
         self._segment: Segment | None = None
         self._fd = -1
         self._offset = 0
+        self._failures = 0  # in a row
+        self.stuck = False  # there is more, which cannot be read just now
 
     def next(self) -> Sealed | None:
-        """The batch or the gap that follows; None if there is nothing yet."""
-        sealed = self._find()
+        """The batch or the gap that follows; None if there is nothing yet, or it is `stuck`."""
+        try:
+            sealed = self._find()
+        except OSError as error:
+            self._stick(error)
+            return None
+        self._failures, self.stuck = 0, False
         hole_end = sealed.first_seq - 1 if sealed else self._last_lost()
         if hole_end > self.seq:
             sealed = self._gap(hole_end, sealed)
@@ -40,17 +54,26 @@ class Reader:
             os.close(self._fd)
         self._fd, self._segment = -1, None
 
+    def _stick(self, error: OSError) -> None:
+        self.close()
+        self._failures += 1
+        if not self.stuck:
+            log.warning("the spool cannot be read just now", fault=error.strerror)
+        self.stuck = True
+
     def _find(self) -> Sealed | None:
         while segment := self._spool.segment_after(self.incarnation, self.seq, self._segment):
             try:
                 sealed = self._walk(segment)
-            except OSError:
+            except OSError as error:
+                if passes(error) and self._failures < _MOST_FAILURES:
+                    raise
                 sealed = None
             if sealed:
                 return sealed
             # The index knew of a batch that the file does not give.
             self.close()
-            self._spool.mend(segment)
+            self._spool.mend(segment, patient=self._failures < _MOST_FAILURES)
         return self._spool.held_after(self.incarnation, self.seq)
 
     def _walk(self, segment: Segment) -> Sealed | None:

@@ -1,5 +1,6 @@
 """How sealed batches lie in the spool's files: records with a checksum, found again behind damage."""
 
+import errno
 import os
 import struct
 import zlib
@@ -17,6 +18,9 @@ MAGIC: Final = b"TcB1"
 _HEADER: Final = struct.Struct("<4sIIIqQQQQ")
 _SUMMED: Final = 8
 _DAMAGED_KEPT: Final = 4
+_PASSING: Final = frozenset(
+    {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.EINTR, errno.ENOSPC, errno.EDQUOT}
+)
 HEADER_BYTES: Final = _HEADER.size
 MAX_DATA: Final = 8 * 1024 * 1024
 
@@ -165,6 +169,11 @@ class Segment:
     def holds_after(self, incarnation: int, seq: int) -> bool:
         span = self.spans.get(incarnation)
         return span is not None and span[1] > seq
+
+
+def passes(error: OSError) -> bool:
+    """Does it say nothing of the file, so that another try may read it?"""
+    return error.errno in _PASSING
 
 
 def load(path: Path) -> Segment:

@@ -20,7 +20,7 @@ from probe.credentials import Credentials
 from probe.lanes import Lanes
 from probe.link import FINAL, KEEPALIVE, LASTING, Keepalive, channel
 from probe.pace import Pace
-from probe.plan import Plan, prepare
+from probe.plan import Plan
 from probe.releases import Releases
 from probe.runner import Ran
 from probe.scheduler import Scheduler
@@ -79,11 +79,12 @@ class Session:
         releases: Releases,
         bell: Bell,
         blind: Callable[[], bool] = lambda: False,
+        stopped: Sequence[tuple[int, int]] = (),
         keepalive: Keepalive = KEEPALIVE,
     ) -> None:
         """*credentials* answers those of the moment; *bell* is rung when a batch was sealed.
 
-        *blind*: does the probe see nothing but its own machine?
+        *blind*: does the probe see nothing but its own machine? *stopped*: monitors and their revisions.
         """
         self._me = me
         self._credentials = credentials
@@ -94,6 +95,7 @@ class Session:
         self._scheduler = scheduler
         self._bell = bell
         self._blind = blind
+        self._stopped = stopped
         self._keepalive = keepalive
         self._releases = releases
         self._answers: deque[probe_pb2.Answer] = deque(maxlen=_MOST_ANSWERS)
@@ -113,8 +115,9 @@ class Session:
             except grpc.aio.AioRpcError as error:
                 self._complain(collector, error.code(), error.details() or "")
                 refused = error.code() in FINAL
-            except TimeoutError:
-                self._complain(collector, grpc.StatusCode.DEADLINE_EXCEEDED, "no welcome in time")
+            except TimeoutError as error:
+                said = str(error) or "no welcome in time"
+                self._complain(collector, grpc.StatusCode.DEADLINE_EXCEEDED, said)
             await self._rest(pace.wait_s(refused=refused, lasted_s=time.monotonic() - began), shown)
             if self._stopping.is_set():
                 return
@@ -164,6 +167,8 @@ class Session:
     ) -> None:
         committed = {signed(position.incarnation): position.last_seq for position in welcome.committed}
         max_unacked = min(welcome.max_unacked or _DEFAULT_UNACKED, _MOST_UNACKED)
+        if welcome.wall_us:
+            self._spool.confirm(welcome.wall_us)
         lanes = Lanes(self._spool, self._batcher, told, committed, max_unacked)
         self._vitals_at = 0.0
         sender = asyncio.create_task(self._send(call, lanes))
@@ -217,7 +222,7 @@ class Session:
                 self._run_now(message.run)
 
     def _run_now(self, asked: probe_pb2.Run) -> None:
-        assigned = prepare(messages.order(asked.check))
+        assigned = self._plan.prepare(messages.order(asked.check))
         within_s = asked.within_ms / 1000
         if asked.run != Run.TEST:
             self._scheduler.ask(assigned, Run.SECOND_OPINION, within_s)
@@ -252,6 +257,7 @@ class Session:
                 for incarnation, first, last in told
             ],
             stands_in=self._me.stands_in,
+            stopped=[probe_pb2.Revision(monitor=one, revision=number) for one, number in self._stopped],
         )
 
     def _from_probe(self, **body: Any) -> probe_pb2.FromProbe:

@@ -4,6 +4,7 @@ Nothing is lost in silence: what must go goes oldest first, is counted, and is t
 """
 
 import contextlib
+import errno
 from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,8 +18,9 @@ from probe.clock import wall_us as clock_us
 from probe.ledger import Ledger, Lost
 from probe.missed import join, missed_in
 from probe.replay import Reader
-from probe.segments import Sealed, Segment, finish_repairs, load, pack, scan
+from probe.segments import Sealed, Segment, finish_repairs, load, pack, passes, scan
 from shared.clock import boot_us as clock_boot_us
+from shared.errors import CannotStart
 from shared.wire.convert import SPOOL_AGE_S
 
 log = structlog.get_logger()
@@ -53,8 +55,9 @@ class Spool:
         self._held_bytes = 0
         self._totals: dict[int, int] = {}
         finish_repairs(directory)
-        for path in sorted(directory.glob("[0-9]*.seg")):
-            self._load(path)
+        self._segments.extend(self._load_all(directory))
+        # Of these no clock that can be trusted has said how old they are.
+        self._unconfirmed = list(self._segments)
         self._next_number = self._segments[-1].number + 1 if self._segments else 1
 
     def append(self, incarnation: int, seq: int, results: int, data: bytes) -> None:
@@ -126,27 +129,54 @@ class Spool:
         """The first batch behind *seq* that the disk did not take."""
         return next((one for one in self._held if one.incarnation == incarnation and one.seq > seq), None)
 
-    def mend(self, segment: Segment) -> None:
-        """Look at a segment again that did not give what it should hold."""
+    def mend(self, segment: Segment, *, patient: bool = True) -> None:
+        """Look at a segment again that did not give what it should hold.
+
+        While one is *patient*, it stays as it is when it cannot be read: raises OSError.
+        """
         if segment is self._files.current:
             self._files.rotate()
         if segment.alive:
+            fresh = self._load(segment.path, patient=patient)
             segment.alive = False
             place = self._segments.index(segment)
-            del self._segments[place]
-            self._load(segment.path, place)
+            self._segments[place : place + 1] = [fresh] if fresh else []
+            if fresh:
+                fresh.seen(self._boot_us(), segment.age_us(self._boot_us()))
 
-    def _load(self, path: Path, place: int | None = None) -> None:
+    def confirm(self, wall_us: int) -> None:
+        """A collector's clock shows *wall_us*: what is left of earlier lives is as old as both clocks say."""
+        wall_us = min(wall_us, self.wall_us())
+        for segment in self._unconfirmed:
+            segment.seen(self._boot_us(), max(0, wall_us - segment.wall_us))
+        self._unconfirmed.clear()
+
+    def _load(self, path: Path, *, patient: bool) -> Segment | None:
+        """The segment in *path* if there is something in it. Raises OSError while one is *patient*."""
         try:
             segment = load(path)
         except OSError as error:
+            if patient and passes(error):
+                raise
             log.warning("cannot read a segment of the spool", segment=path.name, fault=error.strerror)
-            return
+            return None
         if segment.size:
-            segment.seen(self._boot_us(), max(0, self.wall_us() - segment.wall_us))
-            self._segments.insert(len(self._segments) if place is None else place, segment)
-        else:
-            path.unlink()
+            return segment
+        path.unlink()
+        return None
+
+    def _load_all(self, directory: Path) -> Iterator[Segment]:
+        for path in sorted(directory.glob("[0-9]*.seg")):
+            try:
+                segment = self._load(path, patient=True)
+            except OSError as error:
+                if error.errno == errno.EIO:
+                    segment = self._load(path, patient=False)
+                else:
+                    raise CannotStart(f"cannot read {path}: {error.strerror}") from error
+            if segment:
+                segment.seen(self._boot_us())
+                yield segment
 
     def _store(self, sealed: Sealed) -> bool:
         """Write to disk, at the cost of acknowledged batches if it is full."""

@@ -20,6 +20,7 @@ from collector.ingest.sessions_clock import moment
 from collector.ingest.sessions_link import Link, TakenOver
 from collector.ingest.sessions_refused import Refusals
 from collector.ingest.writer import Fenced, Writer
+from collector.services import assignments
 from collector.services.sessions import accept, is_connected
 from collector.services.signals import Signals
 from collector.services.web3_nodes import NONE, Nodes
@@ -202,6 +203,8 @@ class Sessions:
         newcomer = hellos.read(first.hello, probe_id, context.peer())
         self._demand_alone(probe_id, newcomer.incarnations[-1], received.wall)
         accepted = await accept(self._db, newcomer, received.wall)
+        if newcomer.stopped:
+            await self._stop(newcomer)
         self._take_over(probe_id, accepted.session)
         link = Link(
             self._db,
@@ -224,12 +227,20 @@ class Sessions:
         # This frame lasts as long as the stream, and with it what it names.
         del first, received, newcomer, passport, accepted
         try:
-            await link.hold(_welcome(session, committed), messages, context.write)
+            await link.hold(_welcome(session, committed, self._now()), messages, context.write)
         finally:
             del self._links[session]
             metrics.sessions.set(len(self._links))
             self._ended.append(link.last_sign())
             self.bell.ring()
+
+    async def _stop(self, newcomer: probes.Newcomer) -> None:
+        """What stopped this probe is run by no other."""
+        async with self._db.transaction() as tx:
+            monitors = await assignments.stop(tx, newcomer.probe_id, newcomer.stopped)
+        if monitors:
+            log.warning("checks stopped a probe", probe=str(newcomer.probe_id), monitors=monitors)
+            self._signals.ring()
 
     def _demand_alone(self, probe_id: UUID, incarnation: int, now: datetime) -> None:
         """Raises Conflict: who starts again has left its stream, so where one goes on, here is a clone."""
@@ -278,12 +289,17 @@ async def _first(messages: AsyncIterator[probe_pb2.FromProbe]) -> probe_pb2.From
     return first
 
 
-def _welcome(session: int, committed: Mapping[int, int]) -> probe_pb2.ToProbe:
+def _welcome(session: int, committed: Mapping[int, int], now: datetime) -> probe_pb2.ToProbe:
     positions = [
         probe_pb2.Position(incarnation=convert.unsigned(incarnation), last_seq=seq)
         for incarnation, seq in committed.items()
     ]
-    welcome = probe_pb2.Welcome(session=session, committed=positions, max_unacked=MAX_UNACKED)
+    welcome = probe_pb2.Welcome(
+        session=session,
+        committed=positions,
+        max_unacked=MAX_UNACKED,
+        wall_us=int(now.timestamp() * 1_000_000),
+    )
     return probe_pb2.ToProbe(welcome=welcome)
 
 

@@ -33,7 +33,9 @@ def read(hello: probe_pb2.Hello, probe_id: UUID, peer: str) -> Newcomer:
     _demand(all(_SLUG.fullmatch(name) for name in hello.locations), "locations must be slugs")
     _demand(bool(hello.boot_id), "no boot_id")
     _demand(_texts((hello.version, hello.boot_id, *hello.kinds)), "a text that is too long")
-    _demand(max(len(hello.locations), len(hello.kinds), len(hello.spooled)) <= _MOST, "too much of something")
+    lists = (hello.locations, hello.kinds, hello.spooled, hello.stopped)
+    _demand(max(map(len, lists)) <= _MOST, "too much of something")
+    _demand(all(max(one.monitor, one.revision) < 2**31 for one in hello.stopped), "no such revision")
     return Newcomer(
         probe_id=probe_id,
         locations=list(dict.fromkeys(hello.locations)),
@@ -43,6 +45,7 @@ def read(hello: probe_pb2.Hello, probe_id: UUID, peer: str) -> Newcomer:
         boot_id=hello.boot_id,
         address=unquote(peer),
         incarnations=_incarnations(hello),
+        stopped=[(one.monitor, one.revision) for one in hello.stopped],
     )
 
 

@@ -215,6 +215,8 @@ def assignment(
         failing=planned.failing,
         at_once=at_once,
         state=planned.checkpoint or b"",
+        stopped=planned.stopped,
+        team=planned.team_id,
     )
 
 

@@ -91,6 +91,7 @@ class Runs:
             type=payload["type"],
             config=orjson.dumps(filled(payload["type"], config, self._nodes)),
             timeout_ms=payload["withinMs"],
+            team=payload["teamId"],
         )
 
     async def _planned(self, payload: dict[str, Any]) -> probe_pb2.Assignment | None:

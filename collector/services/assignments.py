@@ -104,6 +104,26 @@ async def hand_over(tx: Tx, probe_id: UUID, numbers: Sequence[int], now: datetim
     return len(moves)
 
 
+async def stop(tx: Tx, probe_id: UUID, checks: Sequence[tuple[int, int]]) -> list[int]:
+    """No probe is to run these *checks*, monitor and revision, any more: *probe_id* stood still in them.
+
+    Each probe that has one of them gets it anew, and says so instead; answers the monitors, to be told.
+    """
+    await plans.share(tx)
+    places = await plans.places(tx, probe_id, checks)
+    monitors = sorted({monitor for monitor, _, _ in places})
+    if places:
+        await plans.move(
+            tx,
+            [monitor for monitor, _, _ in places],
+            [location for _, location, _ in places],
+            [probe for _, _, probe in places],
+        )
+        await plans.note_stopped(tx, monitors)
+        await _tell(tx, "plan", ((probe, monitor) for monitor, _, probe in places))
+    return monitors
+
+
 _Move = tuple[plans.Holding, UUID | None]
 
 

@@ -179,6 +179,35 @@ async def move(
     )
 
 
+async def places(tx: Tx, probe_id: UUID, checks: Sequence[tuple[int, int]]) -> list[tuple[int, int, UUID]]:
+    """Where the monitors are checked, in key order, whose *checks*, monitor and revision, are not noted as
+    stopped; of those that *probe_id* may check.
+    """
+    rows = await tx.fetch(
+        """
+        SELECT s.monitor, s.location, s.probe_id
+        FROM unnest($2::int[], $3::int[]) AS u (monitor, revision)
+        JOIN monitors m USING (monitor, revision) JOIN states s USING (monitor)
+        JOIN probes p ON p.probe_id = $1 AND coalesce(p.team_id, m.team_id) = m.team_id
+        WHERE m.stopped_revision IS DISTINCT FROM m.revision AND s.probe_id IS NOT NULL
+        ORDER BY s.monitor, s.location
+        """,
+        probe_id,
+        [monitor for monitor, _ in checks],
+        [revision for _, revision in checks],
+    )
+    return [tuple(row) for row in rows]
+
+
+async def note_stopped(tx: Tx, monitors: Sequence[int]) -> None:
+    """In their present revision, a probe stood still."""
+    await tx.execute(
+        "UPDATE monitors SET stopped_revision = revision WHERE monitor = ANY($1) AND monitor IN ("
+        "SELECT monitor FROM monitors WHERE monitor = ANY($1) ORDER BY monitor FOR NO KEY UPDATE)",
+        monitors,
+    )
+
+
 async def sweep(tx: Tx) -> None:
     """Delete states of monitors that are gone."""
     await tx.execute(
@@ -209,6 +238,7 @@ class Planned:
     failing: bool
     at_once: bool
     checkpoint: bytes | None
+    stopped: bool
 
 
 _PLANNED = f"""
@@ -216,7 +246,7 @@ _PLANNED = f"""
         m.config, m.secrets, m.interval_s, m.timeout_s, s.turn, cardinality(m.locations), m.failure_threshold,
         m.recovery_threshold, s.fails, s.failing,
         s.last_at IS NULL OR s.last_at < greatest(m.updated_at, now() - m.interval_s * interval '1 second'),
-        s.checkpoint
+        s.checkpoint, m.stopped_revision IS NOT DISTINCT FROM s.revision
     FROM states s JOIN monitors m USING (monitor)
     WHERE s.probe_id = $1 AND s.assignment IS NOT NULL
 """

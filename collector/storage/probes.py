@@ -14,7 +14,10 @@ _KEEP_CURSORS = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class Newcomer:
-    """What a probe says of itself when it starts a session; its incarnations oldest first."""
+    """What a probe says of itself when it starts a session; its incarnations oldest first.
+
+    *stopped*: monitors and their revisions, in whose checks it stood still.
+    """
 
     probe_id: UUID
     locations: Sequence[str]
@@ -24,6 +27,7 @@ class Newcomer:
     boot_id: str
     address: str
     incarnations: Sequence[int]
+    stopped: Sequence[tuple[int, int]] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ class Curl:
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._wake_in)
-        net.watch(self._epoll.fileno(), self, select.EPOLLIN)
+        net.watch(self._epoll.fileno(), self, select.EPOLLIN, shared=True)
 
     def start(self, transfer: "Transfer") -> None:
         """Have *transfer* go, until it is finished or stopped."""

@@ -81,7 +81,7 @@ class _Line:
             raise faults.unconnected(error.errno or 0, self.peer) from None
         try:
             self._sock.connect(server)
-            net.watch(self._sock.fileno(), self, EPOLLIN)
+            net.watch(self._sock.fileno(), self, EPOLLIN, shared=True)
         except OSError as error:
             self._sock.close()
             raise faults.unconnected(error.errno or 0, self.peer) from None

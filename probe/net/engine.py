@@ -48,8 +48,12 @@ class Net:
         allow_private: bool = True,
         nameservers: Sequence[str] = (),
         ca_file: Path | None = None,
+        in_check: "memoryview[int] | None" = None,
     ) -> None:
-        """*nameservers* ("192.0.2.1", "192.0.2.1:5353") and *ca_file* take the place of the system's own."""
+        """*nameservers* ("192.0.2.1", "192.0.2.1:5353") and *ca_file* take the place of the system's own.
+
+        *in_check* holds, while a check runs on the loop, which one it is.
+        """
         self.loop = asyncio.get_running_loop()
         self.deadlines = Deadlines()
         self.trust = Trust(ca_file)
@@ -57,8 +61,10 @@ class Net:
         self.questions = Questions(self)
         self.curl: Curl | None = None  # made by the first check that needs it
         self._names = Resolver(self.deadlines, allow_private=allow_private, servers=nameservers)
-        self._watched: dict[int, Watched] = {}
-        self._again: list[Connection] = []
+        # With the check that each serves.
+        self._watched: dict[int, tuple[Watched, int]] = {}
+        self._again: list[tuple[Connection, int]] = []
+        self._in_check = memoryview(bytearray(8)).cast("Q") if in_check is None else in_check
         self._epoll = select.epoll()
         self.loop.add_reader(self._epoll.fileno(), self._drain)
 
@@ -93,21 +99,21 @@ class Net:
 
     def close(self) -> None:
         """End all: whoever still waits is cancelled."""
-        for watched in list(self._watched.values()):
+        for watched, _ in list(self._watched.values()):
             watched.close()
         self._names.close()
         self.deadlines.close()
         self.loop.remove_reader(self._epoll.fileno())
         self._epoll.close()
 
-    def watch(self, fd: int, watched: Watched, events: int = WATCHED) -> None:
-        """Tell *watched* what happens to *fd*, until `forget`."""
-        self._watched[fd] = watched
+    def watch(self, fd: int, watched: Watched, events: int = WATCHED, *, shared: bool = False) -> None:
+        """Tell *watched* what happens to *fd*, until `forget`; *shared*: it serves many checks."""
+        self._watched[fd] = watched, 0 if shared else self._in_check[0]
         self._epoll.register(fd, events)
 
     def rewatch(self, fd: int, watched: Watched) -> None:
         """From now on tell *watched*, first of all what *fd* is ready for already."""
-        self._watched[fd] = watched
+        self._watched[fd] = watched, self._in_check[0]
         self._epoll.modify(fd, WATCHED)
 
     def forget(self, fd: int) -> None:
@@ -123,7 +129,7 @@ class Net:
         """Let *connection* go on reading once the others had their turn."""
         if not self._again:
             self.loop.call_soon(self._go_on)
-        self._again.append(connection)
+        self._again.append((connection, self._in_check[0]))
 
     async def _over(self, connection: Connection, addresses: Sequence[str], limit: Limit) -> None:
         try:
@@ -170,13 +176,16 @@ class Net:
         error.explain(Case(chain, to.host, time.time(), error.reason))
 
     def _drain(self) -> None:
-        watched = self._watched
+        watched, in_check = self._watched, self._in_check
         for fd, events in self._epoll.poll(0, _MOST_EVENTS):
             one = watched.get(fd)
             if one is not None:
-                one.heed(events)
+                in_check[0] = one[1]
+                one[0].heed(events)
+        in_check[0] = 0
 
     def _go_on(self) -> None:
         waiting, self._again = self._again, []
-        for connection in waiting:
+        for connection, self._in_check[0] in waiting:
             connection.heed(select.EPOLLIN | select.EPOLLRDHUP)
+        self._in_check[0] = 0

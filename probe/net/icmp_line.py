@@ -64,7 +64,7 @@ class Line:
         self._answer = ANSWERS[family]
         self._echo = echoes(family, secrets.randbits(16) | 1 if raw else 0, secrets.token_bytes(4))
         self._fd = self._sock.fileno()
-        net.watch(self._fd, self, EPOLLIN)
+        net.watch(self._fd, self, EPOLLIN, shared=True)
 
     def send(self, pinging: Pinging, padding: bytes) -> int:
         """Raises BlockingIOError if there is no room now, OSError if there is no way."""

@@ -102,6 +102,7 @@ async def test_an_assignment_says_all_that_the_probe_needs(collector: Collector)
         failing=True,
         at_once=True,
         state=b"\x01",
+        team=collector.team_id,
     )
 
 

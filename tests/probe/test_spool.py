@@ -305,6 +305,7 @@ async def test_acknowledged_batches_stay_for_a_day(opened: Opener, tmp_path: Pat
     await spool.turn()
     assert whole(read(spool), 30)
     spool = opened(boot_us=boot, wall_us=wall)
+    spool.confirm(wall.now_us)
     boot.now_us += 2 * HOUR_US
     await spool.turn()
     assert not segments(tmp_path)

@@ -1,0 +1,66 @@
+"""Has a process ended whose event loop stands still, so that whoever started it starts it again."""
+
+import asyncio
+import faulthandler
+import mmap
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+_WATCHER: Final = Path(__file__).with_name("watcher.py")
+_BEAT_S: Final = 1.0
+_BEATS, _CHECK = range(2)
+
+
+class Watchdog:
+    """Watches this process from now on until `stop`.
+
+    *notes*: where the check is noted in which the loop stood. The process ends by SIGABRT.
+    """
+
+    def __init__(self, notes: Path | None = None) -> None:
+        memory = os.memfd_create("tocsin watchdog")
+        os.ftruncate(memory, mmap.PAGESIZE)
+        self._numbers = memoryview(mmap.mmap(memory, mmap.PAGESIZE)).cast("Q")
+        # What runs now, for the watcher to see.
+        self.check = self._numbers[_CHECK : _CHECK + 1]
+        self._watcher: subprocess.Popen[bytes] | None = None
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        alive, self._alive = os.pipe()
+        # A debugger stops the loop for as long as it likes.
+        if sys.gettrace() is None:
+            _show_stacks()
+            program = [sys.executable, "-I", "-S", str(_WATCHER)]
+            about = [str(os.getpid()), str(alive), str(memory), str(notes or "")]
+            self._watcher = subprocess.Popen(  # noqa: S603 - a program of ours
+                [*program, *about], pass_fds=(alive, memory), stdin=subprocess.DEVNULL
+            )
+        os.close(alive)
+        os.close(memory)
+        self._beat()
+
+    def stop(self) -> None:
+        """What follows may take as long as it likes."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._alive >= 0:
+            os.close(self._alive)
+            self._alive = -1
+        if self._watcher is not None:
+            self._watcher.wait()
+            self._watcher = None
+
+    def _beat(self) -> None:
+        self._numbers[_BEATS] += 1
+        self._timer = self._loop.call_later(_BEAT_S, self._beat)
+
+
+def _show_stacks() -> None:
+    """On SIGABRT all stacks go to stderr; no memory, which holds secrets, goes anywhere."""
+    faulthandler.enable()
+    _, most = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, most))
