@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import time
 from asyncio.subprocess import Process
 from collections.abc import Awaitable
 from pathlib import Path
@@ -25,6 +26,9 @@ from shared.settings import CollectorSettings, ProbeSettings, UpSettings, enviro
 
 log = structlog.get_logger()
 
+# Before this the collector may be about to say what is wrong.
+_QUIET_S: Final = 15.0
+_TRY_AGAIN_S: Final = 1.0
 # Together less than the 10 s within which everything has to stop.
 _GRACE_S: Final = {"probe": 3.0, "collector": 4.0, "postgres": 2.0}
 
@@ -90,12 +94,7 @@ class Up:
         """A life of the probe that begins with a join token in its environment, where only it sees it."""
 
         async def joined() -> int:
-            try:
-                token = await _join_token(url, key, self._settings)
-            except (TocsinError, OSError) as error:
-                log.warning("no join token yet", process="probe", reason=str(error))
-                return 1
-            variables["TOCSIN_JOIN_TOKEN"] = token
+            variables["TOCSIN_JOIN_TOKEN"] = await _join_token_in_time(url, key, self._settings)
             return await live()
 
         return joined
@@ -142,6 +141,19 @@ async def _own_key(url: str, data_dir: Path) -> str:
     finally:
         await db.close()
     return key
+
+
+async def _join_token_in_time(url: str, key: str, settings: UpSettings) -> str:
+    """Tried until there is one: what is in the way keeps the collector from starting too, which says so."""
+    began, complaint = time.monotonic(), ""
+    while True:
+        try:
+            return await _join_token(url, key, settings)
+        except (TocsinError, OSError) as error:
+            if str(error) != complaint and time.monotonic() - began > _QUIET_S:
+                complaint = str(error)
+                log.warning("no join token yet", process="probe", reason=complaint)
+        await asyncio.sleep(_TRY_AGAIN_S)
 
 
 async def _join_token(url: str, key: str, settings: UpSettings) -> str:

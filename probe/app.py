@@ -5,7 +5,7 @@ import contextlib
 import gc
 import platform
 import signal
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final
@@ -117,8 +117,8 @@ async def _work(
         bell.ring()
 
     batcher = Batcher(keep)
-    checks = _checks(net, egress, board, ends, watchdog.check)
-    scheduler = Scheduler(checks, batcher.add, max_concurrency=settings.max_concurrency)
+    check = _checks(net, egress, board, ends, watchdog.check)
+    scheduler = Scheduler(check, batcher.add, max_concurrency=settings.max_concurrency)
     releases = Releases(scheduler, batcher, bell.ring)
     plan = Plan(scheduler.take, _all(scheduler.leave, board.forget, ends.forget), releases.ask, stopped)
     session = Session(
@@ -136,20 +136,31 @@ async def _work(
     )
     metrics = partial(write, scheduler, spool, plan, session, egress, board)
     async with serving(settings.metrics_listen, metrics):
-        syncing = asyncio.create_task(forever("spool", spool.turn, _SYNC_EVERY))
-        looking = asyncio.create_task(forever("egress", egress.turn, _LOOK_EVERY, egress.bell))
-        renewing = asyncio.create_task(forever("certificate", keeper.turn, _RENEW_EVERY))
+        turning = _turning(egress, keeper, spool)
         talking = asyncio.create_task(session.run())
         await _first(stop, talking)
     await scheduler.stop(_CHECKS_END_S)
     batcher.seal()
     session.stop()
     await _end(talking, _SENDING_ENDS_S)
-    await _end(looking, 0)
-    await _end(renewing, 0)
-    await _end(syncing, 0)
-    net.close()
-    own.close()
+    await _end_all(turning, net, own)
+
+
+def _turning(egress: Egress, keeper: Keeper, spool: Spool) -> "list[asyncio.Task[None]]":
+    """In the order in which they end."""
+    turns = (
+        forever("egress", egress.turn, _LOOK_EVERY, egress.bell),
+        forever("certificate", keeper.turn, _RENEW_EVERY),
+        forever("spool", spool.turn, _SYNC_EVERY),
+    )
+    return [asyncio.create_task(each) for each in turns]
+
+
+async def _end_all(turning: Sequence["asyncio.Task[None]"], *nets: Net) -> None:
+    for task in turning:
+        await _end(task, 0)
+    for net in nets:
+        net.close()
 
 
 def _all(*hear: Callable[[int], None]) -> Callable[[int], None]:

@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import platform
 import ssl
+import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -14,7 +15,7 @@ import structlog
 
 from probe import credentials as files
 from probe.credentials import Credentials
-from probe.link import LASTING, channel
+from probe.link import LASTING, QUIET_S, channel, is_misplaced, words
 from shared import join_tokens, pki, trust
 from shared.backoff import full_jitter
 from shared.clock import iso
@@ -52,6 +53,7 @@ class Keeper:
         self._token = token
         self._locations = locations
         self._now = now
+        self._failing_since = 0.0
         self._current: Credentials | None = None
         self._complaint = ""
         self._failures = 0  # in a row
@@ -107,7 +109,7 @@ class Keeper:
                 bundle = await _authority(collector, join_tokens.read(token).fingerprint)
                 await self._ask(collector, bundle, pki.newcomer_key(), pki.NEWCOMER, "Enrol", asked)
             except (OSError, TimeoutError, grpc.aio.AioRpcError) as error:
-                self._complain(f"{collector}: {_words(error)}")
+                self._complain(f"{collector}: {_words(collector, error)}", early=_may_pass(error))
                 await asyncio.sleep(next(waits))
             else:
                 log.info("joined", probe=str(self.current.passport.probe_id), collector=collector)
@@ -120,7 +122,7 @@ class Keeper:
             try:
                 await self._ask(collector, have.bundle, have.key, have.certificate, "Renew", asked)
             except (TimeoutError, grpc.aio.AioRpcError) as error:
-                self._complain(f"{collector}: {_words(error)}")
+                self._complain(f"{collector}: {_words(collector, error)}")
             else:
                 log.info("certificate renewed", until=iso(self.current.passport.not_after))
                 return
@@ -145,10 +147,15 @@ class Keeper:
         self._current = got
         self._complaint, self._failures = "", 0
 
-    def _complain(self, complaint: str) -> None:
-        """Once for as long as it is the same, and not at once: both sides may be just starting."""
+    def _complain(self, complaint: str, *, early: bool = False) -> None:
+        """Once for as long as it is the same, and not at once; *early*: both sides may be just starting."""
         self._failures += 1
-        if self._failures > 1 and complaint != self._complaint:
+        if self._failures == 1:
+            self._failing_since = time.monotonic()
+        quiet = self._failures == 1 or (early and time.monotonic() - self._failing_since < QUIET_S)
+        if quiet:
+            log.debug("no certificate yet", reason=complaint)
+        elif complaint != self._complaint:
             log.warning("no certificate given", reason=complaint)
             self._complaint = complaint
 
@@ -195,7 +202,11 @@ async def _authority(collector: str, fingerprint: bytes) -> bytes:
     raise Refused(f"{collector} is not of the deployment that made the join token, or somebody is in between")
 
 
-def _words(error: Exception) -> str:
+def _may_pass(error: Exception) -> bool:
+    return not (isinstance(error, grpc.aio.AioRpcError) and is_misplaced(error.details() or ""))
+
+
+def _words(collector: str, error: Exception) -> str:
     if isinstance(error, grpc.aio.AioRpcError):
-        return f"{error.code().name} {error.details() or ''}".strip()
+        return words(collector, error.details() or "") or str(error.code().name)
     return str(error) or type(error).__name__

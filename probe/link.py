@@ -1,9 +1,12 @@
 """The way to a collector: a channel that may be trusted, and what a refusal means."""
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
 import grpc
+
+from shared.setting_table import address
 
 _OPTIONS: Final = (
     ("grpc.keepalive_permit_without_calls", 1),
@@ -28,6 +31,11 @@ LASTING: Final = frozenset(
 )
 # Of these, what the probe's own identity meets: it is out, whichever collector is asked.
 FINAL: Final = frozenset({grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED})
+# Both sides may be just starting: before this it is nothing to be told of that nobody answers.
+QUIET_S: Final = 15.0
+_OF_GRPC: Final = re.compile(r".*last error: (?:[A-Z_]+: )?(?:ipv[46]:\S+: )?", re.DOTALL)
+_WRONG_NAME: Final = "Hostname Verification Check failed"
+_STRANGER: Final = "CERTIFICATE_VERIFY_FAILED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +47,21 @@ class Keepalive:
 
 
 KEEPALIVE: Final = Keepalive()
+
+
+def words(collector: str, details: str) -> str:
+    """What gRPC says of *collector* that cannot be reached, and what to do about it if that is known."""
+    if _WRONG_NAME in details:
+        host, _ = address(collector)
+        return f"its certificate does not name {host}; set TOCSIN_GRPC_NAMES at the collector"
+    if _STRANGER in details:
+        return "its certificate is not of the deployment that this probe belongs to"
+    return _OF_GRPC.sub("", details)
+
+
+def is_misplaced(details: str) -> bool:
+    """Does it answer, but as somebody else? Then it is no matter of time."""
+    return _WRONG_NAME in details or _STRANGER in details
 
 
 def channel(

@@ -18,7 +18,7 @@ from probe.batches import Batcher
 from probe.clock import wall_us
 from probe.credentials import Credentials
 from probe.lanes import Lanes
-from probe.link import FINAL, KEEPALIVE, LASTING, Keepalive, channel
+from probe.link import FINAL, KEEPALIVE, LASTING, QUIET_S, Keepalive, channel, is_misplaced, words
 from probe.pace import Pace
 from probe.plan import Plan
 from probe.releases import Releases
@@ -103,6 +103,7 @@ class Session:
         self.connected = False
         self._complaint = ""
         self._failures = 0  # in a row
+        self._began, self._met = time.monotonic(), False
         self._stopping = asyncio.Event()
 
     async def run(self) -> None:
@@ -159,7 +160,7 @@ class Session:
                 self._complain(collector, await _code(call, first), "no welcome")
                 return
             log.info("connected", collector=collector, session=first.welcome.session)
-            self._complaint, self._failures = "", 0
+            self._complaint, self._failures, self._met = "", 0, True
             await self._talk(call, first.welcome, told)
 
     async def _talk(
@@ -266,20 +267,26 @@ class Session:
     def _complain(self, collector: str, code: grpc.StatusCode, details: str) -> None:
         """Say what is wrong, once for as long as it is the same.
 
-        That nobody is there is worth a word only from the second time on: both sides may be just starting.
+        That nobody is there is worth a word only from the second time on, and at the start after a while.
         """
         self._failures += 1
-        complaint = f"{collector} {code.name} {details}"
-        early = self._failures == 1 and code not in LASTING
-        if early or complaint == self._complaint or self._stopping.is_set():
+        reason = words(collector, details) or code.name
+        complaint = f"{collector} {code.name} {reason}"
+        if complaint == self._complaint or self._stopping.is_set():
+            return
+        if code not in LASTING and self._is_early(details):
+            log.debug("no collector yet", collector=collector, reason=reason)
             return
         self._complaint = complaint
         if code in LASTING:
             todo = {"todo": _TO_DO} if code in FINAL else {}
-            reason = details or code.name
             log.error("the collector refuses this probe", collector=collector, reason=reason, **todo)
         else:
-            log.warning("no collector", collector=collector, status=code.name, reason=details)
+            log.warning("no collector", collector=collector, status=code.name, reason=reason)
+
+    def _is_early(self, details: str) -> bool:
+        starting = not self._met and time.monotonic() - self._began < QUIET_S
+        return self._failures == 1 or (starting and not is_misplaced(details))
 
 
 async def _code(call: Call, first: object) -> grpc.StatusCode:

@@ -25,6 +25,7 @@ _STEADY_S: Final = 30.0  # who ran for so long starts over with the shortest wai
 _FIRST_WAIT_S: Final = 0.2
 _LONGEST_WAIT_S: Final = 15.0
 _CANNOT_START: Final = 2
+_MOST_REFUSALS: Final = 5
 
 
 def launched(way: str, *program: str, death: signal.Signals = signal.SIGINT) -> list[str]:
@@ -45,14 +46,17 @@ async def start(variables: Mapping[str, str], *verb: str) -> Process:
 
 
 async def keep(name: str, live: Life) -> None:
-    """Let it live again and again. Raises CannotStart when the first life shows that it never can."""
+    """Let it live again and again. Raises CannotStart when its first life, or several in a row, show that it
+    never can.
+    """
     waits = full_jitter(_FIRST_WAIT_S, _LONGEST_WAIT_S)
-    first = True
+    first, refusals = True, 0
     while True:
         born = time.monotonic()
         status = await live()
         steady = time.monotonic() - born > _STEADY_S
-        if first and status == _CANNOT_START and not steady:
+        refusals = refusals + 1 if status == _CANNOT_START and not steady else 0
+        if refusals and (first or refusals >= _MOST_REFUSALS):
             raise CannotStart(f"the {name} cannot start; it says why above")
         first = False
         if steady:

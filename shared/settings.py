@@ -244,8 +244,8 @@ def variables() -> Mapping[str, str]:
 
 
 def quiet_libraries() -> None:
-    """Keep gRPC's own lines, as of each handshake that failed, out of the log; before it is imported."""
-    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
+    """Keep gRPC's own lines, as of a port that is taken, out of the log; before it is imported."""
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 
 
 def _read(kind: type[Any], sources: list[dict[str, str]], faults: list[str]) -> Iterator[tuple[str, Any]]:
