@@ -5,7 +5,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from urllib.parse import urlsplit
@@ -30,7 +30,7 @@ from collector.background import (
 )
 from collector.channels.mailer import Mailer
 from collector.channels.transport import Transport
-from collector.core.bucket import plans
+from collector.core.bucket import Plan, plans
 from collector.core.seal import Keyring
 from collector.delivery.sender import Sender
 from collector.ingest.credentials import Credentials
@@ -45,6 +45,7 @@ from collector.services.database_clock import DatabaseClock
 from collector.services.following import Following
 from collector.services.openid import Client, Provider
 from collector.services.opinions import Opinions
+from collector.services.outside_mails import OutsideMails
 from collector.services.rule_watch import Watch
 from collector.services.signals import Signals
 from collector.services.telling import passing_on
@@ -97,7 +98,7 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
         pulse = Pulse()
         work = _working(db, clock, keyring, settings, pulse, shared_ports=shared_ports)
         deps = await stack.enter_async_context(work)
-        news = page_news(db, clock, keyring, settings, deps.transport, _mailer(settings), pulse)
+        news = page_news(db, clock, keyring, settings, deps.transport, _mailer(db, settings), pulse)
         await stack.enter_async_context(news)
         await stack.enter_async_context(watched(db, clock, settings, pulse))
         if made is not None and settings.demo:
@@ -143,7 +144,7 @@ async def _working(
 ) -> AsyncIterator[Deps]:
     """All parts at work. They end in the order that loses nothing: who brings, who decides, who tells."""
     signals = Signals(db)
-    transport = Transport(allow_private=settings.allow_private_targets, mailer=_mailer(settings))
+    transport = Transport(allow_private=settings.allow_private_targets, mailer=_mailer(db, settings))
     sender = Sender(db, keyring, transport, public_url=settings.public_url, now=clock.now)
     following, told = Following(db, public_url=settings.public_url.rstrip("/"), now=clock.now), Bell()
     happened = partial(_ring, told, following.bell, signals)
@@ -202,12 +203,29 @@ async def _open(
     stack.push_async_callback(deps.following.close)
 
 
-def _mailer(settings: CollectorSettings) -> Mailer | None:
+def _mailer(db: Db, settings: CollectorSettings) -> Mailer | None:
     """Without a sender of the operator's choice, mails come from this service's own host."""
     if settings.smtp_url is None:
         return None
     host = urlsplit(settings.public_url).hostname or "localhost"
-    return Mailer(settings.smtp_url, settings.mail_from or f"Tocsin <tocsin@{host}>")
+    outside = OutsideMails(db, _plans(settings), confirm=settings.confirm_addresses)
+    return Mailer(
+        settings.smtp_url,
+        settings.mail_from or f"Tocsin <tocsin@{host}>",
+        admit=outside.held,
+        confirms=settings.confirm_addresses,
+    )
+
+
+def _plans(settings: CollectorSettings) -> Mapping[str, Plan]:
+    return plans(
+        settings.rate_per_minute,
+        settings.burst,
+        monitors=settings.max_monitors,
+        channels=settings.max_channels,
+        streams=settings.max_streams,
+        mails_per_hour=settings.mails_per_hour,
+    )
 
 
 def _openid(settings: CollectorSettings) -> Provider | None:
@@ -268,14 +286,7 @@ def _deps(
         hosts=settings.hosts or (),
         trusted_proxies=settings.trusted_proxies,
         cors_origins=frozenset(settings.cors_origins),
-        plans=plans(
-            settings.rate_per_minute,
-            settings.burst,
-            monitors=settings.max_monitors,
-            channels=settings.max_channels,
-            streams=settings.max_streams,
-            mails_per_hour=settings.mails_per_hour,
-        ),
+        plans=_plans(settings),
         take=heartbeats.take,
         series=series,
         otlp_url=f"http://{_reached(settings, settings.otlp_listen)}",

@@ -30,6 +30,7 @@ from collector.sweeper import heartbeats as late
 from collector.sweeper.agent_metrics import AgentMetrics
 from collector.sweeper.alert_retention import AlertRetention
 from collector.sweeper.certificates import Certificates
+from collector.sweeper.confirmations import Confirmations
 from collector.sweeper.days import Days
 from collector.sweeper.deadman import Deadman
 from collector.sweeper.domains import Domains
@@ -157,12 +158,16 @@ async def page_news(
     """Has the subscribers of status pages told; *mailer* is for nothing else."""
     public_url = settings.public_url.rstrip("/")
     hooks = PageHooks(keyring, transport, public_url=public_url)
+    loops: list[Loop] = []
     senders = [PageSender(db, "webhook", hooks.carry, most=_HOOKS_AT_ONCE, now=clock.now)]
     if mailer is not None:
         mails = PageMails(mailer, public_url=public_url)
         senders.append(PageSender(db, "mail", mails.carry, most=_MAILS_AT_ONCE, now=clock.now))
+        if mailer.confirms:
+            confirmations = Confirmations(db, mailer, public_url=public_url)
+            loops.append(("confirmations", confirmations.turn, 5.0, None))
     try:
-        loops = [(f"page news by {one.via}", one.turn, 1.0, one.bell) for one in senders]
+        loops += [(f"page news by {one.via}", one.turn, 1.0, one.bell) for one in senders]
         async with turning(pulse, *loops):
             yield
     finally:

@@ -43,7 +43,7 @@ async def create(request: web.Request) -> web.Response:
         at_hand.now(),
         most=at_hand.plans[caller(request).plan].channels,
     )
-    answer = {name: value for name, value in _shown(request, made).items() if name in _CREATED}
+    answer = {name: value for name, value in (await _one(request, made)).items() if name in _CREATED}
     return ok(answer, 201, conditions.tagged(made.row.revision))
 
 
@@ -52,7 +52,7 @@ async def get(request: web.Request) -> web.Response:
     known = await channels.one(at_hand.db, at_hand.keyring, caller(request).team_id, _id(request))
     if (same := conditions.unchanged(request, known.row.revision)) is not None:
         return same
-    return ok(_shown(request, known), headers=conditions.shown(known.row.revision))
+    return ok(await _one(request, known), headers=conditions.shown(known.row.revision))
 
 
 async def update(request: web.Request) -> web.Response:
@@ -62,7 +62,7 @@ async def update(request: web.Request) -> web.Response:
     known = await channels.update(
         at_hand.db, at_hand.keyring, actor(request), id_, sent, at_hand.now(), only=only
     )
-    return ok(_shown(request, known), headers=conditions.tagged(known.row.revision))
+    return ok(await _one(request, known), headers=conditions.tagged(known.row.revision))
 
 
 async def delete(request: web.Request) -> web.Response:
@@ -106,6 +106,16 @@ def _id(request: web.Request) -> UUID:
 async def _found(request: web.Request) -> UUID:
     """The id of the path, if there is such a channel: 404 comes before whatever else is bad."""
     return (await channels.found(deps(request).db, caller(request).team_id, _id(request))).id
+
+
+async def _one(request: web.Request, known: Known) -> dict[str, Any]:
+    """As `_shown`, with the addresses that are yet to confirm, where addresses do."""
+    at_hand, shown = deps(request), _shown(request, known)
+    waiting = await channels.unconfirmed(at_hand.db, at_hand.transport, known)
+    if not waiting:
+        return shown
+    said = [f"{address} is asked by mail to confirm, and gets nothing before that" for address in waiting]
+    return {**shown, "unconfirmed": waiting, "warnings": [*shown.get("warnings", ()), *said]}
 
 
 def _shown(request: web.Request, known: Known) -> dict[str, Any]:

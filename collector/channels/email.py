@@ -89,12 +89,16 @@ class Email:
             raise Undelivered("no mail server is set here: TOCSIN_SMTP_URL", lasting=True)
         mail, text = self.render(message, mailer.sender, mailer.domain, now)
         left = [one for one in dict.fromkeys(map(_ascii, self.recipients)) if one not in message.reached]
-        refused = await mailer.hand_in(mail, left)
-        reached = message.reached | (set(left) - refused.keys())
-        note = _told(refused)
-        if refused and not all(one.lasting for one in refused.values()):
-            raise Undelivered(note, status=_code(refused), reached=reached)
-        if not reached:
+        held = await mailer.admit(message.team_id, left)
+        admitted = [one for one in left if one not in held]
+        refused = await mailer.hand_in(mail, admitted) if admitted else {}
+        reached = message.reached | (set(admitted) - refused.keys())
+        note = "; ".join(filter(None, (_told(refused), *dict.fromkeys(one.why for one in held.values()))))
+        waits = [one.wait_s for one in held.values() if one.wait_s is not None]
+        if waits or not all(one.lasting for one in refused.values()):
+            wait_s = max(waits, default=None)
+            raise Undelivered(note, status=_code(refused), reached=reached, retry_after_s=wait_s)
+        if not reached - {""}:
             raise Undelivered(note, status=_code(refused), lasting=True)
         return Sent(250, "; ".join(filter(None, (note, text.fault))) or None)
 
@@ -103,8 +107,8 @@ def _told(refused: Mapping[str, Refusal]) -> str:
     return "; ".join(f"the mail server refused {who}: {said}" for who, said in refused.items())
 
 
-def _code(refused: Mapping[str, Refusal]) -> int:
-    return min(one.code for one in refused.values())
+def _code(refused: Mapping[str, Refusal]) -> int | None:
+    return min((one.code for one in refused.values()), default=None)
 
 
 def _plain(notice: Notice, text: Text) -> str:

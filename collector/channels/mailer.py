@@ -3,10 +3,10 @@
 import asyncio
 import socket
 import ssl
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from email.message import EmailMessage
-from typing import Final
+from typing import Final, Protocol
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import aiosmtplib
@@ -22,6 +22,8 @@ _PORTS: Final = {"smtp": 587, "smtps": 465}
 _AT_A_TIME: Final = 20
 _TOLD: Final = 200
 _LASTING: Final = 500
+_LACKING: Final = "the mail server lacks what is needed (STARTTLS, AUTH or SMTPUTF8)"
+_NO_TLS: Final = f"{_LACKING}; without STARTTLS a password is sent only if TOCSIN_SMTP_URL says starttls=0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,27 @@ class Server:
     password: str | None
     tls: bool
     start_tls: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Why no mail goes to an address of a team now; *wait_s*: for how long, None: until something is done."""
+
+    why: str
+    wait_s: float | None = None
+
+
+class Admit(Protocol):
+    """Says to which of a team's *addresses* no mail may go now; *known*: they confirmed elsewhere."""
+
+    async def __call__(
+        self, team_id: int, addresses: Sequence[str], *, known: bool = False
+    ) -> Mapping[str, Held]: ...
+
+
+async def _admit_all(team_id: int, addresses: Sequence[str], *, known: bool = False) -> Mapping[str, Held]:
+    del team_id, addresses, known
+    return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,31 +75,48 @@ class Refusal:
 
 
 def server(url: str) -> Server:
-    """What ``smtp://user:password@host:587?starttls=1`` or ``smtps://...`` says."""
+    """What ``smtp://user:password@host:587?starttls=1`` or ``smtps://...`` says.
+
+    A password demands STARTTLS, unless ``starttls=0`` says otherwise.
+    """
     split = urlsplit(url)
     wanted = parse_qs(split.query).get("starttls", [""])[-1].lower()
     known = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+    usual = True if split.password else None
     return Server(
         host=split.hostname or "localhost",
         port=split.port or _PORTS[split.scheme],
         user=unquote(split.username) if split.username else None,
         password=unquote(split.password) if split.password else None,
         tls=split.scheme == "smtps",
-        start_tls=False if split.scheme == "smtps" else known.get(wanted),
+        start_tls=False if split.scheme == "smtps" else known.get(wanted, usual),
     )
 
 
 class Mailer:
-    """*sender*: ``alerts@example.com`` or ``Tocsin <alerts@example.com>``; *trust*: None for the system's."""
+    """*sender*: ``alerts@example.com`` or ``Tocsin <alerts@example.com>``; *trust*: None for the system's.
 
-    __slots__ = ("_own_name", "_places", "_server", "_trust", "address", "sender")
+    *admit*: to whom a team's mails may go; *confirms*: do addresses outside the team confirm first?
+    """
 
-    def __init__(self, url: str, sender: str, *, trust: ssl.SSLContext | None = None) -> None:
+    __slots__ = ("_own_name", "_places", "_server", "_trust", "address", "admit", "confirms", "sender")
+
+    def __init__(
+        self,
+        url: str,
+        sender: str,
+        *,
+        trust: ssl.SSLContext | None = None,
+        admit: Admit = _admit_all,
+        confirms: bool = False,
+    ) -> None:
         self._server = server(url)
         self._trust = trust or of_the_system()
         self._places = asyncio.Semaphore(_AT_A_TIME)
         self._own_name = ""
         self.sender = sender
+        self.admit = admit
+        self.confirms = confirms
         self.address = mail_address(sender)
 
     @property
@@ -132,10 +172,10 @@ class Mailer:
         cause = error.__cause__ if isinstance(error, aiosmtplib.SMTPException) else error
         if isinstance(cause, ssl.SSLCertVerificationError):
             return f"the mail server's certificate is refused: {cause.verify_message}"
+        if isinstance(error, aiosmtplib.SMTPNotSupported) or "STARTTLS" in str(error):
+            return _NO_TLS if self._server.password and self._server.start_tls else _LACKING
         if isinstance(error, aiosmtplib.SMTPConnectError | OSError):
             return "the mail server cannot be reached"
         if isinstance(error, aiosmtplib.SMTPServerDisconnected):
             return "the mail server hung up"
-        if isinstance(error, aiosmtplib.SMTPNotSupported) or "STARTTLS" in str(error):
-            return "the mail server lacks what is needed (STARTTLS, AUTH or SMTPUTF8)"
         return "the mail could not be handed in"

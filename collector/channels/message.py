@@ -14,7 +14,7 @@ from shared.errors import TocsinError
 class Message:
     """*id* is the event's (``evt_...``), *delivery* the delivery's (``dlv_...``): the same on every try.
 
-    *reached*: whom earlier tries reached, where a channel has several addressees.
+    *reached*: whom earlier tries reached, where a channel has several addressees; *team_id*: whose it is.
     """
 
     id: str
@@ -22,6 +22,7 @@ class Message:
     kind: str
     body: bytes
     reached: frozenset[str] = frozenset()
+    team_id: int = 0
 
     @property
     def notice(self) -> Notice:

@@ -17,6 +17,8 @@ from shared.kinds.fields import camel
 MAX_TITLE: Final = 1_000
 MAX_BODY: Final = 16_000
 _DEPTH: Final = 4
+# Says so itself, whatever a team's templates say.
+_TEST: Final = "test"
 
 # What a template may name: parts of the event as webhooks get it, and what is made of them.
 _PARTS: Final = (
@@ -79,6 +81,9 @@ def write(notice: Notice, templates: Templates | None) -> Text:
         for part, why in (("title", bad_title), ("body", bad_body))
         if why
     )
+    if notice.kind == _TEST:
+        title = title and f"Test: {title}"
+        body = body and f"{_built_in(BODY, known, MAX_BODY)}\n\n{body}"
     title = one_line(title or "") or one_line(_built_in(TITLES.get(notice.kind, TITLE), known, MAX_TITLE))
     return Text(
         title=title or notice.kind,

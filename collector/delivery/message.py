@@ -9,7 +9,13 @@ from collector.core.events import Fact, body
 from shared import ids
 
 
-def compose(fact: Fact, delivery_id: UUID, public_url: str, reached: frozenset[str] = frozenset()) -> Message:
+def compose(
+    fact: Fact,
+    delivery_id: UUID,
+    public_url: str,
+    reached: frozenset[str] = frozenset(),
+    team_id: int = 0,
+) -> Message:
     """The message of one delivery; *public_url* is the base of its links, without a slash at the end."""
     told = body(fact, public_url)
-    return Message(told["id"], ids.show("dlv", delivery_id), fact.kind, orjson.dumps(told), reached)
+    return Message(told["id"], ids.show("dlv", delivery_id), fact.kind, orjson.dumps(told), reached, team_id)

@@ -1,6 +1,6 @@
 """Hands letters to subscribers of status pages in at the mail server, each by itself."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from collector.channels import page_mail
 from collector.channels.mailer import Mailer
@@ -28,6 +28,9 @@ class PageMails:
         to = page_mail.deliverable(letter.email or "")
         if to is None:
             return Outcome(error="no mail can go to this address")
+        held = (await self._mailer.admit(letter.team_id, [to], known=True)).get(to)
+        if held is not None:
+            return Outcome(timedelta(seconds=held.wait_s or 0), held.why)
         links = self._links(letter)
         envelope = self._envelope(letter, to)
         mail = page_mail.mail(self._body(letter, links), envelope, links, now)

@@ -190,7 +190,8 @@ class Sender:
 
     def _message(self, one: Claimed) -> Message:
         fact = Fact(one.event_id, one.event_kind, one.stream_id, one.sequence, one.payload, one.incident_id)
-        return compose(fact, one.id, self._public_url, frozenset(one.reached.split("\n")))
+        reached = frozenset(one.reached.split("\n"))
+        return compose(fact, one.id, self._public_url, reached, one.team_id)
 
     def _wake_in(self, seconds: float | None) -> None:
         if self._alarm is not None:

@@ -15,6 +15,14 @@ Choose a password here; the link works once, until {until}:
 
 If you did not expect this, ignore it.
 """
+_CONFIRM: Final = """The team {team} wants to send the alerts of its systems to this address.
+
+If you want them, say so here:
+
+{url}
+
+If not, ignore this: nothing is sent to you.
+"""
 _RESET: Final = """Somebody asked for a new password for your account in the team {team} on Tocsin.
 
 Choose one here; the link works once, within 24 hours:
@@ -25,10 +33,20 @@ If it was not you, ignore this: nothing has changed.
 """
 
 
-async def invited(mailer: Mailer, to: str, team: str, url: str, until: str) -> str:
+async def invited(mailer: Mailer, team_id: int, to: str, team: str, url: str, until: str) -> str:
     """Send an invitation; what went wrong, or nothing."""
+    if held := (await mailer.admit(team_id, [to], known=True)).get(to):
+        return held.why
     text = _INVITED.format(team=team, url=url, until=until)
     return await _send(mailer, to, f"You are invited to {_line(team)} on Tocsin", text)
+
+
+async def confirming(mailer: Mailer, team_id: int, to: str, team: str, url: str) -> str:
+    """Ask an address outside the team whether it wants mails; what went wrong, or nothing."""
+    if held := (await mailer.admit(team_id, [to], known=True)).get(to):
+        return held.why
+    text = _CONFIRM.format(team=_line(team), url=url)
+    return await _send(mailer, to, f"Do you want alerts of {_line(team)}?", text)
 
 
 async def reset(mailer: Mailer, to: str, team: str, url: str) -> str:

@@ -15,7 +15,7 @@ from collector.core.access import Actor
 from collector.core.bucket import PLANS
 from collector.core.revision import require
 from collector.core.seal import Keyring, Place, split, whole
-from collector.services import audit
+from collector.services import audit, outside_mails
 from collector.services.channel_fields import Settings, for_create, for_update, named_monitors
 from collector.services.validation import to_json
 from collector.storage import channel_faults, delivery_reads, rules, teams
@@ -173,6 +173,8 @@ async def test(
     """One real try with a message that says it is a test. Raises NotFound; a failure is an answer."""
     known = await one(db, keyring, team_id, id_)
     channel = load(known.row.type, known.config)
+    if waiting := await unconfirmed(db, transport, known):
+        await outside_mails.ask_again(db, team_id, waiting)
     try:
         sent = await channel.send(_trial(known.row, now()), transport, now())
     except Undelivered as error:
@@ -181,6 +183,13 @@ async def test(
         await channel_faults.work(tx, team_id, id_)
     answer = "" if sent.status is None else f"; the receiver answered {sent.status}"
     return Tested(f"The test message was delivered{answer}{'; ' + sent.note if sent.note else ''}", now())
+
+
+async def unconfirmed(db: Db, transport: Transport, known: Known) -> list[str]:
+    """The addresses of a channel to which nothing is sent before they confirm."""
+    if known.row.type != "email" or transport.mailer is None or not transport.mailer.confirms:
+        return []
+    return await outside_mails.unconfirmed(db, known.row.team_id, known.config["recipients"])
 
 
 def silence(known: Known) -> list[str]:
@@ -207,7 +216,7 @@ def _trial(row: Row, now: datetime) -> Message:
         "channel": {"id": ids.show("chan", row.id), "name": row.name},
         "links": {},
     }
-    return Message(event_id, ids.show("dlv", ids.uuid7()), "test", orjson.dumps(body))
+    return Message(event_id, ids.show("dlv", ids.uuid7()), "test", orjson.dumps(body), team_id=row.team_id)
 
 
 async def _strangers(

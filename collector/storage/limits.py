@@ -28,6 +28,36 @@ async def draw(tx: Tx, asks: Mapping[Key, tuple[Ask, Plan]]) -> dict[Key, Drawn]
     return drawn
 
 
+async def take(tx: Tx, key: Key, want: int, per_hour: int) -> tuple[int, float]:
+    """As many of *want* as a bucket holds that fills within an hour; seconds until there is one more."""
+    await tx.execute(
+        """
+        INSERT INTO rate_buckets (team_id, key, level, at, full_at)
+        VALUES ($1, $2, $3, clock_timestamp(), clock_timestamp()) ON CONFLICT DO NOTHING
+        """,
+        *key,
+        float(per_hour),
+    )
+    row = await tx.fetchrow(
+        """
+        WITH found AS (
+            SELECT least($4::float8, level + $4::float8 / 3600
+                * greatest(0, extract(epoch FROM clock_timestamp() - at))) AS held
+            FROM rate_buckets WHERE team_id = $1 AND key = $2 FOR UPDATE
+        ), given AS (SELECT held, least($3::int, floor(held)::int) AS granted FROM found)
+        UPDATE rate_buckets b SET level = held - granted, at = clock_timestamp(),
+            full_at = clock_timestamp() + ($4::float8 - held + granted) / $4::float8 * interval '1 hour'
+        FROM given WHERE b.team_id = $1 AND b.key = $2
+        RETURNING granted, greatest(0, 1 - b.level) * 3600 / $4::float8 AS wait_s
+        """,
+        *key,
+        want,
+        float(per_hour),
+    )
+    assert row is not None  # noqa: S101 - it was inserted if it was not there
+    return row["granted"], row["wait_s"]
+
+
 async def sweep(tx: Tx, limit: int) -> int:
     """Forget buckets that are full again; how many it were."""
     tag = await tx.execute(

@@ -272,3 +272,14 @@ def test_recipients_are_required(recipients: list[str] | None) -> None:
     with pytest.raises(Invalid) as caught:
         check(Email, {"recipients": recipients})
     assert list(caught.value.details) == ["recipients"]
+
+
+async def test_a_password_is_sent_over_tls_or_not_at_all_unless_the_url_says_so() -> None:
+    async with mailbox() as box:
+        login = f"{USER}:{PASSWORD}@"
+        with pytest.raises(Undelivered, match="without STARTTLS a password is sent only if"):
+            await send(Mailer(box.url(user=login, query=""), SENDER), message("monitor.down"))
+        assert box.mails == []
+
+        await send(Mailer(box.url(user=login, query="starttls=0"), SENDER), message("monitor.down"))
+        assert [mail.user for mail in box.mails] == [USER]

@@ -63,8 +63,8 @@ async def update(db: Db, who: Actor, page: Page, id_: UUID, status: str, **body:
     await status_pages_incidents.update(db, who, page.id, id_, body, utc_now())
 
 
-def mails(db: Db, url: str, most: int = 8) -> PageSender:
-    carrier = PageMails(Mailer(url, SENDER), public_url=PUBLIC_URL)
+def mails(db: Db, url: str, most: int = 8, **mailer: Any) -> PageSender:
+    carrier = PageMails(Mailer(url, SENDER, **mailer), public_url=PUBLIC_URL)
     return PageSender(db, "mail", carrier.carry, most=most, now=utc_now)
 
 

@@ -3,13 +3,16 @@
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from collector.core import statuspage_news
+from collector.core.bucket import PLANS
 from collector.delivery import page_sender
 from collector.services import status_pages_incidents
+from collector.services.outside_mails import OutsideMails
 from collector.storage.db import Db
 from shared.clock import utc_now
 from tests.delivery.ground import PUBLIC_URL
@@ -243,3 +246,32 @@ async def mailed(box: Mailbox, count: int) -> None:
     async with asyncio.timeout(10):
         while len(box.mails) < count:
             await asyncio.sleep(0.02)
+
+
+async def test_subscribers_count_in_the_mails_of_an_hour_and_wait_above_them(db: Db, box: Mailbox) -> None:
+    who, page = await make_page(db)
+    await subscribe(db, page, [ONE, TWO, "three@example.com"])
+    few = {name: replace(plan, mails_per_hour=2) for name, plan in PLANS.items()}
+
+    async with at_work(mails(db, box.url(), admit=OutsideMails(db, few, confirm=True).held)):
+        await publish(db, who, page)
+        async with asyncio.timeout(30):
+            while not await waiting(db):
+                await asyncio.sleep(0.02)
+        assert len(box.mails) == 2
+        async with db.connection() as tx:
+            await tx.execute("UPDATE rate_buckets SET at = at - interval '1 hour'")
+            await tx.execute("UPDATE status_letters SET due_at = now()")
+        await drained(db)
+
+    assert len(box.mails) == 3
+
+
+async def waiting(db: Db) -> bool:
+    """Is a letter held back?"""
+    async with db.connection() as tx:
+        return bool(
+            await tx.fetchval(
+                "SELECT count(*) FROM status_letters WHERE due_at > now() + interval '10 minutes'"
+            )
+        )

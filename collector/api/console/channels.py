@@ -77,6 +77,7 @@ async def show(request: web.Request) -> web.StreamResponse:
         known=known,
         here=path(id_),
         warnings=channels.silence(known),
+        unconfirmed=await channels.unconfirmed(deps(request).db, deps(request).transport, known),
         log=[_line(one) for one in sent],
         at=common.at(request, number, total),
     )

@@ -12,7 +12,8 @@ from collector.api.console.door import welcome
 from collector.api.console.state import STATE, browser
 from collector.api.deps import Deps, deps
 from collector.channels.mailer import Mailer
-from collector.services import access_mails, password_links, signing_in, users
+from collector.services import access_mails, outside_mails, password_links, signing_in, users
+from collector.storage.mail_addresses import Unconfirmed
 from collector.storage.password_links import LinkKind
 from collector.storage.users import User
 from collector.web.console.form_fields import Field, Form
@@ -40,6 +41,18 @@ async def join(request: web.Request) -> web.StreamResponse:
     except Invalid as fault:
         return _form(request, "Join the team", user.email, fault.details)
     return await _enter(request, user, "invitation")
+
+
+async def asked(request: web.Request) -> web.StreamResponse:
+    """Whether an address outside a team wants its mails; only the button says so."""
+    return _asked(request, await outside_mails.linked(deps(request).db, request.match_info["secret"]))
+
+
+async def confirm(request: web.Request) -> web.StreamResponse:
+    await _knock(request)
+    return _asked(
+        request, await outside_mails.confirm(deps(request).db, request.match_info["secret"]), done=True
+    )
 
 
 async def reset(request: web.Request) -> web.StreamResponse:
@@ -120,6 +133,13 @@ async def _enter(request: web.Request, user: User, by: str) -> web.StreamRespons
 
 async def _knock(request: web.Request) -> None:
     await request.app[STATE].door.knock(browser(request).address)
+
+
+def _asked(request: web.Request, one: Unconfirmed, *, done: bool = False) -> web.Response:
+    heading = "Confirmed" if done else "Do you want these mails?"
+    return page(
+        request, "confirm.html.j2", heading=heading, address=one.address, team=one.team_name, done=done
+    )
 
 
 def _password(sent: Mapping[str, list[str]]) -> str:

@@ -52,6 +52,8 @@ PAGES: Final[tuple[Page, ...]] = (
     Page("GET", "/sign-in/oidc/callback", openid.back, ANYBODY),
     Page("POST", "/sign-out", door.leave, READ),
     Page("POST", "/sign-out-everywhere", door.leave_everywhere, READ),
+    Page("GET", "/confirm/{secret}", links.asked, ANYBODY),
+    Page("POST", "/confirm/{secret}", links.confirm, ANYBODY),
     Page("GET", "/invitations/{secret}", links.invited, ANYBODY),
     Page("POST", "/invitations/{secret}", links.join, ANYBODY),
     Page("GET", "/reset/{secret}", links.reset, ANYBODY),

@@ -101,7 +101,9 @@ async def _invitation(request: web.Request, user: User, secret: str) -> Link:
     if mailer is None:
         return Link(user, url, "the invitation")
     until = user.invited_until.strftime("%d %b %Y, %H:%M UTC") if user.invited_until else ""
-    fault = await access_mails.invited(mailer, user.email, visitor(request).team, url, until)
+    fault = await access_mails.invited(
+        mailer, visitor(request).team_id, user.email, visitor(request).team, url, until
+    )
     return Link(user, url, "the invitation", not fault, fault)
 
 
