@@ -6,11 +6,21 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import Final
 
-from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, Counter, Gauge, Metric, generate_latest
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    REGISTRY,
+    Counter,
+    Gauge,
+    Metric,
+    disable_created_metrics,
+    generate_latest,
+)
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
+# When a counter was made says nothing that the process's start does not.
+disable_created_metrics()  # type: ignore[no-untyped-call]
 
 results_committed = Counter("tocsin_results_committed_total", "Check results committed")
 results_refused = Counter("tocsin_results_refused_total", "Check results refused one by one")

@@ -181,7 +181,7 @@ def _checks(
             return Ran(Outcome(Status.UNKNOWN, error=assigned.fault), boot_us(), 0)
         ran = await marked(in_check, assigned.mark, run(assigned.check, net, assigned.timeout_s))
         ran = await egress.judge(ran)
-        board.note(assigned.number, assigned.monitor, assigned.type, ran.outcome, ran.duration_us)
+        board.note(assigned, ran.outcome, ran.duration_us)
         return ends.told(assigned, ran)
 
     return check

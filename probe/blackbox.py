@@ -1,12 +1,16 @@
 """The last result of each monitor for Prometheus, under the names that blackbox_exporter gives them."""
 
 from typing import Final
+from uuid import UUID
 
+from probe.plan import Assigned
+from shared import ids
 from shared.blackbox import Last, text
 from shared.results import Outcome, Status
 
 # A page of more would hold up the checks while it is written.
 MOST_MONITORS: Final = 2_000
+_ID_BYTES: Final = 16
 
 
 class Board:
@@ -18,13 +22,14 @@ class Board:
         self._most = most
         self._last: dict[int, Last] = {}
 
-    def note(self, number: int, monitor: int, type_: str, outcome: Outcome, duration_us: int) -> None:
-        """*number* is the assignment's."""
+    def note(self, assigned: Assigned, outcome: Outcome, duration_us: int) -> None:
+        number, type_ = assigned.number, assigned.type
+        before = self._last.get(number)
         if outcome.status is Status.UNKNOWN:
             self._last.pop(number, None)
-        elif number in self._last or len(self._last) < self._most:
+        elif before is not None or len(self._last) < self._most:
             good = outcome.status is Status.UP
-            labels = f'monitor="{monitor}",assignment="{number}",type="{type_}"'
+            labels = before.labels if before is not None else _labels(assigned)
             self._last[number] = Last(
                 labels, type_, good, outcome.code, duration_us, outcome.phases, outcome.ends
             )
@@ -35,3 +40,10 @@ class Board:
     def text(self) -> str:
         """In Prometheus' format; empty where nothing was checked."""
         return "".join(text(list(self._last.values())))
+
+
+def _labels(assigned: Assigned) -> str:
+    """Monitors are named as the API names them; by their numbers if the collector is older than that."""
+    known = assigned.monitor_id
+    monitor = ids.show("mon", UUID(bytes=known)) if len(known) == _ID_BYTES else str(assigned.monitor)
+    return f'monitor="{monitor}",assignment="{assigned.number}",type="{assigned.type}"'

@@ -44,6 +44,7 @@ def order(wire: probe_pb2.Assignment) -> Order:
         state=wire.state,
         stopped=wire.stopped,
         team=wire.team,
+        monitor_id=wire.monitor_id,
     )
 
 

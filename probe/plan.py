@@ -42,6 +42,7 @@ class Order:
     state: bytes = b""
     stopped: bool = False
     team: int = 0
+    monitor_id: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +68,7 @@ class Assigned:
     at_once: bool
     mark: int = 0  # which check it is, for `Stopped`
     team: int = 0
+    monitor_id: bytes = b""  # none from an older collector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,6 +184,7 @@ def prepare(order: Order, stopped: Container[int] = ()) -> Assigned:
         at_once=order.at_once,
         mark=mark,
         team=order.team,
+        monitor_id=order.monitor_id,
     )
 
 

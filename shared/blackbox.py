@@ -1,8 +1,8 @@
 """What the last checks came to, for Prometheus, under the names that blackbox_exporter gives it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from shared.results import Phases
 
@@ -18,6 +18,14 @@ _HTTP: Final = (
     ("transfer", "transfer_us"),
 )
 _ICMP: Final = (("resolve", "dns_us"), ("rtt", "first_byte_us"))
+
+# Of each type the fields of its configuration that say what is checked.
+_TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("http", "websocket"), ("url",)),
+    **dict.fromkeys(("icmp", "dns"), ("host",)),
+    **dict.fromkeys(("tcp", "grpc", "smtp", "imap", "pop3", "postgres", "mysql", "redis"), ("host", "port")),
+    "tls": ("domain",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +58,14 @@ def text(lasts: Sequence[Last]) -> Iterator[str]:
             if lines:
                 yield head + "".join(lines)
                 head = ""
+
+
+def target(type_: str, config: Mapping[str, Any]) -> str:
+    """What a monitor checks, as `instance` has it; empty where that is nothing that is connected to."""
+    parts = [str(config[name]) for name in _TARGETS.get(type_, ()) if config.get(name) is not None]
+    if len(parts) > 1 and ":" in parts[0]:
+        parts[0] = f"[{parts[0]}]"
+    return ":".join(parts)
 
 
 def label(name: str, value: str) -> str:

@@ -73,6 +73,7 @@ async def _told(request: web.Request, team_id: int, first: Iterable[str]) -> web
 def _last(one: LastResult) -> Last:
     labels = ",".join(
         (
+            label("instance", blackbox.target(one.type, one.config)),
             label("monitor", ids.show("mon", one.id)),
             label("name", one.name),
             label("type", one.type),

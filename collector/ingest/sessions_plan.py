@@ -217,6 +217,7 @@ def assignment(
         state=planned.checkpoint or b"",
         stopped=planned.stopped,
         team=planned.team_id,
+        monitor_id=planned.id.bytes,
     )
 
 

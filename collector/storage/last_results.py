@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from collector.core.certificate import OF_TYPES
@@ -15,11 +15,15 @@ _GRACE: Final = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True)
 class LastResult:
-    """*checkpoint* is what is kept of a certificate; *code* and *phases* are None where there are none."""
+    """*config* is without its secrets; *checkpoint* is what is kept of a certificate.
+
+    *code* and *phases* are None where there are none.
+    """
 
     id: UUID
     name: str
     type: str
+    config: dict[str, Any]
     location: str
     good: bool
     ms: int
@@ -32,8 +36,9 @@ async def of_team(tx: Tx, team_id: int, now: datetime) -> list[LastResult]:
     """Of those that are checked now, by the age of the monitors; what said nothing is left out."""
     rows = await tx.fetch(
         f"""
-        SELECT m.id, m.name, m.type, l.name AS location, s.last_status = $3 AS good, s.last_ms AS ms,
-            r.code, r.phases, CASE WHEN m.type IN {OF_TYPES} THEN s.checkpoint END AS checkpoint
+        SELECT m.id, m.name, m.type, m.config, l.name AS location, s.last_status = $3 AS good,
+            s.last_ms AS ms, r.code, r.phases,
+            CASE WHEN m.type IN {OF_TYPES} THEN s.checkpoint END AS checkpoint
         FROM monitors m JOIN states s USING (monitor) JOIN locations l USING (location)
         LEFT JOIN LATERAL (
             SELECT r.code, r.phases FROM results r

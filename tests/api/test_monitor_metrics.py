@@ -101,7 +101,13 @@ async def test_a_monitor_is_named_by_its_id_whatever_its_name_holds(api: Api) ->
         for one in family.samples
         if one.name == "probe_success"
     ]
-    assert sample.labels == {"monitor": id_, "name": odd, "type": "http", "location": "local"}
+    assert sample.labels == {
+        "instance": "https://shop.example.com/",
+        "monitor": id_,
+        "name": odd,
+        "type": "http",
+        "location": "local",
+    }
 
 
 async def test_what_is_not_checked_or_says_nothing_is_not_there(api: Api) -> None:
@@ -147,3 +153,36 @@ async def test_who_asks_for_the_head_gets_no_body(api: Api, path: str) -> None:
     answer = await api.call("HEAD", path)
     assert (answer.status, answer.body) == (200, b"")
     assert (await api.get(path)).status == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "instance"),
+    [
+        ({}, "https://shop.example.com/"),
+        (
+            {"config": {"url": "https://robot:sesame@shop.example.com/"}},
+            "https://robot:********@shop.example.com/",
+        ),
+        (TCP, "db.example.com:5432"),
+        ({"type": "tcp", "config": {"host": "2001:db8::1", "port": 1}}, "[2001:db8::1]:1"),
+        ({"type": "tls", "config": {"domain": "example.com"}}, "example.com"),
+        ({"type": "icmp", "config": {"host": "192.0.2.1"}}, "192.0.2.1"),
+        ({"type": "smtp", "config": {"host": "mail.example.com"}}, "mail.example.com"),
+    ],
+)
+@pytest.mark.parametrize("path", ["/metrics", "/v1/metrics"])
+async def test_the_instance_is_what_is_checked(
+    api: Api, path: str, body: dict[str, Any], instance: str
+) -> None:
+    await checked(api, await make(api, **body))
+
+    text = (await api.get(path)).body.decode()
+
+    found = [
+        one
+        for family in text_string_to_metric_families(text)
+        for one in family.samples
+        if one.name.startswith("probe_")
+    ]
+    assert {one.labels["instance"] for one in found} == {instance}
+    assert "_created" not in text

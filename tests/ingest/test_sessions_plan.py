@@ -82,7 +82,9 @@ async def test_an_assignment_says_all_that_the_probe_needs(collector: Collector)
     async with connected(collector, hello()) as peer:
         await balance(collector)
         await peer.hear_until(lambda: peer.plan)
-    [row] = await collector.fetch("SELECT assignment, location FROM states WHERE probe_id IS NOT NULL")
+    [row] = await collector.fetch(
+        "SELECT assignment, location, id FROM states JOIN monitors USING (monitor) WHERE probe_id IS NOT NULL"
+    )
     [told] = peer.plan.values()
 
     assert told == probe_pb2.Assignment(
@@ -103,6 +105,7 @@ async def test_an_assignment_says_all_that_the_probe_needs(collector: Collector)
         at_once=True,
         state=b"\x01",
         team=collector.team_id,
+        monitor_id=row["id"].bytes,
     )
 
 

@@ -3,9 +3,26 @@
 from prometheus_client.parser import text_string_to_metric_families
 
 from probe.blackbox import MOST_MONITORS, Board
+from probe.plan import Assigned, Order, prepare
+from shared import ids
 from shared.results import Outcome, Phases, Status
 
 GOOD = Outcome(Status.UP, 200, phases=Phases(1_000, 2_000, 3_000, 4_000, 5_000), ends=1_900_000_000.0)
+
+
+def assigned(number: int, monitor: int, type_: str, monitor_id: bytes = b"") -> Assigned:
+    order = Order(
+        number=number,
+        monitor=monitor,
+        location=1,
+        revision=1,
+        type=type_,
+        config=b"{}",
+        interval_ms=60_000,
+        timeout_ms=10_000,
+        monitor_id=monitor_id,
+    )
+    return prepare(order)
 
 
 def told(board: Board) -> dict[str, float]:
@@ -19,8 +36,8 @@ def told(board: Board) -> dict[str, float]:
 
 def test_each_type_has_the_names_that_dashboards_know() -> None:
     board = Board()
-    board.note(1, 7, "http", GOOD, 15_000)
-    board.note(2, 8, "icmp", Outcome(Status.DOWN, phases=Phases(dns_us=500)), 20_000)
+    board.note(assigned(1, 7, "http"), GOOD, 15_000)
+    board.note(assigned(2, 8, "icmp"), Outcome(Status.DOWN, phases=Phases(dns_us=500)), 20_000)
 
     assert told(board) == {
         "probe_success 7": 1,
@@ -44,8 +61,8 @@ def test_each_type_has_the_names_that_dashboards_know() -> None:
 def test_what_says_nothing_of_the_target_and_what_is_gone_is_not_shown() -> None:
     board = Board()
     for number in (1, 2, 3):
-        board.note(number, number, "tcp", Outcome(Status.UP), 1_000)
-    board.note(1, 1, "tcp", Outcome(Status.UNKNOWN, error="probe: blind"), 1_000)
+        board.note(assigned(number, number, "tcp"), Outcome(Status.UP), 1_000)
+    board.note(assigned(1, 1, "tcp"), Outcome(Status.UNKNOWN, error="probe: blind"), 1_000)
     board.forget(2)
     board.forget(2)
 
@@ -55,8 +72,8 @@ def test_what_says_nothing_of_the_target_and_what_is_gone_is_not_shown() -> None
 def test_there_are_never_more_than_can_be_written_in_time() -> None:
     board = Board()
     for number in range(MOST_MONITORS + 10):
-        board.note(number, number, "tcp", Outcome(Status.UP), 1_000)
-    board.note(5, 5, "tcp", Outcome(Status.DOWN), 1_000)
+        board.note(assigned(number, number, "tcp"), Outcome(Status.UP), 1_000)
+    board.note(assigned(5, 5, "tcp"), Outcome(Status.DOWN), 1_000)
 
     shown = told(board)
     assert len(shown) == 2 * MOST_MONITORS
@@ -65,3 +82,15 @@ def test_there_are_never_more_than_can_be_written_in_time() -> None:
 
 def test_a_probe_without_results_shows_none() -> None:
     assert Board().text() == ""
+
+
+def test_a_monitor_is_named_as_the_api_names_it() -> None:
+    board, id_ = Board(), ids.uuid7()
+
+    board.note(assigned(1, 7, "tcp", id_.bytes), Outcome(Status.UP), 1_000)
+    board.note(assigned(2, 8, "tcp"), Outcome(Status.UP), 1_000)
+
+    assert {name for name in told(board) if name.startswith("probe_success")} == {
+        f"probe_success {ids.show('mon', id_)}",
+        "probe_success 8",
+    }
