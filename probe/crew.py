@@ -33,6 +33,38 @@ class _Worker:
     wake: "asyncio.Future[None]"
 
 
+class _Waiting:
+    """Who waits for room, by team: each gets its turn after the others."""
+
+    __slots__ = ("_by_team", "_count")
+
+    def __init__(self) -> None:
+        self._by_team: dict[int, deque[Item]] = {}
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def teams(self) -> list[int]:
+        return list(self._by_team)
+
+    def put(self, item: Item) -> None:
+        """What is of use only for a while goes first."""
+        queue = self._by_team.setdefault(item.assigned.team, deque())
+        (queue.appendleft if item.until_us else queue.append)(item)
+        self._count += 1
+
+    def first(self, team: int) -> Item:
+        return self._by_team[team][0]
+
+    def pop(self, team: int) -> None:
+        queue = self._by_team.pop(team)
+        queue.popleft()
+        self._count -= 1
+        if queue:
+            self._by_team[team] = queue
+
+
 class Crew:
     """*settle* hears what a run came to, unless it was cancelled or its item is gone."""
 
@@ -49,8 +81,8 @@ class Crew:
         self._loop = asyncio.get_running_loop()
         self._slots = Slots(most)
         self._running: dict[Item, None] = {}  # the longest first
-        self._waiting: deque[Item] = deque()
-        self._waiting_slow: deque[Item] = deque()
+        self._waiting = _Waiting()
+        self._waiting_slow = _Waiting()
         self._workers: set[asyncio.Task[None]] = set()
         self._idle: list[_Worker] = []
         self._looked_us = 0
@@ -67,6 +99,10 @@ class Crew:
     def waiting(self) -> int:
         return len(self._waiting) + len(self._waiting_slow)
 
+    def divide(self, *, among_teams: bool) -> None:
+        """There are several teams, or one, for whom room is kept."""
+        self._slots.divided = among_teams
+
     def start(self, item: Item) -> None:
         """Run *item* now, or as soon as there is room; what is of use only for a while goes first."""
         item.tally.due += 1
@@ -75,7 +111,7 @@ class Crew:
             return
         item.waits = True
         queue = self._waiting_slow if item.slow else self._waiting
-        (queue.appendleft if item.until_us else queue.append)(item)
+        queue.put(item)
         self._relieve_soon()
 
     async def stop(self, seconds: float) -> None:
@@ -94,9 +130,10 @@ class Crew:
         await asyncio.gather(*workers, return_exceptions=True)
 
     def _take(self, item: Item) -> bool:
-        if self._slots.take(slow=item.slow):
+        team = item.assigned.team
+        if self._slots.take(team, slow=item.slow):
             return True
-        return not item.slow and self._set_aside() and self._slots.take(slow=False)
+        return not item.slow and self._set_aside() and self._slots.take(team, slow=False)
 
     def _set_aside(self) -> bool:
         """Make room by letting what stalls run on beside the rest; says whether it did."""
@@ -108,7 +145,7 @@ class Crew:
         for item in self._running:
             if now_us - item.began_us < _STALLS_US:
                 break
-            if item.hold == QUICK and self._slots.set_aside():
+            if item.hold == QUICK and self._slots.set_aside(item.team):
                 item.hold, made = ASIDE, True
         return made
 
@@ -117,6 +154,7 @@ class Crew:
         self.late.add(now_us - item.wanted_us)
         item.waits = False
         item.hold = SLOW if item.slow else QUICK
+        item.team = item.assigned.team
         item.tally.started += 1
         item.tally.running += 1
         self._running[item] = None
@@ -164,7 +202,7 @@ class Crew:
         del self._running[item]
         item.task = None
         item.tally.running -= 1
-        self._slots.give(item.hold)
+        self._slots.give(item.team, item.hold)
         if self._waiting or self._waiting_slow:
             self._launch_waiting()
         if self._stopped and not self._running:
@@ -172,15 +210,20 @@ class Crew:
 
     def _launch_waiting(self) -> None:
         for queue in (self._waiting, self._waiting_slow):
-            while queue and not self._stopped:
-                item = queue[0]
-                over = item.gone or 0 < item.until_us < self._boot_us()
-                if not over and not self._take(item):
-                    break
-                queue.popleft()
-                item.waits = False
-                if not over:
-                    self._launch(item)
+            while not self._stopped and any(self._launch_next(queue, team) for team in queue.teams()):
+                pass
+
+    def _launch_next(self, queue: "_Waiting", team: int) -> bool:
+        """The next of a team, if there is room for it."""
+        item = queue.first(team)
+        over = item.gone or 0 < item.until_us < self._boot_us()
+        if not over and not self._take(item):
+            return False
+        queue.pop(team)
+        item.waits = False
+        if not over:
+            self._launch(item)
+        return True
 
     def _relieve_soon(self) -> None:
         """Nothing else may happen for long that would show that what runs does stall."""

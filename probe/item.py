@@ -21,8 +21,8 @@ class Item:
 
     __slots__ = (
         "answer", "assigned", "began_us", "due_us", "gone", "held_up_us", "hold", "next_us", "phase_us",
-        "recheck_us", "release", "resting", "run", "slow", "streak", "tally", "task", "until_us", "waits",
-        "wanted_us",
+        "recheck_us", "release", "resting", "run", "slow", "streak", "tally", "task", "team", "until_us",
+        "waits", "wanted_us",
     )  # fmt: skip
 
     def __init__(self, assigned: Assigned, tally: Tally) -> None:
@@ -40,6 +40,7 @@ class Item:
         self.resting = False  # it was, and another probe is about to take it over
         self.slow = False
         self.hold = QUICK
+        self.team = assigned.team  # whose room it holds
         self.held_up_us = 0
         self.phase_us = self.due_us = self.next_us = self.recheck_us = 0
         self.take(assigned)

@@ -6,6 +6,7 @@ lets through.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Final, Protocol
@@ -65,6 +66,7 @@ class Scheduler:
         self._boot_us = boot_us
         self._wall_us = wall_us
         self._items: dict[int, Item] = {}
+        self._teams = Counter[int]()
         self._agenda = Agenda()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_us = 0
@@ -110,6 +112,7 @@ class Scheduler:
             return
         self.leave(assigned.number)
         item = self._items[assigned.number] = Item(assigned, self._tally(assigned.type))
+        self._count(assigned.team, 1)
         self._plan(item)
         if assigned.at_once:
             self._hasten(item, max(self._boot_us(), self._at_once_us + AT_ONCE_APART_US))
@@ -122,10 +125,18 @@ class Scheduler:
         """Check this no more."""
         item = self._items.pop(number, None)
         if item:
+            self._count(item.assigned.team, -1)
             item.gone = True
             self._agenda.remove(item)
             if item.task:
                 item.task.cancel()
+
+    def _count(self, team: int, more: int) -> None:
+        """Room is divided for as long as there are monitors of several teams."""
+        self._teams[team] += more
+        if self._teams[team] == 0:
+            del self._teams[team]
+        self._crew.divide(among_teams=len(self._teams) > 1)
 
     def release(self, number: int, released: Callable[[int], None]) -> None:
         """Let go of a check for another probe, once its last result is in; *released* hears when."""

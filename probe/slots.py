@@ -1,5 +1,6 @@
 """How much may run at once, and how much of it may be re-checks."""
 
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Final
 
@@ -14,37 +15,61 @@ class Slots:
 
     Beside it there is room for runs that were taken for quick and stall: when many targets stall for the
     first time, they are set aside there, and the others go on.
+
+    While the room is *divided*, a team never holds more of any of these than it leaves free: one alone gets
+    half of it, two a third each, and whoever comes next finds room.
     """
 
-    __slots__ = ("_aside_free", "_free", "_slow_free")
+    __slots__ = ("_aside_free", "_aside_of", "_free", "_held_by", "_slow_free", "_slow_of", "divided")
 
     def __init__(self, most: int) -> None:
         self._free = most
         self._slow_free = self._aside_free = most - most // 5
+        self._held_by: defaultdict[int, int] = defaultdict(int)
+        self._slow_of: defaultdict[int, int] = defaultdict(int)
+        self._aside_of: defaultdict[int, int] = defaultdict(int)
+        self.divided = False
 
-    def take(self, *, slow: bool) -> bool:
-        """Take one if there is one."""
+    @property
+    def full(self) -> bool:
+        return self._free <= 0
+
+    def take(self, team: int, *, slow: bool) -> bool:
+        """Take one if there is one for the *team*."""
         if self._free <= 0 or (slow and self._slow_free <= 0):
             return False
+        if self.divided and (
+            self._held_by[team] >= self._free or (slow and self._slow_of[team] >= self._slow_free)
+        ):
+            return False
         self._free -= 1
-        self._slow_free -= slow
+        self._held_by[team] += 1
+        if slow:
+            self._slow_free -= 1
+            self._slow_of[team] += 1
         return True
 
-    def set_aside(self) -> bool:
+    def set_aside(self, team: int) -> bool:
         """Let a quick one make room, if it can go aside."""
-        if self._aside_free <= 0:
+        if self._aside_free <= 0 or (self.divided and self._aside_of[team] >= self._aside_free):
             return False
         self._aside_free -= 1
+        self._aside_of[team] += 1
         self._free += 1
+        self._held_by[team] -= 1
         return True
 
-    def give(self, hold: int) -> None:
+    def give(self, team: int, hold: int) -> None:
         """The end of one that was QUICK, SLOW or ASIDE."""
         if hold == ASIDE:
             self._aside_free += 1
-        else:
-            self._free += 1
-            self._slow_free += hold == SLOW
+            self._aside_of[team] -= 1
+            return
+        self._free += 1
+        self._held_by[team] -= 1
+        if hold == SLOW:
+            self._slow_free += 1
+            self._slow_of[team] -= 1
 
 
 class Budget:

@@ -491,20 +491,20 @@ def test_ten_thousand_assignments_stay_small() -> None:
 
 def test_slots_keep_a_fifth_for_the_quick() -> None:
     slots = Slots(10)
-    assert [slots.take(slow=True) for _ in range(9)] == [True] * 8 + [False]
-    assert [slots.take(slow=False) for _ in range(3)] == [True, True, False]
-    slots.give(SLOW)
-    assert slots.take(slow=True)
+    assert [slots.take(1, slow=True) for _ in range(9)] == [True] * 8 + [False]
+    assert [slots.take(1, slow=False) for _ in range(3)] == [True, True, False]
+    slots.give(1, SLOW)
+    assert slots.take(1, slow=True)
 
 
 def test_slots_have_room_aside_for_what_stalls_unexpectedly() -> None:
     slots = Slots(10)
-    assert all(slots.take(slow=False) for _ in range(10))
-    assert [slots.set_aside() for _ in range(9)] == [True] * 8 + [False]
-    assert [slots.take(slow=False) for _ in range(9)] == [True] * 8 + [False]
+    assert all(slots.take(1, slow=False) for _ in range(10))
+    assert [slots.set_aside(1) for _ in range(9)] == [True] * 8 + [False]
+    assert [slots.take(1, slow=False) for _ in range(9)] == [True] * 8 + [False]
     for hold in [ASIDE] * 8 + [QUICK] * 10:
-        slots.give(hold)
-    assert [slots.take(slow=False) for _ in range(11)] == [True] * 10 + [False]
+        slots.give(1, hold)
+    assert [slots.take(1, slow=False) for _ in range(11)] == [True] * 10 + [False]
 
 
 def test_a_budget_saves_up_for_ten_seconds_at_most() -> None:
