@@ -143,9 +143,8 @@ async def _working(
     shared_ports: bool,
 ) -> AsyncIterator[Deps]:
     """All parts at work. They end in the order that loses nothing: who brings, who decides, who tells."""
-    signals = Signals(db)
-    transport = Transport(allow_private=settings.allow_private_targets, mailer=_mailer(db, settings))
-    sender = Sender(db, keyring, transport, public_url=settings.public_url, now=clock.now)
+    signals, transport, alerts = Signals(db), _transport(db, settings), _transport(db, settings)
+    sender = Sender(db, keyring, alerts, public_url=settings.public_url, now=clock.now)
     following, told = Following(db, public_url=settings.public_url.rstrip("/"), now=clock.now), Bell()
     happened = partial(_ring, told, following.bell, signals)
     db.pass_on = passing_on(happened, sender.bell.ring)
@@ -163,6 +162,7 @@ async def _working(
     deps = _deps(db, clock, keyring, settings, signals, following, transport, heartbeats, series, nodes)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(transport.close)
+        stack.push_async_callback(alerts.close)
         days = await days_of_results(db, clock, settings)
         stack.push_async_callback(sender.close)
         await stack.enter_async_context(
@@ -201,6 +201,10 @@ async def _open(
     runner = await api.serve(api.make(deps), settings.http_listen, shared_port=shared_ports)
     stack.push_async_callback(runner.cleanup)
     stack.push_async_callback(deps.following.close)
+
+
+def _transport(db: Db, settings: CollectorSettings) -> Transport:
+    return Transport(allow_private=settings.allow_private_targets, mailer=_mailer(db, settings))
 
 
 def _mailer(db: Db, settings: CollectorSettings) -> Mailer | None:

@@ -19,7 +19,7 @@ from shared.trust import of_the_system
 
 TIMEOUT_S: Final = 30
 _PORTS: Final = {"smtp": 587, "smtps": 465}
-_AT_A_TIME: Final = 20
+AT_A_TIME: Final = 20
 _TOLD: Final = 200
 _LASTING: Final = 500
 _LACKING: Final = "the mail server lacks what is needed (STARTTLS, AUTH or SMTPUTF8)"
@@ -112,7 +112,7 @@ class Mailer:
     ) -> None:
         self._server = server(url)
         self._trust = trust or of_the_system()
-        self._places = asyncio.Semaphore(_AT_A_TIME)
+        self._places = asyncio.Semaphore(AT_A_TIME)
         self._own_name = ""
         self.sender = sender
         self.admit = admit
@@ -125,10 +125,17 @@ class Mailer:
         return self.address.rpartition("@")[2].strip("[]") or "localhost"
 
     async def hand_in(self, mail: EmailMessage, recipients: Sequence[str]) -> dict[str, Refusal]:
-        """Those of *recipients* that were refused, be it all of them. Raises Undelivered."""
+        """Those of *recipients* that were refused, be it all of them. Raises Undelivered.
+
+        The wait for one of our own places is not the server's time.
+        """
         demand_none("handing in a mail")
+        async with self._places:
+            return await self._hand_in(mail, recipients)
+
+    async def _hand_in(self, mail: EmailMessage, recipients: Sequence[str]) -> dict[str, Refusal]:
         try:
-            async with asyncio.timeout(TIMEOUT_S), self._places:
+            async with asyncio.timeout(TIMEOUT_S):
                 return await self._exchange(mail, recipients)
         except aiosmtplib.SMTPRecipientsRefused as error:
             return {one.recipient: self._refusal(one.code, one.message) for one in error.recipients}

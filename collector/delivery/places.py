@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from collector.channels.mailer import AT_A_TIME
+
 PER_CHANNEL: Final = 8
 
 
@@ -13,28 +15,34 @@ class Places:
     """Of *all*, the first *shared* are for whoever comes, the next up to *single* for one of each channel.
 
     The last ones are for teams that have few under way: one that has *shared* of them gets no more.
+    *mails*: how many the sender's mailer hands in at once; those that wait for it are not under way.
     """
 
     shared: int = 500
     single: int = 1_500
     all: int = 2_000
+    mails: int = AT_A_TIME
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What may be started: of each channel up to *each* with what it has, nothing of the teams *crowded*."""
+    """What may be started: of each channel up to *each* with what it has, nothing of the teams *crowded*.
+
+    *mails* come beside the *most* that go another way.
+    """
 
     most: int
     each: int
     crowded: Sequence[int] = ()
+    mails: int = AT_A_TIME
 
 
-def room(places: Places, flying: Counter[int]) -> Room:
-    """*flying*: how many are under way, by team."""
-    total = flying.total()
+def room(places: Places, flying: Counter[int], mails: int = 0) -> Room:
+    """*flying*: how many are under way, by team; *mails*: how many of them are mails."""
+    total, more = flying.total(), max(0, places.mails - mails)
     if total < places.shared:
-        return Room(places.shared - total, PER_CHANNEL)
+        return Room(places.shared - total, PER_CHANNEL, mails=more)
     if total < places.single:
-        return Room(places.single - total, 1)
+        return Room(places.single - total, 1, mails=more)
     crowded = sorted(team for team, count in flying.items() if count >= places.shared)
-    return Room(max(0, places.all - total), 1, crowded)
+    return Room(max(0, places.all - total), 1, crowded, more)

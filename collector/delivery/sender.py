@@ -37,6 +37,7 @@ _BEAT_S: Final = 2.0
 _ALIVE_FOR: Final = timedelta(seconds=6)
 # uvloop spins on timers shorter than that.
 _SHORTEST_S: Final = 0.001
+_MAIL: Final = "email"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,10 @@ class Try:
 
 
 class Sender:
-    """Any number of them may run. `turn` is for `shared.loop.forever`, with *bell*; then comes `close`."""
+    """Any number of them may run. `turn` is for `shared.loop.forever`, with *bell*; then comes `close`.
+
+    The mailer of *transport* is nobody else's: a lease ends whether a mail has found its place or not.
+    """
 
     def __init__(
         self,
@@ -129,11 +133,12 @@ class Sender:
     async def _claim(self, tx: Tx) -> tuple[list[Claimed], bool]:
         """What is due, as far as there is room for it, and whether that is all."""
         flying = [one for one, _ in self._flying.values()]
-        free = room(self._places, Counter(one.team_id for one in flying))
+        mails = sum(one.channel_type == _MAIL for one in flying)
+        free = room(self._places, Counter(one.team_id for one in flying), mails)
         if not free.most:
             return [], True
         busy = Counter(one.channel_id for one in flying)
-        claimed = await table.claim(tx, free.most, free.each, busy, free.crowded)
+        claimed = await table.claim(tx, free.most, free.each, busy, free.crowded, free.mails)
         over = [(one, table.LOST) for one in claimed if one.status == Status.FAILED]
         await _note(tx, over, self._now())
         return [one for one in claimed if one.status == Status.PENDING], len(claimed) < free.most

@@ -138,11 +138,9 @@ async def again(tx: Tx, team_id: int, delivery_id: UUID, new_id: UUID) -> bool:
     return made is not None
 
 
-# Walks from channel to channel and not along what is due: the backlog of one costs the others nothing. The
-# OFFSET keeps the planner from making a join of the question, and the ORDER from reading a whole channel for
-# it: without statistics either would be quadratic.
-_DUE = """
-    WITH RECURSIVE waiting AS (
+# Walks from channel to channel and not along what is due: the backlog of one costs the others nothing.
+_WAITING = """
+    waiting AS (
         (SELECT team_id, channel_id FROM deliveries WHERE status = 0
          ORDER BY team_id, channel_id, stream_id, sequence LIMIT 1)
         UNION ALL
@@ -152,28 +150,96 @@ _DUE = """
             ORDER BY d.team_id, d.channel_id, d.stream_id, d.sequence LIMIT 1
         ) AS next
     )
-    SELECT one.* FROM waiting
-    LEFT JOIN unnest($3::uuid[], $4::int[]) AS busy (channel_id, flying) USING (channel_id)
+"""
+
+# Whether newer ones of its stream wait behind a delivery.
+_BLOCKS = """
+    {0}.cause NOT LIKE 'redelivery%'
+        AND {0}.attempt - {0}.expiries - CASE WHEN {0}.leased THEN 1 ELSE 0 END < $6
+"""
+
+# The first of a channel that are due, each looked at alone. The OFFSET keeps the planner from making a join
+# of the question, and the ORDER from reading a whole channel for it: without statistics that is quadratic.
+_FIRST_DUE = f"""
+    SELECT first.place FROM (
+        SELECT d.ctid AS place, d.stream_id, d.sequence FROM deliveries d
+        WHERE d.team_id = channel.team_id AND d.channel_id = channel.channel_id
+          AND d.status = 0 AND d.due_at <= now()
+        ORDER BY d.due_at LIMIT 32
+    ) AS first
+    WHERE NOT EXISTS (
+        SELECT FROM deliveries older
+        WHERE older.team_id = channel.team_id AND older.channel_id = channel.channel_id
+          AND older.stream_id = first.stream_id AND older.sequence < first.sequence AND older.status = 0
+          AND {_BLOCKS.format("older")}
+        ORDER BY older.sequence OFFSET 0
+    )
+"""
+
+# Where more are due, a walk from stream to stream: nothing of a long one may go behind what blocks it, so its
+# rest is passed over. It may come upon some of the first again.
+_HEADS = f"""
+    WITH RECURSIVE heads AS (
+        (SELECT d.stream_id, d.sequence, d.ctid AS place, d.due_at, {_BLOCKS.format("d")} AS blocks
+         FROM deliveries d
+         WHERE d.team_id = channel.team_id AND d.channel_id = channel.channel_id AND d.status = 0
+         ORDER BY d.team_id, d.channel_id, d.stream_id, d.sequence LIMIT 1)
+        UNION ALL
+        SELECT next.* FROM heads CROSS JOIN LATERAL (
+            SELECT d.stream_id, d.sequence, d.ctid AS place, d.due_at, {_BLOCKS.format("d")}
+            FROM deliveries d
+            WHERE d.team_id = channel.team_id AND d.channel_id = channel.channel_id AND d.status = 0
+              AND (d.stream_id, d.sequence)
+                > (heads.stream_id, CASE WHEN heads.blocks THEN {2**63 - 1} ELSE heads.sequence END)
+            ORDER BY d.team_id, d.channel_id, d.stream_id, d.sequence LIMIT 1
+        ) AS next
+    )
+    SELECT heads.place FROM heads
+    WHERE heads.due_at <= now() AND (
+        SELECT true FROM deliveries f
+        WHERE f.team_id = channel.team_id AND f.channel_id = channel.channel_id
+          AND f.status = 0 AND f.due_at <= now()
+        ORDER BY f.due_at OFFSET 32 LIMIT 1
+    )
+"""
+
+# Each is locked where it lies, and looked at again: without statistics, keys are sought in all of a team's.
+_OF_CHANNEL = f"""
+    SELECT d.* FROM (({_FIRST_DUE}) UNION ALL ({_HEADS})) AS found
     CROSS JOIN LATERAL (
         SELECT d.team_id, d.id, d.attempt, d.leased AS expired,
                d.leased AND (d.last OR d.expiries >= $5) AS over
         FROM deliveries d
-        WHERE d.team_id = waiting.team_id AND d.channel_id = waiting.channel_id
-          AND d.status = 0 AND d.due_at <= now()
-          AND NOT EXISTS (
-            SELECT FROM deliveries older
-            WHERE older.team_id = d.team_id AND older.channel_id = d.channel_id
-              AND older.stream_id = d.stream_id AND older.sequence < d.sequence AND older.status = 0
-              AND older.cause NOT LIKE 'redelivery%'
-              AND older.attempt - older.expiries - CASE WHEN older.leased THEN 1 ELSE 0 END < $6
-            ORDER BY older.sequence OFFSET 0
-          )
-        ORDER BY d.due_at
-        LIMIT greatest($2 - coalesce(busy.flying, 0), 0)
+        WHERE d.ctid = found.place AND d.status = 0 AND d.due_at <= now()
         FOR UPDATE OF d SKIP LOCKED
-    ) AS one
-    WHERE waiting.team_id <> ALL ($7::int[])
-    LIMIT $1
+    ) AS d
+    LIMIT greatest($2 - coalesce(busy.flying, 0), 0)
+"""
+
+_IS_MAIL = """
+    (SELECT c.type = 'email' FROM channels c WHERE c.team_id = w.team_id AND c.id = w.channel_id)
+"""
+
+# Mails share the places of one mail server, so they are counted apart, and no channel comes first by its key.
+_DUE = f"""
+    WITH RECURSIVE {_WAITING}, busy AS (
+        SELECT * FROM unnest($3::uuid[], $4::int[]) AS busy (channel_id, flying)
+    )
+    (
+        SELECT due.* FROM (
+            SELECT * FROM waiting w WHERE w.team_id <> ALL ($7::int[]) AND {_IS_MAIL} IS NOT TRUE
+        ) AS channel
+        LEFT JOIN busy USING (channel_id)
+        CROSS JOIN LATERAL ({_OF_CHANNEL}) AS due
+        LIMIT $1
+    ) UNION ALL (
+        SELECT due.* FROM (
+            SELECT * FROM waiting w WHERE w.team_id <> ALL ($7::int[]) AND {_IS_MAIL} ORDER BY random()
+        ) AS channel
+        LEFT JOIN busy USING (channel_id)
+        CROSS JOIN LATERAL ({_OF_CHANNEL}) AS due
+        LIMIT $8
+    )
 """
 
 _LEASE = """
@@ -207,16 +273,24 @@ _LEASE = """
 
 
 async def claim(
-    tx: Tx, limit: int, per_channel: int, flying: Mapping[UUID, int], crowded: Sequence[int] = ()
+    tx: Tx,
+    limit: int,
+    per_channel: int,
+    flying: Mapping[UUID, int],
+    crowded: Sequence[int] = (),
+    mails: int = 0,
 ) -> list[Claimed]:
     """Take what is due and lease it, of each channel no more than it has room for beside what is *flying*.
 
-    *crowded*: teams of which nothing is taken.
+    *crowded*: teams of which nothing is taken; *mails*: how many of them are taken beside the *limit*.
     """
     busy, counts = list(flying.keys()), list(flying.values())
-    due = await tx.fetch(_DUE, limit, per_channel, busy, counts, MAX_EXPIRIES, TRIES_IN_ORDER, list(crowded))
-    if not due:
+    found = await tx.fetch(
+        _DUE, limit, per_channel, busy, counts, MAX_EXPIRIES, TRIES_IN_ORDER, list(crowded), mails
+    )
+    if not found:
         return []
+    due = {row["id"]: row for row in found}.values()
     columns = [[row[name] for row in due] for name in ("team_id", "id", "attempt", "expired", "over")]
     return [Claimed(**row) for row in await tx.fetch(_LEASE, *columns, GRACE, LOST)]
 
