@@ -15,10 +15,9 @@ from collector import embedded_files as files
 from collector.api.deps import Deps
 from collector.services import bootstrap, monitors, password_links, tokens
 from collector.services.bootstrap import Made
-from collector.storage import teams, users
+from collector.storage import database_time, teams, users
 from collector.storage.db import Db
 from collector.storage.password_links import LinkKind
-from shared.clock import utc_now
 from shared.errors import NotFound
 from shared.settings import CollectorSettings
 from shared.tokens import new_token
@@ -60,11 +59,12 @@ async def prepare(db: Db, settings: CollectorSettings) -> Made | None:
     if settings.bootstrap_token:
         files.write_private(path, settings.bootstrap_token)
     token = settings.bootstrap_token or _kept(path)
+    now = await database_time.of(db)
     made = await bootstrap.bootstrap(
-        db, plan=settings.plan, admin_email=settings.admin_email, token=token, now=utc_now()
+        db, plan=settings.plan, admin_email=settings.admin_email, token=token, now=now
     )
     # Another collector was faster; its token is ours when we share the directory, or both were given it.
-    if made is None and await tokens.find(db, token, utc_now()) is None:
+    if made is None and await tokens.find(db, token, now) is None:
         path.unlink(missing_ok=True)
     return made
 
@@ -160,7 +160,7 @@ async def demonstrate(deps: Deps, settings: CollectorSettings, team_id: int) -> 
     """Monitors of this deployment itself."""
     means = monitors.Means(deps.db, deps.keyring, deps.signals, deps.min_interval)
     for body in _demo(settings):
-        await monitors.create(means, team_id, body, utc_now())
+        await monitors.create(means, team_id, body, deps.now())
     log.info("demo monitors made")
 
 

@@ -15,6 +15,7 @@ from collector import secret_key
 from collector.core.seal import Keyring
 from collector.embedded import Embedded
 from collector.services import authority, bootstrap, join_tokens
+from collector.storage import database_time
 from collector.storage.db import Db
 from collector.storage.migrate import migrate
 from shared import children
@@ -161,14 +162,15 @@ async def _join_token(url: str, key: str, settings: UpSettings) -> str:
     await migrate(url, utc_now())
     db = await Db.open(url, size=1, name="tocsin up")
     try:
-        trust = await authority.trust(db, Keyring.parse(key), utc_now())
+        now = await database_time.of(db)
+        trust = await authority.trust(db, Keyring.parse(key), now)
         async with db.transaction() as tx:
             _, token = await join_tokens.issue(
                 tx,
                 trust,
                 team_id=None,
                 locations=settings.locations,
-                now=utc_now(),
+                now=now,
                 uses=settings.workers,
                 life=join_tokens.LONGEST,
                 may_stand_in=True,

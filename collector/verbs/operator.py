@@ -4,10 +4,12 @@ import argparse
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
 
 from collector import secret_key
 from collector.core.seal import Keyring
 from collector.embedded import reach
+from collector.storage import database_time
 from collector.storage.db import BRIEFLY_S, Db
 from collector.storage.migrate import migrate
 from shared.clock import utc_now
@@ -18,10 +20,11 @@ from shared.settings import Check, CopySettings, OperatorSettings
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """An open database of this version, and the keys of its secrets."""
+    """An open database of this version with its time, and the keys of its secrets."""
 
     db: Db
     keyring: Keyring
+    now: datetime
 
 
 def read(
@@ -62,6 +65,6 @@ async def _opened(url: str, key: str | None) -> AsyncIterator[Ground]:
     await migrate(url, utc_now(), within_s=BRIEFLY_S)
     db = await Db.open(url, size=1, name="tocsin operator", within_s=BRIEFLY_S)
     try:
-        yield Ground(db, Keyring.parse(key))
+        yield Ground(db, Keyring.parse(key), await database_time.of(db))
     finally:
         await db.close()

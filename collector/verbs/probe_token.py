@@ -7,7 +7,6 @@ from collector.core.access import operator
 from collector.services import authority, join_tokens
 from collector.verbs.operator import ground, read
 from collector.verbs.stopping import run
-from shared.clock import utc_now
 from shared.setting_table import TABLE
 from shared.settings import OperatorSettings
 
@@ -42,10 +41,10 @@ def _parser() -> argparse.ArgumentParser:
 
 async def _create(settings: OperatorSettings, locations: tuple[str, ...], uses: int, life: timedelta) -> str:
     async with ground(settings) as here:
-        trust = await authority.trust(here.db, here.keyring, utc_now())
+        trust = await authority.trust(here.db, here.keyring, here.now)
         async with here.db.transaction() as tx:
             token, text = await join_tokens.issue(
-                tx, trust, team_id=None, locations=locations, now=utc_now(), uses=uses, life=life
+                tx, trust, team_id=None, locations=locations, now=here.now, uses=uses, life=life
             )
             await join_tokens.record(tx, operator(), "create", token)
     return text

@@ -12,7 +12,7 @@ from collector.storage.probe_reads import Probe
 from collector.verbs.operator import Ground, ground, read
 from collector.verbs.stopping import run
 from shared import ids
-from shared.clock import iso, utc_now
+from shared.clock import iso
 from shared.errors import NotFound
 from shared.settings import OperatorSettings
 
@@ -49,7 +49,7 @@ async def _do(settings: OperatorSettings, deed: str, named: str | None) -> list[
     async with ground(settings) as here:
         found = await probes.all_(here.db)
         if named is None:
-            return _table(found, utc_now())
+            return _table(found, here.now)
         probe_id = _meant(found, named)
         await _change(here, deed, probe_id)
     return [f"{ids.show('prb', probe_id)}: {deed}{'ed' if deed != 'revoke' else 'd'}"]
@@ -57,9 +57,9 @@ async def _do(settings: OperatorSettings, deed: str, named: str | None) -> list[
 
 async def _change(here: Ground, deed: str, probe_id: UUID) -> None:
     if deed == "revoke":
-        await probes.revoke(here.db, operator(), probe_id, utc_now())
+        await probes.revoke(here.db, operator(), probe_id, here.now)
     else:
-        await probes.drain(here.db, operator(), probe_id, utc_now() if deed == "drain" else None)
+        await probes.drain(here.db, operator(), probe_id, here.now if deed == "drain" else None)
 
 
 def _meant(found: Sequence[Probe], named: str) -> UUID:

@@ -14,7 +14,6 @@ from collector.verbs.operator import ground, operators
 from collector.verbs.stopping import run
 from collector.web import status_copy
 from collector.web.status_words import LANGUAGES
-from shared.clock import utc_now
 from shared.command import begin_with
 from shared.errors import Conflict, NotFound
 from shared.kinds.http import is_url
@@ -71,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
 async def _view(settings: CopySettings, slug: str) -> View:
     """Raises NotFound."""
     async with ground(operators(settings)) as here:
-        view = await status_pages_view.load(here.db, "slug", slug, utc_now()) if is_slug(slug) else None
+        view = await status_pages_view.load(here.db, "slug", slug, here.now) if is_slug(slug) else None
     if view is None:
         raise NotFound(f"there is no status page {slug}")
     return view

@@ -7,7 +7,6 @@ from collector.services import team, validation
 from collector.services.team import First
 from collector.verbs.operator import ground, read
 from collector.verbs.stopping import run
-from shared.clock import utc_now
 from shared.setting_table import TABLE
 from shared.settings import OperatorSettings
 
@@ -51,5 +50,5 @@ def _field(name: str) -> Callable[[str], str]:
 
 async def _create(settings: OperatorSettings, name: str, plan: str, email: str) -> str:
     async with ground(settings) as here:
-        made = await team.create(here.db, name, plan, email, utc_now())
+        made = await team.create(here.db, name, plan, email, here.now)
     return made.token

@@ -8,7 +8,6 @@ from collector.services import team, tokens
 from collector.storage import users
 from collector.verbs.operator import ground, read
 from collector.verbs.stopping import run
-from shared.clock import utc_now
 from shared.errors import NotFound
 from shared.settings import OperatorSettings
 
@@ -51,7 +50,7 @@ async def _create(
         admin = await users.first_admin(tx, found.team_id)
         if admin is None:
             raise NotFound(f"the team {found.name} has no admin")
-        made = await tokens.make(tx, operator(found.team_id), admin, name, permission, life, utc_now())
+        made = await tokens.make(tx, operator(found.team_id), admin, name, permission, life, here.now)
     return made.value
 
 

@@ -8,7 +8,6 @@ import sys
 from collector.services import password_links, team, users
 from collector.verbs.operator import ground, operators
 from collector.verbs.stopping import run
-from shared.clock import utc_now
 from shared.command import begin_with
 from shared.errors import BadSettings, Invalid
 from shared.settings import CopySettings, OperatorSettings
@@ -68,7 +67,7 @@ async def _link(settings: CopySettings, email: str | None, team_name: str | None
         async with here.db.connection() as tx:
             found = await team.named(tx, team_name) if team_name else None
         team_id = found.team_id if found else None
-        secret = await password_links.first_by_operator(here.db, team_id, email, utc_now())
+        secret = await password_links.first_by_operator(here.db, team_id, email, here.now)
     return f"{settings.public_url.rstrip('/')}/setup/{secret}"
 
 
