@@ -22,7 +22,7 @@ from collector.delivery.sender import Sender
 from collector.ingest.heartbeats import Heartbeats
 from collector.ingest.pushes import Pushes
 from collector.ingest.writer import Submission
-from collector.services import password_links, users
+from collector.services import assignments, password_links, users
 from collector.services.receiving import key_hash
 from collector.services.rule_watch import Watch
 from collector.storage.db import Db
@@ -34,6 +34,7 @@ from collector.sweeper.probe_watch import ProbeWatch
 from collector.sweeper.reopening import Reopening
 from collector.sweeper.rollups import Rollups
 from collector.sweeper.status_pages import StatusPages
+from collector.sweeper.unmeasured import Unmeasured
 from collector.sweeper.web3 import Web3
 from shared import ids
 from shared.clock import iso, utc_now
@@ -95,6 +96,7 @@ class Everything:
         return _well(await self.api.put(path, body))
 
     async def monitor(self, name: str, type_: str = "http", **more: Any) -> str:
+        await self.alive()
         url = f"https://{name.lower().replace(' ', '-')}.example.com/"
         config = {"url": url} if type_ == "http" else {}
         body = {"name": name, "type": type_, "config": config, "locations": [*LOCATIONS], **more}
@@ -113,19 +115,29 @@ class Everything:
         return replace(made, batch=told)
 
     async def submit(self, *batches: Submission) -> None:
+        await self.alive()
         watch = Watch(self.db)
         await watch.turn()
         async with writing(self.probes, now=self.api.clock, watch=watch) as writer:
             await asyncio.gather(*(writer.submit(one) for one in batches))
 
+    async def alive(self) -> None:
+        """The probe is heard: only to one that is are monitors given."""
+        sql = "UPDATE probes SET seen_at = now() WHERE probe_id = $1"
+        await self.probes.run(sql, self.probes.probe_id)
+
     async def learn(self) -> None:
-        """Read who checks what by now."""
+        """Give the probe all that it should check, and read what that is."""
+        await self.alive()
+        async with self.db.transaction() as tx:
+            await assignments.rebalance(tx, self.api.clock())
         world = self.probes
         rows = await world.fetch(
             """
             SELECT m.monitor, m.id, s.location, l.name, s.assignment FROM monitors m
-            JOIN states s USING (monitor) JOIN locations l USING (location)
-            """
+            JOIN states s USING (monitor) JOIN locations l USING (location) WHERE s.probe_id = $1
+            """,
+            world.probe_id,
         )
         world.ids = {row["monitor"]: row["id"] for row in rows}
         world.monitors = sorted(world.ids)
@@ -140,6 +152,7 @@ class Everything:
             Certificates(db, now=now, tell=_nobody).turn,
             MaintenanceNews(db, now=now, tell=_nobody).turn,
             Web3(db, now=now, tell=_nobody).turn,
+            Unmeasured(db, now=now).turn,
             StatusPages(db, now=now).turn,
             Router(db, _nobody).turn,
             Evaluator(db, now=now, tell=_nobody).turn,
@@ -283,7 +296,18 @@ async def _declared(here: Everything) -> None:
 
 
 async def _monitors(here: Everything) -> None:
-    for name in ("Shop", "Checkout", "Search", "Legacy", "Flapper", "Edge", "Blindfold", "Paused", "Gone"):
+    for name in (
+        "Shop",
+        "Checkout",
+        "Search",
+        "Legacy",
+        "Flapper",
+        "Edge",
+        "Blindfold",
+        "Dazed",
+        "Paused",
+        "Gone",
+    ):
         await here.monitor(name, tags={"team": "shop", "critical": ""}, description="What it is", group="Web")
     for name in ("Quiet", "Hushed", "Upgraded", "Fresh"):
         await here.monitor(name, runbookUrl="https://wiki.example.com/")
@@ -316,7 +340,7 @@ async def _rules(here: Everything) -> None:
 
 async def _results(here: Everything) -> None:
     """Outages of each kind, with whatever came after."""
-    good = [name for name in here.monitors if name not in ("Fresh", "Blindfold", *TYPES)]
+    good = [name for name in here.monitors if name not in ("Fresh", "Blindfold", "Dazed", *TYPES)]
     await here.submit(*(here.batch(name, UP, where=where) for name in good for where in LOCATIONS))
     down = ("Checkout", "Shop", "Search", "Legacy", "Paused", "Gone", "Quiet", "Child")
     await here.submit(
@@ -326,7 +350,8 @@ async def _results(here: Everything) -> None:
     await here.probes.run(
         "UPDATE monitors SET degraded_since = now() - interval '1 minute' WHERE degraded_since IS NOT NULL"
     )
-    await here.check("Blindfold", UNKNOWN, UNKNOWN, UNKNOWN)
+    for name in ("Blindfold", "Dazed"):
+        await here.check(name, UNKNOWN, UNKNOWN, UNKNOWN)
     for _ in range(5):
         await here.check("Flapper", DOWN, DOWN, DOWN)
         await here.check("Flapper", UP)
@@ -340,7 +365,8 @@ async def _results(here: Everything) -> None:
         " WHERE due_at > now()"
     )
     await here.settle()
-    await here.check("Shop", UP)
+    for name in ("Shop", "Dazed"):
+        await here.check(name, UP)
     await here.settle()
     await here.deliver()
 
@@ -434,7 +460,6 @@ async def _receivers(here: Everything) -> None:
 
 async def _chains(here: Everything) -> None:
     """Thresholds that are crossed, or no more; events that were found, and one that was taken back."""
-    await here.probes.run("UPDATE states SET probe_id = $1", here.probes.probe_id)
     await here.learn()
     gas, events = here.monitors["gas_price"], here.monitors["web3_contract_event"]
     whale = here.monitors["whale_wallet"]
@@ -543,7 +568,7 @@ async def _deleted(here: Everything) -> None:
         assert (await here.api.delete(path)).status == 204, path
     await here.settle()
     here.api.deps.transport.mailer = Mailer("smtp://127.0.0.1:9", "status@example.com")
-    await here.probes.run("UPDATE probes SET seen_at = now() WHERE name = 'Frankfurt'")
+    await here.alive()
     for name, table in (("alerts", here.alerts), ("probes", here.joined)):
         listed = (await here.api.get(f"/v1/{name}?limit=100")).json["data"]
         table.update({one["id"]: one["id"] for one in listed})

@@ -101,6 +101,8 @@ CONSOLE: Final[dict[str, Case]] = {
     "/incidents/stats": fixed(*(f"/incidents/stats?by={one}" for one in ("day", "week", "month"))),
     "/incidents/{id}": each("/incidents/{id}", "incidents"),
     "/incidents/{id}/postmortem": each("/incidents/{id}/postmortem", "incidents"),
+    "/alerting": fixed("/alerting"),
+    "/settings": fixed("/settings"),
     "/alerting/rules": fixed("/alerting/rules"),
     "/alerting/rules/new": fixed("/alerting/rules/new"),
     "/alerting/rules/{id}/edit": each("/alerting/rules/{id}/edit", "rules"),
@@ -148,6 +150,8 @@ def links(end: str, kind: str) -> Case:
 
 
 OPEN: Final[dict[str, Case]] = {
+    "/robots.txt": fixed("/robots.txt"),
+    "/favicon.ico": fixed("/favicon.ico"),
     "/healthz": fixed("/healthz"),
     "/readyz": fixed("/readyz"),
     "/metrics": fixed("/metrics"),
