@@ -1,5 +1,7 @@
 """Monitors: make, read, change, delete, test, pause, silence."""
 
+from typing import Any
+
 from aiohttp import web
 
 from collector.api import conditions, paging, web3_views
@@ -14,17 +16,17 @@ from collector.services import (
     monitor_fields,
     monitor_reads,
     monitors,
-    receiving,
+    reporting,
     runs,
-    series,
     web3_reads,
 )
+from collector.services.monitor_columns import whole_config
 from collector.services.monitor_reads import WHAT
 from collector.services.validation import check, ignored
 from collector.storage.monitor_lists import Wanted
 from collector.storage.monitors import Monitor
 from shared import ids
-from shared.kinds import TYPES
+from shared.kinds import RECEIVING, TYPES
 
 _STATUSES = ("up", "down", "paused")
 
@@ -51,7 +53,9 @@ async def create(request: web.Request) -> web.Response:
     )
     place = f"{deps(request).public_url}/v1/monitors/{ids.show('mon', told.monitor.id)}"
     named = {"Location": place, **conditions.tagged(told.monitor.revision)}
-    return ok(warned(views.created(told.monitor), told.warnings), 201, named)
+    made = made_for(request, told.monitor)
+    answer = views.created(told.monitor) | ({"config": made} if made else {})
+    return ok(warned(answer, told.warnings), 201, named)
 
 
 async def get(request: web.Request) -> web.Response:
@@ -65,9 +69,7 @@ async def get(request: web.Request) -> web.Response:
     full = who.permission is not Permission.READ_ONLY
     found = await monitor_reads.one(at_hand.db, at_hand.keyring, who.team_id, id_, secrets=full, now=now)
     shown = views.whole(found, now)
-    base_url = f"{at_hand.public_url}/v1"
-    config = receiving.shown(found.monitor.type, shown["config"], base_url)
-    config = series.shown(found.monitor, config, base_url, at_hand.otlp_url)
+    config = reporting.shown(found.monitor, shown["config"], addresses(request))
     raised = await web3_reads.alerts(at_hand.db, found.monitor)
     more = {} if raised is None else {"alerts": web3_views.alerts(raised)}
     return ok({**shown, "config": config, **more}, headers=conditions.shown(found.monitor.revision))
@@ -144,6 +146,19 @@ async def _found(request: web.Request) -> Monitor:
     """The monitor of the path, asked for before what was sent is read: 404 comes before 400."""
     id_ = path_id(request, "mon", WHAT)
     return await monitor_reads.found(deps(request).db, caller(request).team_id, id_)
+
+
+def made_for(request: web.Request, monitor: Monitor) -> dict[str, Any]:
+    """Where *monitor* is reported to and by which secret, if it reports by itself: for who may change it."""
+    if monitor.type not in RECEIVING:
+        return {}
+    config = whole_config(deps(request).keyring, monitor)
+    return reporting.made(monitor, config, addresses(request))
+
+
+def addresses(request: web.Request) -> reporting.Addresses:
+    at_hand = deps(request)
+    return reporting.Addresses(f"{at_hand.public_url}/v1", at_hand.otlp_url)
 
 
 def means(request: web.Request) -> monitors.Means:

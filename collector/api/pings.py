@@ -10,12 +10,12 @@ from aiohttp import hdrs, web
 from collector.api import bodies, ratelimit
 from collector.api.auth import caller
 from collector.api.deps import deps
-from collector.api.monitors import means
+from collector.api.monitors import made_for, means
 from collector.api.ratelimit import PUSHES
 from collector.api.reading import MAX_BODY, Query, ok, path_id
 from collector.core.bucket import Standing
 from collector.core.heartbeat import Ping, Sign
-from collector.services import heartbeats
+from collector.services import heartbeats, reporting
 from collector.services.heartbeats import WHAT, Arrived
 from shared.errors import BodyTooLarge, Invalid, Limited, NotFound
 
@@ -74,11 +74,10 @@ async def take_by_id(request: web.Request) -> web.Response:
 
 
 async def rotate(request: web.Request) -> web.Response:
-    """The new key works from now on, the old one no longer."""
-    at_hand = deps(request)
+    """The new key or token works from now on, the old one no longer."""
     id_ = path_id(request, "mon", WHAT)
-    key = await heartbeats.rotate(means(request), caller(request).team_id, id_, at_hand.now())
-    return ok({"id": request.match_info["id"], "pingUrl": f"{at_hand.public_url}/v1/ping/{key}"})
+    after = await reporting.rotate(means(request), caller(request).team_id, id_, deps(request).now())
+    return ok({"id": request.match_info["id"], **made_for(request, after)})
 
 
 async def _taken(request: web.Request, hashed: bytes, ping: Ping, body: bytes) -> web.Response:

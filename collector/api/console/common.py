@@ -7,6 +7,8 @@ from aiohttp import hdrs, web
 
 from collector.api import events
 from collector.api.auth import CALLER, Caller
+from collector.api.console.answers import back
+from collector.api.console.site import SITE
 from collector.api.console.state import visitor, who
 from collector.api.deps import deps
 from collector.services.monitors import Means
@@ -42,6 +44,12 @@ def at(request: web.Request, number: int, total: int, per_page: int = PER_PAGE) 
         return str(request.rel_url.update_query(page=other)) if 1 <= other <= last else ""
 
     return At(number, last, beside(number - 1), beside(number + 1))
+
+
+async def section(request: web.Request) -> web.StreamResponse:
+    """To the first page of the section that the visitor may see."""
+    first = request.app[SITE].beside(visitor(request).permission, request.path)[0]
+    return back(request, first.path)
 
 
 def means(request: web.Request) -> Means:

@@ -9,7 +9,7 @@ from aiohttp import web
 
 from collector.api import explain_views
 from collector.api import monitor_views as views
-from collector.api.console import common, monitor_types, monitor_web3, monitors
+from collector.api.console import common, monitor_reports, monitor_types, monitor_web3, monitors
 from collector.api.console.answers import back, page, posted, value
 from collector.api.console.state import visitor
 from collector.api.deps import deps
@@ -72,7 +72,8 @@ async def show(request: web.Request) -> web.StreamResponse:
         id=ids.show("mon", id_),
         shown=views.whole(found, now),
         unmeasured=views.unmeasured(found, now),
-        config=monitor_types.told(found.config),
+        config=monitor_types.told(found.monitor.type, found.config),
+        report=monitor_reports.card(request, found.monitor),
         why=explain_views.explained(await explain.explain(db, team_id, id_, now), now),
         uptime=drawings.bars(await _days(request, id_)),
         chart=await _chart(request, found.monitor.monitor, over),

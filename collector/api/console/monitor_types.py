@@ -17,6 +17,12 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 # Those stand with the settings, or are said by the type.
 _ONCE: Final = frozenset({"timeout", "subType"})
+# The secrets by which jobs and senders report; each is made by the service, and rotated on its page.
+_REPORTING: Final[Mapping[str, tuple[str, ...]]] = {
+    "heartbeat": ("pingKey",),
+    "prometheus": ("authToken",),
+    "opentelemetry": ("authToken",),
+}
 # How many fields stand first; the others are folded away.
 _USUAL: Final = 5
 _FIRST: Final = {
@@ -31,7 +37,7 @@ _FIRST: Final = {
 
 
 def left_out(kind: str) -> set[str]:
-    return {*_ONCE, *receiving.MADE.get(kind, ())}
+    return {*_ONCE, *receiving.MADE.get(kind, ()), *_REPORTING.get(kind, ())}
 
 
 def first(kind: str) -> int:
@@ -55,9 +61,15 @@ def kind_of(type_: str, config: Mapping[str, Any]) -> str:
     return effective(type_, config)
 
 
-def told(config: Mapping[str, Any]) -> dict[str, Any]:
-    """What a page says of *config*: what is set, but for an ABI, which nobody reads there."""
-    return {name: one for name, one in config.items() if one not in (None, "", [], {}) and name != "abi"}
+def told(type_: str, config: Mapping[str, Any]) -> dict[str, Any]:
+    """What a page says of *config*: what is set, but for an ABI, which nobody reads there.
+
+    What a monitor is reported by has a place of its own.
+    """
+    elsewhere = {"abi", *_REPORTING.get(type_, ())}
+    return {
+        name: one for name, one in config.items() if one not in (None, "", [], {}) and name not in elsewhere
+    }
 
 
 def drawn(config: Mapping[str, Any]) -> dict[str, Any]:

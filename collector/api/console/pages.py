@@ -17,6 +17,7 @@ from collector.api.console import (
     maintenance,
     monitor,
     monitor_forms,
+    monitor_reports,
     monitors,
     openid,
     rules,
@@ -76,6 +77,12 @@ PAGES: Final[tuple[Page, ...]] = (
     Page("POST", "/monitors/{id}/resume", monitor.resume, like("POST", "/v1/monitors/{id}/resume")),
     Page("POST", "/monitors/{id}/silence", monitor.silence, like("POST", "/v1/monitors/{id}/silence")),
     Page("POST", "/monitors/{id}/unsilence", monitor.unsilence, like("DELETE", "/v1/monitors/{id}/silence")),
+    Page(
+        "POST",
+        "/monitors/{id}/rotate-key",
+        monitor_reports.rotate,
+        like("POST", "/v1/monitors/{id}/rotate-key"),
+    ),
     Page("POST", "/monitors/{id}/delete", monitor.delete, like("DELETE", "/v1/monitors/{id}")),
     Page("GET", "/incidents", incidents.list_, like("GET", "/v1/incidents")),
     Page("POST", "/incidents", incidents.create, like("POST", "/v1/incidents")),
@@ -97,6 +104,7 @@ PAGES: Final[tuple[Page, ...]] = (
     Page("POST", "/incidents/{id}/resolve", incidents.resolve, like("POST", "/v1/incidents/{id}/resolve")),
     Page("POST", "/incidents/{id}/reopen", incidents.reopen, like("POST", "/v1/incidents/{id}/reopen")),
     Page("POST", "/incidents/{id}/notes", incidents.note, like("POST", "/v1/incidents/{id}/notes")),
+    Page("GET", "/alerting", common.section, READ),
     Page("GET", "/alerting/rules", rules.list_, like("GET", "/v1/alert-rules")),
     Page("POST", "/alerting/rules", rules.create, like("POST", "/v1/alert-rules")),
     Page("GET", "/alerting/rules/new", rules.new, like("POST", "/v1/alert-rules")),
@@ -159,6 +167,7 @@ PAGES: Final[tuple[Page, ...]] = (
         Page(method, path, view, like(does, f"/v1{at}"))
         for method, path, view, does, at in status_pages_rows.ROWS
     ),
+    Page("GET", "/settings", common.section, READ),
     Page("GET", "/settings/account", account.show, READ),
     Page("POST", "/settings/account/password", account.set_password, READ),
     Page("POST", "/settings/account/sessions/{id}/end", account.end, READ),

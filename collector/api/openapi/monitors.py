@@ -108,6 +108,16 @@ _RESULT = {
     "statusCode": maybe(whole(200)),
     "error": maybe(_ERROR),
 }
+# Of heartbeat, prometheus and opentelemetry monitors: where they are reported to, and by which secret.
+_REPORTED_TO = {
+    "pingUrl": text("https://example.com/v1/ping/0123abcd", format="uri"),
+    "ingestUrl": text(
+        "https://example.com/v1/ingest/prometheus/mon_01m83rqxmyfypr5dcvdtrbt35j", format="uri"
+    ),
+    "endpoint": text("https://example.com:4317", format="uri"),
+    "authToken": text("tocsin_0123abcd"),
+}
+REPORTED_TO = record(tuple(_REPORTED_TO), **_REPORTED_TO)
 SCHEMAS: dict[str, Schema] = {
     "MonitorItem": record(url=maybe(text("https://shop.example.com/")), **_LISTED),
     "Monitor": record(
@@ -173,7 +183,17 @@ OPERATIONS: dict[str, Operation] = {
     "POST /v1/monitors": Operation(
         summary="Make a monitor; its first check runs at once",
         status=201,
-        answer=warned(record(id=id_("mon"), name=text(), type=_TYPE, status=_STATUS, createdAt=moment())),
+        answer=warned(
+            record(
+                ("config",),
+                id=id_("mon"),
+                name=text(),
+                type=_TYPE,
+                status=_STATUS,
+                createdAt=moment(),
+                config=REPORTED_TO,
+            )
+        ),
         body=_NEW,
         example=_EXAMPLE,
     ),

@@ -1,5 +1,6 @@
 """Heartbeats: jobs say themselves that they run."""
 
+from collector.api.openapi.monitors import REPORTED_TO
 from collector.api.openapi.parts import Operation, Schema, flag, id_, query, record, text
 
 TAG = "Heartbeats"
@@ -38,7 +39,7 @@ OPERATIONS: dict[str, Operation] = {
         headers=_NOT_KEPT,
     ),
     "POST /v1/monitors/{id}/rotate-key": Operation(
-        summary="Give a heartbeat a new key; the old one is nobody's then",
-        answer=record(id=id_("mon"), pingUrl=text("https://example.com/v1/ping/0123abcd", format="uri")),
+        summary="Replace the key of a heartbeat, or the token of a monitor that takes metrics",
+        answer=record(tuple(REPORTED_TO["properties"]), id=id_("mon"), **REPORTED_TO["properties"]),
     ),
 }
