@@ -1,6 +1,6 @@
 """Errors as callers see them: the one place where an exception becomes a status."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cache, lru_cache
 from http import HTTPStatus
 from typing import Any
@@ -58,6 +58,10 @@ AWAY = (
 )
 
 
+# Draws what a browser is shown of a path that leads nowhere.
+Nowhere = Callable[[web.Request, web.HTTPException], Awaitable[web.StreamResponse]]
+NOWHERE: web.AppKey[Nowhere] = web.AppKey("nowhere")
+_FOR_PROGRAMS = ("/v1/", "/api/")
 _PASSING = (Unavailable, Limited)
 
 
@@ -71,7 +75,7 @@ async def explain(request: web.Request, handler: Handler) -> web.StreamResponse:
     except TocsinError as error:
         return _told(error)
     except web.HTTPException as error:
-        return _refused(error)
+        return await _answered(request, error)
     except (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError):
         return problem(409, "Somebody else changed the same thing at the same time")
     except AWAY as error:
@@ -80,6 +84,22 @@ async def explain(request: web.Request, handler: Handler) -> web.StreamResponse:
     except Exception:
         log.exception("request failed", method=request.method, path=place(request))
         return problem(500, _MESSAGE[500])
+
+
+async def _answered(request: web.Request, refusal: web.HTTPException) -> web.StreamResponse:
+    """A page for a path that leads nowhere, to who browses; programs get JSON."""
+    if refusal.status in {404, 405} and _browses(request):
+        return await request.app[NOWHERE](request, refusal)
+    return _refused(refusal)
+
+
+def _browses(request: web.Request) -> bool:
+    """Does a person's browser ask for a path that is none of the API's?"""
+    return (
+        request.method in {hdrs.METH_GET, hdrs.METH_HEAD}
+        and "text/html" in request.headers.get(hdrs.ACCEPT, "")
+        and not f"{request.path}/".startswith(_FOR_PROGRAMS)
+    )
 
 
 def place(request: web.Request) -> str:

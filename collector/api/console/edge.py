@@ -12,7 +12,7 @@ import asyncpg
 import structlog
 from aiohttp import hdrs, web
 
-from collector.api import ratelimit
+from collector.api import problems, ratelimit
 from collector.api.auth import NEEDS
 from collector.api.console.answers import page, posted, sign_in_first, value
 from collector.api.console.site import SITE, Page, Site
@@ -65,6 +65,7 @@ _TRICKED: Final = (
 def register(app: web.Application, site: Site, pages: tuple[Page, ...]) -> None:
     """Put the pages into *app*, after its other routes."""
     app[SITE] = site
+    app[problems.NOWHERE] = nowhere
     needs = app[NEEDS]
     for one in pages:
         handler = partial(_serve, one)
@@ -113,6 +114,18 @@ async def _serve(one: Page, request: web.Request) -> web.StreamResponse:
         _protect(answer)
         _pack(request, answer)
     return answer
+
+
+async def nowhere(request: web.Request, refusal: web.HTTPException) -> web.StreamResponse:
+    """A path that leads nowhere, within the visitor's own navigation if there is a session."""
+
+    async def view(request: web.Request) -> web.StreamResponse:
+        answer = _page_of(request, refusal.status, "Not found", "There is no page at this address.")
+        if hdrs.ALLOW in refusal.headers:
+            answer.headers[hdrs.ALLOW] = refusal.headers[hdrs.ALLOW]
+        return answer
+
+    return await _serve(Page(hdrs.METH_GET, "unknown", view, None), request)
 
 
 async def _guarded(one: Page, request: web.Request) -> web.StreamResponse:
