@@ -28,6 +28,12 @@ BY_OWNER: Final = Plan(per_minute=3, burst=15)
 _MOST_ACCOUNTS: Final = 16
 
 
+async def is_set_up(db: Db) -> bool:
+    """Has anybody a password, so that there is a way in for people?"""
+    async with db.connection() as tx:
+        return await table.anybody_has_password(tx)
+
+
 class Door:
     """What all sign-ins of one collector share. The tries are counted over all collectors together."""
 

@@ -188,9 +188,16 @@ async def stored(password: str) -> str:
     return await hashing.stored(password, PEOPLE)
 
 
+def password_faults(password: str) -> dict[str, str]:
+    """Why it cannot be one."""
+    if SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
+        return {}
+    return {"password": f"must be {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters long"}
+
+
 def _demand_length(password: str) -> None:
-    if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
-        raise Invalid({"password": f"must be {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters long"})
+    if faults := password_faults(password):
+        raise Invalid(faults)
 
 
 async def _invited(tx: Tx, secret: str, now: datetime) -> User:

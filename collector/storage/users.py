@@ -188,6 +188,11 @@ async def password(tx: Tx, team_id: int, id_: UUID) -> str | None:
     return found
 
 
+async def anybody_has_password(tx: Tx) -> bool:
+    """Has somebody of any team set one?"""
+    return bool(await tx.fetchval("SELECT EXISTS (SELECT FROM users WHERE password IS NOT NULL)"))
+
+
 async def delete(tx: Tx, team_id: int, id_: UUID) -> None:
     """With all tokens."""
     await tx.execute("DELETE FROM tokens WHERE team_id = $1 AND user_id = $2", team_id, id_)

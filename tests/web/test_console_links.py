@@ -56,6 +56,8 @@ async def test_an_invitation_sets_a_password_once_and_signs_in(console: Console)
     [
         ({"password": "short", "again": "short"}, "10 to 1024 characters"),
         ({"password": "a long enough one", "again": "another one"}, "the same twice"),
+        ({"password": "short", "again": "other"}, "10 to 1024 characters"),
+        ({"password": "short", "again": "other"}, "the same twice"),
         ({"password": "", "again": ""}, "10 to 1024 characters"),
         ({}, "10 to 1024 characters"),
         ({"password": "x" * 1025, "again": "x" * 1025}, "10 to 1024 characters"),

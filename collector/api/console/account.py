@@ -5,11 +5,11 @@ from uuid import UUID
 
 from aiohttp import web
 
-from collector.api.console.answers import back, page, posted, value
+from collector.api.console.answers import back, new_password, page, posted, value
 from collector.api.console.state import STATE, make_known, signed_out, visitor, who
 from collector.api.deps import deps
 from collector.api.reading import path_id
-from collector.services import console_sessions, password_links, signing_in
+from collector.services import console_sessions, password_links, signing_in, users
 from collector.web.console.form_fields import Field, Form
 from shared.errors import Forbidden, Invalid
 
@@ -31,14 +31,12 @@ async def set_password(request: web.Request) -> web.StreamResponse:
         raise Forbidden("Sign in by your password, or by a link for a new one, to change it.")
     await request.app[STATE].door.knock_inside(mine.user_id)
     try:
-        if value(sent, "password") != value(sent, "again"):
-            raise Invalid({"again": "must be the same twice"})  # noqa: TRY301 - told as the service's faults are
         await password_links.change(
             at_hand.db,
             who(request),
             mine.user_id,
             value(sent, "old"),
-            value(sent, "password"),
+            new_password(sent),
             mine.session_id,
         )
     except Invalid as fault:
@@ -68,7 +66,9 @@ async def _shown(request: web.Request, faults: dict[str, str]) -> web.StreamResp
             label=label,
             control="secret",
             required=True,
-            longest=1024,
+            shortest=None if name == "old" else users.SHORTEST_PASSWORD,
+            longest=users.LONGEST_PASSWORD,
+            repeats="password" if name == "again" else "",
             autocomplete=autocomplete,
             fault=faults.get(name, ""),
         )

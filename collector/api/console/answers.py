@@ -14,8 +14,10 @@ from collector.api.console.site import SITE
 from collector.api.console.state import VISITOR, cookie
 from collector.api.reading import form
 from collector.core import console
+from collector.services import users
 from collector.web.console import form_reading, render
 from collector.web.console.render import Flash, Frame
+from shared.errors import Invalid
 
 PART: Final = "X-Part"
 _SAID: Final = "tocsin_said"
@@ -74,6 +76,17 @@ def sign_in_first(request: web.Request) -> web.Response:
 async def posted(request: web.Request) -> form_reading.Posted:
     """The texts of the form that was sent, by their names. Raises Invalid for anything but a plain form."""
     return await form(request, _MOST_FIELDS)
+
+
+def new_password(sent: form_reading.Posted) -> str:
+    """The password that was typed twice. Raises Invalid with all that is wrong with it."""
+    password = value(sent, "password")
+    faults = users.password_faults(password)
+    if password != value(sent, "again"):
+        faults["again"] = "must be the same twice"
+    if faults:
+        raise Invalid(faults)
+    return password
 
 
 def value(posted_: form_reading.Posted, name: str) -> str:

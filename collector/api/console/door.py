@@ -34,7 +34,11 @@ _NO_TOKEN: Final = "The token is invalid, expired or revoked."  # noqa: S105 - w
 
 async def show(request: web.Request) -> web.StreamResponse:
     after = console.safe_next(request.query.get("next"))
-    return back(request, after) if VISITOR in request else _form(request, after)
+    if VISITOR in request:
+        return back(request, after)
+    at_hand = deps(request)
+    ready = at_hand.openid is not None or await signing_in.is_set_up(at_hand.db)
+    return _form(request, after, ready=ready)
 
 
 async def enter(request: web.Request) -> web.StreamResponse:
@@ -114,6 +118,7 @@ def _form(
     email: str = "",
     by_token: bool = False,
     teams: list[tuple[str, str]] | None = None,
+    ready: bool = True,
 ) -> web.Response:
     said = (Flash("bad", fault),) if fault else ()
     provider = deps(request).openid
@@ -125,6 +130,7 @@ def _form(
         after=after,
         email=email,
         by_token=by_token,
+        ready=ready,
         teams=teams or [],
         mail=deps(request).transport.mailer is not None,
         provider=provider.client.name if provider else "",

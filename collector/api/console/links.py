@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import structlog
 from aiohttp import web
 
-from collector.api.console.answers import page, posted, value
+from collector.api.console.answers import new_password, page, posted, value
 from collector.api.console.door import welcome
 from collector.api.console.state import STATE, browser
 from collector.api.deps import Deps, deps
@@ -20,8 +20,6 @@ from collector.web.console.form_fields import Field, Form
 from shared.errors import Invalid
 
 log = structlog.get_logger()
-
-_DIFFERENT: Final = "must be the same twice"
 
 
 async def invited(request: web.Request) -> web.StreamResponse:
@@ -36,7 +34,7 @@ async def join(request: web.Request) -> web.StreamResponse:
     await _knock(request)
     user = await password_links.invited(at_hand.db, secret, at_hand.now())
     try:
-        password = _password(await posted(request))
+        password = new_password(await posted(request))
         user = await users.accept(at_hand.db, secret, password, at_hand.now())
     except Invalid as fault:
         return _form(request, "Join the team", user.email, fault.details)
@@ -71,7 +69,9 @@ async def set_up(request: web.Request) -> web.StreamResponse:
     at_hand = deps(request)
     secret = request.match_info["secret"]
     linked = await password_links.find(at_hand.db, LinkKind.FIRST, secret, at_hand.now())
-    return _form(request, "Set up Tocsin", linked.email, named={"name": "", "email": linked.email})
+    # What the service called itself is nobody's address.
+    email = "" if linked.email.endswith("@localhost") else linked.email
+    return _form(request, "Set up Tocsin", linked.email, named={"name": "", "email": email})
 
 
 async def take_over(request: web.Request) -> web.StreamResponse:
@@ -118,7 +118,7 @@ async def _used(
     await _knock(request)
     linked = await password_links.find(at_hand.db, kind, secret, at_hand.now())
     try:
-        password = _password(await posted(request))
+        password = new_password(await posted(request))
         user = await password_links.use(at_hand.db, kind, secret, password, at_hand.now(), named)
     except Invalid as fault:
         return _form(request, title, linked.email, fault.details, named)
@@ -140,13 +140,6 @@ def _asked(request: web.Request, one: Unconfirmed, *, done: bool = False) -> web
     return page(
         request, "confirm.html.j2", heading=heading, address=one.address, team=one.team_name, done=done
     )
-
-
-def _password(sent: Mapping[str, list[str]]) -> str:
-    password = value(sent, "password")
-    if password != value(sent, "again"):
-        raise Invalid({"again": _DIFFERENT})
-    return password
 
 
 def _form(
@@ -180,7 +173,9 @@ def _form(
             label=label,
             control="secret",
             required=True,
+            shortest=users.SHORTEST_PASSWORD,
             longest=users.LONGEST_PASSWORD,
+            repeats="password" if name == "again" else "",
             autocomplete="new-password",
             help=help_,
             fault=faults.get(name, ""),

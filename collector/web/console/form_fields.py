@@ -34,6 +34,7 @@ class Field:
 
     *checked*: of ``switch`` and ``checks``; *options*: value and label. A ``group`` and the ``rows`` have
     *fields* and *rows* below them, ``rows`` also a *blank* one. *finder*: there are more options than these.
+    *repeats*: the field whose text stands here again.
     """
 
     name: str
@@ -47,6 +48,8 @@ class Field:
     least: str | None = None
     most: str | None = None
     longest: int | None = None
+    shortest: int | None = None
+    repeats: str = ""
     unit: str = ""
     fault: str = ""
     autocomplete: str = "off"

@@ -255,6 +255,15 @@ document.addEventListener("keydown", (event) => {
   field.form.requestSubmit(main);
 });
 
+// What is typed twice is compared before it is sent: nobody types both again for that.
+
+document.addEventListener("input", (event) => {
+  for (const again of all("[data-repeats]", event.target.form ?? document.createElement("form"))) {
+    const same = again.value === again.form.elements[again.dataset.repeats].value;
+    again.setCustomValidity(same ? "" : "This differs from what stands above.");
+  }
+});
+
 // What scripts add to a page, or to a part of it that was loaded anew.
 
 function enhance(root) {
