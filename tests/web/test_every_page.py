@@ -86,6 +86,7 @@ CONSOLE: Final[dict[str, Case]] = {
     "/sign-in/oidc": fixed("/sign-in/oidc", status=404),
     "/sign-in/oidc/callback": fixed("/sign-in/oidc/callback", status=404),
     "/forgot": fixed("/forgot"),
+    "/confirm/{secret}": Case(lambda here: [f"/confirm/{here.links['confirm']}"]),
     "/invitations/{secret}": Case(lambda here: [f"/invitations/{here.links['invite editor']}"]),
     "/reset/{secret}": Case(lambda here: [f"/reset/{here.links['reset']}"]),
     "/setup/{secret}": Case(lambda here: [f"/setup/{here.links['setup']}"]),
@@ -327,6 +328,8 @@ async def reads(here: Everything) -> list[str]:
     for path in paths:
         for one in [] if path in STREAMS else api_paths(path, here):
             answer = await here.api.get(one)
+            if answer.status == 503:  # a machine under load: come again, as it asks
+                answer = await here.api.get(one)
             if answer.status != 200:
                 found.append(f"{one}: {answer.status} {answer.body[:200]!r}")
     return found
