@@ -128,13 +128,11 @@ def test_each_of_the_seven_web3_types_has_its_check_and_goes_on_from_the_collect
 
 
 def test_a_node_s_key_is_in_no_text_of_an_assignment() -> None:
-    config = b'{"chain": "nowhere", "rpcUrl": "http://a.example.com/hunter2", "thresholds": {"high": 5}}'
+    config = b'{"chain": "0", "rpcUrl": "http://a.example.com/hunter2", "thresholds": {"high": 5}}'
     bad = order(1, type="gas_price", config=config)
     assert "hunter2" not in repr(bad)
     assert prepare(bad).fault == "the probe does not understand this configuration (ValueError)"
-    assert "hunter2" not in repr(
-        prepare(order(1, type="gas_price", config=config.replace(b"nowhere", b"base")))
-    )
+    assert "hunter2" not in repr(prepare(order(1, type="gas_price", config=config.replace(b"0", b"base"))))
 
 
 def test_absurd_figures_are_brought_within_bounds() -> None:
