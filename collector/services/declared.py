@@ -11,7 +11,17 @@ from collector.core.access import Actor
 from collector.services.beforehand import Lacking, SlowWork, begun_again
 from collector.services.declared_changes import Outcome
 from collector.services.declared_deeds import Work, carry_out
-from collector.services.declared_items import Item, Names, items, keep, match, refer
+from collector.services.declared_items import (
+    SET,
+    USUAL_SET,
+    Item,
+    Names,
+    demand_own,
+    items,
+    keep,
+    match,
+    refer,
+)
 from collector.services.declared_kinds import SECTIONS
 from collector.services.declared_shape import Ground
 from collector.services.domains import Own
@@ -29,11 +39,16 @@ _FIRST_S, _MOST_S = 0.05, 1.0
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """*plan*: only say what would change; *prune*: delete what files made and declare no more."""
+    """*plan*: only say what would change; *prune*: delete what files made and declare no more.
+
+    *set_name*: of the files that are meant by that; *take_over*: also what other sets declare.
+    """
 
     sections: Mapping[str, Any]
     plan: bool = False
     prune: bool = False
+    set_name: str = USUAL_SET
+    take_over: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +73,13 @@ async def apply(
     Raises Invalid with every fault, keyed by its place (``monitors[3].url``); Conflict above a limit of the
     team's plan; Unavailable when others hold what is needed for long.
     """
-    asked = Asked(body, plan=body.get("plan", False), prune=body.get("prune", False))
+    asked = Asked(
+        body,
+        plan=body.get("plan", False),
+        prune=body.get("prune", False),
+        set_name=body.get(SET, USUAL_SET),
+        take_over=body.get("takeOver", False),
+    )
     until = time.monotonic() + _PATIENCE_S
     for wait in full_jitter(_FIRST_S, _MOST_S):
         try:
@@ -139,11 +160,18 @@ async def _looked_up(tx: Tx, ground: Ground, asked: Asked) -> Work:
     """What is declared beside what is there."""
     known = await managed.all_(tx, ground.team_id)
     declared = items(asked.sections)
-    work = Work(declared.items, prune=asked.prune, faults=declared.faults)
+    work = Work(declared.items, str(asked.set_name), prune=asked.prune, faults=declared.faults)
     for section, sort in SECTIONS.items():
         there = {one.id: one for one in await sort.present(ground, tx)}
-        listed, keys = work.items[section], known.get(section, {})
-        taken = list(match(listed, keys, there))
+        listed, keys = work.items[section], known.get(work.set_name, {}).get(section, {})
+        others = {name: of[section] for name, of in known.items() if name != work.set_name and section in of}
+        foreign = {key: id_ for of in others.values() for key, id_ in of.items() if id_ in there}
+        taken = list(match(listed, {**foreign, **keys}, there))
+        work.elsewhere[section] = {key: there[id_] for key, id_ in foreign.items() if key not in keys}
+        if not asked.take_over:
+            sets = {key: name for name, of in others.items() for key in of}
+            demand_own(listed, sets, work.elsewhere[section])
+        taken += [item for item in listed if item.key in work.elsewhere[section]]
         work.outcome.taken_over += [(section, item.key) for item in taken]
         mine = {item.key for item in listed}
         work.there[section], work.managed[section] = there, keys
@@ -207,7 +235,8 @@ def _names(work: Work, section: str) -> Names:
     for one in work.there[section].values():
         if one.id not in mine | leaving:
             others.setdefault(one.name, []).append(ids.show(prefix, one.id))
-    kept = {} if work.prune else {key: ids.show(prefix, one.id) for key, one in left.items()}
+    kept = {key: ids.show(prefix, one.id) for key, one in work.elsewhere[section].items()}
+    kept |= {} if work.prune else {key: ids.show(prefix, one.id) for key, one in left.items()}
     return Names(
         {**kept, **{item.key: item.id for item in listed}}, others, frozenset(left if work.prune else ())
     )

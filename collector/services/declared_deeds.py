@@ -20,16 +20,18 @@ _LAST = "monitors"
 class Work:
     """By section: what is declared, what is there, whose key is whose, what was declared once and is not now.
 
-    *faults*: of what is declared, so far. *wholes*: what each is to be, by its place; *real*: ids by the
-    tentative ones.
+    *elsewhere*: what other sets of files declare, by their keys. *faults*: of what is declared, so far.
+    *wholes*: what each is to be, by its place; *real*: ids by the tentative ones.
     """
 
     items: dict[str, list[Item]]
+    set_name: str
     prune: bool
     faults: dict[str, str]
     there: dict[str, dict[UUID, Present]] = field(default_factory=dict)
     managed: dict[str, dict[str, UUID]] = field(default_factory=dict)
     left: dict[str, dict[str, Present]] = field(default_factory=dict)
+    elsewhere: dict[str, dict[str, Present]] = field(default_factory=dict)
     wholes: dict[str, dict[str, Any]] = field(default_factory=dict)
     real: dict[str, str] = field(default_factory=dict)
     outcome: Outcome = field(default_factory=Outcome)
@@ -105,11 +107,11 @@ async def _remember(tx: Tx, ground: Ground, work: Work, section: str) -> None:
     stand_for = {item.key: _id(work, item) for item in work.items[section]}
     new = {key: id_ for key, id_ in stand_for.items() if before.get(key) != id_}
     if new:
-        await managed.put(tx, ground.team_id, section, new)
+        await managed.put(tx, ground.team_id, work.set_name, section, new)
     left = work.left[section]
     gone = [key for key in before if key not in stand_for and (work.prune or key not in left)]
     if gone:
-        await managed.drop(tx, ground.team_id, section, gone)
+        await managed.drop(tx, ground.team_id, work.set_name, section, gone)
 
 
 def _id(work: Work, item: Item) -> UUID:

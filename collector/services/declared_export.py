@@ -19,7 +19,11 @@ async def export(ground: Ground) -> dict[str, list[dict[str, Any]]]:
     async with ground.means.db.transaction() as tx:
         known = await managed.all_(tx, ground.team_id)
         there = {section: await sort.present(ground, tx) for section, sort in SECTIONS.items()}
-    keys = {section: _keys(there[section], known.get(section, {})) for section in SECTIONS}
+    kept = {
+        section: {key: id_ for of in known.values() for key, id_ in of.get(section, {}).items()}
+        for section in SECTIONS
+    }
+    keys = {section: _keys(there[section], kept[section]) for section in SECTIONS}
     called = {
         ids.show(SECTIONS[section].prefix, id_): key
         for section, of in keys.items()

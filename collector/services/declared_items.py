@@ -1,6 +1,7 @@
 """Reads what is declared: whose key each is, what it refers to, what of it is to be kept."""
 
 import copy
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +13,10 @@ from shared import ids
 
 KEPT = "$kept"
 MOST_KEY = 255
-_FLAGS = ("plan", "prune")
+_FLAGS = ("plan", "prune", "takeOver")
+SET = "set"
+USUAL_SET = "default"
+_SET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,99}")
 
 
 @dataclass(slots=True)
@@ -44,13 +48,19 @@ class Declared:
     faults: dict[str, str]
 
 
+def is_set_name(said: Any) -> bool:
+    return isinstance(said, str) and _SET_NAME.fullmatch(said) is not None
+
+
 def items(body: Mapping[str, Any]) -> Declared:
     """What a request declares."""
     faults = {
         name: f"there is no such section; there are {', '.join(SECTIONS)}"
         for name in body
-        if name not in SECTIONS and name not in _FLAGS
+        if name not in SECTIONS and name not in _FLAGS and name != SET
     }
+    if not is_set_name(body.get(SET, USUAL_SET)):
+        faults[SET] = "must have 1 to 100 of letters, digits and . _ / -, and begin with a letter or digit"
     faults |= {
         name: "must be true or false" for name in _FLAGS if not isinstance(body.get(name, False), bool)
     }
@@ -120,6 +130,16 @@ def match(
         for item, one in zip(asking, free, strict=False):
             item.before = one
             yield item
+
+
+def demand_own(declared: Sequence[Item], others: Mapping[str, str], there: Mapping[str, Present]) -> None:
+    """A fault for each key by which another set of files keeps something; *others*: which set that is."""
+    for item in declared:
+        if item.key in others and item.key in there:
+            item.faults["key"] = (
+                f"the files of the set {others[item.key]} keep what has this key; "
+                "--take-over (takeOver) takes it over"
+            )
 
 
 def refer(item: Item, known: Mapping[str, "Names"]) -> None:

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from collector.services.declared_items import KEPT
+from collector.services.declared_items import KEPT, SET, is_set_name
 from collector.services.declared_kinds import SECTIONS
 from collector.verbs.declared_yaml import Node, parse
+from shared import arguments
 
 _LARGEST: Final = 16 << 20
 _ENDINGS: Final = {".yaml", ".yml", ".json"}
-_FLAGS: Final = {"plan", "prune"}
+_FLAGS: Final = {"plan", "prune", "takeOver"}
 _VARIABLE: Final = re.compile(
     r"\$\$\{|\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?P<kept>\?)?\}|\$\{file:(?P<file>[^}]+)\}|\$\{"
 )
@@ -37,13 +38,15 @@ class Source:
 class Declared:
     """*sections* as the service takes them, *nodes* where each entry stands, *faults* as lines to print.
 
-    *unset*: likewise, of variables; all else can be looked at without them.
+    *unset*: likewise, of variables; all else can be looked at without them. *sets*: the names that they give
+    their set.
     """
 
     sections: dict[str, list[Any]] = field(default_factory=dict)
     nodes: dict[str, list[tuple[str, Node]]] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
     unset: list[str] = field(default_factory=list)
+    sets: set[str] = field(default_factory=set)
 
 
 def sources(paths: Sequence[str], faults: list[str]) -> Iterator[Source]:
@@ -161,17 +164,35 @@ def _add_sections(declared: Declared, source: Source, root: Mapping[str, Node], 
     for name, node in root.items():
         if name.startswith("x-"):
             continue
-        at = f"{source.name}:{node.line}"
+        at = f"{source.name}:{_named_at(source, name, node)}"
         if name in _FLAGS:
-            declared.faults.append(f"{at}: {name} is said on the command line: --{name}")
+            flag = {"takeOver": "take-over"}.get(name, name)
+            declared.faults.append(f"{at}: {name} is said on the command line: --{flag}")
+        elif name == SET:
+            _add_set(declared, at, node)
         elif name not in SECTIONS:
-            declared.faults.append(f"{at}: there is no section {name}; there are {', '.join(SECTIONS)}")
+            perhaps = arguments.meant(name, SECTIONS) or f"; there are {', '.join(SECTIONS)}"
+            declared.faults.append(f"{at}: there is no section {name}{perhaps}")
         elif node.value is not None and not isinstance(node.value, list):
             declared.faults.append(f"{at}: {name} must be a list")
         else:
             entries = node.value or []
             declared.sections.setdefault(name, []).extend(filler.plain(one) for one in entries)
             declared.nodes.setdefault(name, []).extend((source.name, one) for one in entries)
+
+
+def _add_set(declared: Declared, at: str, node: Node) -> None:
+    if not is_set_name(node.value):
+        declared.faults.append(f"{at}: set must be a name of letters, digits and . _ / -")
+    else:
+        declared.sets.add(str(node.value))
+
+
+def _named_at(source: Source, name: str, node: Node) -> int:
+    """The line where the name of a section stands: what it holds may begin below it."""
+    lines = source.content.decode("utf-8-sig").splitlines()[: node.line]
+    named = [at for at, line in enumerate(lines, 1) if line.lstrip("{ \"'").startswith(name)]
+    return named[-1] if named else node.line
 
 
 @dataclass(frozen=True, slots=True)

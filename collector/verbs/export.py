@@ -24,7 +24,9 @@ def main(argv: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="tocsin export", usage="tocsin export", allow_abbrev=False)
+    parser = argparse.ArgumentParser(
+        prog="tocsin export", usage="tocsin export [--json] [--team TEAM]", allow_abbrev=False
+    )
     parser.add_argument("--json", action="store_true", help="as JSON, which tocsin apply reads, too")
     parser.add_argument("--team", help="a team's id or name; the first team without it")
     return parser

@@ -372,3 +372,44 @@ async def test_what_files_made_can_be_changed_by_hand_and_is_set_right_again(api
 
     assert change["fields"] == [{"name": "interval", "old": 5, "new": 60}]
     assert (await there(api))["Shop"]["status"] == "paused"
+
+
+async def test_files_of_two_sets_prune_only_what_is_their_own(api: Api) -> None:
+    await applied(api, monitors=[SHOP], set="shop", prune=True)
+    second = await applied(api, monitors=[DATABASE], set="db", prune=True)
+    third = await applied(api, monitors=[SHOP], set="shop", prune=True)
+
+    assert deeds(second) == [("create", "db")]
+    assert (deeds(third), third["left"]) == ([], [])
+    assert set(await there(api)) == {"Shop", "Database"}
+    gone = await applied(api, monitors=[{**SHOP, "key": "other", "name": "Other"}], set="shop", prune=True)
+    assert sorted(deeds(gone)) == [("create", "other"), ("delete", "shop")]
+
+
+async def test_a_key_of_another_set_is_taken_over_only_when_that_is_said(api: Api) -> None:
+    await applied(api, monitors=[SHOP], set="shop")
+
+    faults = await refused(api, monitors=[{**SHOP, "name": "Mine"}], set="mine")
+    taken = await applied(api, monitors=[{**SHOP, "name": "Mine"}], set="mine", takeOver=True)
+    pruned = await applied(api, set="shop", monitors=[], prune=True)
+
+    said = "the files of the set shop keep what has this key; --take-over (takeOver) takes it over"
+    assert faults == {"monitors[0].key": said}
+    assert [one["key"] for one in taken["takenOver"]] == ["shop"]
+    assert deeds(taken) == [("update", "shop")]
+    assert deeds(pruned) == []
+    assert set(await there(api)) == {"Mine"}
+
+
+async def test_what_another_set_keeps_is_referred_to_by_its_key_and_not_made_twice(api: Api) -> None:
+    await applied(api, monitors=[SHOP], set="shop")
+    await applied(api, rules=[{"name": "Page us", "monitors": ["shop"]}], set="rules", prune=True)
+
+    again = await applied(api, rules=[{"name": "Page us", "monitors": ["shop"]}], set="rules", prune=True)
+
+    assert (again["changes"], again["unchanged"]) == ([], 1)
+
+
+@pytest.mark.parametrize("name", ["", " ", 7, None, "a b", "x" * 101])
+async def test_a_set_has_a_name(api: Api, name: object) -> None:
+    assert list(await refused(api, monitors=[SHOP], set=name)) == ["set"]

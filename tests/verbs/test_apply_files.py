@@ -228,3 +228,11 @@ def test_lines_are_those_of_the_file() -> None:
     assert not faults
     assert isinstance(root.value, dict)
     assert [node.line for node in root.value.values()] == [1, 3]
+
+
+def test_an_unknown_section_is_told_with_the_line_of_its_name_and_what_was_perhaps_meant() -> None:
+    found = declared("set: shop\nmonitor:\n  - name: a\n")
+
+    assert found.faults == ["m.yaml:2: there is no section monitor; did you mean monitors?"]
+    assert found.sets == {"shop"}
+    assert declared("set: [a]\n").faults == ["m.yaml:1: set must be a name of letters, digits and . _ / -"]

@@ -43,6 +43,8 @@ OPERATIONS: dict[str, Operation] = {
             "properties": {
                 "plan": flag(),
                 "prune": flag(False),
+                "set": text("default"),
+                "takeOver": flag(False),
                 **{section: many(_DECLARED) for section in SECTIONS},
             },
         },
