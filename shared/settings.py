@@ -38,6 +38,18 @@ class OperatorSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TeamSettings:
+    """Of the command that makes a team: also whether what it warns of is so."""
+
+    data_dir: Path
+    database_url: str | None
+    secret_key: str | None
+    allow_private_targets: bool
+    log_format: str
+    log_level: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CopySettings:
     """Of the command that copies a status page: also what its links begin with."""
 
@@ -180,6 +192,7 @@ Settings = TypeVar(
     "Settings",
     bound=DatabaseSettings
     | OperatorSettings
+    | TeamSettings
     | CopySettings
     | DeclaredSettings
     | CollectorSettings

@@ -7,7 +7,7 @@ template can do is bounded by its own length times that of what it is given.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from jinja2 import Template, TemplateError, nodes
+from jinja2 import Template, TemplateError, Undefined, nodes
 from jinja2.meta import find_undeclared_variables
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -116,9 +116,23 @@ _FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
 }
 
 
+class _OfValues(ImmutableSandboxedEnvironment):
+    """Templates see values alone: what could be called would show where it lies in memory."""
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        return self._value(super().getattr(obj, attribute), obj, attribute)
+
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        return self._value(super().getitem(obj, argument), obj, argument)
+
+    def _value(self, found: Any, obj: Any, name: Any) -> Any:
+        bare = isinstance(found, Undefined) or not callable(found)
+        return found if bare else self.undefined(obj=obj, name=str(name))
+
+
 def environment() -> ImmutableSandboxedEnvironment:
     """Renders what `fault` finds nothing wrong with, and nothing else."""
-    made = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, cache_size=0)
+    made = _OfValues(trim_blocks=True, lstrip_blocks=True, cache_size=0)
     made.filters = {**_FILTERS, _LOOPED: _looped}
     made.tests = {name: test for name, test in made.tests.items() if name in _TESTS}
     made.globals = {}

@@ -56,9 +56,19 @@ def is_installed() -> bool:
 
 
 def is_service(text: str) -> bool:
-    """Does it look like one of Apprise's URLs, for a service elsewhere?"""
+    """Is it one of Apprise's URLs, for a service elsewhere?"""
     scheme, mark, rest = text.partition("://")
-    return bool(mark and rest) and scheme.isascii() and scheme.isalnum() and scheme.lower() not in _LOCAL
+    named = bool(mark and rest) and scheme.isascii() and scheme.isalnum() and scheme.lower() not in _LOCAL
+    return named and _services(text) == [text.strip()]
+
+
+def _services(text: str) -> list[str]:
+    """The URLs that Apprise itself finds in a text; without it the text as one."""
+    if not is_installed():
+        return [text.strip()]
+    with _LOADING:
+        _library()
+    return list(importlib.import_module("apprise.utils.parse").parse_urls(text))
 
 
 Service = Annotated[
@@ -149,12 +159,17 @@ def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=8, thread_name_prefix="apprise")
 
 
+def _of_a_library(path: str | bytes) -> bool:
+    """Where it leads to in the end."""
+    return os.path.realpath(os.fsdecode(path)).startswith(_LIBRARIES)
+
+
 def _judge(event: str, arguments: Sequence[Any]) -> None:
     """Some of its services send a file of this machine that their URL names; none is a channel's to read."""
     if event not in _WATCHED or (allow_private := _GUARD.get()) is None:
         return
     if event == "open":
-        if isinstance(arguments[0], str | bytes) and not os.fsdecode(arguments[0]).startswith(_LIBRARIES):
+        if isinstance(arguments[0], str | bytes) and not _of_a_library(arguments[0]):
             raise PermissionError("files of this machine are not for channels")
         return
     address = arguments[-1]

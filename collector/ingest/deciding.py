@@ -183,12 +183,12 @@ async def _permitted(tx: Tx, columns: Columns, last: states.Latest) -> list[int]
     for part in columns.parts:
         end = start + len(part.batch.monitor)
         keys = columns.key[start:end]
-        doubtful = {key >> 16 for key in keys if own.get(key) != part.probe_id}
-        allowed = await states.may_write(tx, part.probe_id, sorted(doubtful)) if doubtful else set()
+        doubtful = {(key >> 16, key & 0xFFFF) for key in keys if own.get(key) != part.probe_id}
+        allowed = await states.may_write(tx, part.probe_id, doubtful) if doubtful else set()
         places.extend(
             place
             for place, key in enumerate(keys, start)
-            if own.get(key) == part.probe_id or key >> 16 in allowed
+            if own.get(key) == part.probe_id or (key >> 16, key & 0xFFFF) in allowed
         )
         start = end
     return places

@@ -108,15 +108,14 @@ def _results(columns: Columns) -> Iterator[_Result]:
 
 async def _permitted(tx: Tx, results: Sequence[_Result], standing: Mapping[Kept, bool]) -> list[_Result]:
     """Without those of probes that do not serve the monitor's team."""
-    doubtful: defaultdict[UUID, set[int]] = defaultdict(set)
+    doubtful: defaultdict[UUID, set[tuple[int, int]]] = defaultdict(set)
     for one in results:
         if one.kept not in standing:
-            doubtful[one.kept.probe_id].add(one.kept.monitor)
+            doubtful[one.kept.probe_id].add(one.place)
     allowed = {
-        probe_id: await states.may_write(tx, probe_id, sorted(monitors))
-        for probe_id, monitors in doubtful.items()
+        probe_id: await states.may_write(tx, probe_id, places) for probe_id, places in doubtful.items()
     }
-    return [one for one in results if one.kept in standing or one.kept.monitor in allowed[one.kept.probe_id]]
+    return [one for one in results if one.kept in standing or one.place in allowed[one.kept.probe_id]]
 
 
 async def _lines(tx: Tx, late: Sequence[_Result]) -> dict[tuple[int, int], Line | None]:

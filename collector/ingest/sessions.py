@@ -217,7 +217,8 @@ class Sessions:
             peer=newcomer.address,
             accepted=accepted,
             now=self._now,
-            nodes=self._nodes,
+            # Their URLs hold the operator's keys.
+            nodes=self._nodes if accepted.operators else NONE,
         )
         session, committed = accepted.session, accepted.committed
         self._links[session] = link

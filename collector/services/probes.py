@@ -12,11 +12,13 @@ from collector.core.access import DEPLOYMENT, Actor
 from collector.core.monitor import has_ink
 from collector.services import audit, signals
 from collector.services.validation import check
+from collector.storage import join_tokens
 from collector.storage import probe_reads as table
 from collector.storage.db import Db, Tx
 from collector.storage.probe_reads import Probe
 from shared import ids
-from shared.errors import Forbidden, NotFound
+from shared.clock import iso
+from shared.errors import Conflict, Forbidden, NotFound
 from shared.kinds.fields import Says
 
 WHAT = "Probe"
@@ -68,20 +70,26 @@ async def rename(db: Db, who: Actor, probe_id: UUID, body: Mapping[str, Any]) ->
 async def drain(db: Db, who: Actor, probe_id: UUID, at: datetime | None) -> None:
     """Have its monitors go to others, or let them come back when *at* is None.
 
-    The operator's hand is on any probe. Raises NotFound and Forbidden.
+    The operator's hand is on any probe. Raises NotFound, Forbidden, and Conflict for one that was revoked.
     """
     async with db.transaction() as tx:
         before = await _reached(tx, who, probe_id)
+        if before.revoked_at is not None:
+            raise Conflict(f"This probe was revoked at {iso(before.revoked_at)}: it checks nothing")
         await table.drain(tx, probe_id, at)
         if (before.draining_at is None) != (at is None):
             await _record(tx, who, "undrain" if at is None else "drain", before)
 
 
 async def revoke(db: Db, who: Actor, probe_id: UUID, now: datetime) -> None:
-    """End the probe for ever; ring the signals after it. Raises NotFound and Forbidden."""
+    """End the probe for ever, and the join token that it came by; ring the signals after it.
+
+    Raises NotFound and Forbidden.
+    """
     async with db.transaction() as tx:
         before = await _reached(tx, who, probe_id)
         await table.revoke(tx, probe_id, now)
+        await join_tokens.end_used_by(tx, probe_id, now)
         if before.revoked_at is None:
             await _record(tx, who, "revoke", before)
         await signals.send(tx, "revoked", {"probe": str(probe_id)}, _HEARD_WITHIN)

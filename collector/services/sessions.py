@@ -12,10 +12,14 @@ from shared.errors import Conflict, Forbidden, Unauthorized
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A session's number, and the last committed seq of each incarnation that the probe named."""
+    """A session's number, and the last committed seq of each incarnation that the probe named.
+
+    *operators*: is the probe the operator's, and no team's own?
+    """
 
     session: int
     committed: Mapping[int, int]
+    operators: bool
 
 
 async def accept(db: Db, probe: probes.Newcomer, now: datetime) -> Accepted:
@@ -39,7 +43,7 @@ async def accept(db: Db, probe: probes.Newcomer, now: datetime) -> Accepted:
             raise is_connected(before.address, before.connected_at)
         session = await probes.start_session(tx, probe, now)
         committed = await probes.take_cursors(tx, probe.probe_id, session, probe.incarnations, now)
-    return Accepted(session, committed)
+    return Accepted(session, committed, operators=before.team_id is None)
 
 
 async def _is_another(tx: Tx, before: probes.Standing, probe: probes.Newcomer) -> bool:

@@ -13,7 +13,7 @@ from collector.storage import teams as table
 from collector.storage.db import Db, Tx
 from collector.storage.teams import Team
 from shared import ids
-from shared.errors import NotFound
+from shared.errors import Conflict, NotFound
 from shared.ids import uuid7
 
 # What a GET shows and nobody of the team sets.
@@ -66,11 +66,16 @@ async def rename(db: Db, who: Actor, body: Mapping[str, Any]) -> tuple[Team, lis
     return team, warnings
 
 
-async def create(db: Db, name: str, plan: str, admin_email: str, now: datetime) -> Made:
-    """A further team with its admin and a token. Raises Invalid."""
+async def create(
+    db: Db, name: str, plan: str, admin_email: str, now: datetime, *, again: bool = True
+) -> Made:
+    """A further team with its admin and a token; *again*: also of a name in use. Raises Invalid, Conflict."""
     wish, _ = check(First, {"name": name, "adminEmail": admin_email})
     id_, user_id = uuid7(), uuid7()
     async with db.transaction() as tx:
+        await table.lock(tx)
+        if not again and any(one.name == wish.name for one in await table.all_(tx)):
+            raise Conflict(f"There is a team called {wish.name} already; --again makes another one")
         team_id = await table.insert(tx, id_, wish.name, plan, now)
         await table.insert_user(tx, team_id, user_id, wish.admin_email, "Admin", "admin", now)
         token = await tokens.issue(

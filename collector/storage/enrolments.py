@@ -53,7 +53,8 @@ async def put(tx: Tx, probe: Enrolled, *, name: str, may_stand_in: bool, now: da
         """
         INSERT INTO probes (probe_id, team_id, name, locations, key_hash, may_stand_in, created_at)
         VALUES ($1, $2, $3, $4, $5, $6, $7)
-        ON CONFLICT (probe_id) DO UPDATE SET locations = $4, may_stand_in = $6
+        ON CONFLICT (probe_id) DO UPDATE SET locations = $4, may_stand_in = $6,
+            stood = ARRAY(SELECT DISTINCT unnest(probes.stood || probes.locations))
         """,
         probe.probe_id, probe.team_id, name, list(probe.locations), probe.key_hash, may_stand_in, now,
     )  # fmt: skip

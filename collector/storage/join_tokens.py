@@ -80,3 +80,16 @@ async def delete(tx: Tx, team_id: int, id_: UUID) -> bool:
 async def sweep(tx: Tx, before: datetime) -> None:
     """Forget those that expired by then."""
     await tx.execute("DELETE FROM join_tokens WHERE expires_at < $1", before)
+
+
+async def end_used_by(tx: Tx, probe_id: UUID, now: datetime) -> None:
+    """The tokens that a probe came by join nobody any more."""
+    await tx.execute(
+        """
+        UPDATE join_tokens t SET expires_at = least(t.expires_at, $2)
+        FROM join_token_uses u JOIN probes p ON p.key_hash = u.key_hash
+        WHERE u.token_id = t.id AND p.probe_id = $1
+        """,
+        probe_id,
+        now,
+    )

@@ -32,8 +32,9 @@ class Newcomer:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The row of a probe, as the next session finds it."""
+    """The row of a probe, as the next session finds it; *team_id* None: it is the operator's."""
 
+    team_id: int | None
     locations: Sequence[str]
     session: int | None
     boot_id: str
@@ -51,7 +52,7 @@ async def lock(tx: Tx, probe_id: UUID) -> Standing | None:
     """Lock the probe's row."""
     row = await tx.fetchrow(
         """
-        SELECT locations, session, boot_id, address, connected_at, ended_at, seen_at, revoked_at
+        SELECT team_id, locations, session, boot_id, address, connected_at, ended_at, seen_at, revoked_at
         FROM probes WHERE probe_id = $1 FOR UPDATE
         """,
         probe_id,

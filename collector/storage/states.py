@@ -1,7 +1,7 @@
 """What is known now of each monitor at each location, as the writer moves it."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -135,17 +135,24 @@ async def current(tx: Tx, latest: Latest) -> set[tuple[int, int]]:
     return {(row["monitor"], row["location"]) for row in rows}
 
 
-async def may_write(tx: Tx, probe_id: UUID, monitors: Sequence[int]) -> set[int]:
-    """Those of *monitors* that exist and whose team this probe serves: history may be added to them."""
+async def may_write(tx: Tx, probe_id: UUID, places: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Those of *places* (monitor and location) to whose history this probe may add.
+
+    The monitor is there, and the probe serves its team; a team's own probe stands there, or once stood.
+    """
     rows = await tx.fetch(
         """
-        SELECT m.monitor FROM monitors m JOIN probes p ON p.probe_id = $1
-        WHERE m.monitor = ANY($2) AND (p.team_id IS NULL OR p.team_id = m.team_id)
+        SELECT u.monitor, u.location
+        FROM unnest($2::int[], $3::smallint[]) AS u (monitor, location)
+        JOIN monitors m USING (monitor) JOIN probes p ON p.probe_id = $1
+        LEFT JOIN locations l ON l.location = u.location
+        WHERE p.team_id IS NULL OR (p.team_id = m.team_id AND l.name = ANY (p.locations || p.stood))
         """,
         probe_id,
-        list(monitors),
+        [monitor for monitor, _ in places],
+        [location for _, location in places],
     )
-    return {row["monitor"] for row in rows}
+    return {(row["monitor"], row["location"]) for row in rows}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,25 +1,37 @@
 """``tocsin team create``: a further team, whose admin's token is printed once."""
 
 import argparse
+import sys
 from collections.abc import Callable
+from typing import Final
 
 from collector.services import team, validation
 from collector.services.team import First
-from collector.verbs.operator import ground, read
+from collector.verbs.operator import ground
 from collector.verbs.stopping import run
+from shared.command import begin_with
 from shared.setting_table import TABLE
-from shared.settings import OperatorSettings
+from shared.settings import OperatorSettings, TeamSettings
+
+_OPEN: Final = (
+    "tocsin: this team's checks and webhooks may reach private addresses, those of this machine too. "
+    "If strangers get it, set TOCSIN_ALLOW_PRIVATE_TARGETS=false on every collector and probe; "
+    'see "For several teams" in the README.\n'
+)
 
 
 def main(argv: list[str]) -> int:
     """Print the token and nothing else; it is nowhere to be read again."""
-    own, settings = read(_parser(), argv)
-    print(run(_create(settings, own.name, own.plan, own.admin_email)))  # noqa: T201 - the answer
+    own, settings = begin_with(_parser(), TeamSettings, argv)
+    token = run(_create(settings, own.name, own.plan, own.admin_email, again=own.again))
+    print(token)  # noqa: T201 - the answer
+    if settings.allow_private_targets:
+        sys.stderr.write(_OPEN)
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
-    usage = "tocsin team create NAME --plan PLAN [--admin-email EMAIL]"
+    usage = "tocsin team create NAME --plan PLAN [--admin-email EMAIL] [--again]"
     parser = argparse.ArgumentParser(prog="tocsin team", usage=usage, allow_abbrev=False)
     parser.add_argument("deed", choices=["create"])
     parser.add_argument("name", metavar="NAME", type=_field("name"), help="what it is called")
@@ -32,6 +44,9 @@ def _parser() -> argparse.ArgumentParser:
         type=_field("adminEmail"),
         metavar="EMAIL",
         help="of its first user (admin@localhost)",
+    )
+    parser.add_argument(
+        "--again", action="store_true", help="also if there is a team of this name, which is then ambiguous"
     )
     return parser
 
@@ -48,7 +63,17 @@ def _field(name: str) -> Callable[[str], str]:
     return reads
 
 
-async def _create(settings: OperatorSettings, name: str, plan: str, email: str) -> str:
-    async with ground(settings) as here:
-        made = await team.create(here.db, name, plan, email, here.now)
+async def _create(settings: TeamSettings, name: str, plan: str, email: str, *, again: bool) -> str:
+    async with ground(_operators(settings)) as here:
+        made = await team.create(here.db, name, plan, email, here.now, again=again)
     return made.token
+
+
+def _operators(settings: TeamSettings) -> OperatorSettings:
+    return OperatorSettings(
+        data_dir=settings.data_dir,
+        database_url=settings.database_url,
+        secret_key=settings.secret_key,
+        log_format=settings.log_format,
+        log_level=settings.log_level,
+    )

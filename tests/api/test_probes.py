@@ -113,6 +113,7 @@ async def test_a_revoked_probe_stays_revoked(api: Api, method: str, deed: str, s
 
     shown = (await api.get(path(probe_id))).json
     assert (shown["status"], shown["certificate"]) == ("revoked", None)
+    assert (await api.post(path(probe_id, "/drain"))).status == 409
     await api.post(path(probe_id, "/revoke"))
     assert (await api.get(path(probe_id))).json["revokedAt"] == shown["revokedAt"]
 

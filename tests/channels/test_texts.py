@@ -219,3 +219,10 @@ def test_templates_are_kept_and_taken_back_like_any_setting() -> None:
     slack, unknown = check(Slack, {"webhookUrl": URL, "templates": {"title": "T {{ event }}", "colour": 1}})
     assert unknown == ["templates.colour"]
     assert to_json(slack)["templates"] == {"title": "T {{ event }}", "body": None}
+
+
+@pytest.mark.parametrize("source", ["{{ monitor.items }}", "{{ monitor.name.upper }}", "{{ alert['keys'] }}"])
+def test_what_could_be_called_is_not_shown(source: str) -> None:
+    text = write(notice(event("monitor.down")), Templates(body=f"<{source}>"))
+
+    assert text.body == "<>"

@@ -216,9 +216,11 @@ async def enrolled(collector: Collector, said: probe_pb2.Hello) -> ProbeCredenti
 
 
 @asynccontextmanager
-async def connected(collector: Collector, said: probe_pb2.Hello) -> AsyncIterator[Peer]:
+async def connected(
+    collector: Collector, said: probe_pb2.Hello, mine: ProbeCredentials | None = None
+) -> AsyncIterator[Peer]:
     """A session that was welcomed."""
-    async with dialled(collector, await enrolled(collector, said)) as (stream, channel):
+    async with dialled(collector, mine or await enrolled(collector, said)) as (stream, channel):
         await stream.write(probe_pb2.FromProbe(sent_us=1_000_000_000, hello=said))
         async with asyncio.timeout(PATIENCE_S):
             first = await stream.read()

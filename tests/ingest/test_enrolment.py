@@ -469,3 +469,14 @@ def newcomer(collector: Collector) -> Credentials:
     bundle = collector.credentials.trust.bundle
     passport = certified(collector.credentials.trust).passport
     return Credentials(pki.newcomer_key(), pki.NEWCOMER, bundle, passport)
+
+
+async def test_revoking_a_probe_ends_the_token_that_it_came_by(collector: Collector, tmp_path: Path) -> None:
+    token = await token_of(collector, uses=5)
+    first = keeper(collector, tmp_path / "first", token)
+    await first.begin()
+    [row] = await collector.fetch("SELECT probe_id FROM probes WHERE key_hash IS NOT NULL")
+    await probes.revoke(collector.db, operator(), row["probe_id"], utc_now())
+
+    with pytest.raises(CannotStart, match="expired"):
+        await keeper(collector, tmp_path / "second", token).begin()

@@ -12,7 +12,7 @@ from shared.clock import utc_now
 from shared.findings import MAX_FINDINGS, Finding, Found
 from shared.results import Run, Status
 from shared.wire.v1 import probe_pb2
-from tests.ingest.peer import Collector, Peer, collecting, connected, hello
+from tests.ingest.peer import Collector, Peer, collecting, connected, enrolled, hello
 
 NODES = {1: ("https://a.example.com/key", "https://b.example.com/key"), 137: ("https://c.example.com/key",)}
 GAS = {"subType": "gas_price", "chain": "ethereum", "rpcUrl": None, "thresholds": {"high": 50}}
@@ -158,3 +158,20 @@ async def test_an_answer_that_finds_what_cannot_be_is_none(db: Db, found: list[p
                 waiting.cancel()
                 await peer.say(answer=answer)
                 await peer.hear_until(lambda: False)
+
+
+async def test_a_team_s_own_probe_is_not_told_the_deployment_s_nodes(db: Db) -> None:
+    said = hello(kinds=["gas_price"])
+    async with collecting(db, nodes=NODES) as collector:
+        [monitor] = await collector.monitors()
+        mine = await enrolled(collector, said)
+        await collector.fetch(
+            "UPDATE probes SET team_id = (SELECT team_id FROM monitors WHERE monitor = $1)", monitor
+        )
+        async with connected(collector, said, mine) as peer:
+            await peer.snapshot()
+            await collector.fetch("UPDATE monitors SET type = 'gas_price', config = $1", GAS)
+            await collector.place(monitor)
+            _, config = await told(peer)
+
+    assert config == GAS

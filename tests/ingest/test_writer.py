@@ -283,3 +283,16 @@ async def test_a_thousand_batches_from_many_sessions_arrive_in_few_transactions(
     assert await world.value("SELECT count(*) FROM results") == 3000
     assert await world.value("SELECT max(n) FROM results") is not None
     assert utc_now() >= await world.value("SELECT max(ts) FROM results")
+
+
+async def test_a_team_s_own_probe_adds_history_only_where_it_stands_or_stood(db: Db) -> None:
+    world = await make_world(db)
+    await world.run("UPDATE probes SET team_id = $1, locations = '{mars}'", world.team_id)
+    await world.run("UPDATE states SET probe_id = $1", uuid4())
+    async with writing(world) as writer:
+        assert await writer.submit(world.batch(DOWN, DOWN, DOWN))
+        assert await world.value("SELECT count(*) FROM results") == 0
+
+        await world.run("UPDATE probes SET stood = '{local}'")
+        assert await writer.submit(world.batch(DOWN, DOWN, DOWN))
+    assert await world.value("SELECT count(*) FROM results") == 3

@@ -199,3 +199,18 @@ async def test_where_two_teams_have_somebody_of_that_name_one_is_asked_for(
     status, _, said = await tocsin(database_url, *passwd)
     assert (status, "several users have" in said) == (1, True)
     assert (await tocsin(database_url, *passwd, "--team", "Other"))[0] == 0
+
+
+async def test_a_team_of_a_name_in_use_is_made_only_when_that_is_meant(
+    db: Db, made: Made, database_url: str
+) -> None:
+    create = ("team", "create", "Operations", "--plan", "pro")
+    _, first, warned = await tocsin(database_url, *create, "--allow-private-targets", "true")
+    status, out, said = await tocsin(database_url, *create)
+    _, second, quiet = await tocsin(database_url, *create, "--again", "--allow-private-targets", "false")
+
+    assert (status, out) == (1, "")
+    assert "There is a team called Operations already; --again makes another one" in said
+    assert (await found(db, first)).team_id != (await found(db, second)).team_id
+    assert "TOCSIN_ALLOW_PRIVATE_TARGETS=false on every collector and probe" in warned
+    assert "ALLOW_PRIVATE" not in quiet
