@@ -5,7 +5,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from urllib.parse import urlsplit
@@ -18,6 +18,7 @@ from collector.alerting.router import Router
 from collector.api import app as api
 from collector.api.deps import Deps
 from collector.background import (
+    Loop,
     days_of_results,
     deciding,
     page_news,
@@ -39,6 +40,7 @@ from collector.ingest.otlp_grpc import OtlpServer
 from collector.ingest.receiving import Receiving
 from collector.ingest.sessions import Sessions
 from collector.ingest.steady import Steady
+from collector.ingest.writer import Writer
 from collector.ports import demand_free
 from collector.services import bootstrap
 from collector.services.database_clock import DatabaseClock
@@ -52,6 +54,8 @@ from collector.services.telling import passing_on
 from collector.services.web3_nodes import Nodes
 from collector.storage.db import Db
 from collector.storage.migrate import migrate
+from collector.storage.shares import CONNECTIONS, Shares, shares
+from collector.storage.warm import warm
 from collector.sweeper.probes import Probes
 from collector.sweeper.pulse import Pulse
 from shared import rpc_urls
@@ -64,7 +68,6 @@ from shared.watchdog import Watchdog
 
 log = structlog.get_logger()
 
-_CONNECTIONS = 10
 # Requests and batches leave hardly a cycle behind: to look for some less often makes each look worth it.
 _COLLECT_AFTER = (10_000, 20, 20)
 
@@ -85,9 +88,11 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
     if not await _migrated(settings.database_url, stop):
         return 0
     async with AsyncExitStack() as stack:
-        db = await Db.open(settings.database_url, size=_CONNECTIONS, name="tocsin collector")
+        db = await Db.open(settings.database_url, size=CONNECTIONS, name="tocsin collector", kept=True)
         stack.push_async_callback(db.close)
-        clock = DatabaseClock(db)
+        await warm(db, CONNECTIONS)
+        own = shares(db)
+        clock = DatabaseClock(own.requests.quick)
         await clock.turn()
         await bootstrap.check_keys(db, keyring, clock.now())
         if not shared_ports:
@@ -96,11 +101,12 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
         greets = made is not None or not shared_ports
         way_in = await first_start.way_in(db, settings, clock.now()) if greets else None
         pulse = Pulse()
-        work = _working(db, clock, keyring, settings, pulse, shared_ports=shared_ports)
+        work = _working(own, clock, keyring, settings, pulse, shared_ports=shared_ports)
         deps = await stack.enter_async_context(work)
-        news = page_news(db, clock, keyring, settings, deps.transport, _mailer(db, settings), pulse)
+        mailer = _mailer(own.telling, settings)
+        news = page_news(own.telling, clock, keyring, settings, deps.transport, mailer, pulse)
         await stack.enter_async_context(news)
-        await stack.enter_async_context(watched(db, clock, settings, pulse))
+        await stack.enter_async_context(watched(own.upkeep, clock, settings, pulse))
         if made is not None and settings.demo:
             await first_start.demonstrate(deps, settings, made.team_id)
         if greets:
@@ -134,7 +140,7 @@ def _settle() -> None:
 
 @asynccontextmanager
 async def _working(
-    db: Db,
+    own: Shares,
     clock: DatabaseClock,
     keyring: Keyring,
     settings: CollectorSettings,
@@ -143,27 +149,29 @@ async def _working(
     shared_ports: bool,
 ) -> AsyncIterator[Deps]:
     """All parts at work. They end in the order that loses nothing: who brings, who decides, who tells."""
-    signals, transport, alerts = Signals(db), _transport(db, settings), _transport(db, settings)
-    sender = Sender(db, keyring, alerts, public_url=settings.public_url, now=clock.now)
-    following, told = Following(db, public_url=settings.public_url.rstrip("/"), now=clock.now), Bell()
+    signals, public_url = Signals(own.sessions), settings.public_url.rstrip("/")
+    transport, alerts = _transport(own.telling, settings), _transport(own.telling, settings)
+    sender = Sender(own.telling, keyring, alerts, public_url=settings.public_url, now=clock.now)
+    following, told = Following(own.requests, public_url=public_url, now=clock.now), Bell()
     happened = partial(_ring, told, following.bell, signals)
-    db.pass_on = passing_on(happened, sender.bell.ring)
-    evaluator = Evaluator(db, now=clock.now, tell=happened)
-    router = Router(db, sender.bell.ring, evaluator.bell.ring, bell=told)
-    steady, opinions, watch = Steady(clock.now), Opinions(db, signals, now=clock.now), Watch(db)
-    writer, taken = deciding(db, clock, steady, happened, opinions, watch)
-    heartbeats, series, taking_in = receiving(db, clock, keyring, settings, steady, happened, opinions, watch)
-    probes = Probes(db, signals, since=steady.since, now=clock.now)
-    credentials = Credentials(db, keyring, names=_names(settings), now=clock.now)
-    nodes = rpc_urls.parse(settings.rpc_urls) if settings.rpc_urls else {}
-    sessions = Sessions(
-        db, writer, signals, keyring, credentials, changed=probes.bell.ring, now=clock.now, nodes=nodes
+    own.requests.pass_on = passing_on(happened, sender.bell.ring)
+    evaluator = Evaluator(own.telling, now=clock.now, tell=happened)
+    router = Router(own.telling, sender.bell.ring, evaluator.bell.ring, bell=told)
+    steady, watch = Steady(clock.now), Watch(own.ingest)
+    opinions = Opinions(own.ingest, signals, now=clock.now)
+    writer, taken = deciding(own.ingest, clock, steady, happened, opinions, watch)
+    heartbeats, series, taking_in = receiving(
+        own.ingest, clock, keyring, settings, steady, happened, opinions, watch
     )
-    deps = _deps(db, clock, keyring, settings, signals, following, transport, heartbeats, series, nodes)
+    nodes = rpc_urls.parse(settings.rpc_urls) if settings.rpc_urls else {}
+    sessions, joining = _for_probes(own.sessions, clock, keyring, settings, steady, signals, writer, nodes)
+    deps = _deps(
+        own.requests, clock, keyring, settings, signals, following, transport, heartbeats, series, nodes
+    )
     async with AsyncExitStack() as stack:
         stack.push_async_callback(transport.close)
         stack.push_async_callback(alerts.close)
-        days = await days_of_results(db, clock, settings)
+        days = await days_of_results(own.upkeep, clock, settings)
         stack.push_async_callback(sender.close)
         await stack.enter_async_context(
             turning(
@@ -173,16 +181,37 @@ async def _working(
                 *telling(router, evaluator, sender),
                 *taken,
                 *taking_in,
-                ("probes", probes.turn, 1.0, probes.bell),
-                ("sessions", sessions.turn, 1.0, sessions.bell),
-                ("credentials", credentials.turn, 30.0, None),
-                ("set-up link", first_start.LinkFile(db, settings.data_dir, clock.now).turn, 2.0, None),
-                *watches(db, clock, steady, happened, opinions),
-                *upkeep(db, clock, keyring, settings, days, transport),
+                *joining,
+                first_start.link_file(own.upkeep, settings, clock.now),
+                *watches(own.ingest, clock, steady, happened, opinions),
+                *upkeep(own.upkeep, clock, keyring, settings, days, transport),
             )
         )
         await _open(stack, settings, sessions, series, deps, shared_ports=shared_ports)
         yield deps
+
+
+def _for_probes(
+    db: Db,
+    clock: DatabaseClock,
+    keyring: Keyring,
+    settings: CollectorSettings,
+    steady: Steady,
+    signals: Signals,
+    writer: Writer,
+    nodes: Nodes,
+) -> tuple[Sessions, Sequence[Loop]]:
+    """Who speaks with probes, and who shares the work out among them."""
+    probes = Probes(db, signals, since=steady.since, now=clock.now)
+    credentials = Credentials(db, keyring, names=_names(settings), now=clock.now)
+    sessions = Sessions(
+        db, writer, signals, keyring, credentials, changed=probes.bell.ring, now=clock.now, nodes=nodes
+    )
+    return sessions, (
+        ("probes", probes.turn, 1.0, probes.bell),
+        ("sessions", sessions.turn, 1.0, sessions.bell),
+        ("credentials", credentials.turn, 30.0, None),
+    )
 
 
 async def _open(

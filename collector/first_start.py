@@ -2,7 +2,7 @@
 
 import secrets
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -114,6 +114,13 @@ class LinkFile:
         if kept and not await _opens(self._db, kept, self._now()):
             self._path.unlink(missing_ok=True)
         return False
+
+
+def link_file(
+    db: Db, settings: CollectorSettings, now: Callable[[], datetime]
+) -> tuple[str, Callable[[], Awaitable[bool]], float, None]:
+    """The loop of the set-up link's file."""
+    return "set-up link", LinkFile(db, settings.data_dir, now).turn, 2.0, None
 
 
 def greet(settings: CollectorSettings, way: WayIn | None, out: TextIO, *, first: bool) -> None:

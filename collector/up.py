@@ -18,6 +18,7 @@ from collector.services import authority, bootstrap, join_tokens
 from collector.storage import database_time
 from collector.storage.db import Db
 from collector.storage.migrate import migrate
+from collector.storage.shares import CONNECTIONS
 from shared import children
 from shared.clock import utc_now
 from shared.command import begin
@@ -182,7 +183,7 @@ async def _join_token(url: str, key: str, settings: UpSettings) -> str:
 
 def _room(workers: int) -> dict[str, str]:
     """What the server must be told for so many collectors: connections for all of them."""
-    return {} if workers == 1 else {"max_connections": str(40 + 15 * (workers - 1))}
+    return {} if workers == 1 else {"max_connections": str(40 + CONNECTIONS * (workers - 1))}
 
 
 def _reachable(listen: str) -> str:

@@ -40,10 +40,16 @@ class FairGate:
         finally:
             self.leave(key)
 
+    def enter_at_once(self, key: Hashable) -> bool:
+        """Take a place if one is free for *key*; `leave` gives it back."""
+        if key in self._queues or not self._admits(key):
+            return False
+        self._take(key)
+        return True
+
     async def enter(self, key: Hashable) -> None:
         """Take a place, at once or in turn; `leave` gives it back. Raises Crowded."""
-        if key not in self._queues and self._admits(key):
-            self._take(key)
+        if self.enter_at_once(key):
             return
         queue = self._queues.get(key, ())
         if len(queue) >= self._waiting_each:
@@ -85,10 +91,11 @@ class FairGate:
     def _hand_on(self) -> None:
         """Let in whoever may enter, one of each key at a time."""
         while self._entered < self._most:
-            key = next((key for key in self._queues if self._admits(key)), None)
-            if key is None:
+            next_ = next(((key, queue) for key, queue in self._queues.items() if self._admits(key)), None)
+            if next_ is None:
                 return
-            queue = self._queues.pop(key)
+            key, queue = next_
+            del self._queues[key]
             turn = queue.popleft()
             if queue:
                 self._queues[key] = queue

@@ -13,6 +13,7 @@ from collector.api.deps import DEPS
 from collector.core.access import Actor, Permission, needed_for, permits
 from collector.core.client_address import came_by_https, client_address
 from collector.services.tokens import Finder
+from collector.storage.db import asking
 from shared import ids
 from shared.errors import Forbidden, Unauthorized
 
@@ -108,7 +109,8 @@ async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
     await ratelimit.of_token(request, who.team_id, who.token_id, who.plan)
     if not permits(who.permission, needed):
         raise Forbidden(f"This token is {who.permission.value}; this needs {needed.value}")
-    answer = await handler(request)
+    with asking(who.team_id):
+        answer = await handler(request)
     status_pages_public.outdate(request, who.team_id)
     return answer
 

@@ -4,6 +4,7 @@ import asyncio
 import math
 import time
 from collections.abc import Callable, Mapping
+from contextvars import Context
 from itertools import islice
 from typing import Final
 from uuid import UUID
@@ -97,7 +98,7 @@ class Limits:
         share.waiting += 1
         self._wanting[key] = share
         if self._batch is None:
-            self._batch = asyncio.create_task(self._lease(), name="limits")
+            self._batch = asyncio.create_task(self._lease(), name="limits", context=Context())
         try:
             await asyncio.shield(self._batch)
         finally:
@@ -119,7 +120,7 @@ class Limits:
 
     async def _exchange(self, asks: dict[Key, tuple[Share, Ask]]) -> None:
         try:
-            async with asyncio.timeout(_PATIENCE_S), self._db.connection() as tx:
+            async with asyncio.timeout(_PATIENCE_S), self._db.quick.connection() as tx:
                 drawn = await table.draw(tx, {key: (ask, share.plan) for key, (share, ask) in asks.items()})
         except Exception as error:  # noqa: BLE001 - whatever it is, no request is to fail by its limit
             log.warning("rate limits are counted here alone", error=type(error).__name__)

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from contextvars import Context
 from typing import Generic, TypeVar
 
 from collector.storage.db import Db, Tx
@@ -39,7 +40,8 @@ class Lookups(Generic[Key, Row]):
         answer: asyncio.Future[Row | None] = asyncio.get_running_loop().create_future()
         self._waiting.append((key, answer))
         if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._answer_all(), name="lookups")
+            # For all who ask, so in the name of none of them.
+            self._task = asyncio.create_task(self._answer_all(), name="lookups", context=Context())
         self._came.set()
         return await answer
 
@@ -63,7 +65,7 @@ class Lookups(Generic[Key, Row]):
         """Those who came after an attempt had begun have no part in its failure."""
         self._take()
         try:
-            async with self._db.connection() as tx:
+            async with self._db.quick.connection() as tx:
                 await self._answer_a_while(tx)
         except Exception as error:  # noqa: BLE001 - handed to everyone who waits for it
             self._fail(self._asked, error)

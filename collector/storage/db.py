@@ -1,8 +1,9 @@
 """The door to PostgreSQL: a pool that finds the primary; a lost database becomes Unavailable here."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Hashable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -13,6 +14,7 @@ import structlog
 from collector.storage.aftermath import Aftermath, collected
 from shared.backoff import full_jitter
 from shared.errors import CannotStart, Conflict, Unavailable
+from shared.fair_gate import Crowded, FairGate
 from shared.held import demand_none, holding
 
 log = structlog.get_logger()
@@ -54,7 +56,15 @@ _SETTINGS: Final = {
     "idle_in_transaction_session_timeout": "60s",
     "statement_timeout": "60s",
     "jit": "off",  # compiling takes longer than any of our questions
+    # Connections are kept: what lies between is not to forget them, and a dead end is found out.
+    "tcp_keepalives_idle": "60",
+    "tcp_keepalives_interval": "10",
+    "tcp_keepalives_count": "3",
 }
+# Who waits in the queue of a share: a burst of all that a team's plan lets through, and some more.
+_WAITING: Final = 10_000
+_WAITING_EACH: Final = 4_000
+_ASKER: Final[ContextVar[Hashable]] = ContextVar("asker", default=None)
 _SINCE_17: Final = {"transaction_timeout": "120s"}  # longer than a statement's
 
 
@@ -62,19 +72,38 @@ class Db:
     """A pool of connections to the primary.
 
     *pass_on* is called after each commit that left something for others, whoever's transaction it was.
-    *nested*: its transactions are parts of one that is open.
+    *nested*: its transactions are parts of one that is open. *quick* is for look-ups that many wait for.
     """
 
-    def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]", *, nested: bool = False) -> None:
+    def __init__(
+        self,
+        pool: "asyncpg.Pool[asyncpg.Record]",
+        *,
+        nested: bool = False,
+        gate: FairGate | None = None,
+        whole: "Db | None" = None,
+    ) -> None:
         self._pool = pool
+        self._gate = gate
+        self._whole = whole or self
+        self._pass_on: Callable[[Aftermath], None] = _to_nobody
         self.nested = nested
-        self.pass_on: Callable[[Aftermath], None] = _to_nobody
+        self.quick: Db = self
 
     @classmethod
     async def open(
-        cls, url: str, *, size: int = 8, name: str = "tocsin", within_s: float = PATIENCE_S
+        cls,
+        url: str,
+        *,
+        size: int = 8,
+        name: str = "tocsin",
+        kept: bool = False,
+        within_s: float = PATIENCE_S,
     ) -> "Db":
-        """Connect; waits a while for one that starts. Raises Unavailable; CannotStart for one too old."""
+        """Connect; waits a while for one that starts. Raises Unavailable; CannotStart for one too old.
+
+        *kept*: no connection is closed for want of work.
+        """
         first = await patient(url, name, within_s=within_s)
         major = first.get_server_version().major
         await first.close()
@@ -92,9 +121,22 @@ class Db:
             min_size=0,
             max_size=size,
             command_timeout=_STATEMENT_S,
-            max_inactive_connection_lifetime=300,
+            max_inactive_connection_lifetime=0 if kept else 300,
         )
         return cls(pool)
+
+    def share(self, most: int, *, each: int | None = None) -> "Db":
+        """The same database, by *most* of its connections at once, of one asker by *each* (see `asking`)."""
+        gate = FairGate(most, each or most, waiting=_WAITING, waiting_each=_WAITING_EACH)
+        return Db(self._pool, gate=gate, whole=self)
+
+    @property
+    def pass_on(self) -> Callable[[Aftermath], None]:
+        return self._whole._pass_on  # noqa: SLF001 - of its own kind
+
+    @pass_on.setter
+    def pass_on(self, pass_on: Callable[[Aftermath], None]) -> None:
+        self._whole._pass_on = pass_on  # noqa: SLF001 - likewise
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Tx]:
@@ -111,7 +153,13 @@ class Db:
         """A connection whose every statement commits by itself: for reads. Raises Unavailable likewise."""
         if not self.nested:
             demand_none("asking for a connection")
-        connection = await self._acquire()
+        asker = _ASKER.get()
+        await self._enter(asker)
+        try:
+            connection = await self._acquire()
+        except BaseException:
+            self._leave(asker)
+            raise
         try:
             with holding():
                 yield connection
@@ -134,7 +182,10 @@ class Db:
                 raise Conflict(error.message) from error
             raise
         finally:
-            await self._pool.release(connection)
+            try:
+                await self._pool.release(connection)
+            finally:
+                self._leave(asker)
 
     async def close(self) -> None:
         """Let what is under way end, for a moment, and close all connections."""
@@ -144,11 +195,35 @@ class Db:
         except TimeoutError:
             self._pool.terminate()
 
+    async def _enter(self, asker: Hashable) -> None:
+        if self._gate is None or self._gate.enter_at_once(asker):
+            return
+        try:
+            async with asyncio.timeout(_ACQUIRE_S):
+                await self._gate.enter(asker)
+        except (TimeoutError, Crowded) as error:
+            raise Unavailable("too many requests wait for the database", retry_after=1) from error
+
+    def _leave(self, asker: Hashable) -> None:
+        if self._gate is not None:
+            self._gate.leave(asker)
+
     async def _acquire(self) -> "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]":
         try:
             return await self._pool.acquire(timeout=_ACQUIRE_S)
         except _AWAY as error:
             raise _unavailable() from error
+
+
+@contextmanager
+def asking(asker: Hashable) -> Iterator[None]:
+    """Whoever is served meanwhile is *asker*, as far as its part of a share is concerned."""
+    before = _ASKER.get()
+    _ASKER.set(asker)
+    try:
+        yield
+    finally:
+        _ASKER.set(before)
 
 
 def _to_nobody(_: Aftermath) -> None:

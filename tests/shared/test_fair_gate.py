@@ -110,3 +110,13 @@ async def test_who_is_let_in_and_stops_at_once_gives_the_place_back() -> None:
     stopped.cancel()
     async with asyncio.timeout(5):
         await gate.enter("c")
+
+
+async def test_nobody_in_particular_is_a_key_as_any_other() -> None:
+    gate = FairGate(1, 1, waiting=9, waiting_each=9)
+    await gate.enter(None)
+    waiting = asyncio.create_task(gate.enter(None))
+    await settled()
+    gate.leave(None)
+    async with asyncio.timeout(5):
+        await waiting

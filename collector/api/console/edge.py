@@ -25,6 +25,7 @@ from collector.core import console
 from collector.core.access import permits
 from collector.services.console_sessions import Finder, Visitor
 from collector.services.signing_in import Door
+from collector.storage.db import asking
 from shared.errors import (
     BodyTooLarge,
     Conflict,
@@ -143,7 +144,8 @@ async def _guarded(one: Page, request: web.Request) -> web.StreamResponse:
         )
     if request.method not in _SAFE and visitor is not None and not await _bears_token(request):
         raise Forbidden(_TRICKED)
-    answer = await one.view(request)
+    with asking(visitor.team_id if visitor is not None else None):
+        answer = await one.view(request)
     if visitor is not None:
         outdate(request, visitor.team_id)
     return answer
