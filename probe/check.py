@@ -16,7 +16,7 @@ from probe.ends import days_left
 from probe.net.engine import Net
 from probe.runner import Ran, run
 from shared import loop
-from shared.kinds import WEB3, effective, load
+from shared.kinds import UMBRELLA, WEB3, effective, load
 from shared.kinds.fields import camel, is_host
 from shared.kinds.http import (
     FRAMING,
@@ -34,6 +34,7 @@ from shared.setting_table import address
 
 _TIMEOUT_S: Final = 10.0
 _MOST_S: Final = 120.0
+_UNKNOWN: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +50,12 @@ class Asked:
 
 
 def main(argv: list[str]) -> int:
-    """0: it is good, 1: it is not; a misuse ends as argparse ends it, with 2."""
-    parser = _parser()
-    options = parser.parse_args(argv)
+    """0: it is good, 1: it is not, 3: nobody knows; a misuse ends as argparse ends it, with 2."""
+    # A type of web3 monitors is a type here, too, as in the API.
+    options, unknown = _parser().parse_known_args([UMBRELLA, *argv] if argv[:1] and argv[0] in WEB3 else argv)
+    parser: argparse.ArgumentParser = options.parser
+    if unknown:
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     set_up("console", "error")
     kept = Kept()
     try:
@@ -75,6 +79,8 @@ async def _check(asked: Asked, check: Check, kept: Kept) -> int:
     finally:
         net.close()
     print(_json(asked, ran) if asked.json else _text(asked, ran))  # noqa: T201 - to stdout, as asked
+    if ran.outcome.status is Status.UNKNOWN:
+        return _UNKNOWN
     return 0 if ran.outcome.status is Status.UP and not check_web3.crossed(ran.outcome) else 1
 
 
@@ -140,7 +146,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="tocsin check",
         allow_abbrev=False,
-        description="Check a target once from here. Exit status: 0 it is good, 1 it is not, 2 misuse.",
+        description="Check a target once from here. Exit status: 0 it is good, 1 it is not, 2 misuse, "
+        "3 that cannot be known from here.",
     )
     types = parser.add_subparsers(dest="type", metavar="TYPE", required=True)
     _add_http(types.add_parser("http", parents=[common], allow_abbrev=False, help="an HTTP or HTTPS URL"))
@@ -148,6 +155,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_icmp(types.add_parser("icmp", parents=[common], allow_abbrev=False, help="a host, by echo requests"))
     check_services.add(types, common)
     check_web3.add(types, common)
+    for each in types.choices.values():
+        each.set_defaults(parser=each)
     return parser
 
 

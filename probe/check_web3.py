@@ -40,8 +40,9 @@ def add(types: Any, common: argparse.ArgumentParser) -> None:
         "web3",
         parents=[common],
         allow_abbrev=False,
-        help="a chain, a contract or a wallet on it",
-        description="Exit status: 0 it is good and no threshold is crossed, 1 it is not, 2 misuse.",
+        help="a chain, a contract or a wallet on it; SUBTYPE alone does, too",
+        description="Exit status: 0 it is good and no threshold is crossed, 1 it is not, 2 misuse, "
+        "3 that cannot be known from here.",
     )
     parser.add_argument("sub_type", metavar="SUBTYPE", choices=WEB3, help=", ".join(WEB3))
     parser.add_argument("--rpc-url", metavar="URL", action="append", help="a node; several are asked in turn")

@@ -277,7 +277,7 @@ TABLE: Final[Mapping[str, Setting]] = {
     "bootstrap_token": Setting(_token, None, "the first admin token, when the database is new"),
     "admin_email": Setting(_email, "admin@localhost", "the first user"),
     "secret_key": Setting(_keys, None, "encrypts secrets at rest; the first of a list encrypts, all decrypt"),
-    "plan": Setting(_one_of(*_PLANS), "pro", "the first team's plan"),
+    "plan": Setting(_one_of(*_PLANS), "pro", "the first team's plan: free, developer, pro or enterprise"),
     "rate_per_minute": Setting(_integer(1, 10**9), None, "requests per minute of the plan enterprise"),
     "burst": Setting(_integer(1, 10**9), None, "requests at once of it; twice the rate without it"),
     "max_monitors": Setting(_integer(1, 10**9), None, "monitors of a team of the plan enterprise"),
@@ -321,6 +321,8 @@ TABLE: Final[Mapping[str, Setting]] = {
     "metrics_listen": Setting(_address, None, "where a probe answers GET /metrics"),
     "url": Setting(_url, None, "go to this service by its API, instead of to the database"),
     "token": Setting(_token, None, "an API token for it"),
-    "log_format": Setting(_one_of("console", "json"), _log_format, "console on a terminal, else json"),
-    "log_level": Setting(_one_of(*_LEVELS), "info", "the least that is logged"),
+    "log_format": Setting(
+        _one_of("console", "json"), _log_format, "console or json; the former on a terminal"
+    ),
+    "log_level": Setting(_one_of(*_LEVELS), "info", "the least to log: debug, info, warning or error"),
 }

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields
@@ -14,6 +15,7 @@ from shared.net import Network
 from shared.setting_table import TABLE, show
 
 PREFIX: Final = "TOCSIN_"
+_KEY: Final = re.compile(r"""\s*["']?([\w-]+)["']?\s*=""")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,8 +235,9 @@ def load_with(
     given = arguments.parse(parser, {field.name: _usual(field) for field in fields(kind)}, argv)
     faults, flags = given.faults, given.flags
     variables = _variables(os.environ if environ is None else environ)
-    file = _file(flags.pop("config", None), faults)
-    values = dict(_read(kind, [flags, variables, file], faults))
+    path = flags.pop("config", None)
+    file, places = _file(path, faults)
+    values = dict(_read(kind, [flags, variables, file], faults, places))
     faults += [*_misfits(values), *check({**vars(given.own), **values})]
     if faults:
         raise BadSettings("\n".join(faults))
@@ -261,9 +264,12 @@ def quiet_libraries() -> None:
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 
 
-def _read(kind: type[Any], sources: list[dict[str, str]], faults: list[str]) -> Iterator[tuple[str, Any]]:
+def _read(
+    kind: type[Any], sources: list[dict[str, str]], faults: list[str], places: Mapping[str, str]
+) -> Iterator[tuple[str, Any]]:
     for field in fields(kind):
-        text = next((source[field.name] for source in sources if field.name in source), None)
+        source = next((each for each in sources if field.name in each), {})
+        text = source.get(field.name)
         setting = TABLE[field.name]
         if text is None and field.default is not MISSING:
             yield field.name, field.default
@@ -273,7 +279,8 @@ def _read(kind: type[Any], sources: list[dict[str, str]], faults: list[str]) -> 
         try:
             yield field.name, None if text is None else setting.read(text)
         except ValueError as error:
-            faults.append(f"{PREFIX}{field.name.upper()}: {error}")
+            place = f" ({places[field.name]})" if source is sources[-1] and field.name in places else ""
+            faults.append(f"{PREFIX}{field.name.upper()}: {error}{place}")
 
 
 def _usual(field: Field[Any]) -> str | None:
@@ -301,15 +308,22 @@ def _variables(environ: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _file(path: str | None, faults: list[str]) -> dict[str, str]:
+def _file(path: str | None, faults: list[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """The settings of a TOML file, and where each stands in it."""
     if path is None:
-        return {}
+        return {}, {}
     try:
-        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        lines = Path(path).read_text(encoding="utf-8")
+        content = tomllib.loads(lines)
     except (OSError, ValueError) as error:
         faults.append(f"--config: {path} cannot be read: {error}")
-        return {}
-    return {_plain(key): text for key, value in content.items() if (text := show(value)) != ""}
+        return {}, {}
+    tables = [key for key, value in content.items() if isinstance(value, dict)]
+    faults += [f"--config: {path}: [{key}]: settings stand outside of tables" for key in tables]
+    given = {_plain(key): show(value) for key, value in content.items() if key not in tables}
+    found = enumerate(map(_KEY.match, lines.splitlines()), 1)
+    places = {_plain(key[1]): f"{path}, line {number}" for number, key in found if key}
+    return {name: text for name, text in given.items() if text != ""}, places
 
 
 def _plain(key: str) -> str:
@@ -321,4 +335,5 @@ def _odd(given: Iterable[str], prefix: str) -> Iterator[str]:
     for name in given:
         told = PREFIX + name.upper() if prefix else name
         if name not in TABLE:
-            yield f"{told} is no setting{arguments.meant(name, TABLE)}"
+            names = [PREFIX + each.upper() for each in TABLE] if prefix else list(TABLE)
+            yield f"{told} is no setting{arguments.meant(told, names)}"

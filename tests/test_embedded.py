@@ -103,7 +103,7 @@ async def test_a_second_start_in_the_directory_is_refused_and_says_who_is_there(
 async def test_a_directory_of_another_version_is_refused_and_left_alone(tmp_path: Path, start: Start) -> None:
     server = await start(tmp_path)
     await server.stop()
-    [version] = [path for path in tmp_path.rglob("PG_VERSION") if path.parent.name == "postgres"]
+    version = files.settle(tmp_path).data / "PG_VERSION"
     ours = version.read_text()
     version.write_text("17\n")
 
@@ -131,7 +131,7 @@ async def test_killed_it_is_started_again_with_what_was_committed(tmp_path: Path
 async def test_a_start_that_was_killed_halfway_leaves_nothing_in_the_way(
     tmp_path: Path, start: Start
 ) -> None:
-    half = tmp_path / "postgres-new"
+    half = files.settle(tmp_path).data.with_name("postgres-new")
     half.mkdir()
     (half / "PG_VERSION").write_text("18\n")
 
@@ -158,7 +158,10 @@ OWNER = """
 import asyncio, logging, sys, structlog
 from pathlib import Path
 from collector.embedded import Embedded
-structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
+structlog.configure(
+    wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
+    logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+)
 async def main():
     server = Embedded(Path(sys.argv[1]), extra={"fsync": "off"})
     await server.start()

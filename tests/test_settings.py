@@ -190,7 +190,7 @@ def test_what_has_no_effect_is_warned_of() -> None:
 
     _, warnings = load(CollectorSettings, [], environ)
 
-    assert warnings == ["TOCSIN_HTTP_LISTNE is no setting; did you mean http_listen?"]
+    assert warnings == ["TOCSIN_HTTP_LISTNE is no setting; did you mean TOCSIN_HTTP_LISTEN?"]
 
 
 @pytest.mark.parametrize(
@@ -207,6 +207,29 @@ def test_an_unreadable_file_is_a_bad_setting(tmp_path: Path) -> None:
     [told] = faults(CollectorSettings, "--config", str(tmp_path / "absent.toml"))
 
     assert told.startswith("--config: ")
+
+
+def test_a_fault_in_a_file_is_told_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "tocsin.toml"
+    file.write_text('plan = "free"\n\n"http-listen" = "8080"\nTOCSIN_WORKERS = 0\n')
+
+    assert faults(CollectorSettings, "--config", str(file), "--burst", "x") == [
+        f"TOCSIN_HTTP_LISTEN: must be host:port ({file}, line 3)",
+        "TOCSIN_BURST: must be a whole number from 1 to 1000000000",
+        f"TOCSIN_WORKERS: must be a whole number from 1 to 256 ({file}, line 4)",
+    ]
+    assert faults(CollectorSettings, "--config", str(file), http_listen="8080", workers="1") == [
+        "TOCSIN_HTTP_LISTEN: must be host:port"
+    ]
+
+
+def test_settings_in_a_table_of_a_file_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "tocsin.toml"
+    file.write_text('[tocsin]\nplan = "free"\n')
+
+    assert faults(CollectorSettings, "--config", str(file)) == [
+        f"--config: {file}: [tocsin]: settings stand outside of tables"
+    ]
 
 
 def test_a_child_reads_what_its_parent_was_told(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from collector import embedded_files as files
 from collector.embedded import reach
 from collector.storage import backup, dump
 from collector.storage.backup_file import Header, Trailer
+from collector.verbs.progress import shown
 from collector.verbs.stopping import UNCHANGED, run
 from shared.clock import iso, utc_now
 from shared.command import begin_with
@@ -26,7 +27,12 @@ Out = Callable[[bytes], object]
 def main(argv: list[str]) -> int:
     """Write the file whole or not at all, and say what is in it."""
     own, settings = begin_with(_parser(), DatabaseSettings, argv)
-    with _to(own.file, overwrite=own.overwrite) as out:
+    with _to(own.file, overwrite=own.overwrite) as write, shown("written") as count:
+
+        def out(data: bytes) -> None:
+            write(data)
+            count(len(data))
+
         header, trailer = run(_write(settings, out, recent_only=own.without_old_results), left=UNCHANGED)
     for line in told(header, trailer):
         print(line, file=sys.stderr if own.file == STDOUT else sys.stdout)

@@ -10,6 +10,7 @@ from collector.embedded import reach
 from collector.storage import backup_file, dump, restore
 from collector.storage.backup_file import Broken, Checked
 from collector.verbs.backup import told
+from collector.verbs.progress import reading
 from collector.verbs.stopping import UNCHANGED, run
 from shared.clock import utc_now
 from shared.command import begin_with
@@ -21,14 +22,18 @@ def main(argv: list[str]) -> int:
     """Read the whole file first; then fill the database in one transaction, and say with what."""
     own, settings = begin_with(_parser(), OperatorSettings, argv)
     with _opened(own.file) as file:
-        checked = _checked(own.file, file)
+        with reading(file, "read") as counted:
+            checked = _checked(own.file, counted)
         done: list[str] = []
         if not own.check:
             restore.known_to_us(checked.header)
             _demand_keys(checked.header.keys, settings)
-            done = run(_load(settings, own.file, file, checked), left=UNCHANGED)
+            with reading(file, "restored") as counted:
+                done = run(_load(settings, own.file, counted, checked), left=UNCHANGED)
     for line in _lines(checked, done, check=own.check):
         print(line)  # noqa: T201 - the answer
+    if own.check:
+        restore.known_to_us(checked.header)
     return 0
 
 

@@ -1,6 +1,7 @@
 """TLS on a socket that does not block: what is trusted, and what went wrong in words."""
 
 import hashlib
+import re
 import socket
 import ssl
 import time
@@ -266,11 +267,18 @@ def fault(error: ssl.SSLError, peer: str, *, phase: str) -> TargetError:
     if error.reason in _NOT_TLS:
         words = f"{peer} does not speak TLS"
     else:
-        reason = error.reason or "unknown reason"
-        words = _REASONS.get(reason, reason.replace("_", " ").lower())
+        words = _REASONS.get(error.reason or "") or _plain(error)
     # In TLS 1.3 the server judges a client's certificate after what looks like the end to the client.
     late = phase != "tls" and error.reason != "TLSV13_ALERT_CERTIFICATE_REQUIRED"
     return TargetError(f"tls: {'connection' if late else 'handshake'} failed: {words}")
+
+
+def _plain(error: ssl.SSLError) -> str:
+    """Python has no name for what its OpenSSL learnt since; OpenSSL's own words are there all the same."""
+    if error.reason:
+        return error.reason.replace("_", " ").lower()
+    said = re.sub(r"^\[[^\]]*\] *| *\([^()]*\.c:\d+\)$", "", str(error.strerror or ""))
+    return said or "unknown reason"
 
 
 def ders(sock: ssl.SSLSocket) -> Iterable[bytes]:

@@ -145,3 +145,11 @@ async def test_misuse_is_told_with_status_2(argv: list[str], fault: str) -> None
     status, out, err = await check(*argv)
     assert (status, out) == (2, "")
     assert fault in err
+
+
+async def test_an_option_that_the_type_has_not_is_told_with_those_that_it_has() -> None:
+    status, _, err = await check("http", "http://example.com/", "--count", "3")
+
+    assert status == 2
+    assert err.startswith("usage: tocsin check http ")
+    assert "unrecognized arguments: --count 3" in err

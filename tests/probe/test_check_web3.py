@@ -25,6 +25,14 @@ async def test_a_threshold_says_whether_it_is_good(high: str, status: int, word:
     assert lines[-1].split(None, 2) == ["high_gas", word, text]
 
 
+async def test_the_type_alone_is_enough() -> None:
+    with target(node(Facts(gas=60 * GWEI))) as server:
+        said = await check("gas_price", "--chain", "ethereum", "--rpc-url", server.url, "--high", "60")
+
+    assert said[0] == 1
+    assert said[1].splitlines()[0].split() == ["UP", "gas_price", "ethereum"]
+
+
 async def test_it_is_told_as_json_too() -> None:
     with target(node(Facts(gas=60 * GWEI))) as server:
         config = '{"chain": 1, "thresholds": {"low": 60.5}}'

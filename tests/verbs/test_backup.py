@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import pty
 import signal
 import stat
 import sys
@@ -17,7 +18,7 @@ import pytest
 
 from collector.core.seal import Keyring
 from collector.services import bootstrap
-from collector.storage import backup_file
+from collector.storage import backup, backup_file
 from collector.storage.db import Db
 from collector.storage.migrate import migrate
 from shared.clock import utc_now
@@ -27,12 +28,14 @@ KEY = new_key()
 KEY_ID = Keyring.parse(KEY).first.hex()
 
 
-async def started(url: str, *arguments: str, key: str = KEY, out: IO[bytes] | int = PIPE) -> Process:
+async def started(
+    url: str, *arguments: str, key: str = KEY, out: IO[bytes] | int = PIPE, said: int = PIPE
+) -> Process:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TOCSIN_")}
     return await asyncio.create_subprocess_exec(
         sys.executable, "-m", "shared.command", *arguments,
         env={**kept, "TOCSIN_DATABASE_URL": url, "TOCSIN_SECRET_KEY": key},
-        stdin=asyncio.subprocess.DEVNULL, stdout=out, stderr=PIPE,
+        stdin=asyncio.subprocess.DEVNULL, stdout=out, stderr=said,
     )  # fmt: skip
 
 
@@ -125,6 +128,42 @@ async def test_a_database_goes_into_a_file_and_comes_out_of_it(
     assert status == 2
     assert "the database is in use, it has " in said
     assert "1 of teams" in said
+
+
+async def test_a_newer_backup_is_whole_and_of_no_use_here(used_url: str, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    connection = await asyncpg.connect(used_url)
+    try:
+        header, _ = await backup.write(connection, bytearray().extend, utc_now(), recent_only=False)
+    finally:
+        await connection.close()
+    with file.open("wb") as out:
+        writer = backup_file.Writer(out.write)
+        writer.begin(replace(header, migrations=[*header.migrations, "9999_later"], tables={}))
+        writer.end(backup_file.Trailer({}, {}))
+
+    status, told, said = await tocsin(used_url, "restore", file, "--check")
+
+    assert status == 2
+    assert told.startswith(b"whole\n")
+    assert "restore it with the newer one" in said
+
+
+async def test_on_a_terminal_it_says_how_far_it_is(
+    used_url: str, empty_database_url: str, tmp_path: Path
+) -> None:
+    for url, verb, doing in ((used_url, "backup", "written"), (empty_database_url, "restore", "restored")):
+        ours, theirs = pty.openpty()
+        try:
+            process = await started(url, verb, str(tmp_path / "file"), said=theirs)
+            await process.communicate()
+            shown = os.read(ours, 65_536).decode()
+        finally:
+            os.close(ours)
+            os.close(theirs)
+        assert process.returncode == 0
+        assert f"{doing}: 0.0 MiB" in shown
+        assert shown.endswith("\r\x1b[K")
 
 
 async def test_standard_output_has_the_file_and_nothing_else(used_url: str, tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ BY = {4: "10.77.0.254", 6: "fd00:77::fe"}
 async def test_a_broken_target_is_told_of(
     router: Router, host: int, errors: tuple[str, str], version: int
 ) -> None:
-    outcome = await check(address(host, version))
+    outcome = await check(address(host, version), 1.5)
 
     words = errors[version == 6].format(to=address(host, version), by=BY[version])
     assert (outcome.status, outcome.error) == (Status.DOWN, f"icmp: {words}")

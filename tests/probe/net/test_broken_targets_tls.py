@@ -11,6 +11,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
 from probe.checks import CHECKS
+from probe.net import tls
 from probe.net.engine import Net
 from probe.runner import run
 from shared.kinds.http import Http
@@ -34,6 +35,7 @@ from tests.probe.net.zoo import (
 from tests.probe.targets import OK, over_tls, says, target
 
 HOST = "api.example.com"
+NAMELESS = "[SSL] legacy sigalg disallowed or unsupported (_ssl.c:992)"
 
 
 @pytest.fixture(scope="module")
@@ -375,7 +377,15 @@ HANDSHAKES = [
 async def test_says_what_is_wrong_with_a_server_that(
     behave: targets.Behaviour, error: str, ca_file: Path, names: NameServer
 ) -> None:
+    limit_s = 0.5 if "within" in error else 10.0
     with target(behave) as server:
-        outcome = await check(server.port, ca_file, names, "localhost" if "host" in error else HERE, 0.5)
+        outcome = await check(server.port, ca_file, names, "localhost" if "host" in error else HERE, limit_s)
 
     assert (outcome.status, outcome.error) == (Status.DOWN, error.format(peer=server.peer))
+
+
+def test_what_python_has_no_name_for_is_told_in_the_words_of_openssl() -> None:
+    error = ssl.SSLError(ssl.SSLErrorNumber.SSL_ERROR_SSL, NAMELESS)
+    told = tls.fault(error, "192.0.2.1:443", phase="tls")
+
+    assert str(told) == "tls: handshake failed: legacy sigalg disallowed or unsupported"
