@@ -45,6 +45,8 @@ _REASONS: Final = {
     "TLSV1_ALERT_UNKNOWN_CA": "the server does not trust us",
     "TLSV1_ALERT_INTERNAL_ERROR": "internal error of the server",
     "DH_KEY_TOO_SMALL": "the server's key exchange is too weak",
+    # OpenSSL 3.2 and newer, once a handshake is done.
+    "RECORD_LAYER_FAILURE": "decryption failed or bad record mac",
 }
 
 Wrap = Callable[[socket.socket, str], ssl.SSLSocket]
@@ -264,7 +266,7 @@ def fault(error: ssl.SSLError, peer: str, *, phase: str) -> TargetError:
         return TargetError(
             f"{'tls: handshake failed' if phase == 'tls' else phase}: connection closed by {peer}"
         )
-    if error.reason in _NOT_TLS:
+    if error.reason in _NOT_TLS and (phase == "tls" or error.reason not in _REASONS):
         words = f"{peer} does not speak TLS"
     else:
         words = _REASONS.get(error.reason or "") or _plain(error)

@@ -384,6 +384,18 @@ async def test_says_what_is_wrong_with_a_server_that(
     assert (outcome.status, outcome.error) == (Status.DOWN, error.format(peer=server.peer))
 
 
+def test_a_record_that_is_garbled_is_told_alike_by_every_openssl() -> None:
+    error = ssl.SSLError(ssl.SSLErrorNumber.SSL_ERROR_SSL, "record layer failure")
+    error.reason = "RECORD_LAYER_FAILURE"
+
+    told = [str(tls.fault(error, "192.0.2.1:443", phase=phase)) for phase in ("tls", "first byte")]
+
+    assert told == [
+        "tls: handshake failed: 192.0.2.1:443 does not speak TLS",
+        "tls: connection failed: decryption failed or bad record mac",
+    ]
+
+
 def test_what_python_has_no_name_for_is_told_in_the_words_of_openssl() -> None:
     error = ssl.SSLError(ssl.SSLErrorNumber.SSL_ERROR_SSL, NAMELESS)
     told = tls.fault(error, "192.0.2.1:443", phase="tls")
