@@ -12,11 +12,10 @@ from aiohttp import hdrs, web
 
 from collector.api.auth import caller
 from collector.api.deps import deps
-from collector.api.problems import problem
 from collector.api.reading import Query
 from collector.channels.webhook import EVENTS
 from collector.core.events import CHANGES
-from collector.services.following import Following, Listener, Note, Start, TooMany
+from collector.services.following import Following, Listener, Note, Start
 from shared import ids
 from shared.errors import Unavailable
 
@@ -108,11 +107,8 @@ async def stream(request: web.Request) -> web.StreamResponse:
     response = web.StreamResponse(headers=_HEADERS)
     outlet = Outlet(request, response, wanted)
     start = await following.start(who.team_id, last_id)
-    try:
-        most = deps(request).plans[who.plan].streams
-        listener = following.join(who.team_id, who.token_id, start, outlet.gone, most=most)
-    except TooMany as error:
-        return problem(429, str(error), retry_after=5)
+    most = deps(request).plans[who.plan].streams
+    listener = following.join(who.team_id, who.token_id, start, outlet.gone, most=most)
     try:
         await response.prepare(request)
         with suppress(*_GONE):

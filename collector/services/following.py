@@ -15,7 +15,7 @@ from collector.core.events import body
 from collector.storage import event_reads
 from collector.storage.db import Db, Tx
 from collector.storage.event_reads import Placed
-from shared.errors import TocsinError, Unavailable
+from shared.errors import Conflict, Unavailable
 from shared.loop import Bell, forever
 
 MOST = 2_000
@@ -26,10 +26,6 @@ ORIGIN = UUID(int=0)
 _PAGE = 500
 _REST = timedelta(seconds=1)
 _TOKENS_EVERY_S = 5.0
-
-
-class TooMany(TocsinError):
-    """The team has as many streams as it may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +134,12 @@ class Following:
 
         *most*: how many the team's plan allows. Of a process's places a team takes half of what the others
         leave, so that however many teams take all they get, another one finds some.
-        Raises TooMany; Unavailable for the process's bound.
+        Raises Conflict for the plan's bound, Unavailable for the process's.
         """
         mine = len(self._listeners.get(team_id, ()))
         others = sum(map(len, self._listeners.values())) - mine
         if mine >= most:
-            raise TooMany(f"The team's plan allows {most} streams of events at a time")
+            raise Conflict(f"The team's plan allows {most} streams of events at a time")
         if self._closed or mine >= max(1, (MOST - others) // 2) or mine + others >= MOST:
             raise Unavailable("No more streams of events can be had here now", retry_after=5)
         of_team = self._listeners.setdefault(team_id, set())

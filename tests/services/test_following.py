@@ -13,13 +13,13 @@ import pytest
 from collector.app import _hear
 from collector.core import events as kinds
 from collector.services import announcing, following
-from collector.services.following import Following, Listener, Start, TooMany
+from collector.services.following import Following, Listener, Start
 from collector.services.signals import Signals
 from collector.storage import events, monitors
 from collector.storage.db import Db
 from shared import ids
 from shared.clock import utc_now
-from shared.errors import Unavailable
+from shared.errors import Conflict, Unavailable
 from shared.loop import forever
 from tests.delivery.ground import happen, make_team
 from tests.services.ground import eventually, make_monitors
@@ -214,7 +214,7 @@ async def test_no_four_teams_take_all_places_of_a_process(hub: Following) -> Non
     held = []
     for team in range(1, 11):
         taken = 0
-        with pytest.raises((TooMany, Unavailable)):
+        with pytest.raises((Conflict, Unavailable)):
             while True:
                 hub.join(team, ids.uuid7(), start, lambda: False, most=600)
                 taken += 1

@@ -179,5 +179,6 @@ OPERATIONS: dict[str, Operation] = {
             query("monitor_id", text(), "Only of these monitors, with commas between them"),
             query("lastEventId", text(), "Go on after this event"),
         ),
+        more={409: "The team follows as many streams already as its plan allows"},
     ),
 }
