@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import orjson
@@ -119,6 +119,19 @@ def found_again(late: Line | None, kept: Line | None, block: int) -> bool:
     return any(
         one.line == late.id and late.forks < one.nth and one.first <= block <= one.last for one in kept.over
     )
+
+
+def not_found_again(late: Line | None, kept: Line | None, gone: Gone) -> Gone | None:
+    """What of *gone*, said *late* by who lost the assignment, those do not find who go on from *kept*.
+
+    They read no block before their line, and meet no fork again that the line itself had met.
+    """
+    if kept is None:
+        return None
+    if late is not None and late.id == kept.id and late.forks <= kept.forks:
+        return gone
+    last = min(gone.last, kept.first - 1)
+    return replace(gone, last=last) if gone.first <= last else None
 
 
 def one_line(late: Line | None, kept: Line | None) -> bool:

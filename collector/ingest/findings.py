@@ -8,7 +8,18 @@ from typing import Final
 from uuid import UUID
 
 from collector import metrics
-from collector.core.findings import Crossing, Gone, Line, Log, Unreadable, found_again, line, one_line, read
+from collector.core.findings import (
+    Crossing,
+    Gone,
+    Line,
+    Log,
+    Unreadable,
+    found_again,
+    line,
+    not_found_again,
+    one_line,
+    read,
+)
 from collector.core.web3 import Alert, raised, recovered
 from collector.ingest.columns import Columns, kept_by
 from collector.storage import checkpoints, states, web3_writes
@@ -45,7 +56,8 @@ class _News:
     """What is to be written: alerts as they are after it, logs, and what takes them back, in turns.
 
     In each turn come logs, then what takes back some of a monitor; *turns*: those of each monitor so far.
-    *standing*: see `checkpoints.standing`; *lines*: who goes on, where results come too late to be kept.
+    *standing*: see `checkpoints.standing`; *lines*: who goes on, where results come too late to be kept
+    and there is a checkpoint to go on from.
     """
 
     owners: Mapping[int, Owner]
@@ -76,7 +88,7 @@ async def note(tx: Tx, columns: Columns, now: datetime) -> bool:
     Thresholds go by the checkpoint: they count where it is kept. A log happened, whoever saw it and however
     late it comes: it counts wherever its result may be written, once, unless who goes on now began before it
     and so finds it too. That some are no part of the chain any more is for those to say who have the
-    assignment: of what they never heard of they would not.
+    assignment, and for others as far as those do not find it.
     """
     if not any(part.batch.found for part in columns.parts):
         return False
@@ -123,7 +135,7 @@ async def _lines(tx: Tx, late: Sequence[_Result]) -> dict[tuple[int, int], Line 
     if not late:
         return {}
     kept = await checkpoints.of_places(tx, sorted({one.place for one in late}))
-    return {place: line(state) for place, state in kept.items()}
+    return {place: line(state) for place, state in kept.items() if state is not None}
 
 
 def _take(news: _News, result: _Result) -> None:
@@ -161,12 +173,19 @@ def _add(
     elif isinstance(found, Crossing):
         if news.standing.get(result.kept):
             _cross(news, owner, location, found, result.at)
-    elif result.kept in news.standing:
-        turn = news.turns[owner.monitor]
-        if turn >= _MOST_RETRACTIONS:
-            raise Unreadable("too many")
-        news.takes_back.setdefault(turn, []).append(TakenBack(owner, location, result.at, found))
-        news.turns[owner.monitor] += 1
+    else:
+        counts = result.kept in news.standing or result.place not in news.lines
+        gone = found if counts else not_found_again(*lines, found)
+        if gone is not None:
+            _take_back(news, TakenBack(owner, location, result.at, gone))
+
+
+def _take_back(news: _News, one: TakenBack) -> None:
+    turn = news.turns[one.owner.monitor]
+    if turn >= _MOST_RETRACTIONS:
+        raise Unreadable("too many")
+    news.takes_back.setdefault(turn, []).append(one)
+    news.turns[one.owner.monitor] += 1
 
 
 def _cross(news: _News, owner: Owner, location: int, crossing: Crossing, at: datetime) -> None:

@@ -3,7 +3,7 @@
 import orjson
 import pytest
 
-from collector.core.findings import Line, Over, found_again, line
+from collector.core.findings import Gone, Line, Over, found_again, line, not_found_again
 
 MINE, OTHER = Line("mine", 7), Line("other", 9)
 
@@ -80,3 +80,23 @@ def test_what_was_told_before_a_fork_is_left_to_what_was_read_after_it(
 ) -> None:
     over = (Over("old", 3, 4, 6), Over("mine", 1, 10, 12), Over("mine", 2, 12, 12))
     assert found_again(late, Line("mine", 7, 2, over), block) is again
+
+
+@pytest.mark.parametrize(
+    ("late", "kept", "last"),
+    [
+        pytest.param(OTHER, Line("mine", 6), 5, id="before the line that goes on"),
+        pytest.param(None, Line("mine", 6), 5, id="of a line that is not said"),
+        pytest.param(OTHER, Line("mine", 9), 8, id="no more than it says"),
+        pytest.param(OTHER, Line("mine", 4), None, id="behind its beginning"),
+        pytest.param(Line("mine", 3, 1), Line("mine", 3, 1), 8, id="of the checkpoint's own line"),
+        pytest.param(Line("mine", 3, 1), Line("mine", 3, 2), 8, id="and overtaken by it"),
+        pytest.param(Line("mine", 3, 2), Line("mine", 3, 1), None, id="of a fork behind the checkpoint"),
+        pytest.param(OTHER, None, None, id="of a checkpoint that says no line"),
+    ],
+)
+def test_what_a_fork_undid_counts_late_where_who_goes_on_does_not_say_it(
+    late: Line | None, kept: Line | None, last: int | None
+) -> None:
+    left = not_found_again(late, kept, Gone(4, 8, {"5": "0x"}))
+    assert left == (None if last is None else Gone(4, last, {"5": "0x"}))

@@ -10,6 +10,7 @@ import pytest
 from collector.ingest.writer import Submission
 from collector.storage.db import Db
 from shared.findings import Finding
+from shared.results import Status
 from tests.ingest.web3 import EVENTS, finding, gone, hash_of, heard, log, of_chains, submit
 from tests.ingest.world import World, make_world, new_incarnation
 
@@ -82,6 +83,69 @@ async def test_what_lies_before_the_line_that_goes_on_counts_however_late_it_com
         under(before, of_line(world, "one", 5, log("t1", 5), log("t2", 9))),
     )
     assert sorted(await blocks(world)) == [(5, False), (10, False)]
+
+
+async def test_what_a_fork_undid_before_the_line_that_goes_on_is_taken_back_however_late(
+    world: World,
+) -> None:
+    """Who began at the head never looks at earlier blocks; of its own ones it says itself what stands."""
+    before = await handed_over(world)
+    await submit(
+        world,
+        of_line(world, "two", 9, log("t3", 10)),
+        under(before, of_line(world, "one", 5, log("t1", 5), log("t2", 6))),
+    )
+    assert sorted(await blocks(world)) == [(5, False), (6, False), (10, False)]
+    fork = of_line(world, "one", 5, log("t2", 6, branch="b"), gone(5, 10), over=[("one", 1, 5, 10)])
+    await submit(world, under(before, fork))
+    assert sorted(await blocks(world)) == [(5, False), (5, True), (6, False), (10, False)]
+
+
+async def test_so_it_is_before_anybody_goes_on(world: World) -> None:
+    await submit(world, world.batch(Status.UP))
+    before = await handed_over(world)
+    await submit(world, under(before, of_line(world, "one", 5, log("t1", 5))))
+    assert await blocks(world) == [(5, False)]
+    await submit(world, under(before, of_line(world, "one", 5, gone(5, 6), over=[("one", 1, 5, 6)])))
+    assert await blocks(world) == [(5, False), (5, True)]
+
+
+async def test_so_it_is_of_a_location_that_the_monitor_has_left(db: Db) -> None:
+    world = await of_chains(await make_world(db, locations=("local", "eu")), EVENTS)
+    await submit(world, world.batch(Status.UP, location="eu"))
+    await world.run("DELETE FROM states WHERE location = $1", world.locations["local"])
+    await submit(world, of_line(world, "one", 5, log("t1", 5)))
+    assert await blocks(world) == [(5, False)]
+    await submit(world, of_line(world, "one", 5, gone(5, 6), over=[("one", 1, 5, 6)]))
+    assert await blocks(world) == [(5, False), (5, True)]
+
+
+@pytest.mark.parametrize("goes_on", [False, True], ids=["nobody yet", "another"])
+async def test_the_word_of_a_fork_counts_that_a_newer_one_overtook_before_the_assignment_changed(
+    world: World, goes_on: bool
+) -> None:
+    """Who takes over goes on from what was read after the fork, and meets none."""
+    over = [("one", 1, 6, 8)]
+    await submit(world, of_line(world, "one", 5, log("t2", 6)))
+    assert await blocks(world) == [(6, False)]
+    fork = of_line(world, "one", 5, gone(6, 8), over=over)
+    await new_incarnation(world, 99)
+    await submit(world, of_line(world, "one", 5, log("t4", 9), over=over))
+    await handed_over(world)
+    if goes_on:
+        await submit(world, of_line(world, "two", 10, log("t5", 10), over=over))
+    await submit(world, fork)
+    assert (6, True) in await blocks(world)
+
+
+async def test_of_a_fork_behind_the_checkpoint_those_tell_who_go_on_from_it(world: World) -> None:
+    await submit(world, of_line(world, "one", 5, log("t1", 5), log("t2", 6)))
+    late = of_line(world, "one", 5, gone(6, 6), over=[("one", 1, 6, 6)])
+    await handed_over(world)
+    await submit(world, late)
+    assert await blocks(world) == [(5, False), (6, False)]
+    await submit(world, of_line(world, "two", 7, gone(6, 6)))
+    assert await blocks(world) == [(5, False), (6, False), (6, True)]
 
 
 async def test_what_one_process_sends_late_since_its_news_overtook_it_counts(world: World) -> None:
