@@ -161,7 +161,7 @@ async def page_news(
     loops: list[Loop] = []
     senders = [PageSender(db, "webhook", hooks.carry, most=_HOOKS_AT_ONCE, now=clock.now)]
     if mailer is not None:
-        mails = PageMails(mailer, public_url=public_url)
+        mails = PageMails(keyring, mailer, public_url=public_url)
         senders.append(PageSender(db, "mail", mails.carry, most=_MAILS_AT_ONCE, now=clock.now))
         if mailer.confirms:
             confirmations = Confirmations(db, mailer, public_url=public_url)

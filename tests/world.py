@@ -25,6 +25,7 @@ from collector.ingest.writer import Submission
 from collector.services import assignments, outside_mails, password_links, users
 from collector.services.receiving import key_hash
 from collector.services.rule_watch import Watch
+from collector.services.status_pages_subscribers import opened_link_key
 from collector.storage.db import Db
 from collector.sweeper import heartbeats as late
 from collector.sweeper.certificates import Certificates
@@ -539,10 +540,10 @@ async def _subscribers(here: Everything, path: str, parts: list[str]) -> None:
     nothing = {"preferences": {"incidents": False, "maintenance": False}}
     await here.made(f"{path}/subscribers", {**hook, **nothing})
     await here.probes.run("UPDATE status_subscribers SET verified_at = now() WHERE email = 'one@example.com'")
-    for row in await here.probes.fetch("SELECT id, email, link_key FROM status_subscribers"):
-        here.links[f"manage {row['email']}"] = statuspage_links.managing(row["link_key"], row["id"])
-        confirming = statuspage_links.confirming(row["link_key"], row["id"], here.api.clock())
-        here.links[f"confirm {row['email']}"] = confirming
+    for row in await here.probes.fetch("SELECT id, email, sealed_link_key AS sealed FROM status_subscribers"):
+        key = opened_link_key(here.api.deps.keyring, here.api.team_id, row["id"], row["sealed"], None)
+        here.links[f"manage {row['email']}"] = statuspage_links.managing(key, row["id"])
+        here.links[f"confirm {row['email']}"] = statuspage_links.confirming(key, row["id"], here.api.clock())
 
 
 async def _news(here: Everything) -> None:

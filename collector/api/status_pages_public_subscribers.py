@@ -66,7 +66,9 @@ async def begin(request: web.Request) -> web.Response:
         return _page(subscription.asking(view, found.place, words, bad=email[:_LONGEST]), 400)
     if not request.app[ASKERS].admit(network(address(request)), time.monotonic()):
         return _page(subscription.asking(view, found.place, words, fault=words.too_often), 429)
-    await service.begin(at_hand.db, view.page.team_id, view.page.id, email, words.tag, at_hand.now())
+    await service.begin(
+        at_hand.db, at_hand.keyring, view.page.team_id, view.page.id, email, words.tag, at_hand.now()
+    )
     return _page(subscription.sent(view, found.place, words, email))
 
 
@@ -90,7 +92,7 @@ async def choose(request: web.Request) -> web.Response:
     preferences = {name: name in sent for name in ("incidents", "maintenance")}
     components = [id_ for text in sent.get("component", []) if (id_ := ids.read("comp", text))]
     at_hand, text = deps(request), request.match_info["token"]
-    found = await service.choose(at_hand.db, text, preferences, components, at_hand.now())
+    found = await service.choose(at_hand.db, at_hand.keyring, text, preferences, components, at_hand.now())
     return await _shown(request, found, subscription.saved)
 
 
@@ -116,9 +118,8 @@ async def _with_link(
     gone: int = 404,
 ) -> web.Response:
     at_hand = deps(request)
-    return await _shown(
-        request, await deed(at_hand.db, request.match_info["token"], at_hand.now()), draw, gone
-    )
+    found = await deed(at_hand.db, at_hand.keyring, request.match_info["token"], at_hand.now())
+    return await _shown(request, found, draw, gone)
 
 
 async def _shown(

@@ -7,9 +7,11 @@ from collector.channels.mailer import Mailer
 from collector.channels.message import Undelivered
 from collector.channels.page_mail import Body, Envelope, Links
 from collector.core import statuspage_links
+from collector.core.seal import Keyring
 from collector.core.statuspage_news import next_mail
 from collector.delivery import page_texts
 from collector.delivery.page_sender import Outcome
+from collector.services.status_pages_subscribers import opened_link_key
 from collector.storage.status_pages_news import Letter
 from shared import ids
 
@@ -17,9 +19,10 @@ from shared import ids
 class PageMails:
     """*mailer* is nobody else's: alerts do not wait behind ten thousand subscribers for its connections."""
 
-    __slots__ = ("_mailer", "_public_url")
+    __slots__ = ("_keyring", "_mailer", "_public_url")
 
-    def __init__(self, mailer: Mailer, *, public_url: str) -> None:
+    def __init__(self, keyring: Keyring, mailer: Mailer, *, public_url: str) -> None:
+        self._keyring = keyring
         self._mailer = mailer
         self._public_url = public_url
 
@@ -45,9 +48,14 @@ class PageMails:
         return Outcome(None if refused[to].lasting else wait, f"the address was refused: {refused[to].code}")
 
     def _links(self, letter: Letter) -> Links:
-        manage = statuspage_links.managing(letter.link_key, letter.subscriber_id)
+        manage = statuspage_links.managing(self._link_key(letter), letter.subscriber_id)
         mine = f"{self._public_url}/subscriptions/{manage}"
         return Links(f"{self._public_url}/status/{letter.slug}", mine, f"{mine}/unsubscribe")
+
+    def _link_key(self, letter: Letter) -> bytes:
+        return opened_link_key(
+            self._keyring, letter.team_id, letter.subscriber_id, letter.sealed_link_key, letter.link_key
+        )
 
     def _envelope(self, letter: Letter, to: str) -> Envelope:
         incident, page = letter.incident_id, ids.show("sp", letter.page_id)
@@ -67,5 +75,5 @@ class PageMails:
             return page_texts.told(letter, links)
         if letter.verified_at is not None or letter.asked_at is None:
             return page_texts.reminding(letter, links)
-        token = statuspage_links.confirming(letter.link_key, letter.subscriber_id, letter.asked_at)
+        token = statuspage_links.confirming(self._link_key(letter), letter.subscriber_id, letter.asked_at)
         return page_texts.confirming(letter, f"{self._public_url}/subscriptions/{token}/confirm")

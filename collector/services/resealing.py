@@ -1,8 +1,12 @@
-"""Another key: what older ones sealed is sealed anew with the first, until nothing needs them any more."""
+"""Another key: what older ones sealed is sealed anew with the first, until nothing needs them any more.
+
+What earlier versions kept open is sealed first.
+"""
 
 from enum import Enum
 
 from collector.core.seal import Keyring
+from collector.services.status_pages_subscribers import seal_link_keys
 from collector.storage import sealed, secret_keys
 from collector.storage.db import Db
 from collector.storage.sealed import COLUMNS, Value
@@ -20,6 +24,8 @@ class Progress(Enum):
 
 async def some(db: Db, keyring: Keyring) -> Progress:
     """Seal a few values anew. Raises Unsealable for one that does not open."""
+    if await _unsealed(db, keyring):
+        return Progress.MORE
     older = [kid for kid in keyring.keys if kid != keyring.first]
     if not older:
         return Progress.NOTHING
@@ -34,6 +40,14 @@ async def some(db: Db, keyring: Keyring) -> Progress:
                 return Progress.MORE
     await _let_go(db, keyring)
     return Progress.DONE
+
+
+async def _unsealed(db: Db, keyring: Keyring) -> bool:
+    """Seal a few values that earlier versions kept open. Were there any?"""
+    async with db.transaction() as tx:
+        if await secret_keys.newest(tx) != keyring.first.hex():
+            return False
+        return await seal_link_keys(tx, keyring, _AT_ONCE) > 0
 
 
 async def _let_go(db: Db, keyring: Keyring) -> None:

@@ -84,7 +84,7 @@ async def add(
         page = there(await status_pages.lock(tx, who.team_id, page_id))
         said = asked_for(Fields, body, {})
         asked, columns = await _columns(tx, page, said)
-        warnings, row = said.warnings, replace(new(page, now), email=_small(asked.email), **columns)
+        warnings, row = said.warnings, replace(new(keyring, page, now), email=_small(asked.email), **columns)
         if asked.webhook_url is not None:
             return await _add_webhook(tx, keyring, who, page, row, asked, warnings)
         before = await table.with_email(tx, who.team_id, page_id, row.email or "")
@@ -112,15 +112,17 @@ async def ask(tx: Tx, row: Subscriber, now: datetime) -> tuple[Subscriber, bool]
     return row, True
 
 
-def new(page: Page, now: datetime) -> Subscriber:
+def new(keyring: Keyring, page: Page, now: datetime) -> Subscriber:
     """One who has nothing yet, and hears of everything."""
+    id_ = ids.uuid7()
     return Subscriber(
         team_id=page.team_id,
-        id=ids.uuid7(),
+        id=id_,
         page_id=page.id,
         email=None,
         sealed_hook=None,
-        link_key=secrets.token_bytes(_SECRET_BYTES),
+        link_key=None,
+        sealed_link_key=_sealed_link_key(keyring, page.team_id, id_, secrets.token_bytes(_SECRET_BYTES)),
         asked_at=None,
         by_form=False,
         language="en",
@@ -173,13 +175,44 @@ def opened(keyring: Keyring, team_id: int, id_: UUID, sealed: bytes) -> dict[str
     return found
 
 
+def link_key(keyring: Keyring, row: Subscriber) -> bytes:
+    """What signs the links in a subscriber's mails. Raises Unsealable."""
+    return opened_link_key(keyring, row.team_id, row.id, row.sealed_link_key, row.link_key)
+
+
+def opened_link_key(
+    keyring: Keyring, team_id: int, id_: UUID, sealed: bytes | None, plain: bytes | None
+) -> bytes:
+    """The same of the two columns where it may lie."""
+    if sealed is None:
+        return plain or b""
+    return keyring.open(sealed, _place(team_id, id_, "sealed_link_key"))
+
+
+async def seal_link_keys(tx: Tx, keyring: Keyring, limit: int) -> int:
+    """Seal some of the keys that earlier versions kept open: the links in mails already sent stay good."""
+    found = await table.unsealed(tx, limit)
+    sealed = {
+        (row.team_id, row.id): _sealed_link_key(keyring, row.team_id, row.id, row.link_key)
+        for row in found
+        if row.link_key is not None
+    }
+    if sealed:
+        await table.seal_link_keys(tx, sealed)
+    return len(sealed)
+
+
+def _sealed_link_key(keyring: Keyring, team_id: int, id_: UUID, key: bytes) -> bytes:
+    return keyring.seal(key, _place(team_id, id_, "sealed_link_key"))
+
+
 def _sealed(keyring: Keyring, row: Subscriber, asked: Fields) -> bytes:
     plain = {"url": asked.webhook_url, "signingSecret": asked.signing_secret}
     return keyring.seal(orjson.dumps(plain), _place(row.team_id, row.id))
 
 
-def _place(team_id: int, id_: UUID) -> Place:
-    return Place(team_id, "status_subscribers", id_, "sealed_hook")
+def _place(team_id: int, id_: UUID, column: str = "sealed_hook") -> Place:
+    return Place(team_id, "status_subscribers", id_, column)
 
 
 async def _add_webhook(

@@ -9,8 +9,9 @@ from uuid import UUID
 import structlog
 
 from collector.core import statuspage_links
+from collector.core.seal import Keyring
 from collector.core.statuspage_links import Link
-from collector.services.status_pages_subscribers import ask, new
+from collector.services.status_pages_subscribers import ask, link_key, new
 from collector.storage import status_pages, status_pages_components
 from collector.storage import status_pages_subscribers as table
 from collector.storage.db import Db, Tx
@@ -48,7 +49,9 @@ class Subscription:
         return self.row.email or ""
 
 
-async def begin(db: Db, team_id: int, page_id: UUID, email: str, language: str, now: datetime) -> None:
+async def begin(
+    db: Db, keyring: Keyring, team_id: int, page_id: UUID, email: str, language: str, now: datetime
+) -> None:
     """Send a mail about the subscription to an address, if it is time for one. The same for any address."""
     async with db.transaction() as tx:
         page = await status_pages.lock(tx, team_id, page_id)
@@ -59,27 +62,27 @@ async def begin(db: Db, team_id: int, page_id: UUID, email: str, language: str, 
             if await table.asked_since(tx, team_id, page_id, now - _HOUR) >= MOST_ASKED:
                 log.warning("a status page has too many who subscribe to it", page=page.slug)
                 return
-            row = replace(new(page, now), email=email.lower(), by_form=True, language=language)
+            row = replace(new(keyring, page, now), email=email.lower(), by_form=True, language=language)
             await table.insert(tx, row)
         await ask(tx, row, now)
 
 
-async def find(db: Db, text: str, now: datetime) -> Subscription | None:
+async def find(db: Db, keyring: Keyring, text: str, now: datetime) -> Subscription | None:
     """What a link leads to; None where it is no whole link, or what it led to has ended."""
     async with db.transaction() as tx:
-        return await _find(tx, text, now)
+        return await _find(tx, keyring, text, now)
 
 
-async def lasting(db: Db, text: str, now: datetime) -> Subscription | None:
+async def lasting(db: Db, keyring: Keyring, text: str, now: datetime) -> Subscription | None:
     """As `find`, but not for one that confirms."""
-    found = await find(db, text, now)
+    found = await find(db, keyring, text, now)
     return found if found and found.lasts else None
 
 
-async def confirm(db: Db, text: str, now: datetime) -> Subscription | None:
+async def confirm(db: Db, keyring: Keyring, text: str, now: datetime) -> Subscription | None:
     """As `find`, and from now on news are sent there, unless the link is over. Only by one that confirms."""
     async with db.transaction() as tx:
-        found = await _find(tx, text, now)
+        found = await _find(tx, keyring, text, now)
         if found is None or found.lasts:
             return None
         if found.over or found.row.verified_at is not None:
@@ -90,11 +93,16 @@ async def confirm(db: Db, text: str, now: datetime) -> Subscription | None:
 
 
 async def choose(
-    db: Db, text: str, preferences: Mapping[str, bool], components: Sequence[UUID], now: datetime
+    db: Db,
+    keyring: Keyring,
+    text: str,
+    preferences: Mapping[str, bool],
+    components: Sequence[UUID],
+    now: datetime,
 ) -> Subscription | None:
     """As `find`, with other wishes; components that the page has not are left out."""
     async with db.transaction() as tx:
-        found = await _find(tx, text, now)
+        found = await _find(tx, keyring, text, now)
         if found is None or not found.lasts:
             return None
         known = {id_ for id_, _ in found.components}
@@ -107,20 +115,23 @@ async def choose(
         return replace(found, row=row)
 
 
-async def leave(db: Db, text: str, now: datetime) -> Subscription | None:
+async def leave(db: Db, keyring: Keyring, text: str, now: datetime) -> Subscription | None:
     """As `find`, and it has ended."""
     async with db.transaction() as tx:
-        found = await _find(tx, text, now)
+        found = await _find(tx, keyring, text, now)
         if found is None or not found.lasts:
             return None
         await table.delete(tx, found.row.team_id, found.row.page_id, found.row.id)
         return found
 
 
-async def _find(tx: Tx, text: str, now: datetime) -> Subscription | None:
+async def _find(tx: Tx, keyring: Keyring, text: str, now: datetime) -> Subscription | None:
     link: Link | None = statuspage_links.read(text)
     row = await table.with_link(tx, link.subscriber_id) if link else None
-    if link is None or row is None or row.email is None or not statuspage_links.holds(link, row.link_key):
+    if link is None or row is None or row.email is None:
+        return None
+    key = link_key(keyring, row)
+    if not statuspage_links.holds(link, key):
         return None
     page = await status_pages.get(tx, row.team_id, row.page_id)
     if page is None:
@@ -130,7 +141,7 @@ async def _find(tx: Tx, text: str, now: datetime) -> Subscription | None:
         row,
         page,
         text,
-        statuspage_links.managing(row.link_key, row.id),
+        statuspage_links.managing(key, row.id),
         statuspage_links.is_over(link, now),
         [(one.id, one.name) for one in components],
     )

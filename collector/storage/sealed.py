@@ -30,6 +30,7 @@ COLUMNS = (
     Column("monitors", "secrets", "team_id", "id::text"),
     Column("channels", "secrets", "team_id", "id::text"),
     Column("status_subscribers", "sealed_hook", "team_id", "id::text"),
+    Column("status_subscribers", "sealed_link_key", "team_id", "id::text"),
     Column("authorities", "sealed_key", "0", "encode(fingerprint, 'hex')"),
     Column("idempotency_keys", "answer", "team_id", "encode(key, 'hex')"),
 )

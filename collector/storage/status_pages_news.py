@@ -48,7 +48,8 @@ class Letter:
     news_id: UUID | None
     email: str | None = field(repr=False)
     sealed_hook: bytes | None = field(repr=False)
-    link_key: bytes = field(repr=False)
+    link_key: bytes | None = field(repr=False)
+    sealed_link_key: bytes | None = field(repr=False)
     verified_at: datetime | None
     asked_at: datetime | None
     language: str
@@ -184,7 +185,7 @@ async def claim(tx: Tx, via: Via, limit: int) -> list[Letter]:
             RETURNING l.*
         )
         SELECT l.team_id, l.id, l.attempt, l.subscriber_id, l.news_id,
-               s.email, s.sealed_hook, s.link_key, s.verified_at, s.asked_at, s.language,
+               s.email, s.sealed_hook, s.link_key, s.sealed_link_key, s.verified_at, s.asked_at, s.language,
                p.id AS page_id, p.name AS page_name, p.slug,
                n.occasion, u.id AS update_id, u.status AS phase, u.message, u.at,
                i.id AS incident_id, i.title, i.severity, i.scheduled_start, i.scheduled_end,

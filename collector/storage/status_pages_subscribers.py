@@ -1,6 +1,6 @@
 """Who is told by mail of what a status page tells."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from uuid import UUID
@@ -12,8 +12,9 @@ from collector.storage.db import Tx
 class Subscriber:
     """*email* is in small letters, None where there is a *sealed_hook* (its URL and signing secret, sealed).
 
-    *components* empty: all of the page's; *link_key* signs the links in mails; *asked_at*: when the last mail
-    about the subscription was queued; *by_form*: subscribed on the page.
+    *components* empty: all of the page's; *sealed_link_key* signs the links in mails, *link_key* where it
+    is not sealed yet; *asked_at*: when the last mail about the subscription was queued; *by_form*: subscribed
+    on the page.
     """
 
     team_id: int
@@ -21,7 +22,8 @@ class Subscriber:
     page_id: UUID
     email: str | None
     sealed_hook: bytes | None
-    link_key: bytes = field(repr=False)
+    link_key: bytes | None = field(repr=False)
+    sealed_link_key: bytes | None
     asked_at: datetime | None
     by_form: bool
     language: str
@@ -117,6 +119,32 @@ async def webhooks(tx: Tx, team_id: int, page_id: UUID) -> int:
 
 async def delete(tx: Tx, team_id: int, page_id: UUID, id_: UUID) -> None:
     await tx.execute(f"DELETE FROM status_subscribers WHERE {_OF_PAGE} AND id = $3", team_id, page_id, id_)
+
+
+async def unsealed(tx: Tx, limit: int) -> list[Subscriber]:
+    """Some whose `link_key` is not sealed, locked; rows that others hold are left out."""
+    rows = await tx.fetch(
+        f"""
+        SELECT {_NAMES} FROM status_subscribers WHERE link_key IS NOT NULL
+        LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED
+        """,
+        limit,
+    )
+    return [Subscriber(**row) for row in rows]
+
+
+async def seal_link_keys(tx: Tx, sealed: Mapping[tuple[int, UUID], bytes]) -> None:
+    """Write the sealed keys of the links in place of the open ones."""
+    await tx.execute(
+        """
+        UPDATE status_subscribers s SET sealed_link_key = u.sealed, link_key = NULL
+        FROM unnest($1::int[], $2::uuid[], $3::bytea[]) AS u (team_id, id, sealed)
+        WHERE s.team_id = u.team_id AND s.id = u.id AND s.link_key IS NOT NULL
+        """,
+        [team_id for team_id, _ in sealed],
+        [id_ for _, id_ in sealed],
+        list(sealed.values()),
+    )
 
 
 async def asked_since(tx: Tx, team_id: int, page_id: UUID, since: datetime) -> int:

@@ -16,7 +16,7 @@ _SAID = {
 
 
 class Resealing:
-    """`turn` does a few values; nothing at all where there is only one key."""
+    """`turn` does a few values; with only one key those alone that are not sealed yet."""
 
     def __init__(self, db: Db, keyring: Keyring) -> None:
         self._db = db

@@ -10,11 +10,17 @@ from urllib.parse import urlencode
 import pytest
 
 from collector.channels.mailer import Mailer
-from collector.services import status_pages_subscriptions
+from collector.core import statuspage_links
+from collector.core.seal import Keyring
+from collector.services import resealing, status_pages_subscriptions
+from collector.services.bootstrap import check_keys
+from collector.services.resealing import Progress
 from collector.web import status_words
 from collector.web.subscription_words import words_of
+from shared.tokens import new_key
 from tests.api.client import Answer, Api
 from tests.api.conftest import PUBLIC_URL
+from tests.api.monitors import rows
 from tests.delivery.page_ground import SENDER, at_work, drained, mails
 from tests.mailbox import Mailbox, mailbox
 
@@ -49,7 +55,7 @@ async def seen(api: Api, path: str, **headers: str) -> Answer:
 
 
 async def mailed(api: Api, box: Mailbox) -> None:
-    async with at_work(mails(api.deps.db, box.url())):
+    async with at_work(mails(api.deps.db, box.url(), keyring=api.deps.keyring)):
         await drained(api.deps.db)
 
 
@@ -66,6 +72,44 @@ async def subscribed(api: Api, box: Mailbox) -> str:
     path = await link(api, box, "/confirm")
     assert (await sent(api, path)).status == 200
     return (await link(api, box, "/unsubscribe")).removesuffix("/unsubscribe")
+
+
+async def test_with_the_database_alone_nobody_can_make_a_link(api: Api, box: Mailbox) -> None:
+    await page(api)
+    good = (await subscribed(api, box)).rpartition("/")[2]
+
+    [row] = await rows(api, "SELECT * FROM status_subscribers")
+    keys = [value for value in row.values() if isinstance(value, bytes)]
+    assert keys
+    assert good not in [statuspage_links.managing(key, row["id"]) for key in keys]
+
+
+async def test_links_in_mails_of_earlier_versions_work_before_and_after_their_keys_are_sealed(
+    api: Api, box: Mailbox
+) -> None:
+    await page(api)
+    await subscribed(api, box)
+    db, keyring, key = api.deps.db, api.deps.keyring, bytes(range(32))
+    await rows(api, "UPDATE status_subscribers SET link_key = $1, sealed_link_key = NULL", key)
+    [row] = await rows(api, "SELECT id FROM status_subscribers")
+    path = f"/subscriptions/{statuspage_links.managing(key, row['id'])}"
+    assert (await seen(api, path)).status == 200
+
+    newer = new_key()
+    other = Keyring.parse(newer)
+    both = Keyring(keys={**keyring.keys, **other.keys}, first=other.first)
+    await check_keys(db, keyring, api.clock())
+    assert await resealing.some(db, keyring) is Progress.MORE
+    [sealed] = await rows(api, "SELECT link_key, sealed_link_key FROM status_subscribers")
+    assert sealed["link_key"] is None
+    assert (await seen(api, path)).status == 200
+
+    await check_keys(db, both, api.clock())
+    while await resealing.some(db, both) is Progress.MORE:
+        pass
+    found = await status_pages_subscriptions.find(db, other, path.rpartition("/")[2], api.clock())
+    assert found is not None
+    assert found.email == ADDRESS
 
 
 async def verified(api: Api, page_id: str) -> list[bool]:

@@ -34,7 +34,7 @@ async def page(api: Api) -> dict[str, Any]:
 
 async def link(api: Api, box: Mailbox, end: str) -> str:
     """Of the newest mail, the link that ends so, at the server of this test."""
-    async with at_work(mails(api.deps.db, box.url())):
+    async with at_work(mails(api.deps.db, box.url(), keyring=api.deps.keyring)):
         await drained(api.deps.db)
     found = re.findall(rf"{PUBLIC_URL}(/subscriptions/\S+)", box.mails[-1].part("plain"))
     return api.url + next(str(path) for path in found if path.endswith(end))

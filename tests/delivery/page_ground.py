@@ -10,6 +10,7 @@ from uuid import UUID
 
 from collector.channels.mailer import Mailer
 from collector.core.access import Actor
+from collector.core.seal import Keyring
 from collector.delivery.page_mails import PageMails
 from collector.delivery.page_sender import PageSender
 from collector.services import status_pages, status_pages_incidents, status_pages_subscribers
@@ -19,7 +20,7 @@ from collector.storage.db import Db
 from collector.storage.status_pages import Page
 from shared.clock import utc_now
 from shared.loop import forever
-from tests.delivery.ground import PUBLIC_URL, make_team
+from tests.delivery.ground import KEYRING, PUBLIC_URL, make_team
 from tests.mailbox import Mailbox
 
 SENDER = "Example <status@example.com>"
@@ -39,7 +40,7 @@ async def subscribe(db: Db, page: Page, emails: Sequence[str], **more: Any) -> l
     """Those addresses, confirmed."""
     rows = [
         replace(
-            status_pages_subscribers.new(page, utc_now()),
+            status_pages_subscribers.new(KEYRING, page, utc_now()),
             email=email,
             **{"verified_at": utc_now(), "asked_at": utc_now(), **more},
         )
@@ -63,8 +64,8 @@ async def update(db: Db, who: Actor, page: Page, id_: UUID, status: str, **body:
     await status_pages_incidents.update(db, who, page.id, id_, body, utc_now())
 
 
-def mails(db: Db, url: str, most: int = 8, **mailer: Any) -> PageSender:
-    carrier = PageMails(Mailer(url, SENDER, **mailer), public_url=PUBLIC_URL)
+def mails(db: Db, url: str, most: int = 8, keyring: Keyring = KEYRING, **mailer: Any) -> PageSender:
+    carrier = PageMails(keyring, Mailer(url, SENDER, **mailer), public_url=PUBLIC_URL)
     return PageSender(db, "mail", carrier.carry, most=most, now=utc_now)
 
 

@@ -243,7 +243,8 @@ async def test_every_column_that_looks_sealed_is_in_the_table(db: Db) -> None:
             """
         )
 
-    by_name = {(row["table_name"], row["column_name"]) for row in rows}
+    # That one is a hash.
+    by_name = {(row["table_name"], row["column_name"]) for row in rows} - {("mail_addresses", "secret")}
     assert by_name | {("idempotency_keys", "answer")} == {(column.table, column.name) for column in COLUMNS}
 
 

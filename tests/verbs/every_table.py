@@ -27,7 +27,7 @@ _VALUES: Final[dict[str, str]] = {
     "timestamp without time zone": "'infinity'",
 }
 # Where constraints want something else of two columns together.
-_OWN: Final = {("status_subscribers", "email"): "NULL"}
+_OWN: Final = {("status_subscribers", name): "NULL" for name in ("email", "link_key")}
 
 
 async def fill(connection: Connection, order: list[str], keyring: Keyring) -> None:
