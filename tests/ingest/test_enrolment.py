@@ -1,6 +1,7 @@
 """Who may come in: join tokens, certificates and their ends, over the real link to a real collector."""
 
 import asyncio
+import re
 import stat
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -13,6 +14,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+from structlog.testing import capture_logs
 
 from collector.core import authority as rules
 from collector.core.access import operator, system
@@ -40,6 +42,7 @@ from tests.ingest.peer import (
 from tests.pki import certified, channel
 
 DAY = timedelta(days=1)
+JOINING_S = 60.0
 
 
 @pytest.fixture
@@ -352,8 +355,17 @@ async def test_a_deleted_token_joins_nobody(collector: Collector, tmp_path: Path
     [known] = await join_tokens.list_(collector.db, collector.team_id)
     await join_tokens.delete(collector.db, system(collector.team_id), known.id)
 
-    with pytest.raises(CannotStart, match="no such join token"):
-        await keeper(collector, tmp_path, token).begin()
+    with capture_logs() as logs:
+        joining = asyncio.wait_for(keeper(collector, tmp_path, token).begin(), JOINING_S)
+        [end] = await asyncio.gather(joining, return_exceptions=True)
+
+    # A status may lose its details on the way: the collector's log has the reason in any case.
+    said = "\n".join([repr(end), *map(str, logs)])
+    assert isinstance(end, CannotStart), said
+    assert re.search("no such join token|UNAUTHENTICATED$", str(end)), said
+    assert any(line.get("reason", "").startswith("no such join token") for line in logs), said
+    assert not (tmp_path / "certificate.pem").exists()
+    assert await collector.fetch("SELECT FROM probes") == []
 
 
 async def test_revoking_cuts_a_live_stream_at_another_collector(db: Db, collector: Collector) -> None:
