@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Final
 
 LONGEST_S: Final = 10.0
-# A check that went on for so long at a stretch, and used so much of a processor, will not end: the longest
+# A check that went on for so long at a stretch, and computed nearly all the time, will not end: the longest
 # step of one takes a tenth of that. So a new start comes before others are given what this probe had.
 LONGEST_IN_A_CHECK_S: Final = 2.5
-_USED_IN_A_CHECK_S: Final = 0.7
+_USED_IN_A_CHECK_S: Final = 2.0
 _TICK_S: Final = 0.5
 # Who wakes so late himself can say nothing of others: the machine slept, or is out of breath.
 _LATE_S: Final = 1.5
