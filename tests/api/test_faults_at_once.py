@@ -23,8 +23,8 @@ CREATED: list[tuple[str, dict[str, Any], set[str]]] = [
         {"type": "tcp", "config": {"host": "a"}, "dependsOn": [MONITOR]},
         {"name", "port", "dependsOn[0]"},
     ),
-    ("/v1/monitors", GAS, {"name", "thresholds", "rpcUrl"}),
-    ("/v1/monitors", {"type": "gas_price", "config": {}}, {"name", "chain", "rpcUrl", "thresholds"}),
+    ("/v1/monitors", GAS, {"name", "thresholds"}),
+    ("/v1/monitors", {"type": "gas_price", "config": {}}, {"name", "chain", "thresholds"}),
     (
         "/v1/monitors",
         {
@@ -75,7 +75,7 @@ CREATED: list[tuple[str, dict[str, Any], set[str]]] = [
         "/v1/status-pages",
         {
             "name": "",
-            "domain": "tocsin.example.com",
+            "domain": "no domain",
             "components": [{"name": "a", "monitorId": MONITOR}, {"monitorId": MONITOR}, 3],
         },
         {
@@ -116,7 +116,7 @@ CHANGED: list[tuple[str, dict[str, Any], set[str]]] = [
     ("/v1/alert-rules/{rule}", {"name": "", "channels": [CHANNEL]}, {"name", "channels[0]"}),
     ("/v1/alert-channels/{channel}", {"name": "", "config": WEBHOOK}, {"name", "monitors[0]"}),
     ("/v1/maintenance-windows/{window}", {"name": "", "monitors": [MONITOR]}, {"name", "monitors[0]"}),
-    ("/v1/status-pages/{page}", {"name": "", "domain": "tocsin.example.com"}, {"name", "domain"}),
+    ("/v1/status-pages/{page}", {"name": "", "domain": "no domain"}, {"name", "domain"}),
     (
         "/v1/status-pages/{page}/components/{component}",
         {"name": "", "monitorId": MONITOR},
