@@ -8,7 +8,8 @@ from dataclasses import fields, is_dataclass
 from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
-from shared.kinds.fields import HidesPassword, Secret
+from shared.kinds.fields import HidesSecrets, Secret
+from shared.url_secrets import query_secrets
 
 # Of these headers the values are everybody's, and an answer is unreadable without them.
 OPEN_HEADERS: Final = frozenset(
@@ -44,7 +45,7 @@ def _of_record(record: Any) -> Iterator[str]:
     hints = get_type_hints(type(record), include_extras=True)
     for field in fields(record):
         value, marks = getattr(record, field.name), _marks(hints[field.name])
-        if any(isinstance(mark, HidesPassword) for mark in marks) and isinstance(value, str):
+        if any(isinstance(mark, HidesSecrets) for mark in marks) and isinstance(value, str):
             yield from _of_url(value)
         if is_dataclass(value) and not isinstance(value, type):
             yield from _of_record(value)
@@ -77,6 +78,7 @@ def _of_header(value: str) -> Iterator[str]:
 
 
 def _of_url(url: str) -> Iterator[str]:
+    yield from query_secrets(url)
     try:
         parts = urlsplit(url)
     except ValueError:

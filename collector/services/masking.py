@@ -1,20 +1,18 @@
 """Secrets as a read-only caller sees them, and what becomes of a masked one that is sent back."""
 
-import re
 from collections.abc import Mapping
 from itertools import zip_longest
 from typing import Any
 
 from collector.services._shapes import members, shape
+from shared import url_secrets
 from shared.kinds import secret_fields
-from shared.kinds.fields import HidesPassword, Secret
+from shared.kinds.fields import HidesSecrets, Secret
 
-_MASK = "********"
+_MASK = url_secrets.MASK
 _SHOWN = 4
 # Of a shorter text four characters would be too much of it.
 _LONG_ENOUGH = 8
-# Of a URL: what stands before its password, and the password.
-_PASSWORD = re.compile(r"^(\w+://[^/?#:]*:)([^/?#]*)@")
 
 
 def mask(text: str) -> str:
@@ -34,10 +32,10 @@ def masked(cls: Any, config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def hides(cls: Any, config: Mapping[str, Any]) -> dict[str, str]:
-    """The URLs in *config* (JSON of *cls*) that have a password, without it."""
-    marked = (name for name, member in members(cls).items() if shape(member.hint).mark(HidesPassword))
+    """The URLs in *config* (JSON of *cls*) that have secrets, without them."""
+    marked = (name for name, member in members(cls).items() if shape(member.hint).mark(HidesSecrets))
     urls = ((name, config[name]) for name in marked if isinstance(config.get(name), str))
-    return {name: _PASSWORD.sub(rf"\g<1>{_MASK}@", url) for name, url in urls if _PASSWORD.match(url)}
+    return {name: shown for name, url in urls if (shown := url_secrets.masked(url)) != url}
 
 
 def open_parts(cls: Any, config: Mapping[str, Any]) -> dict[str, Any]:
@@ -84,10 +82,7 @@ def _kept_list(sent: list[Any], old: list[Any]) -> list[Any]:
 def _unmasked(sent: str, old: str) -> str:
     if sent.startswith(_MASK) and sent == mask(old):
         return old
-    now, before = _PASSWORD.match(sent), _PASSWORD.match(old)
-    if now and before and now[2] == _MASK:
-        return now[1] + before[2] + sent[now.end(2) :]
-    return sent
+    return url_secrets.restored(sent, old)
 
 
 def _masked(hint: Any, value: Any) -> Any:

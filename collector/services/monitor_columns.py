@@ -55,19 +55,14 @@ async def columns(
     tx: Tx, keyring: Keyring, key: tuple[int, UUID], settings: Settings, kind: Kind, now: datetime
 ) -> dict[str, Any]:
     """What is written of a monitor; *key* is its team and its id."""
-    team_id, id_ = key
-    stored = monitor_fields.stored(kind)
-    opened = open_parts(type(kind), stored)
-    config, secrets = split(
-        keyring, stored, secret_fields(type(kind)) | opened.keys(), sealed_at(team_id, id_)
-    )
+    config, secrets = split_config(keyring, key, type(kind), monitor_fields.stored(kind))
     wanted = settings.locations
     if wanted is None:
-        wanted = await probes.served(tx, team_id, now) or [DEFAULT_LOCATION]
+        wanted = await probes.served(tx, key[0], now) or [DEFAULT_LOCATION]
     parents = (ids.read("mon", text) for text in settings.depends_on)
     return {
         "name": settings.name,
-        "config": {**config, **opened},
+        "config": config,
         "secrets": secrets,
         "interval_s": settings.interval,
         "timeout_s": settings.timeout,
@@ -83,6 +78,15 @@ async def columns(
         "runbook_url": settings.runbook_url,
         **receiving.settled(kind),
     }
+
+
+def split_config(
+    keyring: Keyring, key: tuple[int, UUID], cls: type[Kind], stored: Mapping[str, Any]
+) -> tuple[dict[str, Any], bytes | None]:
+    """A configuration of *cls* as what may be read of it, and its secrets sealed."""
+    opened = open_parts(cls, stored)
+    config, secrets = split(keyring, stored, secret_fields(cls) | opened.keys(), sealed_at(*key))
+    return {**config, **opened}, secrets
 
 
 def changed(before: Monitor, written: Mapping[str, Any], *, same_config: bool) -> set[str]:

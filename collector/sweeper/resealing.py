@@ -1,9 +1,9 @@
-"""After a change of keys: seals anew what older keys sealed, so that they can be dropped."""
+"""Seals anew what older keys sealed, so that they can be dropped, and what earlier versions kept open."""
 
 import structlog
 
 from collector.core.seal import Keyring
-from collector.services import resealing
+from collector.services import resealing, url_sealing
 from collector.services.resealing import Progress
 from collector.storage.db import Db
 
@@ -16,16 +16,20 @@ _SAID = {
 
 
 class Resealing:
-    """`turn` does a few values; with only one key those alone that are not sealed yet."""
+    """`turn` does a few values; with only one key those alone that lie open."""
 
     def __init__(self, db: Db, keyring: Keyring) -> None:
         self._db = db
         self._keyring = keyring
         self._before = Progress.NOTHING
+        # The last monitor whose URL was looked at; None: all were, once.
+        self._monitor: int | None = 0
 
     async def turn(self) -> bool:
         progress = await resealing.some(self._db, self._keyring)
         if progress is not self._before and progress is not Progress.NOTHING:
             log.info(_SAID[progress], key=self._keyring.first.hex())
         self._before = progress
-        return progress is Progress.MORE
+        if self._monitor is not None:
+            self._monitor = await url_sealing.some(self._db, self._keyring, self._monitor)
+        return progress is Progress.MORE or self._monitor is not None

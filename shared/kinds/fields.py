@@ -19,8 +19,8 @@ class Secret:
 
 
 @dataclass(frozen=True, slots=True)
-class HidesPassword:
-    """Marks a URL that is open but for its password, which is encrypted at rest and masked."""
+class HidesSecrets:
+    """Marks a URL that is open but for its `shared.url_secrets`, which are encrypted at rest and masked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from annotated_types import Interval, MaxLen, MinLen, Predicate
 
 from shared.assertions import Assertion
 from shared.client_certificate import chain_fault, key_fault
-from shared.kinds.fields import HidesPassword, JsonText, LeavesOut, Says, Secret, is_host
+from shared.kinds.fields import HidesSecrets, JsonText, LeavesOut, Says, Secret, is_host
 
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 HttpVersion = Literal["1.1", "2", "3"]
@@ -136,7 +136,7 @@ class Http:
         MaxLen(8192),
         Predicate(is_url),
         Says("must be an http or https URL"),
-        HidesPassword(),
+        HidesSecrets(),
     ]
     method: Method = "GET"
     headers: Headers = field(default_factory=dict)
@@ -157,7 +157,7 @@ class Http:
         MaxLen(2048),
         Predicate(lambda text: not text or is_proxy(text)),
         Says("must be the URL of a proxy: http, https, socks5 or socks5h, a host, a port"),
-        HidesPassword(),
+        HidesSecrets(),
     ] = None
 
     def faults(self) -> dict[str, str]:

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from annotated_types import MaxLen, MinLen, Predicate
 
-from shared.kinds.fields import Says, Secret, is_host
+from shared.kinds.fields import HidesSecrets, Says, Secret, is_host
 from shared.kinds.http import Headers
 
 
@@ -34,6 +34,7 @@ class WebSocket:
         MaxLen(8192),
         Predicate(is_websocket),
         Says("must be a ws or wss URL, in ASCII and without a login"),
+        HidesSecrets(),
     ]
     headers: Headers = field(default_factory=dict)
     verify_tls: bool = True

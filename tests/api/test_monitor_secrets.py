@@ -1,5 +1,7 @@
 """Secrets of monitors: sealed where they lie, masked for who may only read, kept when a mask comes back."""
 
+import pytest
+
 from tests.api.client import Api
 from tests.api.monitors import URL, make, rows, shown
 
@@ -46,6 +48,30 @@ async def test_a_password_in_a_url_is_sealed_and_shown_to_writers_alone(api: Api
 
     await api.put(f"/v1/monitors/{id_}", item)
     assert (await shown(api, id_))["revision"] == 1
+    await api.put(f"/v1/monitors/{id_}", {"config": {"url": hidden.replace("a=1", "a=2")}})
+    assert (await shown(api, id_))["config"]["url"] == url.replace("a=1", "a=2")
+
+
+@pytest.mark.parametrize(("type_", "scheme"), [("http", "https"), ("websocket", "wss")])
+async def test_secrets_in_the_query_of_a_url_are_sealed_and_shown_to_writers_alone(
+    api: Api, type_: str, scheme: str
+) -> None:
+    url = f"{scheme}://shop.example.com/?api_key=correct-horse&a=1"
+    hidden = url.replace("correct-horse", "********")
+    id_ = await make(api, type=type_, config={"url": url})
+
+    stored = (await rows(api, "SELECT * FROM monitors"))[0]
+    assert stored["config"]["url"] == hidden
+    assert b"correct-horse" not in stored["secrets"]
+    assert (await shown(api, id_))["config"]["url"] == url
+    reader = await api.reader()
+    assert (await shown(reader, id_))["config"]["url"] == hidden
+    for path in ("/v1/monitors", "/v1/export"):
+        assert b"correct-horse" not in (await reader.get(path)).body
+    made = await rows(api, "SELECT payload::text AS payload FROM events")
+    assert made
+    assert not any("correct-horse" in row["payload"] for row in made)
+
     await api.put(f"/v1/monitors/{id_}", {"config": {"url": hidden.replace("a=1", "a=2")}})
     assert (await shown(api, id_))["config"]["url"] == url.replace("a=1", "a=2")
 

@@ -20,7 +20,7 @@ MONITOR = {
     "name": "shop",
     "type": "http",
     "config": {
-        "url": f"https://robot:{MARK}-password@shop.example.com/",
+        "url": f"https://robot:{MARK}-password@shop.example.com/?api_key={MARK}-query",
         "headers": {"Authorization": f"Bearer {MARK}-header"},
         "body": f"key={MARK}-body",
         "auth": {"type": "basic", "username": "robot", "password": f"{MARK}-basic"},

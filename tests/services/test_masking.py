@@ -54,12 +54,32 @@ def test_a_mask_that_comes_back_keeps_what_was_there() -> None:
         ("https://a:b@c.example/?to=https://d:e@f", "https://a:********@c.example/?to=https://d:e@f"),
         ("https://c.example/?to=https://d:e@f", "https://c.example/?to=https://d:e@f"),
         ("https://:secret@[::1]:80?x@y", "https://:********@[::1]:80?x@y"),
+        ("https://a.example/?api_key=s3cret&page=2#top", "https://a.example/?api_key=********&page=2#top"),
+        ("https://a.example?X-Api-Key=s3=t&b", "https://a.example?X-Api-Key=********&b"),
+        ("wss://a.example/?access%5Ftoken=s%20t", "wss://a.example/?access%5Ftoken=********"),
+        (
+            "https://a.example/?token=one&token=two&sig=",
+            "https://a.example/?token=********&token=********&sig=",
+        ),
+        ("https://a:b@c.example/?sig=s", "https://a:********@c.example/?sig=********"),
+        ("https://a.example/?monkey=s&q=token=t#token=u", "https://a.example/?monkey=s&q=token=t#token=u"),
     ],
 )
-def test_of_a_url_the_password_is_hidden(url: str, shown: str) -> None:
+def test_of_a_url_the_secrets_are_hidden(url: str, shown: str) -> None:
     assert masked(Http, {"url": url}) == {"url": shown}
     assert kept({"url": shown}, {"url": url}) == {"url": url}
-    assert kept({"url": shown + "/new"}, {"url": url}) == {"url": url + "/new"}
+    assert kept({"url": shown + "&new"}, {"url": url}) == {"url": url + "&new"}
+
+
+def test_masks_in_a_query_keep_what_has_the_same_name() -> None:
+    old = {"url": "https://a.example/?token=one&token=two&key=three"}
+
+    def sent(query: str) -> str:
+        return str(kept({"url": f"https://b.example/new?{query}"}, old)["url"]).partition("?")[2]
+
+    assert sent("key=********&page=2&token=********") == "key=three&page=2&token=one"
+    assert sent("token=new&token=********") == "token=new&token=two"
+    assert sent("sig=********&q=********") == "sig=********&q=********"
 
 
 def test_masks_in_lists_are_matched_by_their_place_and_else_wherever_they_were() -> None:

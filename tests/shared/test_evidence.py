@@ -124,6 +124,10 @@ def test_all_that_a_configuration_hides_is_hidden() -> None:
     assert body_of("text/html", *texts) == "text/html"
     form = Http(url="https://example.com/", body="a=form-secret&b=2")
     assert body_of("form-secret", *secret_texts(form)) == HIDDEN
+    query = Http(url="https://example.com/?api_key=query%20secret&page=seven")
+    assert body_of("for query secret, query%20secret: seven", *secret_texts(query)) == (
+        f"for {HIDDEN}, {HIDDEN}: seven"
+    )
     assert secret_texts(Tcp(host="example.com", port=1)) == ()
 
 

@@ -12,9 +12,11 @@ from collector.core.access import system
 from collector.core.seal import Keyring, Place, Unsealable
 from collector.services import authority, channels, monitors
 from collector.services.bootstrap import bootstrap, check_keys
+from collector.services.monitor_columns import whole_config
 from collector.services.monitors import Means
 from collector.services.signals import Signals
 from collector.storage import idempotency
+from collector.storage import monitors as table
 from collector.storage.db import Db
 from collector.storage.idempotency import Kept, Keyed
 from collector.storage.sealed import COLUMNS
@@ -167,6 +169,23 @@ async def test_it_goes_on_while_secrets_are_changed(db: Db) -> None:
 
     plain = await opened(db, await start(db, NEW))
     assert all(any(f"{SECRET} {id_}".encode() in one for one in plain) for id_ in ids)
+
+
+async def test_secrets_in_urls_that_earlier_versions_kept_open_are_sealed(db: Db) -> None:
+    team = await fill(db, OLD, count=3)
+    keyring, url = ring(OLD), f"https://shop.example.com/?api_key={SECRET}"
+    async with db.transaction() as tx:
+        await tx.execute("UPDATE monitors SET config = config || jsonb_build_object('url', $1::text)", url)
+        before = await table.all_(tx, team)
+
+    assert await settle(db, keyring) == 2
+
+    async with db.connection() as tx:
+        after = await table.all_(tx, team)
+    assert [one.config["url"] for one in after] == [url.replace(SECRET, "********")] * 3
+    wanted = {"url": url, "headers": {"X-Key": SECRET}}
+    assert all(whole_config(keyring, one).items() >= wanted.items() for one in after)
+    assert [one.revision for one in after] == [one.revision for one in before]
 
 
 async def test_with_one_key_there_is_nothing_to_do(db: Db) -> None:

@@ -1,0 +1,110 @@
+"""What of a URL is secret: its password, and the values in its query whose names say so."""
+
+import re
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator
+from typing import Final
+from urllib.parse import unquote, unquote_plus
+
+MASK: Final = "********"
+# What stands before the password, and the password.
+_PASSWORD: Final = re.compile(r"^(\w+://[^/?#:]*:)([^/?#]*)@")
+_QUERY: Final = re.compile(r"^(\w+://[^?#]*\?)([^#]*)", re.DOTALL)
+_REST: Final = re.compile(r"[^a-z0-9]")
+# In small letters, without what stands between words.
+_NAMES: Final = frozenset(
+    {
+        "accesskey",
+        "accesstoken",
+        "apikey",
+        "apisecret",
+        "apitoken",
+        "appkey",
+        "appsecret",
+        "auth",
+        "authkey",
+        "authorization",
+        "authtoken",
+        "bearer",
+        "bearertoken",
+        "clientsecret",
+        "credential",
+        "credentials",
+        "hmac",
+        "idtoken",
+        "jwt",
+        "key",
+        "pass",
+        "passphrase",
+        "passwd",
+        "password",
+        "privatekey",
+        "pwd",
+        "refreshtoken",
+        "secret",
+        "secretkey",
+        "securitytoken",
+        "sessiontoken",
+        "sig",
+        "sign",
+        "signature",
+        "subscriptionkey",
+        "token",
+        "xamzsecuritytoken",
+        "xamzsignature",
+        "xapikey",
+        "xgoogsignature",
+    }
+)
+
+
+def masked(url: str) -> str:
+    """*url* with a mask in place of each of its secrets; their names, its host and its path show."""
+    return _each_value(_PASSWORD.sub(rf"\g<1>{MASK}@", url), lambda _name, _value: MASK)
+
+
+def restored(sent: str, old: str) -> str:
+    """*sent* with the secrets of *old* where a mask stands for one of the same name."""
+    now, before = _PASSWORD.match(sent), _PASSWORD.match(old)
+    if now and before and now[2] == MASK:
+        sent = now[1] + before[2] + sent[now.end(2) :]
+    known: defaultdict[str, deque[str]] = defaultdict(deque)
+    for name, value in _secrets(old):
+        known[name].append(value)
+
+    def known_or(name: str, value: str) -> str:
+        was = known[name].popleft() if known[name] else value
+        return was if value == MASK else value
+
+    return _each_value(sent, known_or)
+
+
+def query_secrets(url: str) -> Iterator[str]:
+    """The secret values of its query, as they stand there and as they are meant."""
+    for _, value in _secrets(url):
+        yield from dict.fromkeys((value, unquote(value), unquote_plus(value)))
+
+
+def _secrets(url: str) -> Iterator[tuple[str, str]]:
+    """Names and values, as they are written."""
+    found = _QUERY.match(url)
+    for part in found[2].split("&") if found else ():
+        name, _, value = part.partition("=")
+        if _is_secret(name, value):
+            yield name, value
+
+
+def _each_value(url: str, change: Callable[[str, str], str]) -> str:
+    """*url* with each secret value of its query changed."""
+    found = _QUERY.match(url)
+    if found is None:
+        return url
+    parts = []
+    for part in found[2].split("&"):
+        name, _, value = part.partition("=")
+        parts.append(f"{name}={change(name, value)}" if _is_secret(name, value) else part)
+    return found[1] + "&".join(parts) + url[found.end() :]
+
+
+def _is_secret(name: str, value: str) -> bool:
+    return value != "" and _REST.sub("", unquote_plus(name).lower()) in _NAMES
