@@ -413,3 +413,20 @@ async def test_what_another_set_keeps_is_referred_to_by_its_key_and_not_made_twi
 @pytest.mark.parametrize("name", ["", " ", 7, None, "a b", "x" * 101])
 async def test_a_set_has_a_name(api: Api, name: object) -> None:
     assert list(await refused(api, monitors=[SHOP], set=name)) == ["set"]
+
+
+async def test_a_location_that_no_probe_serves_is_warned_about_when_planned_made_and_changed(
+    api: Api,
+) -> None:
+    def warned(name: str) -> list[str]:
+        return [f"monitor shop: location {name} has no probe: nothing checks from there yet"]
+
+    planned = await applied(api, plan=True, monitors=[{**SHOP, "locations": ["mars"]}])
+    made = await applied(api, monitors=[{**SHOP, "locations": ["mars"]}])
+    changed = await applied(api, monitors=[{**SHOP, "locations": ["moon"]}])
+
+    assert [planned["warnings"], made["warnings"], changed["warnings"]] == [
+        warned("mars"),
+        warned("mars"),
+        warned("moon"),
+    ]
