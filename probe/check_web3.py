@@ -136,6 +136,8 @@ def _demand(config: Mapping[str, Any]) -> None:
     except (TypeError, AttributeError) as error:
         msg = f"a field is missing, or of another shape: {error}"
         raise ValueError(msg) from None
+    if config["subType"] != "bridge" and not config.get("rpcUrl"):
+        raise ValueError("rpcUrl is empty: name a node with --rpc-url")
 
 
 def _told(one: Finding) -> dict[str, Any]:

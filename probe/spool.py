@@ -145,11 +145,15 @@ class Spool:
                 fresh.seen(self._boot_us(), segment.age_us(self._boot_us()))
 
     def confirm(self, wall_us: int) -> None:
-        """A collector's clock shows *wall_us*: what is left of earlier lives is as old as both clocks say."""
+        """A collector's clock shows *wall_us*: what is left of earlier lives is as old as both clocks say.
+
+        What is too old is dropped before any of it is sent.
+        """
         wall_us = min(wall_us, self.wall_us())
         for segment in self._unconfirmed:
             segment.seen(self._boot_us(), max(0, wall_us - segment.wall_us))
         self._unconfirmed.clear()
+        self._expire()
 
     def _load(self, path: Path, *, patient: bool) -> Segment | None:
         """The segment in *path* if there is something in it. Raises OSError while one is *patient*."""

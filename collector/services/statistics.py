@@ -113,7 +113,7 @@ async def _live(
 
 
 def _month_known(rolled: Recent, live: Iterable[Rollup]) -> bool:
-    return rolled.known_ms[2] > 0 or any(row.known_ms or row.good or row.failed for row in live)
+    return rolled.known_ms[2] > 0 or any(row.known_ms for row in live)
 
 
 def _last_day(rolled: Recent, since: datetime) -> Rollup:

@@ -78,7 +78,7 @@ async def test_what_happened_in_the_last_blocks_is_read_on_a_real_chain() -> Non
     [
         (["tarot"], "invalid choice: 'tarot'"),
         (["gas_price", "--chain", "1", "--high", "5"], "rpcUrl is empty"),
-        (["gas_price", "--chain", "nowhere", "--high", "5", "--rpc-url", "http://a/"], "nowhere"),
+        (["gas_price", "--chain", "0", "--high", "5", "--rpc-url", "http://a/"], "no chain has the id 0"),
         (["gas_price", "--chain", "1", "--rpc-url", "http://a/"], "lacks thresholds"),
         (["gas_price", "--chain", "1", "--rpc-url", "ftp://a/", "--high", "5"], "rpcUrl must be"),
         (["gas_price", "--chain", "1", "--rpc-url", "http://a/", "--high", "x"], "'x'"),
