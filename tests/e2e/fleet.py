@@ -1,12 +1,13 @@
 """Several collectors over one database and several probes, each a process of its own, driven from outside."""
 
+import asyncio
 import os
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,17 +39,21 @@ class Part:
 
     def start(self) -> None:
         self.home.mkdir(parents=True, exist_ok=True)
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("TOCSIN_")}
-        told = {f"TOCSIN_{name}": value for name, value in self.settings.items()}
         with (self.home / "log").open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "shared.command", self.role],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env=kept | told | {"TOCSIN_DATA_DIR": str(self.home)},
+                env=self.environment(self.settings),
                 cwd=Path(__file__).parents[2],
             )
+
+    def environment(self, settings: Mapping[str, str]) -> dict[str, str]:
+        """Of a process in this directory with these TOCSIN_ variables."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("TOCSIN_")}
+        told = {f"TOCSIN_{name}": value for name, value in settings.items()}
+        return kept | told | {"TOCSIN_DATA_DIR": str(self.home)}
 
     def send(self, number: signal.Signals) -> None:
         assert self.process is not None
@@ -111,17 +116,23 @@ class Fleet:
             assert collector.process.poll() is None, collector.log[-4000:]
             assert time.monotonic() < deadline, collector.log[-4000:]
 
-    async def probe(self, location: str, *collectors: Part, **settings: str) -> Part:
-        """Start one more, which knows these collectors in this order."""
+    async def probe(self, location: str, *collectors: Part, operators: bool = False, **settings: str) -> Part:
+        """Start one more, which knows these collectors in this order.
+
+        *operators*: it serves every team; otherwise it is the team's own.
+        """
         workers = int(settings.get("WORKERS", "1"))
-        asked = {"location": location, "uses": workers}
-        token = await self.made("/v1/probe-tokens", asked, at=collectors[0])
+        if operators:
+            token = await asyncio.to_thread(self._operators_token, location, collectors[0])
+        else:
+            asked = {"location": location, "uses": workers}
+            token = (await self.made("/v1/probe-tokens", asked, at=collectors[0]))["token"]
         made = Part(
             "probe",
             self.directory / f"probe-{len(self.probes) + 1}",
             {
                 "COLLECTOR": ",".join(each.settings["GRPC_LISTEN"] for each in collectors),
-                "JOIN_TOKEN": token["token"],
+                "JOIN_TOKEN": token,
                 "CANARIES": "none",
                 **settings,
             },
@@ -129,6 +140,21 @@ class Fleet:
         self.probes.append(made)
         made.start()
         return made
+
+    def _operators_token(self, location: str, beside: Part) -> str:
+        """What the operator's command prints."""
+        settings = {name: beside.settings[name] for name in ("DATABASE_URL", "SECRET_KEY")}
+        command = [sys.executable, "-m", "shared.command", "probe-token", "create", "--location", location]
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            check=True,
+            text=True,
+            timeout=60,
+            env=beside.environment(settings),
+            cwd=Path(__file__).parents[2],
+        )
+        return done.stdout.strip()
 
     async def call(self, method: str, path: str, body: Any = None, *, at: Part | None = None) -> Any:
         """Status and body."""

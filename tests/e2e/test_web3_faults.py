@@ -98,7 +98,8 @@ async def nodes(database_url: str, directory: Path, here: Chain, elsewhere: Chai
         settings = {"RPC_URLS": f"31337={url_of(default)}"}
         made = await stack.enter_async_context(stage(database_url, directory, **settings))
         metrics = f"127.0.0.1:{free_port()}"
-        await made.fleet.probe("eu", made.fleet.collectors[0], LOG_LEVEL="debug", METRICS_LISTEN=metrics)
+        collector = made.fleet.collectors[0]
+        await made.fleet.probe("eu", collector, operators=True, LOG_LEVEL="debug", METRICS_LISTEN=metrics)
         yield Nodes(made, here, here.deploy("Zoo"), default, wrong, good)
 
 

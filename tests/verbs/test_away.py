@@ -14,9 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from collector.storage import dump
-from collector.verbs import migrate, operator
-from shared.command import main
 from tests.ports import free_port
 from tests.test_shapes import ROOT, tree
 
@@ -34,53 +31,56 @@ COMMANDS = (
 )
 
 
-@pytest.fixture
-def settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
-    monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name.startswith("TOCSIN_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("TOCSIN_SECRET_KEY", KEY)
-    return monkeypatch
+# As `tocsin`, but so much less patient that a test need not wait.
+SOON = """
+import sys
+from collector.storage import dump
+from collector.verbs import migrate, operator
+from shared.command import main
+dump.BRIEFLY_S = migrate.BRIEFLY_S = operator.BRIEFLY_S = float(sys.argv[1])
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+def away(url: str, directory: Path, *argv: str, patience_s: float = 0.3) -> str:
+    """What a command says that finds no database at *url*."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TOCSIN_")}
+    done = subprocess.run(
+        [sys.executable, "-c", SOON, str(patience_s), *argv],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=directory,
+        env=kept | {"PYTHONPATH": str(ROOT), "TOCSIN_SECRET_KEY": KEY, "TOCSIN_DATABASE_URL": url},
+    )
+    assert done.returncode == 1
+    return done.stderr
 
 
 @pytest.mark.parametrize("argv", COMMANDS, ids=lambda argv: argv[0])
-def test_it_gives_up_and_says_where_it_asked(
-    argv: tuple[str, ...], settings: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for module in (dump, migrate, operator):
-        settings.setattr(module, "BRIEFLY_S", 0.3)
+def test_it_gives_up_and_says_where_it_asked(argv: tuple[str, ...], tmp_path: Path) -> None:
     port = free_port()
-    settings.setenv("TOCSIN_DATABASE_URL", f"postgresql://user:SEEDED@127.0.0.1:{port}/x")
 
-    assert main([*argv, "--log-level", "error"]) == 1
+    said = away(f"postgresql://user:SEEDED@127.0.0.1:{port}/x", tmp_path, *argv, "--log-level", "error")
 
-    said = capsys.readouterr().err
     assert said.startswith(f"tocsin: the database is away: 127.0.0.1:{port}: ")
     assert said.count("\n") == 1
     assert "SEEDED" not in said
 
 
-def test_a_name_that_does_not_resolve_is_named(
-    settings: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    settings.setattr(migrate, "BRIEFLY_S", 2.0)
-    settings.setenv("TOCSIN_DATABASE_URL", "postgresql://user@db.invalid:5432/x")
+def test_a_name_that_does_not_resolve_is_named(tmp_path: Path) -> None:
+    said = away("postgresql://user@db.invalid:5432/x", tmp_path, "migrate", patience_s=2.0)
 
-    assert main(["migrate"]) == 1
-
-    assert "the database is away: db.invalid:5432: " in capsys.readouterr().err
+    assert "the database is away: db.invalid:5432: " in said
 
 
-def test_a_file_is_applied_by_the_same_way(
-    settings: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    settings.setattr(operator, "BRIEFLY_S", 0.3)
-    settings.setenv("TOCSIN_DATABASE_URL", f"postgresql://user@127.0.0.1:{free_port()}/x")
-    Path("all.yaml").write_text("monitors: []\n")
+def test_a_file_is_applied_by_the_same_way(tmp_path: Path) -> None:
+    (tmp_path / "all.yaml").write_text("monitors: []\n")
 
-    assert main(["apply", "-f", "all.yaml"]) == 1
+    said = away(f"postgresql://user@127.0.0.1:{free_port()}/x", tmp_path, "apply", "-f", "all.yaml")
 
-    assert "tocsin: the database is away: " in capsys.readouterr().err
+    assert "tocsin: the database is away: " in said
 
 
 @contextmanager

@@ -10,4 +10,4 @@ CREATE TABLE mail_addresses (
     PRIMARY KEY (team_id, address)
 );
 CREATE INDEX mail_addresses_due ON mail_addresses (due_at) WHERE due_at IS NOT NULL;
-CREATE UNIQUE INDEX mail_addresses_secret ON mail_addresses (secret);
+CREATE INDEX mail_addresses_secret ON mail_addresses (secret);
