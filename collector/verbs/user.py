@@ -4,6 +4,8 @@ import argparse
 import getpass
 import secrets
 import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from collector.services import password_links, team, users
 from collector.verbs.operator import ground, operators
@@ -17,13 +19,16 @@ _GENERATED_BYTES = 15
 
 def main(argv: list[str]) -> int:
     """Print the link, or take the password from the terminal or from stdin."""
-    own, settings = begin_with(_parser(), CopySettings, argv)
+    own, settings = begin_with(_parser(), CopySettings, argv, _lacks)
     if own.deed == "setup-link":
         print(run(_link(settings, own.email, own.team)))  # noqa: T201 - the answer
         return 0
-    if own.email is None:
-        raise BadSettings("EMAIL: is required: whose password is it?")
     return _passwd(own, operators(settings))
+
+
+def _lacks(given: Mapping[str, Any]) -> Iterator[str]:
+    if given.get("deed") == "passwd" and not given.get("email"):
+        yield "EMAIL: is required: whose password is it?"
 
 
 def _passwd(own: argparse.Namespace, settings: OperatorSettings) -> int:
