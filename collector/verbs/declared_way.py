@@ -14,11 +14,11 @@ from collector.services.declared_shape import Ground
 from collector.services.domains import Own
 from collector.services.monitors import Means
 from collector.services.signals import Signals
-from collector.verbs.operator import ground
+from collector.verbs.operator import ground, operators
 from shared import rpc_urls, trust
 from shared.clock import utc_now
 from shared.errors import Conflict, Invalid, Unavailable
-from shared.settings import DeclaredSettings, OperatorSettings
+from shared.settings import DeclaredSettings
 
 # Longer than the service takes before it gives up.
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=300, connect=10)
@@ -31,7 +31,7 @@ async def apply(settings: DeclaredSettings, team_name: str | None, body: Mapping
     """What changed, or would, as the API tells it. Raises Invalid and other errors of the API."""
     if settings.url is not None:
         return await _called(settings, "POST", "/v1/apply", body)
-    async with ground(_operators(settings)) as here:
+    async with ground(operators(settings)) as here:
         means, where = await _means(here.db, here.keyring, settings, team_name)
         outcome = await declared.apply(means, where.who, body, utc_now, own=where.own)
         await means.signals.turn()
@@ -43,7 +43,7 @@ async def export(settings: DeclaredSettings, team_name: str | None) -> dict[str,
     """What the team has, by section."""
     if settings.url is not None:
         return await _called(settings, "GET", "/v1/export", None)
-    async with ground(_operators(settings)) as here:
+    async with ground(operators(settings)) as here:
         _, where = await _means(here.db, here.keyring, settings, team_name)
         return await declared_export.export(where)
 
@@ -63,16 +63,6 @@ async def _means(db: Any, keyring: Any, settings: DeclaredSettings, name: str | 
     allowed = plans(None, None, monitors=settings.max_monitors, channels=settings.max_channels)
     means = Means(db, keyring, Signals(db), settings.min_interval, who, nodes, allowed[found.plan])
     return means, Ground(means, who, Own(settings.public_url, settings.hosts or ()), utc_now())
-
-
-def _operators(settings: DeclaredSettings) -> OperatorSettings:
-    return OperatorSettings(
-        data_dir=settings.data_dir,
-        database_url=settings.database_url,
-        secret_key=settings.secret_key,
-        log_format=settings.log_format,
-        log_level=settings.log_level,
-    )
 
 
 async def _called(

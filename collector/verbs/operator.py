@@ -15,7 +15,7 @@ from collector.storage.migrate import migrate
 from shared.clock import utc_now
 from shared.command import begin_with
 from shared.errors import BadSettings
-from shared.settings import Check, CopySettings, OperatorSettings
+from shared.settings import Check, CopySettings, DeclaredSettings, OperatorSettings, TeamSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def read(
     return begin_with(parser, OperatorSettings, argv, check)
 
 
-def operators(settings: CopySettings) -> OperatorSettings:
+def operators(settings: CopySettings | DeclaredSettings | TeamSettings) -> OperatorSettings:
     """The part of them that leads to the database."""
     return OperatorSettings(
         data_dir=settings.data_dir,

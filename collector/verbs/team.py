@@ -7,11 +7,11 @@ from typing import Final
 
 from collector.services import team, validation
 from collector.services.team import First
-from collector.verbs.operator import ground
+from collector.verbs.operator import ground, operators
 from collector.verbs.stopping import run
 from shared.command import begin_with
 from shared.setting_table import TABLE
-from shared.settings import OperatorSettings, TeamSettings
+from shared.settings import TeamSettings
 
 _OPEN: Final = (
     "tocsin: this team's checks and webhooks may reach private addresses, those of this machine too. "
@@ -64,16 +64,6 @@ def _field(name: str) -> Callable[[str], str]:
 
 
 async def _create(settings: TeamSettings, name: str, plan: str, email: str, *, again: bool) -> str:
-    async with ground(_operators(settings)) as here:
+    async with ground(operators(settings)) as here:
         made = await team.create(here.db, name, plan, email, here.now, again=again)
     return made.token
-
-
-def _operators(settings: TeamSettings) -> OperatorSettings:
-    return OperatorSettings(
-        data_dir=settings.data_dir,
-        database_url=settings.database_url,
-        secret_key=settings.secret_key,
-        log_format=settings.log_format,
-        log_level=settings.log_level,
-    )
