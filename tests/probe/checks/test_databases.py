@@ -2,7 +2,6 @@
 
 import hashlib
 import random
-import select
 import socket
 import struct
 from collections.abc import AsyncIterator
@@ -20,6 +19,7 @@ from shared.kinds import load
 from shared.results import Outcome, Status
 from tests.probe import targets
 from tests.probe.dialogues import Script, plays
+from tests.probe.net.proxies import relay
 from tests.probe.targets import shut_port, target
 
 LOGIN: dict[str, Any] = {"username": "alerts", "password": "correct horse"}
@@ -241,18 +241,13 @@ async def test_one_that_closes_stalls_or_refuses_is_down(net: Net, type_: str, p
     assert refused.error == f"connect: refused by 127.0.0.1:{port}"
 
 
-def relay(path: str) -> targets.Behaviour:
-    """To what listens on the socket at *path*."""
+def to_socket(path: str) -> targets.Behaviour:
+    """Relays to what listens on the socket at *path*."""
 
     def behave(sock: socket.socket) -> None:
-        with socket.socket(socket.AF_UNIX) as inner:
-            inner.connect(path)
-            while True:
-                for ready in select.select([sock, inner], [], [])[0]:
-                    data = ready.recv(65_536)
-                    if not data:
-                        return
-                    (inner if ready is sock else sock).sendall(data)
+        inner = socket.socket(socket.AF_UNIX)
+        inner.connect(path)
+        relay(sock, inner)
 
     return behave
 
@@ -266,7 +261,7 @@ async def test_a_real_postgresql_lets_one_in_by_its_password_only(net: Net, data
     try:
         trusting = await owner.fetchval("SELECT bool_or(auth_method = 'trust') FROM pg_hba_file_rules")
         await owner.execute(f"CREATE ROLE {role} LOGIN PASSWORD 'correct horse'")
-        with target(relay(f"{folder}/.s.PGSQL.{place.port or 5432}")) as server:
+        with target(to_socket(f"{folder}/.s.PGSQL.{place.port or 5432}")) as server:
             stranger = await check(net, "postgres", server.port, **config)
             good = await check(
                 net, "postgres", server.port, **config, username=role, password="correct horse"

@@ -1,10 +1,11 @@
 """Proxies on loopback that pass on every byte, every end and every reset as it comes."""
 
-import select
+import selectors
 import socket
 import struct
 from base64 import b64encode
 from contextlib import suppress
+from typing import cast
 
 from tests.probe import targets
 from tests.probe.targets import Behaviour
@@ -64,16 +65,20 @@ def http(seen: list[str], *, login: tuple[str, str] | None = None) -> Behaviour:
 
 def relay(client: socket.socket, server: socket.socket) -> None:
     """Until both have ended, or one is reset."""
-    ways = {client: server, server: client}
-    with server:
+    # select() itself refuses descriptors from 1,024 on.
+    with server, selectors.DefaultSelector() as readable:
+        readable.register(client, selectors.EVENT_READ, server)
+        readable.register(server, selectors.EVENT_READ, client)
         try:
-            while ways:
-                for one in select.select(list(ways), [], [])[0]:
-                    data = one.recv(65_536)
+            while readable.get_map():
+                for key, _ in readable.select():
+                    source, sink = cast("socket.socket", key.fileobj), key.data
+                    data = source.recv(65_536)
                     if data:
-                        ways[one].sendall(data)
+                        sink.sendall(data)
                     else:
-                        ways.pop(one).shutdown(socket.SHUT_WR)
+                        readable.unregister(source)
+                        sink.shutdown(socket.SHUT_WR)
         except (ConnectionResetError, BrokenPipeError):
             for one in (client, server):
                 with suppress(OSError):
