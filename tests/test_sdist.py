@@ -36,7 +36,13 @@ def test_the_source_distribution_builds_a_whole_wheel(tmp_path: Path) -> None:
     with tarfile.open(built("build_sdist", clone, tmp_path / "source")) as archive:
         archive.extractall(tmp_path, filter="data")
         names = {name.partition("/")[2] for name in archive.getnames()}
-    assert {"protos/build.py", "locks/run.txt", "deploy/Containerfile", "README.md"} <= names
+    assert {
+        "protos/build.py",
+        "locks/run.txt",
+        "deploy/Containerfile",
+        "README.md",
+        "docs/operations.md",
+    } <= names
     assert not [name for name in names if name.startswith("tests")]
 
     (source,) = tmp_path.glob("tocsin-*")

@@ -1,0 +1,98 @@
+"""README, CHANGELOG, docs/ and the other pages name only what exists, and keep to their lengths."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from shared.setting_table import TABLE
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+FOLDERS = ("collector", "probe", "shared", "tests", "docs", "deploy", "protos", "locks", ".ci")
+FENCE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+CODE = re.compile(r"`([^`\n]+)`")
+LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+PLACE = re.compile(
+    rf"^(?:{'|'.join(map(re.escape, FOLDERS))})/[\w./<>*-]*$|^[\w./<>*-]+/[\w.<>*-]+\.(?:py|sql|proto|j2)$"
+)
+
+name = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+
+
+def places(text: str) -> Iterator[str]:
+    """The repository's paths in *text*, in code spans and in blocks; ``<word>`` stands for any name."""
+    words = [word for span in CODE.findall(FENCE.sub("", text)) for word in span.split()]
+    words += [word.strip("`'\"(),;:") for block in FENCE.findall(text) for word in block.split()]
+    return (word for word in words if PLACE.match(word))
+
+
+def anchors(page: Path) -> set[str]:
+    """The places in *page* that a link may name, as forges make them from headings."""
+    headings = HEADING.findall(FENCE.sub("", page.read_text()))
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@name
+def test_every_path_that_a_page_names_is_there(page: Path) -> None:
+    named = {re.sub(r"<[^>]*>", "*", place) for place in places(page.read_text())}
+    assert [place for place in sorted(named) if not any(ROOT.glob(place.rstrip("/")))] == []
+
+
+@name
+def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
+    lost = []
+    for link in LINK.findall(FENCE.sub("", page.read_text())):
+        file, _, anchor = link.partition("#")
+        to = (page.parent / file).resolve() if file else page
+        if "://" in link or not to.exists() or (anchor and anchor not in anchors(to)):
+            lost.append(link)
+    assert lost == []
+
+
+@name
+def test_every_setting_and_command_that_a_page_names_exists(page: Path) -> None:
+    text = page.read_text()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    verbs = set(project["entry-points"]["tocsin.verbs"])
+    goals = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    words = FENCE.findall(text) + CODE.findall(FENCE.sub("", text))
+    code = "\n".join(words)
+
+    settings = {f"TOCSIN_{setting.upper()}" for setting in TABLE}
+    assert set(re.findall(r"\bTOCSIN_[A-Z_]*[A-Z]\b", code)) - settings == set()
+    assert set(re.findall(r"(?:^|\|\s*|;\s*)tocsin ([a-z-]+)", code, re.MULTILINE)) - verbs == set()
+    assert {
+        goal for line in re.findall(r"^make ([a-z -]+)", code, re.MULTILINE) for goal in line.split()
+    } <= goals
+
+
+def test_every_page_of_the_docs_is_found_from_the_readme() -> None:
+    found, ahead = set(), [ROOT / "README.md"]
+    while ahead:
+        page = ahead.pop()
+        if page not in found:
+            found.add(page)
+            links = (link.partition("#")[0] for link in LINK.findall(FENCE.sub("", page.read_text())))
+            ahead += [(page.parent / link).resolve() for link in links if link.endswith(".md")]
+    assert set(PAGES) - found == set()
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text()) <= 6000
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("see `shared/ids.py` and `make run`", ["shared/ids.py"]),
+        ("`collector/<feature>/core/`", ["collector/<feature>/core/"]),
+        ("```\nprobe/checks/  a file a kind\n```", ["probe/checks/"]),
+        ("shared/ids.py in words, `/srv/status`, `.../feed.atom`", []),
+    ],
+)
+def test_paths_are_found_in_code_alone(text: str, named: list[str]) -> None:
+    assert list(places(text)) == named
