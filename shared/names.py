@@ -54,6 +54,10 @@ class ForgetfulResolver(aiodns.DNSResolver):
             self._emptying = None
         super().cancel()
 
+    async def close(self) -> None:
+        self.cancel()
+        await super().close()
+
     def _heard(
         self, answer: "asyncio.Future[pycares.AddrInfoResult] | asyncio.Future[pycares.DNSResult]"
     ) -> None:

@@ -39,7 +39,7 @@ class HostResolver(AbstractResolver):
             raise OSError(None, "DNS lookup failed") from error
 
     async def close(self) -> None:
-        self._names.cancel()
+        await self._names.close()
 
 
 def _result(host: str, port: int, node: pycares.AddrInfoNode) -> ResolveResult:

@@ -6,6 +6,7 @@ import ssl
 import time
 from collections.abc import AsyncIterator
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 import trustme
@@ -25,6 +26,7 @@ from tests.receiver import (
     stall,
 )
 
+OPEN_FILES = Path("/proc/self/fd")
 BIG = b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n" + b"x" * 1_000_000
 
 
@@ -243,3 +245,15 @@ async def test_many_at_a_time_are_no_trouble(transport: Transport) -> None:
         answers = await asyncio.gather(*(post(transport, receiver.url()) for _ in range(200)))
 
     assert {each.status for each in answers} == {200}
+
+
+async def test_a_closed_way_out_leaves_no_file_open() -> None:
+    """Its resolver has a thread, a poll and a pipe of its own, which end a moment after it is closed."""
+    ways = [Transport(allow_private=True) for _ in range(10)]
+    while_open = len(list(OPEN_FILES.iterdir()))
+    for way in ways:
+        await way.close()
+
+    async with asyncio.timeout(10):
+        while len(list(OPEN_FILES.iterdir())) > while_open - 20:
+            await asyncio.sleep(0.01)
