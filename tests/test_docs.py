@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import shared
 from shared.setting_table import TABLE
 
 ROOT = Path(__file__).parent.parent
@@ -83,6 +84,12 @@ def test_every_page_of_the_docs_is_found_from_the_readme() -> None:
 
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text()) <= 6000
+
+
+def test_the_changelog_begins_with_this_version_and_keeps_its_lines_short() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text()
+    assert re.findall(r"^## (.+)$", text, re.MULTILINE)[0] == shared.__version__
+    assert [line for line in text.splitlines() if len(line) > 110] == []
 
 
 @pytest.mark.parametrize(
