@@ -9,6 +9,7 @@ import pytest
 
 import shared
 from shared.setting_table import TABLE
+from shared.settings import UpSettings, load
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -69,6 +70,19 @@ def test_every_setting_and_command_that_a_page_names_exists(page: Path) -> None:
     assert {
         goal for line in re.findall(r"^make ([a-z -]+)", code, re.MULTILINE) for goal in line.split()
     } <= goals
+
+
+def test_the_settings_file_that_is_shown_is_taken_as_it_stands(tmp_path: Path) -> None:
+    (shown,) = re.findall(
+        r"^```toml\n(.*?)^```", (ROOT / "docs/commands.md").read_text(), re.DOTALL | re.MULTILINE
+    )
+    file = tmp_path / "tocsin.toml"
+    file.write_text(shown)
+
+    settings, warnings = load(UpSettings, ["--config", str(file)], {})
+
+    assert warnings == []
+    assert (settings.http_listen, settings.retention_days) == ("0.0.0.0:8080", 90)
 
 
 def test_every_page_of_the_docs_is_found_from_the_readme() -> None:
