@@ -7,7 +7,7 @@ import sys
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit, urlunsplit
@@ -23,6 +23,7 @@ from collector.storage.db import Db
 from collector.storage.migrate import migrate
 from shared.clock import utc_now
 from shared.held import STRICTNESS
+from tests.clones import Clones
 
 TEMPLATE: Final = "template_tests"
 # Nothing here outlives the run, so nothing waits for the disk.
@@ -192,6 +193,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "server_url" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.database)
+        if "module_api" in getattr(item, "fixturenames", ()):
+            # In the loop in which the server that it shares with its neighbours runs.
+            item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
     if hasattr(config, "workerinput"):
         items[:] = _spread(items)
 
@@ -230,26 +234,38 @@ def server_url(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 async def empty_database_url(server_url: str) -> AsyncIterator[str]:
     """A database in which nothing was made yet."""
-    async for url in _fresh(server_url, "template0"):
-        yield url
-
-
-@pytest.fixture
-async def database_url(server_url: str) -> AsyncIterator[str]:
-    """A database of this test's own, with every migration applied."""
-    async for url in _fresh(server_url, TEMPLATE):
-        yield url
-
-
-async def _fresh(server_url: str, template: str) -> AsyncIterator[str]:
     name = f"test_{uuid4().hex}"
     admin = await asyncpg.connect(server_url)
     try:
-        await admin.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy")
+        await admin.execute(f"CREATE DATABASE {name} TEMPLATE template0 STRATEGY file_copy")
         yield _database(server_url, name)
         await admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
     finally:
         await admin.close()
+
+
+@pytest.fixture
+def database_url(clones: Clones) -> Iterator[str]:
+    """A database of this test's own, with every migration applied."""
+    name = clones.take()
+    yield _database(clones.server_url, name)
+    clones.drop(name)
+
+
+@pytest.fixture(scope="session")
+def clones(server_url: str) -> Iterator[Clones]:
+    """Copies of the template that are ready before a test asks."""
+    made = Clones(server_url, TEMPLATE)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def module_database_url(clones: Clones) -> Iterator[str]:
+    """A database that the cases of a module share: each acts in a team of its own."""
+    name = clones.take()
+    yield _database(clones.server_url, name)
+    clones.drop(name)
 
 
 @pytest.fixture

@@ -102,12 +102,10 @@ class Api:
     async def writer(self) -> "Api":
         return await self.allowed(Permission.READ_WRITE)
 
-    async def other_team(self) -> "Api":
+    async def other_team(self, admin: str = "Other admin") -> "Api":
         """The admin of another team of the same deployment."""
-        user_id = uuid7()
+        user_id, email = uuid7(), f"{admin.partition(' ')[0].lower()}@example.com"
         async with self.deps.db.transaction() as tx:
             team_id = await teams.insert(tx, uuid7(), "Other", "pro", self.clock())
-            await teams.insert_user(
-                tx, team_id, user_id, "other@example.com", "Other admin", "admin", self.clock()
-            )
+            await teams.insert_user(tx, team_id, user_id, email, admin, "admin", self.clock())
         return await replace(self, team_id=team_id, user_id=user_id).allowed(Permission.ADMIN)

@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 
 import aiohttp
 import pytest
+import pytest_asyncio
 
 from collector.api.app import make, serve
 from collector.api.deps import Deps
@@ -33,16 +35,14 @@ def keyring() -> Keyring:
     return Keyring.parse(new_key())
 
 
-@pytest.fixture
-async def made(db: Db) -> Made:
-    """What the first start makes."""
+async def _first(db: Db) -> Made:
     first = await bootstrap(db, plan="pro", admin_email="admin@example.com", token=None, now=utc_now())
     assert first is not None
     return first
 
 
-@pytest.fixture
-async def api(db: Db, keyring: Keyring, made: Made) -> AsyncIterator[Api]:
+@asynccontextmanager
+async def _serving(db: Db, keyring: Keyring, made: Made) -> AsyncIterator[Api]:
     clock, transport = Clock(), Transport(allow_private=True)
     pushes = Pushes(db, since=clock, now=clock, tell=lambda: None)
     heartbeats = Heartbeats(db, pushes, now=clock)
@@ -69,3 +69,30 @@ async def api(db: Db, keyring: Keyring, made: Made) -> AsyncIterator[Api]:
         pings.cancel()
         await asyncio.gather(pings, return_exceptions=True)
         await transport.close()
+
+
+@pytest.fixture
+async def made(db: Db) -> Made:
+    """What the first start makes."""
+    return await _first(db)
+
+
+@pytest.fixture
+async def api(db: Db, keyring: Keyring, made: Made) -> AsyncIterator[Api]:
+    async with _serving(db, keyring, made) as served:
+        yield served
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def module_api(module_database_url: str) -> AsyncIterator[Api]:
+    """One server and one database for the cases of a module that ask for `team`."""
+    db = await Db.open(module_database_url, size=4, name="test")
+    async with _serving(db, Keyring.parse(new_key()), await _first(db)) as served:
+        yield served
+    await db.close()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def team(module_api: Api) -> Api:
+    """The admin of a new team, on the server that the module shares: for cases that act in a team alone."""
+    return await module_api.other_team("Admin")

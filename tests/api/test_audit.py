@@ -33,41 +33,41 @@ async def log(api: Api, query: str = "") -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("method", "path"), [route for route in CHANGES if route not in SILENT])
-async def test_each_change_writes_one_entry_of_who_did_what(api: Api, method: str, path: str) -> None:
-    whole = await prepared(api, method, path)
-    before = await log(api)
+async def test_each_change_writes_one_entry_of_who_did_what(team: Api, method: str, path: str) -> None:
+    whole = await prepared(team, method, path)
+    before = await log(team)
 
-    answer = await api.call(method, whole, BODIES.get((method, path)), headers={"X-Request-Id": "request-7"})
+    answer = await team.call(method, whole, BODIES.get((method, path)), headers={"X-Request-Id": "request-7"})
 
     assert answer.status < 300, answer.body
-    after = await log(api)
+    after = await log(team)
     assert after[1:] == before
     entry = after[0]
     assert entry["actor"]["type"] == "user"
-    assert (entry["actor"]["id"], entry["actor"]["name"]) == (ids.show("usr", api.user_id), "Admin")
+    assert (entry["actor"]["id"], entry["actor"]["name"]) == (ids.show("usr", team.user_id), "Admin")
     assert (entry["address"], entry["requestId"]) == ("127.0.0.1", "request-7")
     if "{" in path:
         assert entry["resource"]["id"] == whole.split("/")[3]
 
 
 @pytest.mark.parametrize(("method", "path"), SILENT)
-async def test_what_changes_nothing_writes_nothing(api: Api, method: str, path: str) -> None:
-    whole = await prepared(api, method, path)
-    before = await log(api)
+async def test_what_changes_nothing_writes_nothing(team: Api, method: str, path: str) -> None:
+    whole = await prepared(team, method, path)
+    before = await log(team)
 
-    await api.call(method, whole, BODIES.get((method, path)))
+    await team.call(method, whole, BODIES.get((method, path)))
 
-    assert await log(api) == before
+    assert await log(team) == before
 
 
 @pytest.mark.parametrize(("method", "path"), CHANGES)
-async def test_a_change_that_is_refused_writes_nothing(api: Api, method: str, path: str) -> None:
-    whole = await prepared(api, method, path)
-    before = await log(api)
+async def test_a_change_that_is_refused_writes_nothing(team: Api, method: str, path: str) -> None:
+    whole = await prepared(team, method, path)
+    before = await log(team)
 
-    assert (await (await api.reader()).call(method, whole, BODIES.get((method, path)))).status == 403
+    assert (await (await team.reader()).call(method, whole, BODIES.get((method, path)))).status == 403
 
-    assert await log(api) == before
+    assert await log(team) == before
 
 
 async def test_an_entry_names_the_fields_that_changed_and_no_value(api: Api) -> None:
@@ -138,8 +138,8 @@ async def test_it_is_paged(api: Api) -> None:
 
 
 @pytest.mark.parametrize("query", ["from=yesterday", "page=0", "limit=x", "from=2026-02-01&to=2026-01-01"])
-async def test_a_bad_query_is_refused(api: Api, query: str) -> None:
-    assert (await api.get(f"/v1/audit-log?{query}")).status == 400
+async def test_a_bad_query_is_refused(team: Api, query: str) -> None:
+    assert (await team.get(f"/v1/audit-log?{query}")).status == 400
 
 
 async def test_a_team_sees_its_own_alone(api: Api) -> None:

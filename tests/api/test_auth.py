@@ -35,8 +35,8 @@ def refused(answer: Answer) -> None:
         ("GET", "/%76%31/me"),
     ],
 )
-async def test_without_a_token_everything_under_v1_is_401(api: Api, method: str, path: str) -> None:
-    refused(await api.with_token(None).call(method, path))
+async def test_without_a_token_everything_under_v1_is_401(team: Api, method: str, path: str) -> None:
+    refused(await team.with_token(None).call(method, path))
 
 
 @pytest.mark.parametrize(
@@ -55,18 +55,18 @@ async def test_without_a_token_everything_under_v1_is_401(api: Api, method: str,
         "Token {token}",
     ],
 )
-async def test_a_malformed_header_is_401(api: Api, header: str) -> None:
-    text = header.format(token=api.token)
-    refused(await api.with_token(None).get("/v1/me", headers={"Authorization": text}))
+async def test_a_malformed_header_is_401(team: Api, header: str) -> None:
+    text = header.format(token=team.token)
+    refused(await team.with_token(None).get("/v1/me", headers={"Authorization": text}))
 
 
 @pytest.mark.parametrize("token", [new_token(), "a token of some length"])
-async def test_a_token_that_nobody_made_is_401(api: Api, token: str) -> None:
-    refused(await api.with_token(token).get("/v1/me"))
+async def test_a_token_that_nobody_made_is_401(team: Api, token: str) -> None:
+    refused(await team.with_token(token).get("/v1/me"))
 
 
-async def test_the_scheme_is_read_in_any_case(api: Api) -> None:
-    answer = await api.with_token(None).get("/v1/me", headers={"Authorization": f"bEARER  {api.token}"})
+async def test_the_scheme_is_read_in_any_case(team: Api) -> None:
+    answer = await team.with_token(None).get("/v1/me", headers={"Authorization": f"bEARER  {team.token}"})
 
     assert answer.status == 200
 
@@ -93,8 +93,8 @@ async def test_a_revoked_token_is_401_at_once(api: Api) -> None:
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
 @pytest.mark.parametrize("path", ["/v1/monitors", "/v1/me", "/v1/incidents/nonsense", "/v1/nothing/here"])
-async def test_a_read_only_token_changes_nothing_whatever_the_path(api: Api, method: str, path: str) -> None:
-    answer = await (await api.reader()).call(method, path, b"{ not even JSON")
+async def test_a_read_only_token_changes_nothing_whatever_the_path(team: Api, method: str, path: str) -> None:
+    answer = await (await team.reader()).call(method, path, b"{ not even JSON")
 
     assert answer.status == 403
     assert answer.json == {"error": "Forbidden", "status": 403, "message": answer.json["message"]}
@@ -121,14 +121,14 @@ def test_every_route_under_v1_asks_for_a_token_and_changes_for_more(
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 @pytest.mark.parametrize("path", ["/v1/me", "/v1/incidents"])
-async def test_a_read_only_token_reads(api: Api, method: str, path: str) -> None:
-    assert (await (await api.reader()).call(method, path)).status == 200
+async def test_a_read_only_token_reads(team: Api, method: str, path: str) -> None:
+    assert (await (await team.reader()).call(method, path)).status == 200
 
 
-async def test_the_bad_token_is_in_no_answer(api: Api) -> None:
+async def test_the_bad_token_is_in_no_answer(team: Api) -> None:
     token = new_token()
 
-    answer = await api.with_token(token).get("/v1/me")
+    answer = await team.with_token(token).get("/v1/me")
 
     assert token.encode() not in answer.body
     assert token not in str(answer.headers)

@@ -27,22 +27,22 @@ def refused(answer: Answer) -> None:
 
 
 @WHERE
-async def test_the_entity_tag_is_the_revision(api: Api, path: str, body: dict[str, Any]) -> None:
-    thing = await made(api, path, body)
+async def test_the_entity_tag_is_the_revision(team: Api, path: str, body: dict[str, Any]) -> None:
+    thing = await made(team, path, body)
 
-    first = await api.get(thing)
-    same = await api.put(thing, {"name": body["name"]})
-    changed = await api.patch(thing, {"name": "other"})
-    after = await api.get(thing)
+    first = await team.get(thing)
+    same = await team.put(thing, {"name": body["name"]})
+    changed = await team.patch(thing, {"name": "other"})
+    after = await team.get(thing)
 
     assert [one.headers["ETag"] for one in (first, same, changed, after)] == ['"1"', '"1"', '"2"', '"2"']
     assert (first.json["revision"], after.json["revision"]) == (1, 2)
 
 
 @WHERE
-async def test_what_is_read_is_kept_by_no_cache(api: Api, path: str, body: dict[str, Any]) -> None:
+async def test_what_is_read_is_kept_by_no_cache(team: Api, path: str, body: dict[str, Any]) -> None:
     """A browser would ask with the tag by itself, and show the state of long ago on a 304."""
-    answer = await api.get(await made(api, path, body))
+    answer = await team.get(await made(team, path, body))
 
     assert answer.headers["Cache-Control"] == "no-store"
 
@@ -51,11 +51,11 @@ async def test_what_is_read_is_kept_by_no_cache(api: Api, path: str, body: dict[
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 @WHERE
 async def test_a_read_of_a_revision_that_the_caller_knows_is_304(
-    api: Api, path: str, body: dict[str, Any], method: str, sent: str
+    team: Api, path: str, body: dict[str, Any], method: str, sent: str
 ) -> None:
-    thing = await made(api, path, body)
+    thing = await made(team, path, body)
 
-    answer = await api.call(method, thing, headers={"If-None-Match": sent})
+    answer = await team.call(method, thing, headers={"If-None-Match": sent})
 
     assert (answer.status, answer.body, answer.headers["ETag"]) == (304, b"", '"1"')
 
@@ -63,11 +63,11 @@ async def test_a_read_of_a_revision_that_the_caller_knows_is_304(
 @pytest.mark.parametrize("sent", ['"2"', 'W/"2"', '"01"', '""', '"7", "8"'])
 @WHERE
 async def test_a_read_of_another_revision_is_whole(
-    api: Api, path: str, body: dict[str, Any], sent: str
+    team: Api, path: str, body: dict[str, Any], sent: str
 ) -> None:
-    thing = await made(api, path, body)
+    thing = await made(team, path, body)
 
-    answer = await api.get(thing, headers={"If-None-Match": sent})
+    answer = await team.get(thing, headers={"If-None-Match": sent})
 
     assert (answer.status, answer.json["name"]) == (200, body["name"])
 
@@ -76,11 +76,11 @@ async def test_a_read_of_another_revision_is_whole(
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE"])
 @WHERE
 async def test_a_change_meant_for_this_revision_is_done(
-    api: Api, path: str, body: dict[str, Any], method: str, sent: str
+    team: Api, path: str, body: dict[str, Any], method: str, sent: str
 ) -> None:
-    thing = await made(api, path, body)
+    thing = await made(team, path, body)
 
-    answer = await api.call(method, thing, {"name": "other"}, headers={"If-Match": sent})
+    answer = await team.call(method, thing, {"name": "other"}, headers={"If-Match": sent})
 
     assert answer.status == (204 if method == "DELETE" else 200)
 
@@ -89,89 +89,89 @@ async def test_a_change_meant_for_this_revision_is_done(
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE"])
 @WHERE
 async def test_a_change_meant_for_another_revision_is_412_and_changes_nothing(
-    api: Api, path: str, body: dict[str, Any], method: str, sent: str
+    team: Api, path: str, body: dict[str, Any], method: str, sent: str
 ) -> None:
-    thing = await made(api, path, body)
-    before = await api.get(thing)
+    thing = await made(team, path, body)
+    before = await team.get(thing)
 
-    refused(await api.call(method, thing, {"name": "other"}, headers={"If-Match": sent}))
+    refused(await team.call(method, thing, {"name": "other"}, headers={"If-Match": sent}))
 
-    assert (await api.get(thing)).body == before.body
+    assert (await team.get(thing)).body == before.body
 
 
 @pytest.mark.parametrize("sent", ["1", "", '"1', 'w/"1"', '"1" "2"', '"a b"', '*, "1"', ",", "W/1"])
 @WHERE
 async def test_a_header_that_is_no_list_of_tags_is_a_400(
-    api: Api, path: str, body: dict[str, Any], sent: str
+    team: Api, path: str, body: dict[str, Any], sent: str
 ) -> None:
-    thing = await made(api, path, body)
+    thing = await made(team, path, body)
 
-    read = await api.get(thing, headers={"If-None-Match": sent})
-    changed = await api.put(thing, {"name": "other"}, headers={"If-Match": sent})
-    deleted = await api.delete(thing, headers={"If-Match": sent})
+    read = await team.get(thing, headers={"If-None-Match": sent})
+    changed = await team.put(thing, {"name": "other"}, headers={"If-Match": sent})
+    deleted = await team.delete(thing, headers={"If-Match": sent})
 
     assert details(read) == {"If-None-Match": MALFORMED}
     assert details(changed) == details(deleted) == {"If-Match": MALFORMED}
-    assert (await api.get(thing)).json["revision"] == 1
+    assert (await team.get(thing)).json["revision"] == 1
 
 
 @pytest.mark.parametrize("sent", ['"1"', "nonsense"])
 @pytest.mark.parametrize(("path", "prefix"), [("/v1/monitors", "mon"), ("/v1/alert-channels", "chan")])
 async def test_what_is_not_there_is_404_whatever_the_condition(
-    api: Api, path: str, prefix: str, sent: str
+    team: Api, path: str, prefix: str, sent: str
 ) -> None:
     nothing = f"{path}/{show(prefix, uuid7())}"
-    plain = await api.get(nothing)
+    plain = await team.get(nothing)
 
     for method in ("PUT", "DELETE"):
-        answer = await api.call(method, nothing, {"name": ""}, headers={"If-Match": sent})
+        answer = await team.call(method, nothing, {"name": ""}, headers={"If-Match": sent})
         assert (answer.status, answer.body) == (404, plain.body)
-    assert (await api.get(nothing, headers={"If-None-Match": sent})).body == plain.body
+    assert (await team.get(nothing, headers={"If-None-Match": sent})).body == plain.body
 
 
 @WHERE
 async def test_the_revision_is_judged_before_what_the_change_would_be(
-    api: Api, path: str, body: dict[str, Any]
+    team: Api, path: str, body: dict[str, Any]
 ) -> None:
-    thing = await made(api, path, body)
+    thing = await made(team, path, body)
     bad = {"name": ""}
 
-    refused(await api.put(thing, bad, headers={"If-Match": '"2"'}))
-    assert details(await api.put(thing, bad, headers={"If-Match": '"1"'})) == {"name": "must not be empty"}
-    no_json = await api.put(thing, b"{", headers={"If-Match": '"2"'})
+    refused(await team.put(thing, bad, headers={"If-Match": '"2"'}))
+    assert details(await team.put(thing, bad, headers={"If-Match": '"1"'})) == {"name": "must not be empty"}
+    no_json = await team.put(thing, b"{", headers={"If-Match": '"2"'})
     assert no_json.status == 400
 
 
 @WHERE
-async def test_of_twenty_changes_of_one_revision_one_wins(api: Api, path: str, body: dict[str, Any]) -> None:
-    thing = await made(api, path, body)
+async def test_of_twenty_changes_of_one_revision_one_wins(team: Api, path: str, body: dict[str, Any]) -> None:
+    thing = await made(team, path, body)
 
     answers = await asyncio.gather(
-        *(api.put(thing, {"name": f"n{n}"}, headers={"If-Match": '"1"'}) for n in range(20))
+        *(team.put(thing, {"name": f"n{n}"}, headers={"If-Match": '"1"'}) for n in range(20))
     )
 
     assert sorted(answer.status for answer in answers) == [200] + [412] * 19
     [won] = [n for n, answer in enumerate(answers) if answer.status == 200]
-    after = (await api.get(thing)).json
+    after = (await team.get(thing)).json
     assert (after["name"], after["revision"]) == (f"n{won}", 2)
 
 
 @WHERE
 async def test_a_change_and_a_deletion_of_one_revision_do_not_both_win(
-    api: Api, path: str, body: dict[str, Any]
+    team: Api, path: str, body: dict[str, Any]
 ) -> None:
-    thing = await made(api, path, body)
+    thing = await made(team, path, body)
 
     changed, deleted = await asyncio.gather(
-        api.put(thing, {"name": "other"}, headers={"If-Match": '"1"'}),
-        api.delete(thing, headers={"If-Match": '"1"'}),
+        team.put(thing, {"name": "other"}, headers={"If-Match": '"1"'}),
+        team.delete(thing, headers={"If-Match": '"1"'}),
     )
 
     assert (changed.status, deleted.status) in {(200, 412), (404, 204)}
 
 
-async def test_a_pause_and_a_resume_are_revisions_and_a_silence_is_none(api: Api) -> None:
-    path = f"/v1/monitors/{await make(api)}"
+async def test_a_pause_and_a_resume_are_revisions_and_a_silence_is_none(team: Api) -> None:
+    path = f"/v1/monitors/{await make(team)}"
 
     for deed, body, tag in (
         ("/silence", {"duration": 60}, '"1"'),
@@ -179,8 +179,8 @@ async def test_a_pause_and_a_resume_are_revisions_and_a_silence_is_none(api: Api
         ("/pause", None, '"2"'),
         ("/resume", None, '"3"'),
     ):
-        assert (await api.post(path + deed, body)).status == 200
-        assert (await api.get(path)).headers["ETag"] == tag
+        assert (await team.post(path + deed, body)).status == 200
+        assert (await team.get(path)).headers["ETag"] == tag
 
 
 async def test_a_condition_opens_no_other_teams_door(api: Api) -> None:

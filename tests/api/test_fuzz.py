@@ -66,11 +66,11 @@ def fuzz(operation: Any, url: str, token: str | None, path: str, mode: Generatio
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("key", [pytest.param(key, id=key) for key in sorted(FUZZED)])
-async def test_no_request_is_answered_otherwise_than_it_says(api: Api, key: str) -> None:
+async def test_no_request_is_answered_otherwise_than_it_says(team: Api, key: str) -> None:
     method, _, path = key.partition(" ")
-    document = (await api.get("/v1/openapi.json")).json
+    document = (await team.get("/v1/openapi.json")).json
     operation = schemathesis.openapi.from_dict(document)[path][method]
-    real = await prepared(api, method, path)
+    real = await prepared(team, method, path)
 
     for mode in GenerationMode:
-        await asyncio.to_thread(fuzz, operation, api.url, api.token, real, mode)
+        await asyncio.to_thread(fuzz, operation, team.url, team.token, real, mode)

@@ -28,55 +28,55 @@ def test_these_tests_know_how_to_make_one_of_each_resource(path: str) -> None:
 
 
 @pytest.mark.parametrize(("method", "path"), WITH_ID)
-async def test_another_teams_id_looks_like_one_of_nothing(api: Api, method: str, path: str) -> None:
-    foreign = await made(await api.other_team(), path)
+async def test_another_teams_id_looks_like_one_of_nothing(team: Api, method: str, path: str) -> None:
+    foreign = await made(await team.other_team(), path)
     body = BODIES.get((method, path))
 
-    answer = await api.call(method, foreign, body)
+    answer = await team.call(method, foreign, body)
 
     assert answer.status == 404
-    assert bare(answer) == bare(await api.call(method, unknown(path), body))
+    assert bare(answer) == bare(await team.call(method, unknown(path), body))
 
 
 @pytest.mark.parametrize(
     "query",
     ["/v1/incidents?monitor_id={id}", "/v1/monitors/uptime?ids={id}", "/v1/audit-log?resource={id}"],
 )
-async def test_another_teams_id_in_a_query_finds_what_one_of_nothing_does(api: Api, query: str) -> None:
-    other = await api.other_team()
+async def test_another_teams_id_in_a_query_finds_what_one_of_nothing_does(team: Api, query: str) -> None:
+    other = await team.other_team()
     foreign = (await made(other, "/v1/monitors/{id}")).split("/")[3]
     await other.post("/v1/incidents", {"title": "smoke", "monitorId": foreign})
     stranger = unknown("/v1/monitors/{id}").split("/")[3]
 
-    answers = [await api.get(query.replace("{id}", id_)) for id_ in (foreign, stranger)]
+    answers = [await team.get(query.replace("{id}", id_)) for id_ in (foreign, stranger)]
 
     assert answers[0].status == answers[1].status
     assert answers[0].body.replace(foreign.encode(), stranger.encode()) == answers[1].body
 
 
 @pytest.mark.parametrize(("method", "path"), WITH_ID)
-async def test_an_id_of_nothing_is_404_whatever_was_sent(api: Api, method: str, path: str) -> None:
-    missing = await api.call(method, unknown(path), b"{ no JSON")
-    nonsense = await api.call(method, re.sub(r"\{\w+\}", "nonsense", path), b"{ no JSON")
+async def test_an_id_of_nothing_is_404_whatever_was_sent(team: Api, method: str, path: str) -> None:
+    missing = await team.call(method, unknown(path), b"{ no JSON")
+    nonsense = await team.call(method, re.sub(r"\{\w+\}", "nonsense", path), b"{ no JSON")
 
     assert (missing.status, nonsense.status) == (404, 404)
 
 
 @pytest.mark.parametrize(("method", "path"), WITH_ID)
-async def test_a_change_by_another_team_changes_nothing(api: Api, method: str, path: str) -> None:
-    owner = await api.other_team()
+async def test_a_change_by_another_team_changes_nothing(team: Api, method: str, path: str) -> None:
+    owner = await team.other_team()
     foreign = await made(owner, path)
     one = "/".join(foreign.split("/")[:4])
     before = await owner.get(one)
 
-    await api.call(method, foreign, BODIES.get((method, path)))
+    await team.call(method, foreign, BODIES.get((method, path)))
 
     assert bare(await owner.get(one)) == bare(before)
 
 
 @pytest.mark.parametrize(("method", "path"), CHANGES)
-async def test_a_read_only_token_is_refused_every_change(api: Api, method: str, path: str) -> None:
-    reader = await api.reader()
+async def test_a_read_only_token_is_refused_every_change(team: Api, method: str, path: str) -> None:
+    reader = await team.reader()
 
     answer = await reader.call(method, unknown(path), BODIES.get((method, path)))
 
@@ -84,8 +84,8 @@ async def test_a_read_only_token_is_refused_every_change(api: Api, method: str, 
 
 
 @pytest.mark.parametrize(("method", "path"), FOR_ADMINS)
-async def test_a_read_write_token_is_refused_what_is_for_admins(api: Api, method: str, path: str) -> None:
-    writer = await api.writer()
+async def test_a_read_write_token_is_refused_what_is_for_admins(team: Api, method: str, path: str) -> None:
+    writer = await team.writer()
 
     answer = await writer.call(method, unknown(path), BODIES.get((method, path)))
 
@@ -113,10 +113,10 @@ _STOLEN = {
 @pytest.mark.parametrize(
     ("method", "path"), [route for route in BODIES if not route[1].endswith(("/test", "/bulk", "/apply"))]
 )
-async def test_nobody_sets_what_is_the_services_own(api: Api, method: str, path: str) -> None:
-    whole = await made(api, path)
+async def test_nobody_sets_what_is_the_services_own(team: Api, method: str, path: str) -> None:
+    whole = await made(team, path)
 
-    answer = await api.call(method, whole, {**_STOLEN, **BODIES[method, path]})
+    answer = await team.call(method, whole, {**_STOLEN, **BODIES[method, path]})
 
     assert answer.status < 300, answer.body
     shown = answer.json
@@ -136,11 +136,11 @@ PUTS = [
 
 
 @pytest.mark.parametrize("path", PUTS)
-async def test_what_is_read_may_be_sent_back(api: Api, path: str) -> None:
-    whole = await made(api, path)
-    read = (await api.get(whole)).json
+async def test_what_is_read_may_be_sent_back(team: Api, path: str) -> None:
+    whole = await made(team, path)
+    read = (await team.get(whole)).json
 
-    answer = await api.put(whole, read)
+    answer = await team.put(whole, read)
 
     assert answer.status == 200, answer.body
     assert not [text for text in answer.json.get("warnings", []) if "unknown field" in text]
@@ -152,10 +152,10 @@ COLLECTIONS = [path for method, path in CHANGES if method == "POST" and ("GET", 
 
 
 @pytest.mark.parametrize("path", COLLECTIONS)
-async def test_what_is_read_may_be_sent_again_for_another_one(api: Api, path: str) -> None:
-    read = (await api.get(await made(api, f"{path}/{{id}}"))).json
+async def test_what_is_read_may_be_sent_again_for_another_one(team: Api, path: str) -> None:
+    read = (await team.get(await made(team, f"{path}/{{id}}"))).json
 
-    answer = await api.post(path, {**read, **ANOTHER.get(path, {})})
+    answer = await team.post(path, {**read, **ANOTHER.get(path, {})})
 
     assert answer.status == 201, answer.body
     assert not [text for text in answer.json.get("warnings", []) if "unknown field" in text]

@@ -4,6 +4,7 @@ import logging
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from collector.core.access import Permission
 from collector.services import tokens
@@ -52,8 +53,12 @@ SPILLED: dict[str, Any] = {
 }
 
 
-@pytest.fixture
-async def seeded(api: Api) -> dict[str, str]:
+@pytest_asyncio.fixture(loop_scope="module")
+async def seeded(team: Api) -> dict[str, str]:
+    return await seed(team)
+
+
+async def seed(api: Api) -> dict[str, str]:
     """The ids of a monitor and a channel that are full of secrets, by the path of their collection."""
     async with api.deps.db.transaction() as tx:
         await tokens.issue(
@@ -63,7 +68,7 @@ async def seeded(api: Api) -> dict[str, str]:
             name="robot",
             permission=Permission.ADMIN,
             now=api.clock(),
-            value=f"{MARK}-token-of-the-operator",
+            value=f"{MARK}-token-of-operator-{api.team_id}",
         )
     monitor = await api.post("/v1/monitors", MONITOR)
     channel = await api.post("/v1/alert-channels", CHANNEL)
@@ -89,37 +94,36 @@ def clean(api: Api, answer: Answer) -> None:
 
 @pytest.mark.parametrize(("path", "needs"), READS)
 async def test_no_answer_shows_a_secret_to_a_reader(
-    api: Api, seeded: dict[str, str], path: str, needs: Permission
+    team: Api, seeded: dict[str, str], path: str, needs: Permission
 ) -> None:
     """What only admins may read is read by an admin: no secret is told there either."""
-    reader = api if needs is Permission.ADMIN else await api.reader()
+    reader = team if needs is Permission.ADMIN else await team.reader()
 
     query = f"?ids={seeded['/v1/monitors']}" if path == "/v1/monitors/uptime" else ""
-    answer = await reader.get(await known(api, seeded, path) + query)
+    answer = await reader.get(await known(team, seeded, path) + query)
 
     assert answer.status == 200, answer.body
-    clean(api, answer)
+    clean(team, answer)
 
 
 @pytest.mark.parametrize(("method", "path"), CHANGES)
 async def test_no_refusal_repeats_what_was_sent(
-    api: Api, seeded: dict[str, str], method: str, path: str
+    team: Api, seeded: dict[str, str], method: str, path: str
 ) -> None:
-    answer = await api.call(method, await known(api, seeded, path), SPILLED)
+    answer = await team.call(method, await known(team, seeded, path), SPILLED)
 
     if answer.status >= 400:
-        clean(api, answer)
+        clean(team, answer)
 
 
 async def test_nothing_is_logged_or_told_of_a_secret(
     api: Api,
-    seeded: dict[str, str],
     capfd: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Everything is done once to what is full of secrets; then all that tells of deeds is looked through."""
     caplog.set_level(logging.DEBUG)
-    monitor, channel = seeded.values()
+    monitor, channel = (await seed(api)).values()
     await api.post(f"/v1/monitors/{monitor}/silence", {"duration": 60, "reason": "known"})
     await api.post("/v1/incidents", {"title": "smoke", "monitorId": monitor})
     for verb in ("pause", "resume"):

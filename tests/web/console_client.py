@@ -20,7 +20,7 @@ from shared.ids import uuid7
 from tests.api.client import Api
 
 PASSWORD = "a long enough password"
-# With the cost that is written beside it: at the usual one, signing in would be half of what these tests cost.
+# With the cost that is written beside it: at the usual one signing in would be half of what these tests cost.
 _SALT = bytes(16)
 _DERIVED = hashlib.scrypt(PASSWORD.encode(), salt=_SALT, n=16, r=8, p=1)
 _CHEAP = f"scrypt$16$8$1${_SALT.hex()}${_DERIVED.hex()}"
