@@ -12,11 +12,9 @@ from urllib.parse import urlsplit
 
 import structlog
 
-from collector import first_start
-from collector.alerting.evaluator import Evaluator
-from collector.alerting.router import Router
-from collector.api import app as api
-from collector.api.deps import Deps
+from collector import bootstrap, first_start
+from collector.accounts.service.openid import Client, Provider
+from collector.alerts.jobs.evaluator import Evaluator
 from collector.background import (
     Loop,
     days_of_results,
@@ -29,35 +27,36 @@ from collector.background import (
     watched,
     watches,
 )
-from collector.channels.mailer import Mailer
-from collector.channels.transport import Transport
-from collector.core.bucket import Plan, plans
-from collector.core.seal import Keyring
-from collector.delivery.sender import Sender
-from collector.ingest.credentials import Credentials
-from collector.ingest.heartbeats import Heartbeats
-from collector.ingest.otlp_grpc import OtlpServer
-from collector.ingest.receiving import Receiving
-from collector.ingest.sessions import Sessions
-from collector.ingest.steady import Steady
-from collector.ingest.writer import Writer
+from collector.evaluation.second_opinions import Opinions
+from collector.evaluation.watched_results import Watch
+from collector.evaluation.writer import Writer
+from collector.events.stream import Following
+from collector.heartbeats.ingest import Heartbeats
+from collector.http import server as api
+from collector.http.deps import Deps
+from collector.metrics.ingest.intake import Receiving
+from collector.metrics.ingest.otlp_grpc import OtlpServer
+from collector.notifications.jobs.router import Router
+from collector.notifications.jobs.sender import Sender
+from collector.notifications.service.outside_mails import OutsideMails
+from collector.ops.job_health import Pulse
+from collector.platform.bucket import Plan, plans
+from collector.platform.clock_guard import Steady
+from collector.platform.committed_events import passing_on
+from collector.platform.database_clock import DatabaseClock
+from collector.platform.mailer import Mailer
+from collector.platform.seal import Keyring
+from collector.platform.signals import Signals
+from collector.platform.storage.db import Db
+from collector.platform.storage.migrate import migrate
+from collector.platform.storage.shares import CONNECTIONS, Shares, shares
+from collector.platform.transport import Transport
 from collector.ports import demand_free
-from collector.services import bootstrap
-from collector.services.database_clock import DatabaseClock
-from collector.services.following import Following
-from collector.services.openid import Client, Provider
-from collector.services.opinions import Opinions
-from collector.services.outside_mails import OutsideMails
-from collector.services.rule_watch import Watch
-from collector.services.signals import Signals
-from collector.services.telling import passing_on
-from collector.services.web3_nodes import Nodes
-from collector.storage.db import Db
-from collector.storage.migrate import migrate
-from collector.storage.shares import CONNECTIONS, Shares, shares
-from collector.storage.warm import warm
-from collector.sweeper.probes import Probes
-from collector.sweeper.pulse import Pulse
+from collector.probes.jobs.probes import Probes
+from collector.probes.sessions.credentials import Credentials
+from collector.probes.sessions.sessions import Sessions
+from collector.warm_connections import warm
+from collector.web3.service.nodes import Nodes
 from shared import rpc_urls
 from shared.clock import utc_now
 from shared.errors import CannotStart

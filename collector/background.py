@@ -5,51 +5,51 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
-from collector.alerting.evaluator import Evaluator
-from collector.alerting.router import Router
-from collector.channels.mailer import Mailer
-from collector.channels.transport import Transport
-from collector.core.seal import Keyring
-from collector.delivery.flags import Flags
-from collector.delivery.page_hooks import PageHooks
-from collector.delivery.page_mails import PageMails
-from collector.delivery.page_sender import PageSender, close_all
-from collector.delivery.sender import Sender
-from collector.ingest.heartbeats import Heartbeats
-from collector.ingest.pushes import Pushes
-from collector.ingest.receiving import Receiving
-from collector.ingest.steady import Steady
-from collector.ingest.verdicts import Verdicts
-from collector.ingest.writer import Writer
-from collector.services.database_clock import DatabaseClock
-from collector.services.domains import Prover
-from collector.services.opinions import Opinions
-from collector.services.rule_watch import Watch
-from collector.storage.db import Db
-from collector.sweeper import heartbeats as late
-from collector.sweeper.agent_metrics import AgentMetrics
-from collector.sweeper.alert_retention import AlertRetention
-from collector.sweeper.certificates import Certificates
-from collector.sweeper.confirmations import Confirmations
-from collector.sweeper.days import Days
-from collector.sweeper.deadman import Deadman
-from collector.sweeper.domains import Domains
-from collector.sweeper.holds import Holds
-from collector.sweeper.idempotency import Idempotency
-from collector.sweeper.listening import Listening
-from collector.sweeper.maintenance import Maintenance
-from collector.sweeper.maintenance_news import MaintenanceNews
-from collector.sweeper.ping_bodies import PingBodies
-from collector.sweeper.probe_watch import ProbeWatch
-from collector.sweeper.pulse import Pulse, Turn
-from collector.sweeper.reopening import Reopening
-from collector.sweeper.resealing import Resealing
-from collector.sweeper.retention import Retention
-from collector.sweeper.rollups import Rollups
-from collector.sweeper.series import Series as SilentSeries
-from collector.sweeper.status_pages import StatusPages
-from collector.sweeper.unmeasured import Unmeasured
-from collector.sweeper.web3 import Web3
+from collector.alerts.jobs.evaluator import Evaluator
+from collector.alerts.jobs.retention import AlertRetention
+from collector.evaluation.ingest.pushes import Pushes
+from collector.evaluation.jobs.certificates import Certificates
+from collector.evaluation.jobs.collector_presence import Listening
+from collector.evaluation.jobs.holds import Holds
+from collector.evaluation.jobs.recheck import Verdicts
+from collector.evaluation.jobs.resolved_while_down import Reopening
+from collector.evaluation.jobs.unmeasured import Unmeasured
+from collector.evaluation.second_opinions import Opinions
+from collector.evaluation.watched_results import Watch
+from collector.evaluation.writer import Writer
+from collector.heartbeats.ingest import Heartbeats
+from collector.heartbeats.jobs import heartbeats as late
+from collector.heartbeats.jobs.ping_bodies import PingBodies
+from collector.history.jobs.days import Days
+from collector.history.jobs.retention import Retention
+from collector.history.jobs.rollups import Rollups
+from collector.http.jobs import Idempotency
+from collector.maintenance.jobs.news import MaintenanceNews
+from collector.maintenance.jobs.windows import Maintenance
+from collector.metrics.ingest.intake import Receiving
+from collector.metrics.jobs.agent_metrics import AgentMetrics
+from collector.metrics.jobs.series import Series as SilentSeries
+from collector.notifications.jobs.channel_alarms import Flags
+from collector.notifications.jobs.confirmations import Confirmations
+from collector.notifications.jobs.router import Router
+from collector.notifications.jobs.sender import Sender
+from collector.ops.job_health import Pulse, Turn
+from collector.ops.jobs.deadman import Deadman
+from collector.ops.jobs.reseal import Resealing
+from collector.platform.clock_guard import Steady
+from collector.platform.database_clock import DatabaseClock
+from collector.platform.mailer import Mailer
+from collector.platform.seal import Keyring
+from collector.platform.storage.db import Db
+from collector.platform.transport import Transport
+from collector.probes.jobs.watch import ProbeWatch
+from collector.status_pages.jobs.domains import Domains
+from collector.status_pages.jobs.hooks import PageHooks
+from collector.status_pages.jobs.mails import PageMails
+from collector.status_pages.jobs.pages import StatusPages
+from collector.status_pages.jobs.sender import PageSender, close_all
+from collector.status_pages.service.domains import Prover
+from collector.web3.jobs import Web3
 from shared.loop import Bell, forever
 from shared.settings import CollectorSettings
 

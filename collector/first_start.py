@@ -11,13 +11,16 @@ from typing import Any, TextIO
 
 import structlog
 
-from collector import embedded_files as files
-from collector.api.deps import Deps
-from collector.services import bootstrap, monitors, password_links, tokens
-from collector.services.bootstrap import Made
-from collector.storage import database_time, teams, users
-from collector.storage.db import Db
-from collector.storage.password_links import LinkKind
+from collector import bootstrap
+from collector.accounts.service import password_links, tokens
+from collector.accounts.storage import teams, users
+from collector.accounts.storage.password_links import LinkKind
+from collector.bootstrap import Made
+from collector.http.deps import Deps
+from collector.monitors.service import monitors
+from collector.platform.embedded import files
+from collector.platform.storage import database_time
+from collector.platform.storage.db import Db
 from shared.errors import NotFound
 from shared.settings import CollectorSettings
 from shared.tokens import new_token

@@ -10,15 +10,16 @@ from typing import Final
 
 import structlog
 
-from collector import embedded_files as files
-from collector import secret_key
-from collector.core.seal import Keyring
-from collector.embedded import Embedded
-from collector.services import authority, bootstrap, join_tokens
-from collector.storage import database_time
-from collector.storage.db import Db
-from collector.storage.migrate import migrate
-from collector.storage.shares import CONNECTIONS
+from collector import bootstrap
+from collector.platform import secret_key_file
+from collector.platform.embedded import files
+from collector.platform.embedded.server import Embedded
+from collector.platform.seal import Keyring
+from collector.platform.storage import database_time
+from collector.platform.storage.db import Db
+from collector.platform.storage.migrate import migrate
+from collector.platform.storage.shares import CONNECTIONS
+from collector.probes.service import authority, join_tokens
 from shared import children
 from shared.clock import utc_now
 from shared.command import begin
@@ -131,14 +132,14 @@ class _Revival:
 
 async def _own_key(url: str, data_dir: Path) -> str:
     """The key in its file. Raises CannotStart when the database is encrypted with another one."""
-    key = await secret_key.kept(url, data_dir)
+    key = await secret_key_file.kept(url, data_dir)
     try:
         await migrate(url, utc_now())
         db = await Db.open(url, size=1, name="tocsin up")
     except Unavailable:
         return key  # the collector waits for it, and looks itself
     try:
-        file = secret_key.path(data_dir)
+        file = secret_key_file.path(data_dir)
         await bootstrap.check_keys(db, Keyring.parse(key), utc_now(), f"{file}, without TOCSIN_SECRET_KEY,")
     finally:
         await db.close()

@@ -18,9 +18,9 @@ import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
-from collector.embedded import Embedded
-from collector.storage.db import Db
-from collector.storage.migrate import migrate
+from collector.platform.embedded.server import Embedded
+from collector.platform.storage.db import Db
+from collector.platform.storage.migrate import migrate
 from shared.clock import utc_now
 from shared.held import STRICTNESS
 from tests.clones import Clones

@@ -8,8 +8,8 @@ from uuid import UUID
 
 import grpc
 
-from collector.core import authority as rules
-from collector.core.authority import Authority, Trust
+from collector.probes.core import authority as rules
+from collector.probes.core.authority import Authority, Trust
 from probe import credentials as files
 from probe.credentials import Credentials
 from shared import pki

@@ -13,9 +13,9 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from collector import embedded_files as files
-from collector import embedded_user
-from collector.embedded import Embedded, reach
+from collector.platform.embedded import files
+from collector.platform.embedded import user as embedded_user
+from collector.platform.embedded.server import Embedded, reach
 from shared.errors import CannotStart
 
 pytestmark = pytest.mark.database

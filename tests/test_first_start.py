@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from collector import first_start, ports
+from collector.accounts.service import password_links, tokens, users
+from collector.bootstrap import Made
 from collector.first_start import WayIn
-from collector.services import password_links, tokens, users
-from collector.services.bootstrap import Made
-from collector.storage.db import Db
+from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.errors import CannotStart
 from shared.settings import CollectorSettings, load

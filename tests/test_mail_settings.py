@@ -4,7 +4,7 @@ import ssl
 
 import pytest
 
-from collector.channels.mailer import Mailer, Server, server
+from collector.platform.mailer import Mailer, Server, server
 from shared.errors import BadSettings
 from shared.settings import CollectorSettings, load
 

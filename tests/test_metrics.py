@@ -3,7 +3,7 @@
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from collector.metrics import Requests
+from collector.platform.metrics import Requests
 
 
 def told(requests: Requests) -> dict[tuple[str, ...], float]:

@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 from structlog.testing import capture_logs
 
-from collector.storage.migrate import Migration, known, migrate
+from collector.platform.storage.migrate import Migration, known, migrate
 from shared.clock import utc_now
 from shared.errors import CannotStart
 from tests.waiting import WAITING

@@ -50,9 +50,9 @@ def test_the_source_distribution_builds_a_whole_wheel(tmp_path: Path) -> None:
         inside = set(wheel.namelist())
     assert {
         "shared/wire/v1/probe_pb2.py",
-        "collector/storage/migrations/0001_first_light.sql",
-        "collector/web/templates/base.html.j2",
-        "collector/web/console/static/console.js",
+        "collector/migrations/0001_first_light.sql",
+        "collector/status_pages/web/templates/base.html.j2",
+        "collector/console/static/console.js",
     } <= inside
     packaged = {
         str(path.relative_to(ROOT))

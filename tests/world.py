@@ -1,8 +1,7 @@
 """A team to which everything has happened once: what pages, feeds and answers are tried on.
 
 Everything that the product does by itself is done by its own parts: the API makes, the writer judges what a
-probe brings, the router and the rules notify, the sender delivers. Nobody waits for time to pass: rows are
-dated back instead.
+probe brings, the router and the rules notify, the sender delivers. Rows are dated back: no time passes.
 """
 
 import asyncio
@@ -12,31 +11,33 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, Final
 
-from collector.alerting.evaluator import Evaluator
-from collector.alerting.router import Router
-from collector.channels.mailer import Mailer
-from collector.core import statuspage_links
-from collector.core.access import Actor
-from collector.delivery.flags import Flags
-from collector.delivery.sender import Sender
-from collector.ingest.heartbeats import Heartbeats
-from collector.ingest.pushes import Pushes
-from collector.ingest.writer import Submission
-from collector.services import assignments, outside_mails, password_links, users
-from collector.services.receiving import key_hash
-from collector.services.rule_watch import Watch
-from collector.services.status_pages_subscribers import opened_link_key
-from collector.storage.db import Db
-from collector.sweeper import heartbeats as late
-from collector.sweeper.certificates import Certificates
-from collector.sweeper.holds import Holds
-from collector.sweeper.maintenance_news import MaintenanceNews
-from collector.sweeper.probe_watch import ProbeWatch
-from collector.sweeper.reopening import Reopening
-from collector.sweeper.rollups import Rollups
-from collector.sweeper.status_pages import StatusPages
-from collector.sweeper.unmeasured import Unmeasured
-from collector.sweeper.web3 import Web3
+from collector.accounts.service import password_links, users
+from collector.alerts.jobs.evaluator import Evaluator
+from collector.evaluation.ingest.pushes import Pushes
+from collector.evaluation.jobs.certificates import Certificates
+from collector.evaluation.jobs.holds import Holds
+from collector.evaluation.jobs.resolved_while_down import Reopening
+from collector.evaluation.jobs.unmeasured import Unmeasured
+from collector.evaluation.watched_results import Watch
+from collector.evaluation.writer import Submission
+from collector.heartbeats.ingest import Heartbeats
+from collector.heartbeats.jobs import heartbeats as late
+from collector.history.jobs.rollups import Rollups
+from collector.maintenance.jobs.news import MaintenanceNews
+from collector.monitors.service.receivers import key_hash
+from collector.notifications.jobs.channel_alarms import Flags
+from collector.notifications.jobs.router import Router
+from collector.notifications.jobs.sender import Sender
+from collector.notifications.service import outside_mails
+from collector.platform.access import Actor
+from collector.platform.mailer import Mailer
+from collector.platform.storage.db import Db
+from collector.probes.jobs.watch import ProbeWatch
+from collector.probes.service import assignments
+from collector.status_pages.core import links as statuspage_links
+from collector.status_pages.jobs.pages import StatusPages
+from collector.status_pages.service.subscribers import opened_link_key
+from collector.web3.jobs import Web3
 from shared import ids
 from shared.clock import iso, utc_now
 from shared.evidence import Evidence
@@ -578,8 +579,7 @@ async def _deleted(here: Everything) -> None:
 
 
 async def _key(here: Everything, id_: str) -> str:
-    shown = (await here.api.get(f"/v1/monitors/{id_}")).json
-    return str(shown["config"]["pingUrl"]).rpartition("/")[2]
+    return str((await here.api.get(f"/v1/monitors/{id_}")).json["config"]["pingUrl"]).rpartition("/")[2]
 
 
 _STEPS: Final = (

@@ -5,12 +5,12 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from collector.alerting.evaluator import Evaluator
-from collector.alerting.router import Router
-from collector.core.access import Actor
-from collector.services import rules
-from collector.storage.db import Db
-from collector.sweeper.holds import Holds
+from collector.alerts.jobs.evaluator import Evaluator
+from collector.alerts.service import rules
+from collector.evaluation.jobs.holds import Holds
+from collector.notifications.jobs.router import Router
+from collector.platform.access import Actor
+from collector.platform.storage.db import Db
 from shared import ids
 from shared.clock import utc_now
 from shared.results import Status

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from collector.alerting.evaluator import Evaluator
-from collector.services import alerts, incident_deeds, rule_preview
-from collector.storage.db import Db
+from collector.alerts.jobs.evaluator import Evaluator
+from collector.alerts.service import alerts, preview
+from collector.incidents.service import actions
+from collector.platform.storage.db import Db
 from tests.alerting.ground import DOWN, MINUTE, UP, Alerting, make_alerting
 from tests.ingest.world import writing
 
@@ -180,7 +181,7 @@ async def test_a_paging_service_hears_that_somebody_has_taken_it_on(db: Db) -> N
     await go_down(ground)
     incident = await ground.world.value("SELECT id FROM incidents")
 
-    await incident_deeds.acknowledge(db, ground.who, incident, ground.now())
+    await actions.acknowledge(db, ground.who, incident, ground.now())
     await ground.settle()
 
     assert await ground.sent() == [("chat", FIRED), ("pager", FIRED), ("pager", "incident.acknowledged")]
@@ -265,7 +266,7 @@ async def test_a_preview_tells_what_the_rule_would_have_done(db: Db) -> None:
     await ground.submit(UP)
 
     async def would(**fields: Any) -> list[tuple[str, bool]]:
-        found = await rule_preview.preview(db, ground.world.team_id, fields, ground.now())
+        found = await preview.preview(db, ground.world.team_id, fields, ground.now())
         assert found.monitors == 1
         return [(one.spell.reason.key, one.spell.until is not None) for one in found.alerts]
 

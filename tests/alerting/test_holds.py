@@ -2,11 +2,11 @@
 
 from datetime import timedelta
 
-from collector.services import monitor_ends
-from collector.services.signals import Signals
-from collector.storage import monitor_incidents
-from collector.storage.db import Db
-from collector.sweeper.reopening import Reopening
+from collector.evaluation.jobs.resolved_while_down import Reopening
+from collector.incidents.storage import monitor_incidents
+from collector.monitors.service import ends
+from collector.platform.signals import Signals
+from collector.platform.storage.db import Db
 from tests.alerting.ground import DOWN, MINUTE, UP, Alerting, make_alerting
 
 FIRED, RECOVERED, ESCALATED = (
@@ -255,7 +255,7 @@ async def test_a_child_of_one_that_is_down_tells_nothing_until_the_parent_is_up(
 async def test_a_monitor_that_is_deleted_is_over_for_those_who_were_told(db: Db) -> None:
     ground = await ruled(db)
     await go_down(ground)
-    await monitor_ends.delete(db, Signals(db), ground.world.team_id, ground.monitor_id, ground.now())
+    await ends.delete(db, Signals(db), ground.world.team_id, ground.monitor_id, ground.now())
     await ground.settle()
     assert (await ground.sent())[-1] == RECOVERED
     [payload] = await ground.payloads("alert.recovered")

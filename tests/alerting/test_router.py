@@ -6,9 +6,9 @@ from uuid import UUID
 
 import pytest
 
-from collector.alerting.router import Router
-from collector.channels.webhook import hears
-from collector.storage.db import Db
+from collector.notifications.channels.webhook import hears
+from collector.notifications.jobs.router import Router
+from collector.platform.storage.db import Db
 from shared import ids
 from tests.delivery.ground import deliveries, happen, make_channel, make_team
 

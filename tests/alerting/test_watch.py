@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from collector.services.rule_watch import Watch
-from collector.storage.db import Db
+from collector.evaluation.watched_results import Watch
+from collector.platform.storage.db import Db
 from shared.results import Status
 from tests.alerting.ground import DOWN, UP, Alerting, make_alerting
 from tests.ingest.world import writing

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from collector.core.statuspage import of_monitor
-from collector.services import alerts, rule_preview, rules
-from collector.storage import status_pages_components
-from collector.storage.db import Db
-from collector.sweeper.web3 import Web3
+from collector.alerts.service import alerts, preview, rules
+from collector.platform.storage.db import Db
+from collector.status_pages.core.status_page import of_monitor
+from collector.status_pages.storage import components
+from collector.web3.jobs import Web3
 from shared.findings import Finding
 from tests.alerting.ground import DOWN, MINUTE, UP, Alerting, make_alerting
 from tests.ingest.web3 import hash_of, log, of_chains, raised, recovered
@@ -331,7 +331,7 @@ async def test_it_is_told_once_though_the_clock_of_who_told_first_is_ahead(db: D
 async def test_a_preview_claims_nothing_of_it_and_says_so(db: Db) -> None:
     ground = await watched(db)
     await cross(ground)
-    found = await rule_preview.preview(db, ground.world.team_id, {"conditions": {}}, ground.now())
+    found = await preview.preview(db, ground.world.team_id, {"conditions": {}}, ground.now())
     assert found.alerts == []
     assert found.warnings == ["what Web3 monitors found is left out"]
 
@@ -343,7 +343,5 @@ async def test_a_status_page_shows_the_monitor_s_own_state(db: Db) -> None:
     assert len(await ground.alerts()) == 1
 
     async with db.connection() as tx:
-        known = await status_pages_components.health(
-            tx, ground.world.team_id, [ground.monitor_id], ground.now()
-        )
+        known = await components.health(tx, ground.world.team_id, [ground.monitor_id], ground.now())
     assert of_monitor(known[ground.monitor_id]) == "operational"

@@ -10,10 +10,10 @@ from uuid import UUID
 import aiohttp
 import orjson
 
-from collector.api.deps import Deps
-from collector.core.access import Permission
-from collector.services import tokens
-from collector.storage import teams
+from collector.accounts.service import tokens
+from collector.accounts.storage import teams
+from collector.http.deps import Deps
+from collector.platform.access import Permission
 from shared.clock import utc_now
 from shared.ids import uuid7
 

@@ -9,17 +9,17 @@ import aiohttp
 import pytest
 import pytest_asyncio
 
-from collector.api.app import make, serve
-from collector.api.deps import Deps
-from collector.channels.transport import Transport
-from collector.core.bucket import PLANS, Plan
-from collector.core.seal import Keyring
-from collector.ingest.heartbeats import Heartbeats
-from collector.ingest.pushes import Pushes
-from collector.services.bootstrap import Made, bootstrap
-from collector.services.following import Following
-from collector.services.signals import Signals
-from collector.storage.db import Db
+from collector.bootstrap import Made, bootstrap
+from collector.evaluation.ingest.pushes import Pushes
+from collector.events.stream import Following
+from collector.heartbeats.ingest import Heartbeats
+from collector.http.deps import Deps
+from collector.http.server import make, serve
+from collector.platform.bucket import PLANS, Plan
+from collector.platform.seal import Keyring
+from collector.platform.signals import Signals
+from collector.platform.storage.db import Db
+from collector.platform.transport import Transport
 from shared.clock import utc_now
 from shared.loop import forever
 from shared.tokens import new_key

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
-from collector.services import signals
+from collector.platform import signals
 from shared.loop import forever
 from shared.phases import pack
 from shared.results import Phases

@@ -10,11 +10,12 @@ from typing import Any
 
 import aiohttp
 
-from collector.api.app import make, serve
-from collector.ingest.pushes import Pushes
-from collector.ingest.receiving import Receiving
-from collector.storage import listening, partitions
-from collector.sweeper.series import Series
+from collector.evaluation.ingest.pushes import Pushes
+from collector.evaluation.storage import collector_presence
+from collector.history.storage import partitions
+from collector.http.server import make, serve
+from collector.metrics.ingest.intake import Receiving
+from collector.metrics.jobs.series import Series
 from shared.clock import EPOCH
 from shared.ids import uuid7
 from shared.loop import forever
@@ -64,7 +65,7 @@ class Metrics:
     async def heard(self, since: datetime | None = None) -> None:
         """Some collector ran all the time, or from then on."""
         async with self.api.deps.db.transaction() as tx:
-            await listening.keep(tx, uuid7(), since or self.started, self.api.clock())
+            await collector_presence.keep(tx, uuid7(), since or self.started, self.api.clock())
             await partitions.make(tx, self.api.clock().date())
 
     async def go(self, ahead: timedelta) -> None:

@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 from uuid import UUID
 
-from collector.api.routes import ROUTES
-from collector.core.access import Permission
-from collector.services import authority, enrolment, join_tokens
+from collector.platform.access import Permission
+from collector.probes.service import authority, enrolment, join_tokens
+from collector.routes import ROUTES
 from shared import ids, pki
 from shared import join_tokens as shared_tokens
 from shared.ids import uuid7

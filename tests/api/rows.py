@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from collector.storage.db import Db
+from collector.platform.storage.db import Db
 from shared.ids import uuid7
 
 T0 = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)

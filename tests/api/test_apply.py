@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from collector.core.access import Permission
+from collector.platform.access import Permission
 from shared.kinds import TYPES
 from tests.api.client import Api
 from tests.api.declared import CHANNELS, CONFIGS, SECRET, everything

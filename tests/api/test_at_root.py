@@ -2,7 +2,7 @@
 
 import pytest
 
-from collector.api import status_pages_cache
+from collector.status_pages.api import cache
 from tests.api.client import Api
 from tests.api.test_status_pages import page
 
@@ -11,7 +11,7 @@ HOST = "status.example.org"
 
 @pytest.fixture(autouse=True)
 def always_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(status_pages_cache, "FRESH_S", 0.0)
+    monkeypatch.setattr(cache, "FRESH_S", 0.0)
 
 
 async def test_an_icon_is_found_at_the_root(api: Api) -> None:

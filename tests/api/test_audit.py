@@ -5,9 +5,9 @@ from typing import Any
 import asyncpg
 import pytest
 
-from collector.core.access import system
-from collector.services import audit
-from collector.services.probes import rename
+from collector.platform import audit
+from collector.platform.access import system
+from collector.probes.service.probes import rename
 from shared import ids
 from shared.errors import NotFound
 from shared.ids import uuid7

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from collector.api.routes import ROUTES
-from collector.core.access import Permission, permits
+from collector.platform.access import Permission, permits
+from collector.routes import ROUTES
 from shared.clock import utc_now
 from shared.ids import show, uuid7
 from shared.tokens import new_token

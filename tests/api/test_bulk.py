@@ -244,7 +244,7 @@ async def test_requests_at_once_do_each_thing_once(api: Api) -> None:
 
 async def test_what_was_not_reached_in_time_is_told(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     id_ = await make(api)
-    monkeypatch.setattr("collector.services.monitor_bulk._WITHIN_S", 0.0)
+    monkeypatch.setattr("collector.monitors.service.bulk._WITHIN_S", 0.0)
 
     answer = await bulk(api, "pause")
 

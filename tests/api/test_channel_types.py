@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from collector.channels import CHANNELS
-from collector.channels.mailer import Mailer
-from collector.storage import channel_faults
-from collector.storage.channel_faults import Failed
+from collector.notifications.channels import CHANNELS
+from collector.notifications.storage import faults
+from collector.notifications.storage.faults import Failed
+from collector.platform.mailer import Mailer
 from shared import ids
 from tests.api.client import Api
 from tests.api.test_channels import PATH, refused
@@ -156,7 +156,7 @@ async def test_a_channel_that_fails_shows_since_when_and_why_and_in_time_that_it
     id_ = ids.read("chan", made)
     assert id_ is not None
     async with api.deps.db.transaction() as tx:
-        await channel_faults.fail(tx, [Failed(api.team_id, id_, "answered 404: no_service")])
+        await faults.fail(tx, [Failed(api.team_id, id_, "answered 404: no_service")])
 
     for path in (f"{PATH}/{made}", PATH):
         shown = (await api.get(path)).json
@@ -165,7 +165,7 @@ async def test_a_channel_that_fails_shows_since_when_and_why_and_in_time_that_it
         assert shown["failingSince"].endswith("Z")
     async with api.deps.db.transaction() as tx:
         await tx.execute("UPDATE channel_faults SET failing_since = now() - interval '1 hour'")
-        await channel_faults.news(tx, timedelta(hours=1), 10)
+        await faults.news(tx, timedelta(hours=1), 10)
     assert (await api.get(f"{PATH}/{made}")).json["flagged"] is True
     assert (await api.put(f"{PATH}/{made}", {"name": "New"})).json["flagged"] is True
     other = await api.other_team()
@@ -178,7 +178,7 @@ async def test_a_test_that_arrives_shows_that_the_channel_works_again(api: Api) 
         id_ = ids.read("chan", made)
         assert id_ is not None
         async with api.deps.db.transaction() as tx:
-            await channel_faults.fail(tx, [Failed(api.team_id, id_, "answered 404: no_service")])
+            await faults.fail(tx, [Failed(api.team_id, id_, "answered 404: no_service")])
         shown = []
         for _ in range(2):
             await api.post(f"{PATH}/{made}/test")

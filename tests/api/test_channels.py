@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from collector.alerting.router import Router
-from collector.services.channels import MOST
+from collector.notifications.jobs.router import Router
+from collector.notifications.service.channels import MOST
 from shared import ids
 from shared.clock import utc_now
 from tests.api import rows

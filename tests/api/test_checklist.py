@@ -33,10 +33,10 @@ from typing import Any, Final
 import psutil
 import pytest
 
-from collector.services import users
-from collector.services.signing_in import Door
-from collector.services.tokens import Finder
-from collector.storage.db import Db
+from collector.accounts.service import users
+from collector.accounts.service.sign_in import Door
+from collector.accounts.service.tokens import Finder
+from collector.platform.storage.db import Db
 from shared.tokens import ALPHABET, PREFIX, checksum_ok, new_token
 from tests.api.client import Api
 from tests.api.route_table import BODIES, Route, collection, made, prepared, unknown

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from collector.api import status_pages_cache
-from collector.api.app import make, serve
-from collector.api.status_pages import PROVER
-from collector.channels.transport import Transport
-from collector.services.domains import Prover
-from collector.sweeper.domains import Domains
+from collector.http.server import make, serve
+from collector.platform.transport import Transport
+from collector.status_pages.api import cache
+from collector.status_pages.api.status_pages import PROVER
+from collector.status_pages.jobs.domains import Domains
+from collector.status_pages.service.domains import Prover
 from tests.api.client import Answer, Api
 from tests.api.monitors import rows
 from tests.api.test_status_pages import page
@@ -25,7 +25,7 @@ RECORD = f"_tocsin.{HOST}"
 
 @pytest.fixture(autouse=True)
 def always_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(status_pages_cache, "FRESH_S", 0.0)
+    monkeypatch.setattr(cache, "FRESH_S", 0.0)
 
 
 @pytest.fixture

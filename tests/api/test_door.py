@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from collector.api.app import make, serve
-from collector.storage.db import Db
+from collector.http.server import make, serve
+from collector.platform.storage.db import Db
 from shared.tokens import new_token
 from tests.api.client import Api
 

@@ -16,11 +16,11 @@ import orjson
 import pytest
 from aiohttp import web
 
-from collector.api import reading
-from collector.api.app import make, serve
-from collector.api.auth import NEEDS
-from collector.api.reading import MAX_BODY, body, ok
-from collector.storage.db import Db
+from collector.http import request_data
+from collector.http.auth import NEEDS
+from collector.http.request_data import MAX_BODY, body, ok
+from collector.http.server import make, serve
+from collector.platform.storage.db import Db
 from shared import ids
 from shared.errors import CannotStart, Conflict, NotFound, PreconditionFailed, TocsinError, Unavailable
 from tests.api.client import Answer, Api
@@ -278,7 +278,7 @@ async def test_a_body_in_an_encoding_that_is_not_promised_is_415(rough: Api, enc
 async def test_a_body_that_does_not_come_is_waited_for_no_longer_than_need_be(
     rough: Api, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
-    monkeypatch.setattr(reading, "READ_S", 0.2)
+    monkeypatch.setattr(request_data, "READ_S", 0.2)
     head = (
         f"POST {path} HTTP/1.1\r\nHost: x\r\nOrigin: http://x\r\nContent-Length: 1000\r\n"
         f"Content-Type: application/x-www-form-urlencoded\r\nIdempotency-Key: a\r\n"

@@ -9,13 +9,13 @@ from uuid import UUID
 
 import pytest
 
-from collector.api import events as handler
-from collector.api.app import make, serve
-from collector.core.access import Permission
-from collector.services import following
-from collector.services.following import Following
-from collector.storage import events
-from collector.storage.db import Db
+from collector.events import api as handler
+from collector.events import stream as following
+from collector.events.storage import events
+from collector.events.stream import Following
+from collector.http.server import make, serve
+from collector.platform.access import Permission
+from collector.platform.storage.db import Db
 from shared import ids
 from shared.clock import utc_now
 from tests.api.client import Api

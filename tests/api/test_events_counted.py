@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from prometheus_client import REGISTRY
 
-from collector.services.telling import passing_on
+from collector.platform.committed_events import passing_on
 from tests.api.client import Api
 from tests.api.monitors import make, rows
 from tests.api.test_channels import make as make_channel

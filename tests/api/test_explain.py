@@ -7,11 +7,11 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from collector.alerting.router import Router
-from collector.core.access import Permission
-from collector.ingest.writer import Submission
-from collector.storage import teams
-from collector.storage.db import Db
+from collector.accounts.storage import teams
+from collector.evaluation.writer import Submission
+from collector.notifications.jobs.router import Router
+from collector.platform.access import Permission
+from collector.platform.storage.db import Db
 from shared import ids
 from shared.clock import utc_now
 from shared.ids import uuid7

@@ -18,7 +18,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from collector.api.openapi.document import OPERATIONS
+from collector.openapi import OPERATIONS
 from tests.api.client import Api
 from tests.api.route_table import prepared
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from collector.ingest.gathering import Gathering
-from collector.storage.db import Db
+from collector.platform.group_commit import Gathering
+from collector.platform.storage.db import Db
 from shared.held import STRICTNESS, demand_none
 from tests.api.client import Api
 from tests.api.route_table import BODIES, CHANGES, READS, prepared

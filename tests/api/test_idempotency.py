@@ -10,18 +10,18 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from collector.api import idempotency
-from collector.api.app import make, serve
-from collector.api.auth import NEEDS
-from collector.api.deps import deps
-from collector.api.openapi.document import OPERATIONS
-from collector.api.reading import ok
-from collector.core.access import Permission
-from collector.storage import idempotency as table
-from collector.storage import teams
-from collector.storage.db import Db
-from collector.storage.sealed import keys
-from collector.sweeper.idempotency import Idempotency
+from collector.accounts.storage import teams
+from collector.http import idempotency
+from collector.http import storage as table
+from collector.http.auth import NEEDS
+from collector.http.deps import deps
+from collector.http.jobs import Idempotency
+from collector.http.request_data import ok
+from collector.http.server import make, serve
+from collector.openapi import OPERATIONS
+from collector.platform.access import Permission
+from collector.platform.storage.db import Db
+from collector.platform.storage.sealed import keys
 from shared.clock import utc_now
 from shared.errors import Unavailable
 from shared.ids import uuid7
@@ -342,7 +342,7 @@ async def test_a_claim_whose_collector_died_is_free_again_after_a_while(
 async def test_sweeping_goes_on_while_there_is_more(
     db: Db, api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("collector.sweeper.idempotency._ROWS", 2)
+    monkeypatch.setattr("collector.http.jobs._ROWS", 2)
     for number in range(3):
         await api.post("/v1/incidents", INCIDENT, **keyed(str(number)))
     sweeper = Idempotency(db, now=lambda: utc_now() + table.KEPT_FOR)

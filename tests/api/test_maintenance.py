@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from collector.services.maintenance import MOST
-from collector.storage import maintenance
+from collector.history.storage import maintenance
+from collector.maintenance.service.windows import MOST
 from shared.clock import iso, utc_now
 from tests.api.client import Api
 from tests.api.monitors import details, make, number, rows

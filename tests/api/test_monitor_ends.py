@@ -5,8 +5,8 @@ from uuid import UUID
 
 import pytest
 
-from collector.alerting.router import Router
-from collector.storage import events
+from collector.events.storage import events
+from collector.notifications.jobs.router import Router
 from shared import ids
 from shared.clock import utc_now
 from tests.api.client import Api

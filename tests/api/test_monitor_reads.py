@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from collector.core.histogram import ERROR
-from collector.storage import errors
+from collector.evaluation.storage import error_texts
+from collector.history.core.histogram import ERROR
 from shared import ids
 from shared.clock import iso
 from shared.phases import pack
@@ -258,7 +258,7 @@ async def test_what_was_never_measured_says_so_and_a_first_vote_ends_that(api: A
     assert (await shown(api, id_))["warnings"] == ["not measured yet: no check has come from local"]
     await result(api, monitor, now, status=3)
     async with api.deps.db.transaction() as tx:
-        (said,) = (await errors.intern(tx, ["probe: not permitted to ping"])).values()
+        (said,) = (await error_texts.intern(tx, ["probe: not permitted to ping"])).values()
     await change(api, "states", "monitor", monitor, last_at=now, last_status=3, last_error=said)
 
     found = await shown(api, id_)

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from collector.services import runs
+from collector.monitors.service import runs
 from shared.phases import pack
 from shared.results import Phases, Status
 from tests.api.client import Api

@@ -9,10 +9,10 @@ import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from collector.api.auth import NEEDS
-from collector.api.openapi.document import OPERATIONS, build
-from collector.api.routes import ROUTES, register
-from collector.channels import CHANNELS
+from collector.http.auth import NEEDS
+from collector.notifications.channels import CHANNELS
+from collector.openapi import OPERATIONS, build
+from collector.routes import ROUTES, register
 from shared.kinds import KINDS, TYPES
 from tests.api.client import Api
 from tests.api.conftest import PUBLIC_URL

@@ -22,8 +22,8 @@ from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 from opentelemetry.sdk.resources import Resource
 
-from collector.ingest.otlp_grpc import OtlpServer
-from collector.services import series
+from collector.metrics.ingest.otlp_grpc import OtlpServer
+from collector.metrics.service import series
 from shared.wire.otlp.metrics_pb2 import Status
 from tests.api.client import Answer, Api
 from tests.api.metrics import Metrics, running

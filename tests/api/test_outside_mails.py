@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from collector.channels.mailer import Mailer
-from collector.channels.transport import Transport
-from collector.services.outside_mails import OutsideMails
-from collector.sweeper.confirmations import Confirmations
+from collector.notifications.jobs.confirmations import Confirmations
+from collector.notifications.service.outside_mails import OutsideMails
+from collector.platform.mailer import Mailer
+from collector.platform.transport import Transport
 from tests.api.client import Api
 from tests.mailbox import Mailbox, mailbox
 from tests.web.console_client import served, visiting

@@ -8,11 +8,12 @@ from typing import Any
 import aiohttp
 import pytest
 
-from collector.ingest.heartbeats import Heartbeats
-from collector.ingest.pushes import Pushed, Pushes
-from collector.services.rule_watch import Watch
-from collector.storage import listening, partitions
-from collector.sweeper.heartbeats import Heartbeats as Late
+from collector.evaluation.ingest.pushes import Pushed, Pushes
+from collector.evaluation.storage import collector_presence
+from collector.evaluation.watched_results import Watch
+from collector.heartbeats.ingest import Heartbeats
+from collector.heartbeats.jobs.heartbeats import Heartbeats as Late
+from collector.history.storage import partitions
 from shared.ids import uuid7
 from shared.results import Status
 from tests.api.client import Answer, Api
@@ -59,7 +60,7 @@ class Jobs:
     async def heard(self, since: datetime | None = None) -> None:
         """Some collector ran all the time, or from then on."""
         async with self.api.deps.db.transaction() as tx:
-            await listening.keep(tx, uuid7(), since or self.started, self.api.clock())
+            await collector_presence.keep(tx, uuid7(), since or self.started, self.api.clock())
             await partitions.make(tx, self.api.clock().date())
 
     async def go(self, ahead: timedelta) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from collector.api import status_pages_cache
-from collector.api.app import make, serve
-from collector.core.bucket import Plan
-from collector.services.status_page_tries import PageTries
-from collector.storage.db import Db
+from collector.http.server import make, serve
+from collector.platform.bucket import Plan
+from collector.platform.storage.db import Db
+from collector.status_pages.api import cache
+from collector.status_pages.service.password_tries import PageTries
 from shared.errors import Limited
 from shared.ids import uuid7
 from tests.api.client import Answer, Api
@@ -23,7 +23,7 @@ from tests.api.test_status_pages_public import enter, visit
 @pytest.fixture(autouse=True)
 def always_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each visit of these tests looks anew."""
-    monkeypatch.setattr(status_pages_cache, "FRESH_S", 0.0)
+    monkeypatch.setattr(cache, "FRESH_S", 0.0)
 
 
 async def enter_from(api: Api, slug: str, address: str) -> Answer:

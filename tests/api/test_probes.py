@@ -6,11 +6,11 @@ from uuid import UUID
 
 import pytest
 
-from collector.core.assignment import Probe, pool
-from collector.services import authority, enrolment, join_tokens
-from collector.services.sessions import accept
-from collector.storage import enrolments, probes
-from collector.storage.probes import Newcomer, Sign
+from collector.probes.core.assignment import Probe, pool
+from collector.probes.service import authority, enrolment, join_tokens
+from collector.probes.service.sessions import accept
+from collector.probes.storage import enrolments, probes
+from collector.probes.storage.probes import Newcomer, Sign
 from shared import ids, pki
 from shared import join_tokens as shared_tokens
 from shared.ids import uuid7

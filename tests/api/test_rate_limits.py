@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 import orjson
 import pytest
 
-from collector.api.app import make, serve
-from collector.api.ratelimit import _key
-from collector.core.bucket import PLANS, plans
+from collector.http.ratelimit import _key
+from collector.http.server import make, serve
+from collector.platform.bucket import PLANS, plans
 from shared.tokens import new_token
 from tests.api.client import Answer, Api
 from tests.api.sse import listening

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from collector.alerting.router import Router
+from collector.notifications.jobs.router import Router
 from shared import ids
 from tests.api.client import Api
 from tests.api.test_channels import PATH, make

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from collector.ingest import receiving
-from collector.ingest.pushes import Pushes
-from collector.ingest.receiving import Receiving
-from collector.services import series as services
+from collector.evaluation.ingest.pushes import Pushes
+from collector.metrics.ingest import intake
+from collector.metrics.ingest.intake import Receiving
+from collector.metrics.service import series as services
 from shared import ids
 from shared.errors import Limited
 from shared.wire.prometheus.remote_pb2 import TimeSeries
@@ -333,7 +333,7 @@ async def test_a_body_that_does_not_come_is_waited_for_no_longer_than_need_be(
 async def test_a_monitors_pushes_wait_for_each_other_and_for_nobody_elses(
     metrics: Metrics, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(receiving, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(intake, "PATIENCE_S", 0.2)
     id_, other = await metrics.make(), await metrics.make()
     book = await metrics.receiving.admit(ids.read("mon", id_), metrics.tokens[id_], "prometheus")
     async with AsyncExitStack() as stack:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from collector.api.openapi.document import OPERATIONS
-from collector.api.reading import MAX_BODY
+from collector.http.request_data import MAX_BODY
+from collector.openapi import OPERATIONS
 from tests.api.client import Answer, Api
 from tests.api.metrics import Metrics, running
 from tests.api.route_table import BODIES, Route, collection, made, prepared, unknown

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from collector.core.access import Permission
-from collector.services import tokens
+from collector.accounts.service import tokens
+from collector.platform.access import Permission
 from tests.api.client import Answer, Api
 from tests.api.route_table import BODIES, CHANGES, OWN_MAKERS, UNDER_V1, collection, made, prepared
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from collector.core import uptime
-from collector.core.histogram import ERROR
-from collector.storage import partitions, rollups
+from collector.history.core import uptime
+from collector.history.core.histogram import ERROR
+from collector.history.storage import partitions, rollups
 from shared.clock import iso, utc_now
 from tests.api.client import Api
 from tests.api.monitors import details, location, make, number, result

@@ -6,9 +6,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from collector.api import status_pages_cache
-from collector.api.status_pages_cache import Sites
-from collector.storage.db import Db
+from collector.platform.storage.db import Db
+from collector.status_pages.api import cache
+from collector.status_pages.api.cache import Sites
 from shared.errors import Unavailable
 from tests.api.client import Api
 from tests.api.test_status_pages import page
@@ -59,7 +59,7 @@ async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, way:
 async def test_it_is_shown_as_it_was_known_last(
     api: Api, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
-    monkeypatch.setattr(status_pages_cache, "PATIENCE_S", 0.1)
+    monkeypatch.setattr(cache, "PATIENCE_S", 0.1)
     await page(api, slug="example", name="Known before")
     parts = urlsplit(database_url)
     (folder,) = parse_qs(parts.query)["host"]

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from collector.api import status_pages_cache
-from collector.api.app import make, serve
-from collector.services import status_pages_view
-from collector.services.status_pages_view import View
-from collector.storage.db import Db
+from collector.http.server import make, serve
+from collector.platform.storage.db import Db
+from collector.status_pages.api import cache
+from collector.status_pages.service import view
+from collector.status_pages.service.view import View
 from tests.api.client import Api
 from tests.api.test_status_pages import page
 from tests.api.test_status_pages_public import visit
@@ -68,7 +68,7 @@ async def test_who_changed_a_page_sees_the_change_at_once(api: Api) -> None:
 
 async def test_what_was_asked_before_a_change_is_not_shown_after_it(api: Api) -> None:
     made = await page(api, slug="example")
-    asked, before, let_go = status_pages_view.load, asyncio.Event(), asyncio.Event()
+    asked, before, let_go = view.load, asyncio.Event(), asyncio.Event()
 
     async def slowly(*args: Any) -> View | None:
         found = await asked(*args)
@@ -77,7 +77,7 @@ async def test_what_was_asked_before_a_change_is_not_shown_after_it(api: Api) ->
         return found
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(status_pages_view, "load", slowly)
+        patch.setattr(view, "load", slowly)
         early = asyncio.create_task(visit(api, "example"))
         await before.wait()
     await api.put(f"/v1/status-pages/{made['id']}", {"name": "Renamed"})
@@ -90,8 +90,8 @@ async def test_what_was_asked_before_a_change_is_not_shown_after_it(api: Api) ->
 async def test_replicas_agree_on_what_is_the_same(
     api: Api, replica: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(status_pages_cache, "FRESH_S", 0.0)
-    monkeypatch.setattr(status_pages_cache, "DRAWN_S", 0.0)
+    monkeypatch.setattr(cache, "FRESH_S", 0.0)
+    monkeypatch.setattr(cache, "DRAWN_S", 0.0)
     await page(api, slug="example", components=[{"name": "Shop"}])
     for path in ("example", "example.json", "example/history", "example/feed.atom", "example/badge.svg"):
         tag = (await visit(api, path)).headers["ETag"]

@@ -4,10 +4,10 @@ from urllib.parse import urlencode
 
 import pytest
 
-from collector.api import status_pages_cache
-from collector.core.access import Actor
-from collector.services import status_pages
-from collector.services.domains import Own
+from collector.platform.access import Actor
+from collector.status_pages.api import cache
+from collector.status_pages.service import status_pages
+from collector.status_pages.service.domains import Own
 from shared import ids
 from tests.api.client import Answer, Api
 from tests.api.conftest import PUBLIC_URL
@@ -18,7 +18,7 @@ HOST = "status.example.org"
 
 @pytest.fixture(autouse=True)
 def always_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(status_pages_cache, "FRESH_S", 0.0)
+    monkeypatch.setattr(cache, "FRESH_S", 0.0)
 
 
 async def visit(api: Api, path: str, host: str = HOST, method: str = "GET", **headers: str) -> Answer:

@@ -6,11 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from collector.api import status_pages_cache
-from collector.services import status_pages_view
-from collector.services.status_pages_view import MOST
-from collector.storage import status_pages_incidents as table
-from collector.storage.status_pages_incidents import Incident, Update
+from collector.status_pages.api import cache
+from collector.status_pages.service import view
+from collector.status_pages.service.view import MOST
+from collector.status_pages.storage import incidents as table
+from collector.status_pages.storage.incidents import Incident, Update
 from shared import ids
 from tests.api.client import Api
 from tests.api.test_status_pages import page
@@ -22,7 +22,7 @@ OLD = 2 * MOST + 3
 @pytest.fixture(autouse=True)
 def always_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each visit of these tests looks anew."""
-    monkeypatch.setattr(status_pages_cache, "FRESH_S", 0.0)
+    monkeypatch.setattr(cache, "FRESH_S", 0.0)
 
 
 async def told(api: Api, page_id: str, titles: Sequence[str], *, resolved: bool = True) -> None:
@@ -104,7 +104,7 @@ async def test_whatever_part_is_asked_for_there_is_one(api: Api) -> None:
 async def test_no_visitor_has_more_parts_drawn_than_there_are_to_be(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(status_pages_view, "PARTS", 2)
+    monkeypatch.setattr(view, "PARTS", 2)
     made = await page(api, slug="long")
     await told(api, made["id"], [f"n{number}" for number in range(OLD)])
 
@@ -127,7 +127,7 @@ async def test_what_is_still_open_stands_in_the_newest_part_however_old_it_is(ap
 async def test_an_older_part_is_read_once_for_many_and_told_as_unchanged(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(status_pages_cache, "FRESH_S", 60.0)
+    monkeypatch.setattr(cache, "FRESH_S", 60.0)
     made = await page(api, slug="long")
     await told(api, made["id"], [f"n{number}" for number in range(OLD)])
     first = await visit(api, "long/history?page=2")

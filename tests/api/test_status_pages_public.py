@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 from yarl import URL
 
-from collector.api import status_pages_cache
+from collector.status_pages.api import cache
 from shared import ids
 from shared.clock import utc_now
 from tests.api.client import Answer, Api
@@ -22,7 +22,7 @@ NASTY = ['"><img src=x onerror=alert(1)>', "</title><script>alert(1)</script>", 
 @pytest.fixture(autouse=True)
 def always_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each visit of these tests looks anew."""
-    monkeypatch.setattr(status_pages_cache, "FRESH_S", 0.0)
+    monkeypatch.setattr(cache, "FRESH_S", 0.0)
 
 
 async def visit(api: Api, path: str, **options: Any) -> Answer:
@@ -208,7 +208,7 @@ async def test_there_is_no_such_page(api: Api, path: str) -> None:
 
 
 async def test_what_did_not_change_is_not_sent_again(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(status_pages_cache, "FRESH_S", 60.0)
+    monkeypatch.setattr(cache, "FRESH_S", 60.0)
     await page(api, slug="example")
     first = await visit(api, "example")
 
@@ -220,14 +220,14 @@ async def test_what_did_not_change_is_not_sent_again(api: Api, monkeypatch: pyte
 async def test_visitors_within_a_second_cost_the_database_one_look(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(status_pages_cache, "FRESH_S", 60.0)
+    monkeypatch.setattr(cache, "FRESH_S", 60.0)
     await page(api, slug="example")
     await visit(api, "example")
     async with api.deps.db.transaction() as tx:  # as another replica does
         await tx.execute("UPDATE status_pages SET name = 'Another name' WHERE slug = 'example'")
 
     assert b"Another name" not in (await visit(api, "example")).body
-    monkeypatch.setattr(status_pages_cache, "FRESH_S", 0.0)
+    monkeypatch.setattr(cache, "FRESH_S", 0.0)
     assert b"Another name" in (await visit(api, "example")).body
 
 

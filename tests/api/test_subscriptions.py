@@ -9,14 +9,15 @@ from urllib.parse import urlencode
 
 import pytest
 
-from collector.channels.mailer import Mailer
-from collector.core import statuspage_links
-from collector.core.seal import Keyring
-from collector.services import resealing, status_pages_subscriptions
-from collector.services.bootstrap import check_keys
-from collector.services.resealing import Progress
-from collector.web import status_words
-from collector.web.subscription_words import words_of
+from collector.bootstrap import check_keys
+from collector.ops.service import reseal
+from collector.ops.service.reseal import Progress
+from collector.platform.mailer import Mailer
+from collector.platform.seal import Keyring
+from collector.status_pages.core import links as statuspage_links
+from collector.status_pages.service import subscriptions
+from collector.status_pages.web import words
+from collector.status_pages.web.subscription_words import words_of
 from shared.tokens import new_key
 from tests.api.client import Answer, Api
 from tests.api.conftest import PUBLIC_URL
@@ -99,15 +100,15 @@ async def test_links_in_mails_of_earlier_versions_work_before_and_after_their_ke
     other = Keyring.parse(newer)
     both = Keyring(keys={**keyring.keys, **other.keys}, first=other.first)
     await check_keys(db, keyring, api.clock())
-    assert await resealing.some(db, keyring) is Progress.MORE
+    assert await reseal.some(db, keyring) is Progress.MORE
     [sealed] = await rows(api, "SELECT link_key, sealed_link_key FROM status_subscribers")
     assert sealed["link_key"] is None
     assert (await seen(api, path)).status == 200
 
     await check_keys(db, both, api.clock())
-    while await resealing.some(db, both) is Progress.MORE:
+    while await reseal.some(db, both) is Progress.MORE:
         pass
-    found = await status_pages_subscriptions.find(db, other, path.rpartition("/")[2], api.clock())
+    found = await subscriptions.find(db, other, path.rpartition("/")[2], api.clock())
     assert found is not None
     assert found.email == ADDRESS
 
@@ -322,7 +323,7 @@ async def test_without_a_mail_server_nobody_is_promised_a_mail(api: Api) -> None
 async def test_a_page_has_no_more_strangers_asked_than_it_should(
     api: Api, box: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(status_pages_subscriptions, "MOST_ASKED", 2)
+    monkeypatch.setattr(subscriptions, "MOST_ASKED", 2)
     made = await page(api)
 
     for number in range(4):
@@ -332,7 +333,7 @@ async def test_a_page_has_no_more_strangers_asked_than_it_should(
     assert await verified(api, made["id"]) == [False, False]
 
 
-@pytest.mark.parametrize("language", sorted(status_words.LANGUAGES))
+@pytest.mark.parametrize("language", sorted(words.LANGUAGES))
 def test_every_language_has_its_own_words_for_the_same_blanks(language: str) -> None:
     english, own = words_of("en"), words_of(language)
 

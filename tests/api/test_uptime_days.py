@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from collector.core.histogram import ERROR
-from collector.services import statistics
-from collector.storage import rollups
+from collector.history.core.histogram import ERROR
+from collector.history.service import statistics
+from collector.history.storage import rollups
 from shared.clock import iso, utc_now
 from tests.api.client import Api
 from tests.api.monitors import details, location, make, number, result

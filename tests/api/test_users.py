@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from collector.core import passwords
-from collector.core.access import Permission
-from collector.services import users
-from collector.storage import users as table
+from collector.accounts.core import passwords
+from collector.accounts.service import users
+from collector.accounts.storage import users as table
+from collector.platform.access import Permission
 from shared import ids
 from shared.errors import Invalid, NotFound
 from tests.api.client import Api

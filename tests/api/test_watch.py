@@ -7,9 +7,9 @@ from dataclasses import replace
 import structlog
 from aiohttp import web
 
-from collector.api.app import make, serve
-from collector.api.auth import NEEDS
-from collector.api.reading import ok
+from collector.http.auth import NEEDS
+from collector.http.request_data import ok
+from collector.http.server import make, serve
 from tests.api.client import Api
 from tests.api.sse import listening
 

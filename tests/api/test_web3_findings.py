@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from collector.services import web3_reads
+from collector.web3.service import reads
 from shared import ids
 from shared.clock import utc_now
 from shared.findings import Found
@@ -112,7 +112,7 @@ async def test_logs_are_shown_with_the_result_that_found_them(api: Api) -> None:
 async def test_a_page_ends_before_it_holds_too_many_logs_and_the_next_goes_on(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(web3_reads, "_MOST_LOGS", 5)
+    monkeypatch.setattr(reads, "_MOST_LOGS", 5)
     id_ = await make(api, of("whale_wallet"))
     monitor, times = await number(api, id_), [moment(10 * at) for at in range(1, 6)]
     for at, time in enumerate(times):

@@ -24,7 +24,7 @@ import psutil
 import structlog
 import uvloop
 
-from collector.embedded import Embedded
+from collector.platform.embedded.server import Embedded
 from shared import ids
 from shared.tokens import new_key, new_token
 from tests.bench.figures import Figure

@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from collector.embedded import Embedded
-from collector.storage.db import Db
-from collector.storage.migrate import migrate
+from collector.platform.embedded.server import Embedded
+from collector.platform.storage.db import Db
+from collector.platform.storage.migrate import migrate
 from shared.clock import utc_now
 
 

@@ -10,11 +10,11 @@ from datetime import timedelta
 import structlog
 import uvloop
 
-from collector.alerting.router import Router
-from collector.channels.transport import Transport
-from collector.delivery.sender import Sender
-from collector.storage import events
-from collector.storage.db import Db
+from collector.events.storage import events
+from collector.notifications.jobs.router import Router
+from collector.notifications.jobs.sender import Sender
+from collector.platform.storage.db import Db
+from collector.platform.transport import Transport
 from shared import ids
 from shared.clock import utc_now
 from shared.loop import forever

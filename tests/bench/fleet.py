@@ -16,11 +16,11 @@ from uuid import UUID
 import psutil
 import uvloop
 
-from collector.embedded import Embedded
-from collector.ingest.columns import Part, flatten, latest
-from collector.services.assignments import rebalance
-from collector.storage.db import Db
-from collector.storage.migrate import migrate
+from collector.evaluation.ingest.columns import Part, flatten, latest
+from collector.platform.embedded.server import Embedded
+from collector.platform.storage.db import Db
+from collector.platform.storage.migrate import migrate
+from collector.probes.service.assignments import rebalance
 from probe.spool import Spool
 from shared.clock import utc_now
 from shared.ids import uuid7

@@ -17,21 +17,22 @@ import aiohttp
 import structlog
 import uvloop
 
-from collector.api.app import make, serve
-from collector.api.deps import Deps
-from collector.channels.transport import Transport
-from collector.core.access import Permission
-from collector.core.bucket import PLANS, Plan
-from collector.core.seal import Keyring
-from collector.embedded import Embedded
-from collector.services import tokens
-from collector.services.following import Following
-from collector.services.signals import Signals
-from collector.services.statistics import summary
-from collector.storage import partitions, teams
-from collector.storage.db import Db
-from collector.storage.migrate import migrate
-from collector.sweeper.rollups import Rollups
+from collector.accounts.service import tokens
+from collector.accounts.storage import teams
+from collector.events.stream import Following
+from collector.history.jobs.rollups import Rollups
+from collector.history.service.statistics import summary
+from collector.history.storage import partitions
+from collector.http.deps import Deps
+from collector.http.server import make, serve
+from collector.platform.access import Permission
+from collector.platform.bucket import PLANS, Plan
+from collector.platform.embedded.server import Embedded
+from collector.platform.seal import Keyring
+from collector.platform.signals import Signals
+from collector.platform.storage.db import Db
+from collector.platform.storage.migrate import migrate
+from collector.platform.transport import Transport
 from shared import ids
 from shared.clock import iso, utc_now
 from shared.ids import uuid7

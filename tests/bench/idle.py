@@ -18,11 +18,11 @@ from typing import Any
 import psutil
 import uvloop
 
-from collector.core.seal import Keyring
-from collector.embedded import Embedded
-from collector.services import authority
-from collector.storage.db import Db
-from collector.storage.migrate import migrate
+from collector.platform.embedded.server import Embedded
+from collector.platform.seal import Keyring
+from collector.platform.storage.db import Db
+from collector.platform.storage.migrate import migrate
+from collector.probes.service import authority
 from probe.credentials import Credentials
 from shared.clock import boot_us, utc_now
 from shared.ids import uuid7

@@ -13,18 +13,18 @@ import uvloop
 from google.protobuf import json_format
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 
-from collector.core.seal import Keyring
-from collector.ingest.pushes import Pushes
-from collector.ingest.receiving import Receiving
-from collector.ingest.series import Book
-from collector.services import monitors
-from collector.services.bootstrap import bootstrap
-from collector.services.monitor_columns import whole_config
-from collector.services.monitors import Means
-from collector.services.signals import Signals
-from collector.storage import monitors as table
-from collector.storage import partitions
-from collector.storage.db import Db
+from collector.bootstrap import bootstrap
+from collector.evaluation.ingest.pushes import Pushes
+from collector.history.storage import partitions
+from collector.metrics.ingest.intake import Receiving
+from collector.metrics.ingest.series import Book
+from collector.monitors.service import monitors
+from collector.monitors.service.columns import whole_config
+from collector.monitors.service.monitors import Means
+from collector.monitors.storage import monitors as table
+from collector.platform.seal import Keyring
+from collector.platform.signals import Signals
+from collector.platform.storage.db import Db
 from shared.clock import EPOCH, utc_now
 from shared.tokens import new_key
 from tests.bench.database import database

@@ -11,9 +11,9 @@ from contextlib import closing, contextmanager
 import structlog
 import uvloop
 
-from collector.alerting.router import Router
-from collector.storage import events
-from collector.storage.db import Db
+from collector.events.storage import events
+from collector.notifications.jobs.router import Router
+from collector.platform.storage.db import Db
 from shared import ids
 from shared.clock import utc_now
 from tests.bench import delivery

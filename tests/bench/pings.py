@@ -13,11 +13,12 @@ import psutil
 import structlog
 import uvloop
 
-from collector.core.heartbeat import Plan
-from collector.services.receiving import key_hash
-from collector.storage import listening, plans
-from collector.storage.db import Db, Tx
-from collector.sweeper.heartbeats import Heartbeats as Late
+from collector.evaluation.storage import collector_presence
+from collector.heartbeats.core.heartbeat import Plan
+from collector.heartbeats.jobs.heartbeats import Heartbeats as Late
+from collector.monitors.service.receivers import key_hash
+from collector.platform.storage.db import Db, Tx
+from collector.probes.storage import plans
 from shared.clock import utc_now
 from shared.ids import uuid7
 from tests.bench.api import Served, collector
@@ -69,7 +70,7 @@ async def _watching() -> list[Figure]:
     async with database() as db:
         async with db.transaction() as tx:
             await _make(tx, MANY)
-            await listening.keep(tx, _COLLECTOR, utc_now() - timedelta(days=2), utc_now())
+            await collector_presence.keep(tx, _COLLECTOR, utc_now() - timedelta(days=2), utc_now())
         began, found = utc_now() - timedelta(hours=1), Counter[str]()
 
         async def note(_: Tx, late: Sequence[object]) -> Callable[[], None]:
@@ -93,7 +94,7 @@ async def _turns(db: Db, late: Late, missed: int) -> float:
     spent = 0.0
     for turn in range(TURNS):
         async with db.transaction() as tx:
-            await listening.keep(tx, _COLLECTOR, utc_now() - timedelta(days=2), utc_now())
+            await collector_presence.keep(tx, _COLLECTOR, utc_now() - timedelta(days=2), utc_now())
             await tx.execute(_MISSED, turn * missed, (turn + 1) * missed)
             server = psutil.Process(await tx.fetchval("SELECT pg_backend_pid()"))
         before, start = server.cpu_times(), time.process_time()

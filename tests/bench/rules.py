@@ -8,12 +8,12 @@ from datetime import timedelta
 import psutil
 import uvloop
 
-from collector.alerting.evaluator import Evaluator
-from collector.core.access import Actor
-from collector.ingest.writer import Writer
-from collector.services import rules
-from collector.services.rule_watch import Watch
-from collector.storage.db import Db
+from collector.alerts.jobs.evaluator import Evaluator
+from collector.alerts.service import rules
+from collector.evaluation.watched_results import Watch
+from collector.evaluation.writer import Writer
+from collector.platform.access import Actor
+from collector.platform.storage.db import Db
 from shared import ids
 from shared.clock import utc_now
 from shared.loop import forever

@@ -14,16 +14,16 @@ import psutil
 import structlog
 import uvloop
 
-from collector.alerting.evaluator import Evaluator
-from collector.alerting.router import Router
-from collector.channels.transport import Transport
-from collector.core.access import Actor
-from collector.delivery.sender import Sender
-from collector.ingest.writer import Writer
-from collector.services import rules
-from collector.services.rule_watch import Watch
-from collector.storage import events
-from collector.storage.db import Db
+from collector.alerts.jobs.evaluator import Evaluator
+from collector.alerts.service import rules
+from collector.evaluation.watched_results import Watch
+from collector.evaluation.writer import Writer
+from collector.events.storage import events
+from collector.notifications.jobs.router import Router
+from collector.notifications.jobs.sender import Sender
+from collector.platform.access import Actor
+from collector.platform.storage.db import Db
+from collector.platform.transport import Transport
 from shared import ids
 from shared.clock import utc_now
 from shared.loop import Bell, forever

@@ -9,8 +9,8 @@ from datetime import timedelta
 import psutil
 import uvloop
 
-from collector.ingest.writer import Submission, Writer
-from collector.storage.db import Db
+from collector.evaluation.writer import Submission, Writer
+from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.loop import forever
 from shared.results import Status

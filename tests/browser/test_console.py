@@ -6,8 +6,8 @@ from typing import Final, Literal
 import pytest
 from playwright.async_api import BrowserContext, expect
 
-from collector.api.console.pages import PAGES
-from collector.services import following
+from collector.events import stream
+from collector.pages import PAGES
 from tests.api.client import Api
 from tests.browser.visits import Visit, Visitors
 from tests.web.console_client import PASSWORD, Console, served, visiting
@@ -156,7 +156,7 @@ async def test_what_happens_is_on_an_open_page_at_once(console: Console, visitor
 async def test_a_session_that_ended_elsewhere_leads_to_the_door(
     console: Console, visitors: Visitors, monkeypatch: pytest.MonkeyPatch, looks_first: bool
 ) -> None:
-    monkeypatch.setattr(following, "_TOKENS_EVERY_S", 0.0 if looks_first else 3_600.0)
+    monkeypatch.setattr(stream, "_TOKENS_EVERY_S", 0.0 if looks_first else 3_600.0)
     visit = await signed_in(console, visitors)
     async with console.api.deps.db.transaction() as tx:
         await tx.execute("DELETE FROM console_sessions")

@@ -5,8 +5,8 @@ from typing import Literal
 import pytest
 from playwright.async_api import expect
 
-from collector.storage import events
-from collector.storage.events import Event
+from collector.events.storage import events
+from collector.events.storage.events import Event
 from shared import ids
 from tests.api.client import Api
 from tests.browser.test_console_monitors import HOSTILE, PHONE, signed_in

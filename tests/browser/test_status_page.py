@@ -5,7 +5,7 @@ from typing import Any, Final, Literal
 import pytest
 from playwright.async_api import expect
 
-from collector.api import status_pages_cache
+from collector.status_pages.api import cache
 from tests.api.client import Api
 from tests.api.test_status_pages import page
 from tests.browser.status_world import ARABIC, HEBREW, LONG, calm, measured, outage, planned, told
@@ -18,7 +18,7 @@ Scheme = Literal["light", "dark"]
 
 @pytest.fixture(autouse=True)
 def always_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(status_pages_cache, "FRESH_S", 0.0)
+    monkeypatch.setattr(cache, "FRESH_S", 0.0)
 
 
 def address(api: Api, path: str = "example") -> str:

@@ -5,7 +5,7 @@ from typing import Any, Final
 import orjson
 import pytest
 
-from collector.api import status_pages_cache
+from collector.status_pages.api import cache
 from shared import ids
 from tests.api.client import Api
 from tests.api.test_status_pages import page
@@ -87,7 +87,7 @@ CSS: Final = (
 
 @pytest.fixture(autouse=True)
 def always_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(status_pages_cache, "FRESH_S", 0.0)
+    monkeypatch.setattr(cache, "FRESH_S", 0.0)
 
 
 def harmless(visit: Visit) -> None:

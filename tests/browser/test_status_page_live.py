@@ -10,11 +10,11 @@ import pytest
 from aiohttp import web
 from playwright.async_api import BrowserContext, Locator, expect
 
-from collector.api import status_pages_cache
-from collector.services import status_pages_view
-from collector.verbs.status_page import put
-from collector.web import status_copy
-from collector.web.status_words import ENGLISH, LANGUAGES
+from collector.status_pages.api import cache
+from collector.status_pages.cli import put
+from collector.status_pages.service import view as status_pages_view
+from collector.status_pages.web import copy
+from collector.status_pages.web.words import ENGLISH, LANGUAGES
 from tests.api.client import Api
 from tests.api.test_status_pages import page
 from tests.browser.status_world import calm, measured, outage, planned
@@ -26,8 +26,8 @@ MOST_BYTES: Final = 50_000
 
 @pytest.fixture(autouse=True)
 def always_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(status_pages_cache, "FRESH_S", 0.0)
-    monkeypatch.setattr(status_pages_cache, "DRAWN_S", 0.0)
+    monkeypatch.setattr(cache, "FRESH_S", 0.0)
+    monkeypatch.setattr(cache, "DRAWN_S", 0.0)
 
 
 @pytest.fixture
@@ -180,7 +180,7 @@ async def test_a_copy_is_whole_on_any_web_host(
     await outage(api, await calm(api, branding={"customCss": "h1{letter-spacing:1px}"}))
     view = await status_pages_view.load(api.deps.db, "slug", "example", api.clock())
     assert view is not None
-    put(tmp_path / "copy", status_copy.files(view, elsewhere, ENGLISH))
+    put(tmp_path / "copy", copy.files(view, elsewhere, ENGLISH))
 
     visit = await visitors.visit(f"{elsewhere}/copy/index.html")
     await visit.page.get_by_text("All incidents").click()

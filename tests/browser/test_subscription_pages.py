@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from collector.channels.mailer import Mailer
+from collector.platform.mailer import Mailer
 from tests.api.client import Api
 from tests.api.conftest import PUBLIC_URL
 from tests.browser.visits import Visit, Visitors

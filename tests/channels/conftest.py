@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from collector.channels.transport import Transport
+from collector.platform.transport import Transport
 
 
 @pytest.fixture

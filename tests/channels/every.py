@@ -2,8 +2,8 @@
 
 from typing import Any, Final
 
-from collector.channels import CHANNELS, Channel
-from collector.services.validation import check
+from collector.notifications.channels import CHANNELS, Channel
+from collector.platform.validation.validation import check
 from tests.receiver import Receiver
 
 # What no log, no error and no read-only answer may hold.

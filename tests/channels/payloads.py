@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import orjson
 
-from collector.channels.message import Message
+from collector.notifications.channels.message import Message
 
 MONITOR: Final = {
     "id": "mon_01kqs3w8e7m0000000000000aa",

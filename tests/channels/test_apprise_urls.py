@@ -2,7 +2,7 @@
 
 import pytest
 
-from collector.channels import apprise
+from collector.notifications.channels import apprise
 
 NEEDED = "needs Apprise: pip install 'tocsin[apprise]'"
 pytestmark = pytest.mark.skipif(not apprise.is_installed(), reason=NEEDED)

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 import trustme
 
-from collector.channels import mailer as mailer_module
-from collector.channels.email import Email
-from collector.channels.mailer import Mailer
-from collector.channels.message import Message, Sent, Undelivered
-from collector.channels.transport import Transport
-from collector.services.validation import check
+from collector.notifications.channels.email import Email
+from collector.notifications.channels.message import Message, Sent
+from collector.platform import mailer as mailer_module
+from collector.platform.delivery import Undelivered
+from collector.platform.mailer import Mailer
+from collector.platform.transport import Transport
+from collector.platform.validation.validation import check
 from shared.clock import utc_now
 from shared.errors import Invalid
 from tests.channels.payloads import INCIDENT, MONITOR, message

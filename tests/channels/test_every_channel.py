@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import structlog
 
-from collector.channels import CHANNELS, apprise, load
-from collector.channels.message import Undelivered
-from collector.channels.transport import Transport
-from collector.services.masking import masked
-from collector.services.validation import check, to_json
+from collector.notifications.channels import CHANNELS, apprise, load
+from collector.platform.delivery import Undelivered
+from collector.platform.masks import masked
+from collector.platform.transport import Transport
+from collector.platform.validation.validation import check, to_json
 from shared.clock import utc_now
 from shared.errors import Invalid
 from shared.kinds import secret_fields

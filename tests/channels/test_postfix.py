@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 import trustme
 
-from collector.channels.email import Email
-from collector.channels.mailer import Mailer
-from collector.channels.message import Undelivered
-from collector.channels.transport import Transport
+from collector.notifications.channels.email import Email
+from collector.platform.delivery import Undelivered
+from collector.platform.mailer import Mailer
+from collector.platform.transport import Transport
 from shared.clock import utc_now
 from tests.channels.payloads import INCIDENT, MONITOR, message
 from tests.channels.sasl import logins

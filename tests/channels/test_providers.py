@@ -5,14 +5,14 @@ from typing import Any
 import orjson
 import pytest
 
-from collector.channels.discord import Discord
-from collector.channels.message import Undelivered
-from collector.channels.opsgenie import Opsgenie
-from collector.channels.pagerduty import PagerDuty
-from collector.channels.slack import Slack
-from collector.channels.telegram import Telegram
-from collector.channels.transport import Transport
-from collector.services.validation import check
+from collector.notifications.channels.discord import Discord
+from collector.notifications.channels.opsgenie import Opsgenie
+from collector.notifications.channels.pagerduty import PagerDuty
+from collector.notifications.channels.slack import Slack
+from collector.notifications.channels.telegram import Telegram
+from collector.platform.delivery import Undelivered
+from collector.platform.transport import Transport
+from collector.platform.validation.validation import check
 from shared import __version__
 from shared.clock import utc_now
 from shared.errors import Invalid

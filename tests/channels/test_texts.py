@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.channels._language import MAX_SOURCE
-from collector.channels.slack import Slack
-from collector.channels.texts import MAX_BODY, MAX_TITLE, Templates, write
-from collector.channels.wording import BODY, TITLE, TITLES
-from collector.core.notice import notice
-from collector.services.validation import check, to_json
+from collector.notifications.channels._language import MAX_SOURCE
+from collector.notifications.channels.phrases import BODY, TITLE, TITLES
+from collector.notifications.channels.slack import Slack
+from collector.notifications.channels.texts import MAX_BODY, MAX_TITLE, Templates, write
+from collector.notifications.core.summary import notice
+from collector.platform.validation.validation import check, to_json
 from shared.errors import Invalid
 from tests.channels.payloads import INCIDENT, LINKS, MONITOR, PARTS, event
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import trustme
 
-from collector.channels.transport import Answer, NoAnswer, Transport
+from collector.platform.transport import Answer, NoAnswer, Transport
 from tests.probe.net.nameserver import NXDOMAIN, name_server
 from tests.receiver import (
     Step,

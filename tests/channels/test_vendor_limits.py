@@ -12,13 +12,13 @@ from typing import Any, Final
 import jsonschema
 import pytest
 
-from collector.channels import CHANNELS
-from collector.channels.discord import Discord
-from collector.channels.opsgenie import Opsgenie
-from collector.channels.pagerduty import PagerDuty
-from collector.channels.slack import Slack
-from collector.channels.telegram import Telegram
-from collector.services.validation import check
+from collector.notifications.channels import CHANNELS
+from collector.notifications.channels.discord import Discord
+from collector.notifications.channels.opsgenie import Opsgenie
+from collector.notifications.channels.pagerduty import PagerDuty
+from collector.notifications.channels.slack import Slack
+from collector.notifications.channels.telegram import Telegram
+from collector.platform.validation.validation import check
 from tests.channels.every import config
 from tests.channels.payloads import INCIDENT, MONITOR, PARTS, message
 

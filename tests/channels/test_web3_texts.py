@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from collector.channels.email import Email
-from collector.channels.texts import write
-from collector.channels.transport import Transport
-from collector.core.notice import notice
-from collector.core.phase import Phase
+from collector.history.core.phase import Phase
+from collector.notifications.channels.email import Email
+from collector.notifications.channels.texts import write
+from collector.notifications.core.summary import notice
+from collector.platform.transport import Transport
 from shared.clock import EPOCH, utc_now
 from tests.channels.every import HTTP, channel
 from tests.channels.payloads import ALERT, GAS, GAS_ALERT, LOG, VAULT, VAULT_ALERT, event, message

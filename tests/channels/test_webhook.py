@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from standardwebhooks.webhooks import Webhook as Verifier
 
-from collector.channels import CHANNELS, load
-from collector.channels.message import Message, Sent, Undelivered
-from collector.channels.transport import Transport
-from collector.channels.webhook import Webhook
-from collector.services.validation import check, to_json
+from collector.notifications.channels import CHANNELS, load
+from collector.notifications.channels.message import Message, Sent
+from collector.notifications.channels.webhook import Webhook
+from collector.platform.delivery import Undelivered
+from collector.platform.transport import Transport
+from collector.platform.validation.validation import check, to_json
 from shared import __version__
 from shared.clock import utc_now
 from shared.errors import Invalid

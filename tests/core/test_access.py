@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from collector.core.access import Permission, counts, needed_for, permits
+from collector.platform.access import Permission, counts, needed_for, permits
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 EARLIER, LATER = NOW - timedelta(seconds=1), NOW + timedelta(seconds=1)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from collector.core.agent_metrics import sample
+from collector.metrics.core.agent_metrics import sample
 
 
 @pytest.mark.parametrize(

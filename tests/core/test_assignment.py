@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.core.assignment import KEPT, LIVE, Probe, choose, pool
+from collector.probes.core.assignment import KEPT, LIVE, Probe, choose, pool
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 A, B, C = (UUID(int=number << 64 | number * 977) for number in (1, 2, 3))

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.core.bucket import PLANS, Plan, Share, plans
+from collector.platform.bucket import PLANS, Plan, Share, plans
 
 SMALL = Plan(per_minute=60, burst=100)  # credit 2, at most 5 in a share
 
 
 class Bucket:
-    """The bucket itself, as storage/limits.py keeps it, with a time that goes by by itself."""
+    """The bucket itself, as platform/storage/limits.py keeps it, with a time that goes by by itself."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from collector.core.certificate import days_left, only_nears
+from collector.history.core.certificate import days_left, only_nears
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 NEARS = "tls: certificate expires in 9 days, 14 are wanted"

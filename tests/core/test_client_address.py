@@ -4,7 +4,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from collector.core.client_address import client_address, network
+from collector.http.client_address import client_address, network
 
 TRUSTED = tuple(map(ip_network, ("10.0.0.0/8", "192.0.2.1/32", "2001:db8:1::/48")))
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from collector.core.conditions import Check, Facts, Place, Rate, Reason, fires
-from collector.core.rule_fields import Conditions
+from collector.alerts.core.conditions import Check, Facts, Place, Rate, Reason, fires
+from collector.alerts.core.rule_fields import Conditions
 from shared.clock import EPOCH
 from shared.results import Status
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from collector.core.access import Permission
-from collector.core.console import fits, form_token, network, permission, safe_next, same_origin
+from collector.console.session import fits, form_token, network, permission, safe_next, same_origin
+from collector.platform.access import Permission
 
 PUBLIC = "https://tocsin.example.com"
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from collector.core.conditions import CONSECUTIVE, DOWN, Facts, Place, fires, of_web3
-from collector.core.crossings import Crossing, ends_at, said, single, threshold, window
-from collector.core.rule_fields import Conditions
+from collector.alerts.core.conditions import CONSECUTIVE, DOWN, Facts, Place, fires, of_web3
+from collector.alerts.core.rule_fields import Conditions
+from collector.web3.core.crossings import Crossing, ends_at, said, single, threshold, window
 from shared.clock import EPOCH
 
 SECOND = timedelta(seconds=1)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.core.deadlines import deadline, unheard
+from collector.platform.deadlines import deadline, unheard
 
 T0 = datetime(2026, 11, 21, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

@@ -5,8 +5,8 @@ from uuid import UUID
 
 import pytest
 
-from collector.core.dependencies import At, Child, Parent, Parents, verdict
-from collector.core.quorum import Vote
+from collector.evaluation.core.dependencies import At, Child, Parent, Parents, verdict
+from collector.evaluation.core.quorum import Vote
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from collector.core.escalation import LOOK, Deed, Policy, Progress, step
-from collector.core.holds import Allowed, Hold, Reminders, allowed
+from collector.alerts.core.escalation import LOOK, Deed, Policy, Progress, step
+from collector.evaluation.core.holds import Allowed, Hold, Reminders, allowed
 from shared.clock import EPOCH
 
 MINUTE = timedelta(minutes=1)

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.core import explain, explain_holds
-from collector.core.explain import Facts, Place, Trace
-from collector.core.incident import Monitor, Seen, decide
-from collector.core.quorum import Vote
-from collector.core.state import LocationState
+from collector.evaluation.core.decision import Monitor, Seen, decide
+from collector.evaluation.core.quorum import Vote
+from collector.evaluation.core.state import LocationState
+from collector.monitors.core import explain, explain_holds
+from collector.monitors.core.explain import Facts, Place, Trace
 from shared.results import Status
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.core.findings import Crossing, Gone, Log, Unreadable, read
+from collector.web3.core.findings import Crossing, Gone, Log, Unreadable, read
 from shared.findings import Finding, Found
 
 HASH = "0x" + "ab" * 32

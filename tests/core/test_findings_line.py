@@ -3,7 +3,7 @@
 import orjson
 import pytest
 
-from collector.core.findings import Gone, Line, Over, found_again, line, not_found_again
+from collector.web3.core.findings import Gone, Line, Over, found_again, line, not_found_again
 
 MINE, OTHER = Line("mine", 7), Line("other", 9)
 

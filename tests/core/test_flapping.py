@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from collector.core.flapping import HELD, add, calm, flaps
+from collector.evaluation.core.flapping import HELD, add, calm, flaps
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

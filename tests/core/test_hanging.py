@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from collector.core.hanging import joined
-from collector.core.incident import Seen
-from collector.core.quorum import Vote
-from collector.core.state import Change, LocationState, Thresholds
+from collector.evaluation.core.decision import Seen
+from collector.evaluation.core.quorum import Vote
+from collector.evaluation.core.state import Change, LocationState, Thresholds
+from collector.evaluation.core.timeouts import joined
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

@@ -5,7 +5,17 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from collector.core.heartbeat import MOST_RUNS, Beat, Finding, Ping, Plan, Sign, awaited, look, take
+from collector.heartbeats.core.heartbeat import (
+    MOST_RUNS,
+    Beat,
+    Finding,
+    Ping,
+    Plan,
+    Sign,
+    awaited,
+    look,
+    take,
+)
 from shared.results import Status
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

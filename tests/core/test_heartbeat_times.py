@@ -11,7 +11,7 @@ from dateutil.rrule import DAILY, rrule
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.core.heartbeat_times import fault, following
+from collector.heartbeats.core.times import fault, following
 
 BERLIN, NEW_YORK, LORD_HOWE = "Europe/Berlin", "America/New_York", "Australia/Lord_Howe"
 MINUTE = timedelta(minutes=1)

@@ -5,7 +5,7 @@ from math import ceil
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.core.histogram import BOUNDS, ERROR, bucket_of, merged, percentiles, value_of
+from collector.history.core.histogram import BOUNDS, ERROR, bucket_of, merged, percentiles, value_of
 
 LATENCIES = st.lists(st.integers(0, 120_000) | st.integers(0, 2**31 - 1), min_size=1, max_size=200)
 SHARES = (0.5, 0.95, 0.99)

@@ -5,8 +5,8 @@ from itertools import product
 
 import pytest
 
-from collector.core.dependencies import Parents
-from collector.core.holds import TABLE, After, Hold, Reminders, Standing, allowed, holding
+from collector.evaluation.core.dependencies import Parents
+from collector.evaluation.core.holds import TABLE, After, Hold, Reminders, Standing, allowed, holding
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 LATER, BEFORE = NOW + timedelta(seconds=1), NOW

@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from collector.core.dependencies import Parents
-from collector.core.holds import Standing
-from collector.core.incident import Decision, Deed, Monitor, Seen, Tell, after, decide, goes_on
-from collector.core.quorum import Vote
-from collector.core.state import Change, LocationState
+from collector.evaluation.core.decision import Decision, Deed, Monitor, Seen, Tell, after, decide, goes_on
+from collector.evaluation.core.dependencies import Parents
+from collector.evaluation.core.holds import Standing
+from collector.evaluation.core.quorum import Vote
+from collector.evaluation.core.state import Change, LocationState
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 LONG_AGO = NOW - timedelta(days=1)

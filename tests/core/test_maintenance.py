@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collector.core.maintenance import (
+from collector.maintenance.core.windows import (
     SHOWN,
     Schedule,
     Selection,

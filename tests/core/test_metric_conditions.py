@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from collector.core.metric_conditions import Holding, Observed, error, moved
+from collector.metrics.core.conditions import Holding, Observed, error, moved
 from shared.kinds.prometheus import Condition
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)

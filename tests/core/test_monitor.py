@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from collector.core.monitor import is_slug, merge, status
+from collector.platform.monitor import is_slug, merge, status
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 

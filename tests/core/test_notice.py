@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from collector.core.notice import notice
-from collector.core.phase import Phase
+from collector.history.core.phase import Phase
+from collector.notifications.core.summary import notice
 from tests.channels.payloads import ALERT, INCIDENT, LINKS, MONITOR, PARTS, PROBE, event
 
 

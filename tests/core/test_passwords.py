@@ -1,6 +1,6 @@
 """Passwords at rest."""
 
-from collector.core.passwords import HASH_BYTES, SALT_BYTES, matches, nobodys, stored
+from collector.accounts.core.passwords import HASH_BYTES, SALT_BYTES, matches, nobodys, stored
 
 SALT = bytes(SALT_BYTES)
 

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from collector.core.presence import Change, Presence, change
+from collector.probes.core.presence import Change, Presence, change
 from shared.clock import utc_now
 
 NOW = utc_now()

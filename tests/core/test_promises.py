@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.core.dependencies import Parents
-from collector.core.flapping import HELD
-from collector.core.holds import Standing
-from collector.core.incident import Deed, Monitor, Seen, Tell, after, announcement, decide
-from collector.core.quorum import SILENCE, Vote, verdict, vouched
-from collector.core.state import Check, LocationState, Thresholds, step
+from collector.evaluation.core.decision import Deed, Monitor, Seen, Tell, after, announcement, decide
+from collector.evaluation.core.dependencies import Parents
+from collector.evaluation.core.flapping import HELD
+from collector.evaluation.core.holds import Standing
+from collector.evaluation.core.quorum import SILENCE, Vote, verdict, vouched
+from collector.evaluation.core.state import Check, LocationState, Thresholds, step
 from shared.results import Status
 
 START = datetime(2026, 11, 21, tzinfo=UTC)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from collector.core.quorum import Vote, failing, needed, outlived, settled, verdict, vouched
+from collector.evaluation.core.quorum import Vote, failing, needed, outlived, settled, verdict, vouched
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.core.receptions import packed, samples
+from collector.history.core.receptions import packed, samples
 from shared.phases import MAX_BYTES, days_left, microseconds, pack
 from shared.results import Phases
 

@@ -8,9 +8,9 @@ from dateutil.rrule import rrulestr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collector.core import recurrence_times
-from collector.core.recurrence import BadRule, Rule, parse
-from collector.core.recurrence_times import times
+from collector.maintenance.core import recurrence_times
+from collector.maintenance.core.recurrence import BadRule, Rule, parse
+from collector.maintenance.core.recurrence_times import times
 
 FIRST = datetime(2026, 3, 17, 2, 30)  # noqa: DTZ001 - local time
 DAY = timedelta(days=1)

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from collector.core.retry import Policy, next_try
+from collector.notifications.core.retry import Policy, next_try
 
 USUAL = Policy()
 LONG = Policy(max_retries=10)

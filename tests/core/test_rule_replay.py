@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from collector.core.conditions import Check, Reason
-from collector.core.rule_fields import Conditions, Escalation, Rule
-from collector.core.rule_replay import About, Past, Spell, notices, replay
+from collector.alerts.core.conditions import Check, Reason
+from collector.alerts.core.replay import About, Past, Spell, notices, replay
+from collector.alerts.core.rule_fields import Conditions, Escalation, Rule
 from shared.clock import EPOCH
 from shared.results import Status
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from collector.core.series import BadSeries, check, key, matcher
+from collector.metrics.core.series import BadSeries, check, key, matcher
 from shared.kinds.prometheus import parse_matcher
 
 NODE = {"__name__": "up", "job": "node", "env": "prod"}

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from standardwebhooks.webhooks import Webhook
 
-from collector.core.signature import hex_hmac, standard
+from collector.notifications.core.signature import hex_hmac, standard
 
 BODY = '{"event":"monitor.down","name":"é"}'.encode()
 NOW = datetime(2026, 11, 21, 7, 24, tzinfo=UTC)

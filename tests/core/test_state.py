@@ -4,7 +4,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from collector.core.state import Change, Check, LocationState, Thresholds, outdated, sooner, step, timed_out
+from collector.evaluation.core.state import (
+    Change,
+    Check,
+    LocationState,
+    Thresholds,
+    outdated,
+    sooner,
+    step,
+    timed_out,
+)
 from probe.net.faults import late
 from shared.results import Status
 

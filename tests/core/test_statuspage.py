@@ -7,11 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.core.statuspage import MAX_SLUG, Health, Shown, held_after, is_slug, overall, shown, slug_of
-from collector.core.statuspage_bars import DAYS, WIDTH, bars, said
-from collector.core.statuspage_colour import brand
-from collector.core.statuspage_gate import OPEN_FOR, admits, ticket
-from collector.core.statuspage_style import cleaned, is_stylesheet
+from collector.status_pages.core.bars import DAYS, WIDTH, bars, said
+from collector.status_pages.core.colour import brand
+from collector.status_pages.core.gate import OPEN_FOR, admits, ticket
+from collector.status_pages.core.status_page import (
+    MAX_SLUG,
+    Health,
+    Shown,
+    held_after,
+    is_slug,
+    overall,
+    shown,
+    slug_of,
+)
+from collector.status_pages.core.style import cleaned, is_stylesheet
 from shared.ids import uuid7
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from collector.core.statuspage_links import confirming, holds, is_over, managing, read
+from collector.status_pages.core.links import confirming, holds, is_over, managing, read
 from shared.ids import uuid7
 
 SECRET, OTHER = b"s" * 32, b"o" * 32

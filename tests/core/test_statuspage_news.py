@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from collector.core.statuspage import Phase, Severity
-from collector.core.statuspage_news import Occasion, by_itself, next_mail, published, updated
+from collector.status_pages.core.news import Occasion, by_itself, next_mail, published, updated
+from collector.status_pages.core.status_page import Phase, Severity
 
 NOW = datetime(2026, 11, 21, 7, 24, tzinfo=UTC)
 SOON, BEFORE = NOW + timedelta(hours=1), NOW - timedelta(hours=1)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.core.uptime import Span, cover_s, intersection, known, length_ms, share, union
+from collector.history.core.uptime import Span, cover_s, intersection, known, length_ms, share, union
 
 MOMENTS = 60
 SPAN = st.tuples(st.integers(0, MOMENTS), st.integers(0, MOMENTS)).map(lambda pair: (min(pair), max(pair)))

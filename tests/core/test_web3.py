@@ -6,8 +6,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.core.holds import Allowed, Hold, allowed
-from collector.core.web3 import Alert, Tell, due, passes, raised, recovered
+from collector.evaluation.core.holds import Allowed, Hold, allowed
+from collector.web3.core.web3 import Alert, Tell, due, passes, raised, recovered
 from shared.clock import EPOCH
 
 AT = EPOCH + timedelta(days=1)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.core import window
-from collector.core.window import DAY, HOUR, MOST_POINTS, Between
+from collector.history.core import window
+from collector.history.core.window import DAY, HOUR, MOST_POINTS, Between
 
 T0 = datetime(2026, 3, 4, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from collector.channels import CHANNELS
-from collector.core.seal import Keyring, Place, split
-from collector.services.validation import check, to_json
-from collector.storage import channels, events
-from collector.storage.channels import Row
-from collector.storage.db import Db
+from collector.events.storage import events
+from collector.notifications.channels import CHANNELS
+from collector.notifications.storage import channels
+from collector.notifications.storage.channels import Row
+from collector.platform.seal import Keyring, Place, split
+from collector.platform.storage.db import Db
+from collector.platform.validation.validation import check, to_json
 from shared import ids
 from shared.clock import iso, utc_now
 from shared.kinds import secret_fields

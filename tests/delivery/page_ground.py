@@ -8,16 +8,16 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from collector.channels.mailer import Mailer
-from collector.core.access import Actor
-from collector.core.seal import Keyring
-from collector.delivery.page_mails import PageMails
-from collector.delivery.page_sender import PageSender
-from collector.services import status_pages, status_pages_incidents, status_pages_subscribers
-from collector.services.domains import Own
-from collector.storage import status_pages_subscribers as table
-from collector.storage.db import Db
-from collector.storage.status_pages import Page
+from collector.platform.access import Actor
+from collector.platform.mailer import Mailer
+from collector.platform.seal import Keyring
+from collector.platform.storage.db import Db
+from collector.status_pages.jobs.mails import PageMails
+from collector.status_pages.jobs.sender import PageSender
+from collector.status_pages.service import incidents, status_pages, subscribers
+from collector.status_pages.service.domains import Own
+from collector.status_pages.storage import subscribers as table
+from collector.status_pages.storage.status_pages import Page
 from shared.clock import utc_now
 from shared.loop import forever
 from tests.delivery.ground import KEYRING, PUBLIC_URL, make_team
@@ -40,7 +40,7 @@ async def subscribe(db: Db, page: Page, emails: Sequence[str], **more: Any) -> l
     """Those addresses, confirmed."""
     rows = [
         replace(
-            status_pages_subscribers.new(KEYRING, page, utc_now()),
+            subscribers.new(KEYRING, page, utc_now()),
             email=email,
             **{"verified_at": utc_now(), "asked_at": utc_now(), **more},
         )
@@ -53,7 +53,7 @@ async def subscribe(db: Db, page: Page, emails: Sequence[str], **more: Any) -> l
 
 
 async def publish(db: Db, who: Actor, page: Page, **body: Any) -> UUID:
-    told = await status_pages_incidents.publish(
+    told = await incidents.publish(
         db, who, page.id, {"title": "Checkout is slow", "message": "We look into it", **body}, utc_now()
     )
     return told.row.id
@@ -61,7 +61,7 @@ async def publish(db: Db, who: Actor, page: Page, **body: Any) -> UUID:
 
 async def update(db: Db, who: Actor, page: Page, id_: UUID, status: str, **body: Any) -> None:
     body = {"message": f"Now it is {status}", "status": status, **body}
-    await status_pages_incidents.update(db, who, page.id, id_, body, utc_now())
+    await incidents.update(db, who, page.id, id_, body, utc_now())
 
 
 def mails(db: Db, url: str, most: int = 8, keyring: Keyring = KEYRING, **mailer: Any) -> PageSender:

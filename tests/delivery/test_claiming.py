@@ -9,9 +9,9 @@ from uuid import UUID
 
 import pytest
 
-from collector.core.retry import MAX_EXPIRIES, TRIES_IN_ORDER
-from collector.storage import deliveries as table
-from collector.storage.db import Db, Tx
+from collector.notifications.core.retry import MAX_EXPIRIES, TRIES_IN_ORDER
+from collector.notifications.storage import deliveries as table
+from collector.platform.storage.db import Db, Tx
 from shared import ids
 from tests.delivery.ground import make_any, make_channel, make_team
 

@@ -7,11 +7,12 @@ from uuid import UUID
 
 import pytest
 
-from collector.channels.transport import Transport
-from collector.services import monitor_ends
-from collector.services.signals import Signals
-from collector.storage import events, monitor_deliveries
-from collector.storage.db import Db
+from collector.events.storage import events
+from collector.monitors.service import ends
+from collector.notifications.storage import monitor_deliveries
+from collector.platform.signals import Signals
+from collector.platform.storage.db import Db
+from collector.platform.transport import Transport
 from shared import ids
 from shared.clock import iso, utc_now
 from shared.loop import Bell
@@ -62,7 +63,7 @@ async def goes_down(world: World, receiver: Receiver, kind: str = "monitor.down"
 
 async def delete(world: World) -> None:
     db = world.db
-    await monitor_ends.delete(db, Signals(db), world.team_id, monitor_of(world), utc_now())
+    await ends.delete(db, Signals(db), world.team_id, monitor_of(world), utc_now())
 
 
 def heard(received: list[Received]) -> list[tuple[Any, Any]]:

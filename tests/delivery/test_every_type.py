@@ -8,15 +8,15 @@ from uuid import UUID
 
 import pytest
 
-from collector.alerting.router import Router
-from collector.channels import CHANNELS
-from collector.channels.mailer import Mailer
-from collector.channels.transport import Transport
-from collector.delivery.flags import Flags
-from collector.delivery.places import PER_CHANNEL
-from collector.delivery.sender import Sender
-from collector.storage import deliveries as table
-from collector.storage.db import Db
+from collector.notifications.channels import CHANNELS
+from collector.notifications.jobs.budget import PER_CHANNEL
+from collector.notifications.jobs.channel_alarms import Flags
+from collector.notifications.jobs.router import Router
+from collector.notifications.jobs.sender import Sender
+from collector.notifications.storage import deliveries as table
+from collector.platform.mailer import Mailer
+from collector.platform.storage.db import Db
+from collector.platform.transport import Transport
 from shared import ids
 from shared.clock import utc_now
 from tests.channels.every import HTTP

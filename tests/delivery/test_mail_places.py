@@ -7,13 +7,13 @@ from email.message import EmailMessage
 
 import pytest
 
-from collector.alerting.router import Router
-from collector.channels import mailer
-from collector.channels.mailer import AT_A_TIME, Mailer
-from collector.channels.transport import Transport
-from collector.delivery.places import Places
-from collector.delivery.sender import Sender
-from collector.storage.db import Db
+from collector.notifications.jobs.budget import Places
+from collector.notifications.jobs.router import Router
+from collector.notifications.jobs.sender import Sender
+from collector.platform import mailer
+from collector.platform.mailer import AT_A_TIME, Mailer
+from collector.platform.storage.db import Db
+from collector.platform.transport import Transport
 from shared import ids
 from shared.clock import utc_now
 from tests.delivery.ground import KEYRING, PUBLIC_URL, deliveries, make_any, make_team

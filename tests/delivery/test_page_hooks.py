@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
-from collector.alerting.router import Router
-from collector.channels.transport import Transport
-from collector.core.access import Actor
-from collector.core.retry import Policy
-from collector.delivery import page_hooks
-from collector.delivery.page_hooks import PageHooks
-from collector.delivery.page_sender import PageSender
-from collector.delivery.sender import Sender
-from collector.services import status_pages_subscribers
-from collector.storage.db import Db
-from collector.storage.status_pages import Page
+from collector.notifications.core.retry import Policy
+from collector.notifications.jobs.router import Router
+from collector.notifications.jobs.sender import Sender
+from collector.platform.access import Actor
+from collector.platform.storage.db import Db
+from collector.platform.transport import Transport
+from collector.status_pages.jobs import hooks as page_hooks
+from collector.status_pages.jobs.hooks import PageHooks
+from collector.status_pages.jobs.sender import PageSender
+from collector.status_pages.service import subscribers
+from collector.status_pages.storage.status_pages import Page
 from shared import ids
 from shared.clock import utc_now
 from shared.loop import forever
@@ -44,7 +44,7 @@ async def hooks(db: Db, *, allow_private: bool = True) -> AsyncIterator[PageSend
 
 
 async def add(db: Db, who: Actor, page: Page, **body: Any) -> None:
-    await status_pages_subscribers.add(db, KEYRING, who, page.id, body, utc_now(), mails=False)
+    await subscribers.add(db, KEYRING, who, page.id, body, utc_now(), mails=False)
 
 
 async def test_each_update_arrives_once_in_order_and_says_what_the_public_knows(db: Db) -> None:

@@ -8,12 +8,12 @@ from datetime import timedelta
 
 import pytest
 
-from collector.core import statuspage_news
-from collector.core.bucket import PLANS
-from collector.delivery import page_sender
-from collector.services import status_pages_incidents
-from collector.services.outside_mails import OutsideMails
-from collector.storage.db import Db
+from collector.notifications.service.outside_mails import OutsideMails
+from collector.platform.bucket import PLANS
+from collector.platform.storage.db import Db
+from collector.status_pages.core import news
+from collector.status_pages.jobs import sender
+from collector.status_pages.service import incidents
 from shared.clock import utc_now
 from tests.delivery.ground import PUBLIC_URL
 from tests.delivery.page_ground import (
@@ -34,9 +34,9 @@ ONE, TWO = "one@example.com", "two@example.com"
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits half a minute for another try here."""
-    monkeypatch.setattr(statuspage_news, "_WAITS", (timedelta(milliseconds=200),) * 50)
-    monkeypatch.setattr(page_sender, "_SHORTEST_REST_S", 0.05)
-    monkeypatch.setattr(page_sender, "_LONGEST_REST_S", 0.1)
+    monkeypatch.setattr(news, "_WAITS", (timedelta(milliseconds=200),) * 50)
+    monkeypatch.setattr(sender, "_SHORTEST_REST_S", 0.05)
+    monkeypatch.setattr(sender, "_LONGEST_REST_S", 0.1)
 
 
 @pytest.fixture
@@ -223,7 +223,7 @@ async def test_news_of_a_deleted_incident_are_not_told(db: Db, box: Mailbox) -> 
     who, page = await make_page(db)
     await subscribe(db, page, [ONE])
     incident = await publish(db, who, page)
-    await status_pages_incidents.delete(db, who, page.id, incident, utc_now())
+    await incidents.delete(db, who, page.id, incident, utc_now())
 
     async with at_work(mails(db, box.url())):
         await drained(db)

@@ -11,11 +11,11 @@ from uuid import UUID
 import pytest
 import structlog
 
-from collector.alerting.router import Router
-from collector.channels.transport import Transport
-from collector.delivery.places import PER_CHANNEL
-from collector.delivery.sender import Sender
-from collector.storage.db import Db
+from collector.notifications.jobs.budget import PER_CHANNEL
+from collector.notifications.jobs.router import Router
+from collector.notifications.jobs.sender import Sender
+from collector.platform.storage.db import Db
+from collector.platform.transport import Transport
 from shared import ids
 from shared.clock import utc_now
 from shared.loop import forever

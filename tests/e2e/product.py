@@ -16,7 +16,7 @@ import aiohttp
 import asyncpg
 import psutil
 
-from collector import embedded_files
+from collector.platform.embedded import files
 from tests.ports import free_port
 
 _START_S = 60.0
@@ -111,7 +111,7 @@ class Product:
 
     async def connect(self) -> "asyncpg.Connection[asyncpg.Record]":
         """The database itself, for what the API does not show."""
-        return await asyncpg.connect(embedded_files.url(self.data_dir))
+        return await asyncpg.connect(files.url(self.data_dir))
 
 
 def _is(process: psutil.Process, name: str) -> bool:

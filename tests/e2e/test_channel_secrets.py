@@ -7,7 +7,7 @@ from urllib.parse import quote
 import aiohttp
 import pytest
 
-from collector.channels import CHANNELS
+from collector.notifications.channels import CHANNELS
 from tests.channels.every import SEED, config
 from tests.e2e.product import Caller, Product, eventually, running
 from tests.mailbox import mailbox

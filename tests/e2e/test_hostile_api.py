@@ -18,8 +18,8 @@ import aiohttp
 import cramjam
 import pytest
 
-from collector.api.console.pages import PAGES
-from collector.api.routes import ROUTES
+from collector.pages import PAGES
+from collector.routes import ROUTES
 from shared import ids
 from shared.tokens import new_token
 from tests.e2e.burden import Burden

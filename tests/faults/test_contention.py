@@ -7,16 +7,17 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from collector.core.monitor import Silence
-from collector.core.seal import Keyring
-from collector.ingest.verdicts import Verdicts
-from collector.ingest.writer import Writer
-from collector.services import assignments, monitor_ends, monitors
-from collector.services.monitors import Means
-from collector.services.signals import Signals
-from collector.storage.db import Db
-from collector.sweeper.days import Days
-from collector.sweeper.holds import Holds
+from collector.evaluation.jobs.holds import Holds
+from collector.evaluation.jobs.recheck import Verdicts
+from collector.evaluation.writer import Writer
+from collector.history.jobs.days import Days
+from collector.monitors.service import ends, monitors
+from collector.monitors.service.monitors import Means
+from collector.platform.monitor import Silence
+from collector.platform.seal import Keyring
+from collector.platform.signals import Signals
+from collector.platform.storage.db import Db
+from collector.probes.service import assignments
 from shared.clock import utc_now
 from shared.errors import NotFound, Unavailable
 from shared.ids import uuid7
@@ -124,7 +125,7 @@ async def _change(means: Means, world: World, monitor: int, chance: random.Rando
     elif what < 0.97:
         await monitors.silence(means, world.team_id, id_, Silence(duration=1), "somebody", now)
     elif monitor not in world.monitors[-10:]:
-        await monitor_ends.delete(means.db, means.signals, world.team_id, id_, now)
+        await ends.delete(means.db, means.signals, world.team_id, id_, now)
 
 
 async def _sweep(db: Db, done: asyncio.Event) -> None:

@@ -11,9 +11,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from collector.ingest.writer import Submission, Writer
-from collector.storage import cursors, deciding
-from collector.storage.db import Db
+from collector.evaluation.storage import cursors, locks
+from collector.evaluation.writer import Submission, Writer
+from collector.platform.storage.db import Db
 from shared.results import Status
 from tests.ingest.world import World, make_world, writing
 
@@ -200,7 +200,7 @@ async def test_two_collectors_with_one_probe_store_everything_once(db: Db) -> No
 
 async def test_a_transaction_of_a_stopped_collector_does_not_hold_its_probe_for_long(db: Db) -> None:
     async with db.transaction() as tx:
-        await deciding.begin(tx)
+        await locks.begin(tx)
         idle = await tx.fetchval("SHOW idle_in_transaction_session_timeout")
     assert idle == "5s"
 

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from collector.ingest.writer import Submission
-from collector.sweeper.certificates import Certificates
+from collector.evaluation.jobs.certificates import Certificates
+from collector.evaluation.writer import Submission
 from shared.clock import utc_now
 from shared.kinds.tls import Expiry
 from shared.results import Status

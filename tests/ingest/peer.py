@@ -12,15 +12,15 @@ import grpc
 import grpc.aio
 import pytest
 
-from collector.core.seal import Keyring
-from collector.ingest.credentials import Credentials
-from collector.ingest.sessions import Sessions
-from collector.ingest.writer import Writer
-from collector.services.assignments import place
-from collector.services.signals import Signals
-from collector.services.web3_nodes import NONE, Nodes
-from collector.storage import partitions
-from collector.storage.db import Db
+from collector.evaluation.writer import Writer
+from collector.history.storage import partitions
+from collector.platform.seal import Keyring
+from collector.platform.signals import Signals
+from collector.platform.storage.db import Db
+from collector.probes.service.assignments import place
+from collector.probes.sessions.credentials import Credentials
+from collector.probes.sessions.sessions import Sessions
+from collector.web3.service.nodes import NONE, Nodes
 from probe.credentials import Credentials as ProbeCredentials
 from shared.clock import utc_now
 from shared.ids import uuid7

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from collector.storage.db import Db
+from collector.platform.storage.db import Db
 from shared.results import Status
 from tests.ingest.certificates import (
     ENDS,

@@ -16,10 +16,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from structlog.testing import capture_logs
 
-from collector.core import authority as rules
-from collector.core.access import operator, system
-from collector.services import authority, enrolment, join_tokens, probes
-from collector.storage.db import Db
+from collector.platform.access import operator, system
+from collector.platform.storage.db import Db
+from collector.probes.core import authority as rules
+from collector.probes.service import authority, enrolment, join_tokens, probes
 from probe import credentials as files
 from probe.credentials import Credentials
 from probe.enrol import Keeper

@@ -4,10 +4,10 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from collector.core.seal import Keyring
-from collector.ingest.writer import Submission
-from collector.services import evidence
-from collector.storage.db import Db
+from collector.evaluation.writer import Submission
+from collector.incidents.service import evidence
+from collector.platform.seal import Keyring
+from collector.platform.storage.db import Db
 from shared.evidence import HIDDEN, Evidence
 from shared.results import Status
 from shared.tokens import new_key

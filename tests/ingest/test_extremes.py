@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from collector import metrics
-from collector.ingest.interning import MAX_TEXT, Interner, normal
-from collector.ingest.writer import Submission
-from collector.storage.db import Db
+from collector.evaluation.error_texts import MAX_TEXT, Interner, normal
+from collector.evaluation.writer import Submission
+from collector.platform import metrics
+from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.results import Status
 from shared.wire.convert import MAX_RESULTS

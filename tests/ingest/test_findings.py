@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from collector import metrics
-from collector.ingest.writer import Submission
-from collector.services import assignments
-from collector.storage import plans
-from collector.storage.db import Db
+from collector.evaluation.writer import Submission
+from collector.platform import metrics
+from collector.platform.storage.db import Db
+from collector.probes.service import assignments
+from collector.probes.storage import plans
 from shared.clock import utc_now
 from shared.findings import Finding, Found
 from shared.ids import uuid7

@@ -7,8 +7,8 @@ from itertools import combinations
 import orjson
 import pytest
 
-from collector.ingest.writer import Submission
-from collector.storage.db import Db
+from collector.evaluation.writer import Submission
+from collector.platform.storage.db import Db
 from shared.findings import Finding
 from shared.results import Status
 from tests.ingest.web3 import EVENTS, finding, gone, hash_of, heard, log, of_chains, submit

@@ -6,8 +6,8 @@ from contextlib import suppress
 
 import pytest
 
-from collector.ingest import gathering as gatherings
-from collector.ingest.gathering import Gathering
+from collector.platform import group_commit as gatherings
+from collector.platform.group_commit import Gathering
 from shared.errors import Unavailable
 
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
-from collector.ingest.writer import Submission, Writer
-from collector.storage.db import Db
+from collector.evaluation.writer import Submission, Writer
+from collector.platform.storage.db import Db
 from shared.ids import uuid7
 from shared.results import Status
 from tests.ingest.world import World, make_world, new_incarnation, writing

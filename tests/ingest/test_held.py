@@ -6,10 +6,10 @@ from uuid import UUID
 
 import pytest
 
-from collector.core.incident import DEGRADED_AFTER
-from collector.ingest.verdicts import Verdicts
-from collector.storage.db import Db
-from collector.sweeper.holds import Holds
+from collector.evaluation.core.decision import DEGRADED_AFTER
+from collector.evaluation.jobs.holds import Holds
+from collector.evaluation.jobs.recheck import Verdicts
+from collector.platform.storage.db import Db
 from shared import ids
 from shared.clock import utc_now
 from shared.ids import uuid7

@@ -10,10 +10,10 @@ from uuid import UUID
 
 import pytest
 
-from collector.core.access import Actor
-from collector.services import incident_deeds
-from collector.storage.db import Db
-from collector.sweeper.reopening import Reopening
+from collector.evaluation.jobs.resolved_while_down import Reopening
+from collector.incidents.service import actions
+from collector.platform.access import Actor
+from collector.platform.storage.db import Db
 from shared import ids
 from shared.clock import utc_now
 from shared.errors import Conflict
@@ -34,11 +34,11 @@ def someone(world: World) -> Actor:
 
 
 async def resolve(world: World, id_: UUID) -> None:
-    await incident_deeds.resolve(world.db, someone(world), id_, None, utc_now())
+    await actions.resolve(world.db, someone(world), id_, None, utc_now())
 
 
 async def reopen(world: World, id_: UUID) -> None:
-    await incident_deeds.reopen(world.db, someone(world), id_, "still odd", utc_now())
+    await actions.reopen(world.db, someone(world), id_, "still odd", utc_now())
 
 
 async def an_earlier_outage(world: World) -> None:

@@ -5,9 +5,9 @@ from uuid import uuid4
 
 import pytest
 
-from collector.ingest.interning import Interner, normal
-from collector.storage.db import Db
-from collector.sweeper.retention import Retention
+from collector.evaluation.error_texts import Interner, normal
+from collector.history.jobs.retention import Retention
+from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.results import Status
 from tests.ingest.world import make_world, writing

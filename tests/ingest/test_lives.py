@@ -8,13 +8,13 @@ from itertools import pairwise
 
 import pytest
 
-from collector.core.access import Actor
-from collector.ingest.verdicts import Verdicts
-from collector.ingest.writer import Writer
-from collector.services import incident_deeds
-from collector.storage.db import Db
-from collector.sweeper.holds import Holds
-from collector.sweeper.reopening import Reopening
+from collector.evaluation.jobs.holds import Holds
+from collector.evaluation.jobs.recheck import Verdicts
+from collector.evaluation.jobs.resolved_while_down import Reopening
+from collector.evaluation.writer import Writer
+from collector.incidents.service import actions
+from collector.platform.access import Actor
+from collector.platform.storage.db import Db
 from shared import ids
 from shared.clock import utc_now
 from shared.errors import Conflict
@@ -76,9 +76,9 @@ class Life:
             return
         db, id_ = self.world.db, self.chance.choice(found)["id"]
         deeds: list[Callable[[], Awaitable[object]]] = [
-            lambda: incident_deeds.acknowledge(db, self.actor, id_, self.now),
-            lambda: incident_deeds.resolve(db, self.actor, id_, None, self.now),
-            lambda: incident_deeds.reopen(db, self.actor, id_, "", self.now),
+            lambda: actions.acknowledge(db, self.actor, id_, self.now),
+            lambda: actions.resolve(db, self.actor, id_, None, self.now),
+            lambda: actions.reopen(db, self.actor, id_, "", self.now),
         ]
         with suppress(Conflict):
             await self.chance.choice(deeds)()

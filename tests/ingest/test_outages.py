@@ -8,10 +8,11 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from collector.ingest import hours
-from collector.services import assignments
-from collector.storage import monitors, outages
-from collector.storage.db import Db
+from collector.history.core import hours
+from collector.history.storage import outages
+from collector.monitors.storage import monitors
+from collector.platform.storage.db import Db
+from collector.probes.service import assignments
 from shared.clock import utc_now
 from shared.results import Status
 from tests.ingest.world import World, make_world, writing

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from collector.core import heartbeat
-from collector.core.heartbeat import Beat, Ping, Plan, Sign
-from collector.ingest.heartbeats import Heartbeats
-from collector.ingest.pushes import Pushes
-from collector.services.heartbeats import Arrived
-from collector.services.receiving import key_hash
-from collector.services.rule_watch import Watch, Watched
-from collector.storage import heartbeats
-from collector.storage.db import Db
+from collector.evaluation.ingest.pushes import Pushes
+from collector.evaluation.watched_results import Watch, Watched
+from collector.heartbeats.core import heartbeat
+from collector.heartbeats.core.heartbeat import Beat, Ping, Plan, Sign
+from collector.heartbeats.ingest import Heartbeats
+from collector.heartbeats.service import Arrived
+from collector.heartbeats.storage import heartbeats
+from collector.monitors.service.receivers import key_hash
+from collector.platform.storage.db import Db
 from shared.errors import Limited
 from shared.loop import forever
 from tests.ingest.world import World, make_world

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from collector.storage.db import Db
+from collector.platform.storage.db import Db
 from probe import credentials as files
 from shared.ids import uuid7
 from shared.wire.v1 import probe_pb2

@@ -11,9 +11,9 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from collector.core.quorum import needed
-from collector.ingest.writer import Submission, Writer
-from collector.storage.db import Db
+from collector.evaluation.core.quorum import needed
+from collector.evaluation.writer import Submission, Writer
+from collector.platform.storage.db import Db
 from shared.clock import EPOCH, utc_now
 from shared.results import Status
 from tests.ingest.world import World, make_world

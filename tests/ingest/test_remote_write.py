@@ -6,8 +6,8 @@ from uuid import UUID
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collector.ingest import otlp, remote_write
-from collector.ingest.series import Book, Taking
+from collector.metrics.ingest import otlp, remote_write
+from collector.metrics.ingest.series import Book, Taking
 from shared.clock import EPOCH
 from shared.errors import Invalid
 from shared.kinds.opentelemetry import OpenTelemetry

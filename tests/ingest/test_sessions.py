@@ -9,8 +9,8 @@ from typing import Any
 import grpc
 import pytest
 
-from collector.ingest.sessions_batches import MAX_UNACKED
-from collector.storage.db import Db
+from collector.platform.storage.db import Db
+from collector.probes.sessions.batches import MAX_UNACKED
 from shared.clock import EPOCH, utc_now
 from shared.errors import Unavailable
 from shared.wire import convert

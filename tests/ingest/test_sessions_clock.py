@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from collector.ingest.sessions_clock import Moment, ProbeClock
+from collector.probes.sessions.clock import Moment, ProbeClock
 from shared.clock import EPOCH
 
 SECOND = 1_000_000

@@ -9,11 +9,11 @@ from uuid import UUID
 import orjson
 import pytest
 
-from collector.core.seal import Place, split
-from collector.ingest import sessions_plan
-from collector.services import signals
-from collector.services.assignments import rebalance
-from collector.storage.db import Db
+from collector.platform import signals
+from collector.platform.seal import Place, split
+from collector.platform.storage.db import Db
+from collector.probes.service.assignments import rebalance
+from collector.probes.sessions import plan as sessions_plan
 from shared.clock import utc_now
 from shared.results import Run, Status
 from shared.wire.v1 import probe_pb2

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from collector.ingest.sessions_queue import SlimQueue
+from collector.probes.sessions.queue import SlimQueue
 
 
 async def test_what_is_put_is_taken_in_its_order_and_waits_for_room() -> None:

@@ -4,8 +4,8 @@ import grpc
 import pytest
 import structlog
 
-from collector.ingest.sessions_refused import Refusals
-from collector.storage.db import Db
+from collector.platform.storage.db import Db
+from collector.probes.sessions.refused import Refusals
 from tests.ingest.peer import collecting, enrolled, hello, refusal
 
 

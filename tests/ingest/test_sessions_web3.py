@@ -6,8 +6,8 @@ from typing import Any
 import orjson
 import pytest
 
-from collector.services import runs
-from collector.storage.db import Db
+from collector.monitors.service import runs
+from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.findings import MAX_FINDINGS, Finding, Found
 from shared.results import Run, Status

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from collector.storage.db import Db
+from collector.platform.storage.db import Db
 from shared.results import Status
 from tests.ingest.world import World, make_world, writing
 

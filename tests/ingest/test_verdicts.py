@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from collector.ingest.steady import Steady
-from collector.ingest.verdicts import Verdicts
-from collector.storage.db import Db
+from collector.evaluation.jobs.recheck import Verdicts
+from collector.platform.clock_guard import Steady
+from collector.platform.storage.db import Db
 from shared.clock import boot_us, utc_now
 from shared.ids import uuid7
 from shared.results import Status

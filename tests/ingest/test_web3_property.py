@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from collector.storage.db import Db
+from collector.platform.storage.db import Db
 from shared.findings import Finding
 from tests.ingest.web3 import EVENTS, finding, gone, hash_of, heard, log, of_chains
 from tests.ingest.world import World, make_world, writing

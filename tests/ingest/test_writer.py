@@ -8,9 +8,9 @@ from uuid import uuid4
 
 import pytest
 
-from collector.ingest import gathering
-from collector.ingest.writer import Fenced, OutOfOrder, Writer
-from collector.storage.db import Db
+from collector.evaluation.writer import Fenced, OutOfOrder, Writer
+from collector.platform import group_commit
+from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.results import Status
 from shared.wire.convert import SPOOL_AGE_S
@@ -38,7 +38,7 @@ async def test_a_batch_is_stored_whole_and_then_acknowledged(db: Db) -> None:
 async def test_a_turn_in_which_nothing_comes_ends_and_loses_nothing(
     db: Db, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gathering, "REST_S", 0.01)
+    monkeypatch.setattr(group_commit, "REST_S", 0.01)
     world = await make_world(db)
     writer = Writer(world.db, since=utc_now, now=utc_now, tell=lambda: None)
     assert await writer.turn()

@@ -7,8 +7,8 @@ from typing import Any
 
 import orjson
 
-from collector.ingest.writer import Submission
-from collector.sweeper.web3 import Web3
+from collector.evaluation.writer import Submission
+from collector.web3.jobs import Web3
 from shared.clock import utc_now
 from shared.findings import Finding, Found
 from shared.results import Status

@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from collector.ingest.judging import Ask, unasked
-from collector.ingest.writer import Submission, Writer
-from collector.services.rule_watch import Watch
-from collector.storage import partitions
-from collector.storage.db import Db, Tx
+from collector.evaluation.evaluate import Ask, unasked
+from collector.evaluation.watched_results import Watch
+from collector.evaluation.writer import Submission, Writer
+from collector.history.storage import partitions
+from collector.platform.storage.db import Db, Tx
 from shared.clock import EPOCH, utc_now
 from shared.ids import uuid7
 from shared.loop import forever

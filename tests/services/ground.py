@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from collector.services.sessions import accept
-from collector.storage import enrolments
-from collector.storage.db import Db
-from collector.storage.enrolments import Enrolled
-from collector.storage.probes import Newcomer, Sign, note
+from collector.platform.storage.db import Db
+from collector.probes.service.sessions import accept
+from collector.probes.storage import enrolments
+from collector.probes.storage.enrolments import Enrolled
+from collector.probes.storage.probes import Newcomer, Sign, note
 from shared.clock import utc_now
 from shared.ids import uuid7
 

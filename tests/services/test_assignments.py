@@ -9,12 +9,12 @@ from uuid import UUID
 
 import pytest
 
-from collector.core.assignment import LIVE, RETURN
-from collector.services.assignments import hand_over, place, rebalance
-from collector.services.signals import Signals
-from collector.storage import probes
-from collector.storage.db import Db
-from collector.sweeper.probes import Probes
+from collector.platform.signals import Signals
+from collector.platform.storage.db import Db
+from collector.probes.core.assignment import LIVE, RETURN
+from collector.probes.jobs.probes import Probes
+from collector.probes.service.assignments import hand_over, place, rebalance
+from collector.probes.storage import probes
 from shared.clock import utc_now
 from tests.services.ground import connect, fetch, make_monitors, make_team, sign
 

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from collector.core.access import DEPLOYMENT, operator
-from collector.core.seal import Keyring
-from collector.services import audit, authority, enrolment, join_tokens, probes
-from collector.storage.audit import Wanted
-from collector.storage.db import Db
+from collector.platform import audit
+from collector.platform.access import DEPLOYMENT, operator
+from collector.platform.seal import Keyring
+from collector.platform.storage.audit import Wanted
+from collector.platform.storage.db import Db
+from collector.probes.service import authority, enrolment, join_tokens, probes
 from shared import ids, pki
 from shared import join_tokens as texts
 from shared.clock import utc_now

@@ -5,12 +5,12 @@ from datetime import timedelta
 
 from cryptography import x509
 
-from collector.core import authority as rules
-from collector.core.authority import Trust
-from collector.core.seal import Keyring
-from collector.services import authority
-from collector.storage import authorities
-from collector.storage.db import Db
+from collector.platform.seal import Keyring
+from collector.platform.storage.db import Db
+from collector.probes.core import authority as rules
+from collector.probes.core.authority import Trust
+from collector.probes.service import authority
+from collector.probes.storage import authorities
 from shared import pki
 from shared.clock import utc_now
 from shared.ids import uuid7

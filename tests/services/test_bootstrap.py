@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from collector.core.access import Permission
-from collector.core.seal import Keyring
-from collector.services import tokens
-from collector.services.bootstrap import Made, bootstrap, check_keys
-from collector.storage import teams
-from collector.storage.db import Db
+from collector.accounts.service import tokens
+from collector.accounts.storage import teams
+from collector.bootstrap import Made, bootstrap, check_keys
+from collector.platform.access import Permission
+from collector.platform.seal import Keyring
+from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.errors import BadSettings, CannotStart
 from shared.tokens import checksum_ok, new_key, new_token

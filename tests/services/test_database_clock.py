@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 import pytest
 from structlog.testing import capture_logs
 
-from collector import metrics
-from collector.services.database_clock import MOST_APART, DatabaseClock
-from collector.storage import database_time
-from collector.storage.db import Db
+from collector.platform import metrics
+from collector.platform.database_clock import MOST_APART, DatabaseClock
+from collector.platform.storage import database_time
+from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.errors import Unavailable
 

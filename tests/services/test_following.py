@@ -11,12 +11,14 @@ import orjson
 import pytest
 
 from collector.app import _hear
-from collector.core import events as kinds
-from collector.services import announcing, following
-from collector.services.following import Following, Listener, Start
-from collector.services.signals import Signals
-from collector.storage import events, monitors
-from collector.storage.db import Db
+from collector.evaluation import event_writer
+from collector.events import stream
+from collector.events.core import events as kinds
+from collector.events.storage import events
+from collector.events.stream import Following, Listener, Start
+from collector.monitors.storage import monitors
+from collector.platform.signals import Signals
+from collector.platform.storage.db import Db
 from shared import ids
 from shared.clock import utc_now
 from shared.errors import Conflict, Unavailable
@@ -105,7 +107,7 @@ async def test_what_happens_while_one_catches_up_is_told_once(db: Db, hub: Follo
     team, monitor = await make_team(db), ids.uuid7()
     await happen(db, team, monitor, *["monitor.down", "monitor.up"] * 10)
     other = await follow(hub, team)
-    listener = await follow(hub, team, following.ORIGIN)
+    listener = await follow(hub, team, stream.ORIGIN)
     await happen(db, team, monitor, "monitor.degraded")
     hub.bell.ring()
     await heard(other, 1)
@@ -118,7 +120,7 @@ async def test_what_happens_while_one_catches_up_is_told_once(db: Db, hub: Follo
 async def test_a_commit_elsewhere_is_heard_by_its_notification(
     db: Db, hub: Following, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(following, "_REST", timedelta(hours=1))
+    monkeypatch.setattr(stream, "_REST", timedelta(hours=1))
     near, far = Signals(db), Signals(db)
     hour = timedelta(hours=1)
     loops = [
@@ -188,7 +190,7 @@ async def test_a_change_says_how_the_monitor_stands(db: Db, hub: Following, kind
         id_ = await tx.fetchval("SELECT id FROM monitors")
         monitor = await monitors.get(tx, team, id_)
         assert monitor is not None
-        await events.append_all(tx, [announcing.change(kind, monitor, utc_now())], utc_now())
+        await events.append_all(tx, [event_writer.change(kind, monitor, utc_now())], utc_now())
     hub.bell.ring()
     [note] = await listener.take(20)
 

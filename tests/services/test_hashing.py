@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from collector.core import passwords
-from collector.services import hashing
-from collector.services.beforehand import begun_again
-from collector.storage.db import Db
+from collector.accounts.core import passwords
+from collector.accounts.service import password_hashes
+from collector.platform.prepared import begun_again
+from collector.platform.storage.db import Db
 from shared.errors import Limited
 from shared.held import STRICTNESS, WhileHeld
 
@@ -19,17 +19,17 @@ def _holds_count(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_a_stored_password_is_matched_by_itself_alone() -> None:
-    kept = await hashing.stored("a long password", "one")
+    kept = await password_hashes.stored("a long password", "one")
 
-    assert await hashing.matches("a long password", kept, "one")
-    assert not await hashing.matches("another password", kept, "one")
+    assert await password_hashes.matches("a long password", kept, "one")
+    assert not await password_hashes.matches("another password", kept, "one")
 
 
 async def test_who_asks_for_very_many_is_refused_and_holds_up_nobody_else() -> None:
-    flood = [asyncio.create_task(hashing.stored(f"password {n}", "flood")) for n in range(60)]
+    flood = [asyncio.create_task(password_hashes.stored(f"password {n}", "flood")) for n in range(60)]
     await asyncio.sleep(0)
 
-    await hashing.stored("another's password", "another")
+    await password_hashes.stored("another's password", "another")
 
     waiting = [one for one in flood if not one.done()]
     assert len(waiting) > 15
@@ -44,7 +44,7 @@ async def test_who_asks_for_very_many_is_refused_and_holds_up_nobody_else() -> N
 async def test_hashing_while_a_connection_is_held_is_a_fault(db: Db) -> None:
     async with db.transaction():
         with pytest.raises(WhileHeld):
-            await hashing.stored("a long password", "one")
+            await password_hashes.stored("a long password", "one")
 
 
 @pytest.mark.usefixtures("_holds_count")
@@ -54,7 +54,7 @@ async def test_a_transaction_that_needs_a_hash_is_begun_again_with_it(db: Db) ->
     async def attempt() -> str:
         async with db.transaction() as tx:
             begun.append(await tx.fetchval("SELECT pg_current_xact_id()::text"))
-            return await hashing.stored("a long password", "one")
+            return await password_hashes.stored("a long password", "one")
 
     kept = await begun_again(attempt)
 

@@ -4,10 +4,12 @@ from datetime import timedelta
 
 import pytest
 
-from collector.core.assignment import LIVE
-from collector.services.sessions import accept
-from collector.storage import agent_metrics, overview, probes
-from collector.storage.db import Db
+from collector.metrics.storage import agent_metrics
+from collector.monitors.storage import overview
+from collector.platform.storage.db import Db
+from collector.probes.core.assignment import LIVE
+from collector.probes.service.sessions import accept
+from collector.probes.storage import probes
 from shared.clock import utc_now
 from shared.errors import Conflict
 from tests.services.ground import connect, make_team, newcomer

@@ -6,11 +6,11 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from collector.core.bucket import PLANS, Plan, plans
-from collector.services import limits as services
-from collector.services.limits import Limits
-from collector.storage import limits as table
-from collector.storage.db import Db
+from collector.platform import limits as services
+from collector.platform.bucket import PLANS, Plan, plans
+from collector.platform.limits import Limits
+from collector.platform.storage import limits as table
+from collector.platform.storage.db import Db
 
 TEAM = 7
 COUNTED = """
@@ -154,7 +154,7 @@ async def test_without_a_database_each_collector_counts_alone(database_url: str)
 
 
 async def test_a_flood_of_addresses_stays_small(two: Replicas, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("collector.services.limits._MOST_SHARES", 1000)
+    monkeypatch.setattr("collector.platform.limits._MOST_SHARES", 1000)
     limits = two.all[0]
     for number in range(5000):
         assert (await limits.address(number.to_bytes(8))).admitted

@@ -2,7 +2,7 @@
 
 import pytest
 
-from collector.services.masking import kept, mask, masked, open_parts
+from collector.platform.masks import kept, mask, masked, open_parts
 from shared.kinds.http import Http
 from shared.kinds.web3.bridge import Bridge
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from collector.core.monitor import Settings
-from collector.services.monitor_fields import for_create, for_test, for_update
+from collector.monitors.service.fields import for_create, for_test, for_update
+from collector.platform.monitor import Settings
 
 BODY = {"name": "shop", "type": "tcp", "config": {"host": "db.example.com", "port": 1}}
 BAD = {"interval": "must be between 30 and 86400"}

@@ -6,10 +6,10 @@ from uuid import UUID
 
 import pytest
 
-from collector.core.seal import Keyring
-from collector.services import monitor_reads
-from collector.services.monitor_reads import Whole
-from collector.storage.db import Db
+from collector.monitors.service import reads
+from collector.monitors.service.reads import Whole
+from collector.platform.seal import Keyring
+from collector.platform.storage.db import Db
 from shared.tokens import new_key
 from tests.services.ground import make_monitors, make_team
 
@@ -32,7 +32,7 @@ async def made(db: Db) -> tuple[int, Sequence[UUID]]:
 async def read(db: Db, team_id: int, ids: Sequence[UUID], after: float, start: datetime = NOW) -> list[Whole]:
     """Each of them, so many seconds after *start*."""
     now = start + timedelta(seconds=after)
-    return [await monitor_reads.one(db, KEYRING, team_id, id_, secrets=True, now=now) for id_ in ids]
+    return [await reads.one(db, KEYRING, team_id, id_, secrets=True, now=now) for id_ in ids]
 
 
 async def checked(db: Db, id_: UUID, at: datetime) -> None:
@@ -63,7 +63,7 @@ async def test_numbers_made_together_are_made_anew_apart(db: Db, after: float, l
 
     assert least <= made_anew(again, before) <= most
     assert sum(one is not other for one, other in zip(again, before, strict=True)) <= most
-    await monitor_reads.close(db)
+    await reads.close(db)
 
 
 HOURS = [pytest.param(EVE - timedelta(hours=3), id="an hour"), pytest.param(EVE, id="a day")]
@@ -80,7 +80,7 @@ async def test_the_begin_of_an_hour_or_a_day_has_not_all_numbers_asked_for_at_on
     again = await read(db, team_id, ids, after, eve)
 
     assert least <= made_anew(again, before) <= most
-    await monitor_reads.close(db)
+    await reads.close(db)
 
 
 async def test_what_was_checked_yesterday_is_not_told_as_checked_today(db: Db) -> None:
@@ -94,4 +94,4 @@ async def test_what_was_checked_yesterday_is_not_told_as_checked_today(db: Db) -
     assert (before.summary.checks_today, after.summary.checks_today) == (1, 0)
     assert made_anew([after], [before]) == 0
     assert again is after
-    await monitor_reads.close(db)
+    await reads.close(db)

@@ -3,9 +3,9 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from collector.services.opinions import SAVED_UP, Opinions
-from collector.services.signals import Signals
-from collector.storage.db import Db
+from collector.evaluation.second_opinions import SAVED_UP, Opinions
+from collector.platform.signals import Signals
+from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.results import Run, Status
 from tests.ingest.world import World, make_world, writing

@@ -8,8 +8,8 @@ import grpc
 import orjson
 import pytest
 
-from collector.services import runs
-from collector.storage.db import Db
+from collector.monitors.service import runs
+from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.errors import Unavailable
 from shared.phases import pack

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from collector.services.masking import masked
-from collector.services.validation import read, to_json
+from collector.platform.masks import masked
+from collector.platform.validation.validation import read, to_json
 from shared.kinds import KINDS, load, secret_fields
 from shared.secrets import secret_texts
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from collector.services import signals
-from collector.services.signals import Signals
-from collector.storage.db import Db
+from collector.platform import signals
+from collector.platform.signals import Signals
+from collector.platform.storage.db import Db
 from shared.loop import forever
 from tests.services.ground import eventually, fetch
 

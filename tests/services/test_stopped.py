@@ -4,9 +4,9 @@ from uuid import UUID
 
 import pytest
 
-from collector.services.assignments import place, stop
-from collector.storage import plans
-from collector.storage.db import Db
+from collector.platform.storage.db import Db
+from collector.probes.service.assignments import place, stop
+from collector.probes.storage import plans
 from shared.clock import utc_now
 from tests.services.ground import connect, enrol, fetch, make_monitors, make_team, newcomer
 

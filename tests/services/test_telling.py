@@ -2,8 +2,8 @@
 
 from prometheus_client import REGISTRY
 
-from collector.services.telling import passing_on, told
-from collector.storage.aftermath import Aftermath
+from collector.platform.committed_events import passing_on, told
+from collector.platform.storage.on_commit import Aftermath
 
 
 def counted(kind: str) -> float:

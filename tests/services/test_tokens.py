@@ -5,11 +5,11 @@ from datetime import timedelta
 import asyncpg
 import pytest
 
-from collector.core.access import Permission
-from collector.services import tokens
-from collector.services.bootstrap import bootstrap
-from collector.services.tokens import Finder
-from collector.storage.db import Db
+from collector.accounts.service import tokens
+from collector.accounts.service.tokens import Finder
+from collector.bootstrap import bootstrap
+from collector.platform.access import Permission
+from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.errors import TocsinError
 from shared.tokens import PREFIX, new_token

@@ -8,8 +8,8 @@ from annotated_types import Interval, MaxLen, MinLen, Predicate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collector.core.monitor import Settings
-from collector.services.validation import check, read, to_json
+from collector.platform.monitor import Settings
+from collector.platform.validation.validation import check, read, to_json
 from shared.errors import Invalid
 from shared.kinds.fields import Says
 from shared.kinds.heartbeat import Heartbeat

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from collector.core import quorum
-from collector.core.hanging import joined
-from collector.core.incident import Decision, Deed, Monitor, Seen, after, decide, goes_on
-from collector.core.quorum import SETTLING, Vote
-from collector.core.state import LATE, Change, Check, Thresholds, outdated, sooner, step, timed_out
+from collector.evaluation.core import quorum
+from collector.evaluation.core.decision import Decision, Deed, Monitor, Seen, after, decide, goes_on
+from collector.evaluation.core.quorum import Vote
+from collector.evaluation.core.state import LATE, Change, Check, Thresholds, outdated, sooner, step, timed_out
+from collector.evaluation.core.timeouts import joined
+from collector.platform.settling import SETTLING
 from shared.results import Status
 from tests.simulation.place import INTERVAL, TIMEOUT, WELL, Place, Result
 from tests.simulation.script import SECOND, Script

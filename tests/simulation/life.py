@@ -5,11 +5,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from collector.core.dependencies import Parents
-from collector.core.holds import REOPENED_AFTER, Standing
-from collector.core.incident import Deed, Monitor, Seen, Tell, after, announcement, decide
-from collector.core.quorum import Vote
-from collector.core.state import Check, LocationState, Thresholds, outdated, step
+from collector.evaluation.core.decision import Deed, Monitor, Seen, Tell, after, announcement, decide
+from collector.evaluation.core.dependencies import Parents
+from collector.evaluation.core.holds import REOPENED_AFTER, Standing
+from collector.evaluation.core.quorum import Vote
+from collector.evaluation.core.state import Check, LocationState, Thresholds, outdated, step
 from shared.results import Status
 
 SECOND: Final = timedelta(seconds=1)

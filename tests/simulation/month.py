@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from typing import Any, Final
 
-from collector.services.opinions import AGAIN_AFTER
+from collector.evaluation.second_opinions import AGAIN_AFTER
 from shared.results import Status
 from shared.schedule import recheck_delay
 from tests.simulation.collector import Incident, Judge

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from collector.core.state import LocationState
+from collector.evaluation.core.state import LocationState
 from probe.plan import Order, prepare
 from probe.streak import Streak
 from shared.results import Status

@@ -2,7 +2,7 @@
 
 import pytest
 
-from collector.core.incident import Tell
+from collector.evaluation.core.decision import Tell
 from tests.simulation.life import Life
 
 

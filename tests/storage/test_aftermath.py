@@ -5,9 +5,10 @@ from uuid import UUID
 
 import pytest
 
-from collector.storage import events, together
-from collector.storage.aftermath import Aftermath
-from collector.storage.db import Db, Tx
+from collector.events.storage import events
+from collector.platform.storage import nested
+from collector.platform.storage.db import Db, Tx
+from collector.platform.storage.on_commit import Aftermath
 from shared.clock import utc_now
 from shared.ids import uuid7
 from tests.services.ground import make_team
@@ -60,7 +61,7 @@ async def test_parts_of_a_transaction_are_passed_on_with_its_whole(db: Db) -> No
     team_id, passed = await listening(db)
 
     async with db.transaction() as tx:
-        within = together.within(tx)
+        within = nested.within(tx)
         within.pass_on = passed.append
         async with within.transaction() as part:
             await happen(part, team_id, DOWN)

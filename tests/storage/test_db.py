@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 
-from collector.storage.db import Db, hosts
+from collector.platform.storage.db import Db, hosts
 from shared.errors import Unavailable
 
 

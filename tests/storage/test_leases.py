@@ -3,8 +3,9 @@
 from datetime import timedelta
 from uuid import UUID, uuid4
 
-from collector.storage import leases, senders
-from collector.storage.db import Db
+from collector.notifications.storage import senders
+from collector.platform.storage import leases
+from collector.platform.storage.db import Db
 
 NAME = "days of results"
 LENGTH = timedelta(minutes=10)

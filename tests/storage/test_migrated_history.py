@@ -5,7 +5,7 @@ from typing import Any
 
 import asyncpg
 
-from collector.storage.migrate import known, migrate
+from collector.platform.storage.migrate import known, migrate
 from shared.clock import utc_now
 from shared.ids import uuid7
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import asyncpg
 
-from collector.storage.migrate import known, migrate
+from collector.platform.storage.migrate import known, migrate
 from shared.clock import utc_now
 from shared.ids import uuid7
 

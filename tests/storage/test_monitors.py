@@ -2,8 +2,8 @@
 
 import pytest
 
-from collector.storage import monitors
-from collector.storage.db import Db
+from collector.monitors.storage import monitors
+from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.ids import uuid7
 from tests.services.ground import make_monitors, make_team

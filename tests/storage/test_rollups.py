@@ -6,9 +6,10 @@ from datetime import timedelta
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from collector.core.histogram import BOUNDS, bucket_of
-from collector.storage import cadences, monitors, partitions, rollups
-from collector.storage.db import Db
+from collector.history.core.histogram import BOUNDS, bucket_of
+from collector.history.storage import partitions, rollups
+from collector.monitors.storage import cadences, monitors
+from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from tests.services.ground import fetch, make_monitors, make_team
 

@@ -1,6 +1,6 @@
 """The schema, as the catalogue of a migrated database shows it: ready to be spread by tenant."""
 
-from collector.storage.db import Db
+from collector.platform.storage.db import Db
 
 # A table's distribution column; a results table has its monitor instead of a team.
 DISTRIBUTED_BY = {"team_id", "monitor"}

@@ -6,9 +6,9 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from collector.storage.db import Db, asking
-from collector.storage.shares import CONNECTIONS, Shares, shares
-from collector.storage.warm import warm
+from collector.platform.storage.db import Db, asking
+from collector.platform.storage.shares import CONNECTIONS, Shares, shares
+from collector.warm_connections import warm
 from shared.errors import Unavailable
 
 _COUNT = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1"
@@ -70,7 +70,7 @@ async def test_one_team_leaves_a_connection_for_requests_of_others(own: Shares) 
 async def test_who_waits_for_too_long_is_told_to_come_again(
     own: Shares, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("collector.storage.db._ACQUIRE_S", 0.05)
+    monkeypatch.setattr("collector.platform.storage.db._ACQUIRE_S", 0.05)
     async with AsyncExitStack() as stack:
         for _ in range(4):
             await take(own.requests, stack, 1)

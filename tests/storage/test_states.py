@@ -6,9 +6,9 @@ from uuid import UUID
 
 import pytest
 
-from collector.storage import deciding, states
-from collector.storage.db import Db
-from collector.storage.states import Latest
+from collector.evaluation.storage import locks, states
+from collector.evaluation.storage.states import Latest
+from collector.platform.storage.db import Db
 from shared.clock import EPOCH, utc_now
 from tests.ingest.world import World, make_world
 from tests.waiting import WAITING
@@ -61,7 +61,7 @@ async def test_rows_are_locked_in_the_order_of_their_keys(db: Db, monitors: int)
 
     async def move() -> int:
         async with db.transaction() as tx:
-            await deciding.begin(tx)
+            await locks.begin(tx)
             return (await states.move(tx, _latest(world, mine))).count
 
     async with db.transaction() as other:

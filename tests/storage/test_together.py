@@ -2,8 +2,8 @@
 
 import pytest
 
-from collector.storage.db import Db
-from collector.storage.together import Crossed, impatient
+from collector.platform.storage.db import Db
+from collector.platform.storage.nested import Crossed, impatient
 
 HELD = "SELECT pg_advisory_xact_lock(7)"
 

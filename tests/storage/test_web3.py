@@ -2,8 +2,9 @@
 
 from datetime import timedelta
 
-from collector.storage import retention, web3, web3_news
-from collector.storage.db import Db
+from collector.history.storage import retention
+from collector.platform.storage.db import Db
+from collector.web3.storage import news, web3
 from shared.clock import utc_now
 from tests.ingest.web3 import (
     EVENTS,
@@ -101,7 +102,7 @@ async def test_the_chain_is_named_as_the_configuration_does(db: Db) -> None:
     ):
         await of_chains(world, config, "web3")
         async with db.connection() as tx:
-            one = (await web3_news.chains(tx, world.monitors))[world.monitors[0]]
+            one = (await news.chains(tx, world.monitors))[world.monitors[0]]
         shown.append((one.sub_type, one.chain))
     assert shown == [
         ("gas_price", "ethereum"),

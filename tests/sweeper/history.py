@@ -7,12 +7,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from collector.core import uptime
-from collector.core.histogram import bucket_of
-from collector.ingest.hours import end as end_of_hours
-from collector.storage import rollups
-from collector.storage.db import Db
-from collector.sweeper.rollups import Rollups
+from collector.history.core import uptime
+from collector.history.core.histogram import bucket_of
+from collector.history.core.hours import end as end_of_hours
+from collector.history.jobs.rollups import Rollups
+from collector.history.storage import rollups
+from collector.platform.storage.db import Db
 from shared.ids import uuid7
 
 HOURS = 4

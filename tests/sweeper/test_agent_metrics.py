@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from collector.storage.db import Db
-from collector.storage.probes import Sign, note
-from collector.sweeper.agent_metrics import AgentMetrics
+from collector.metrics.jobs.agent_metrics import AgentMetrics
+from collector.platform.storage.db import Db
+from collector.probes.storage.probes import Sign, note
 from tests.services.ground import connect, fetch
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

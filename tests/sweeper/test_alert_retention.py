@@ -2,8 +2,8 @@
 
 from datetime import datetime, timedelta
 
-from collector.storage.db import Db
-from collector.sweeper.alert_retention import KEEP, AlertRetention
+from collector.alerts.jobs.retention import KEEP, AlertRetention
+from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from tests.alerting.ground import DOWN, UP, Alerting, make_alerting
 

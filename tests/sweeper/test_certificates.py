@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from collector.storage.db import Db
+from collector.platform.storage.db import Db
 from shared import ids
 from shared.clock import EPOCH, iso
 from shared.results import Status

@@ -8,16 +8,16 @@ from datetime import timedelta
 
 import pytest
 
-from collector.ingest.steady import Steady
-from collector.services.database_clock import DatabaseClock
-from collector.storage import rollups
-from collector.storage.db import Db
-from collector.sweeper.alert_retention import AlertRetention
-from collector.sweeper.days import Days
-from collector.sweeper.idempotency import Idempotency
-from collector.sweeper.ping_bodies import PingBodies
-from collector.sweeper.retention import Retention
-from collector.sweeper.rollups import Rollups
+from collector.alerts.jobs.retention import AlertRetention
+from collector.heartbeats.jobs.ping_bodies import PingBodies
+from collector.history.jobs.days import Days
+from collector.history.jobs.retention import Retention
+from collector.history.jobs.rollups import Rollups
+from collector.history.storage import rollups
+from collector.http.jobs import Idempotency
+from collector.platform.clock_guard import Steady
+from collector.platform.database_clock import DatabaseClock
+from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.loop import forever
 from shared.results import Status

@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 import pytest
 from structlog.testing import capture_logs
 
-from collector.ingest import columns
-from collector.services.database_clock import DatabaseClock
-from collector.storage import partitions, rollups
-from collector.storage.db import Db, Tx
-from collector.sweeper.days import Days
+from collector.evaluation.ingest import columns
+from collector.history.jobs.days import Days
+from collector.history.storage import partitions, rollups
+from collector.platform.database_clock import DatabaseClock
+from collector.platform.storage.db import Db, Tx
 from shared.clock import utc_now
 from shared.errors import Unavailable
 from shared.wire.convert import SPOOL_AGE_S

@@ -13,11 +13,11 @@ import pytest
 import structlog
 from prometheus_client import REGISTRY
 
-from collector.channels.transport import Transport
-from collector.storage import probe_reads
-from collector.storage.db import Db
-from collector.sweeper.deadman import Deadman
-from collector.sweeper.pulse import Pulse
+from collector.ops.job_health import Pulse
+from collector.ops.jobs.deadman import Deadman
+from collector.platform.storage.db import Db
+from collector.platform.transport import Transport
+from collector.probes.storage import reads
 from shared.clock import utc_now
 from shared.errors import Unavailable
 from tests.ports import free_port
@@ -137,7 +137,7 @@ async def test_a_database_that_takes_no_writes_stops_the_pings(
 
     await _read_only(server_url, database_url, yes=False)
     async with ground.db.connection() as tx:
-        [probe] = await probe_reads.all_(tx)
+        [probe] = await reads.all_(tx)
     ground.probe_id = probe.probe_id
     assert await ground.passes(MINUTE) == 1
     assert told(logged)[2:] == [None]
@@ -192,15 +192,15 @@ async def test_a_probe_that_drains_or_is_revoked_keeps_no_pings_up(ground: Groun
     ground.collector()
     assert ground.probe_id is not None
     async with ground.db.transaction() as tx:
-        await probe_reads.drain(tx, ground.probe_id, NOW)
+        await reads.drain(tx, ground.probe_id, NOW)
     assert await ground.passes(2 * MINUTE) == 0
 
     async with ground.db.transaction() as tx:
-        await probe_reads.drain(tx, ground.probe_id, None)
+        await reads.drain(tx, ground.probe_id, None)
     assert await ground.passes(5 * SECOND) == 1
 
     async with ground.db.transaction() as tx:
-        await probe_reads.revoke(tx, ground.probe_id, NOW)
+        await reads.revoke(tx, ground.probe_id, NOW)
     assert await ground.passes(2 * MINUTE) == 0
 
 

@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from collector.core.heartbeat import Finding, Plan
-from collector.services.receiving import key_hash
-from collector.storage import heartbeats
-from collector.storage.db import Db, Tx
-from collector.sweeper.heartbeats import Heartbeats
-from collector.sweeper.listening import Listening
+from collector.evaluation.jobs.collector_presence import Listening
+from collector.heartbeats.core.heartbeat import Finding, Plan
+from collector.heartbeats.jobs.heartbeats import Heartbeats
+from collector.heartbeats.storage import heartbeats
+from collector.monitors.service.receivers import key_hash
+from collector.platform.storage.db import Db, Tx
 from tests.ingest.world import make_world
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

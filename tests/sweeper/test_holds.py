@@ -4,8 +4,8 @@ import asyncio
 from datetime import datetime, timedelta
 from typing import Any
 
-from collector.storage.db import Db
-from collector.sweeper.holds import Holds
+from collector.evaluation.jobs.holds import Holds
+from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.results import Status
 from tests.ingest.world import World, make_world, writing

@@ -2,10 +2,10 @@
 
 from datetime import UTC, datetime, timedelta
 
-from collector.core.deadlines import unheard
-from collector.storage import listening
-from collector.storage.db import Db
-from collector.sweeper.listening import Listening
+from collector.evaluation.jobs.collector_presence import Listening
+from collector.evaluation.storage import collector_presence
+from collector.platform.deadlines import unheard
+from collector.platform.storage.db import Db
 
 T0 = datetime(2026, 11, 21, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -31,7 +31,7 @@ class Collector:
 
 async def gaps(db: Db, until: int) -> list[tuple[int, int]]:
     async with db.connection() as tx:
-        heard = await listening.between(tx, T0, T0 + until * MINUTE)
+        heard = await collector_presence.between(tx, T0, T0 + until * MINUTE)
     deaf = unheard(heard, T0, T0 + until * MINUTE)
     return [((start - T0) // MINUTE, (end - T0) // MINUTE) for start, end in deaf]
 

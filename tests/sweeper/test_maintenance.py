@@ -4,11 +4,11 @@ import asyncio
 from datetime import datetime, timedelta
 from typing import Any
 
-from collector.core.access import system
-from collector.services import maintenance as deeds
-from collector.storage import maintenance
-from collector.storage.db import Db
-from collector.sweeper.maintenance import Maintenance
+from collector.history.storage import maintenance
+from collector.maintenance.jobs.windows import Maintenance
+from collector.maintenance.service import windows as deeds
+from collector.platform.access import system
+from collector.platform.storage.db import Db
 from shared.clock import iso, utc_now
 from shared.ids import show
 from tests.services.ground import fetch, make_monitors

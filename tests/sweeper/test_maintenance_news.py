@@ -7,13 +7,13 @@ from uuid import UUID
 
 import pytest
 
-from collector.alerting.router import Router
-from collector.core.access import system
-from collector.core.events import Fact, body
-from collector.services import maintenance as deeds
-from collector.storage.db import Db
-from collector.sweeper.maintenance import Maintenance
-from collector.sweeper.maintenance_news import MaintenanceNews
+from collector.events.core.events import Fact, body
+from collector.maintenance.jobs.news import MaintenanceNews
+from collector.maintenance.jobs.windows import Maintenance
+from collector.maintenance.service import windows as deeds
+from collector.notifications.jobs.router import Router
+from collector.platform.access import system
+from collector.platform.storage.db import Db
 from shared.clock import iso, utc_now
 from shared.ids import show
 from tests.delivery.ground import make_channel, make_team

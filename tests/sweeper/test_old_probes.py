@@ -6,9 +6,9 @@ from uuid import UUID
 
 import pytest
 
-from collector.storage import plans, probe_reads
-from collector.storage.db import Db
-from collector.sweeper.retention import Retention
+from collector.history.jobs.retention import Retention
+from collector.platform.storage.db import Db
+from collector.probes.storage import plans, reads
 from shared.clock import utc_now
 from shared.ids import uuid7
 from tests.services.ground import make_monitors, make_team
@@ -47,7 +47,7 @@ async def left(db: Db) -> list[UUID]:
     while await work.turn():
         pass
     async with db.connection() as tx:
-        return [probe.probe_id for probe in await probe_reads.all_(tx)]
+        return [probe.probe_id for probe in await reads.all_(tx)]
 
 
 async def test_a_probe_that_is_gone_for_good_leaves_the_list(db: Db) -> None:

@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from collector.storage import ping_bodies
-from collector.storage.db import Db
-from collector.sweeper import ping_bodies as sweeper
-from collector.sweeper.ping_bodies import PingBodies
+from collector.heartbeats.jobs import ping_bodies as sweeper
+from collector.heartbeats.jobs.ping_bodies import PingBodies
+from collector.heartbeats.storage import ping_bodies
+from collector.platform.storage.db import Db
 from tests.ingest.world import make_world
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

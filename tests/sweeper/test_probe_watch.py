@@ -8,11 +8,11 @@ from uuid import UUID
 
 import pytest
 
-from collector.core.events import Fact, body
-from collector.services import assignments
-from collector.storage.db import Db
-from collector.storage.probes import Sign, note
-from collector.sweeper.probe_watch import ProbeWatch
+from collector.events.core.events import Fact, body
+from collector.platform.storage.db import Db
+from collector.probes.jobs.watch import ProbeWatch
+from collector.probes.service import assignments
+from collector.probes.storage.probes import Sign, note
 from shared import ids
 from shared.clock import utc_now
 from tests.services.ground import connect, fetch, make_monitors, make_team

@@ -5,12 +5,12 @@ from uuid import UUID
 
 import pytest
 
-from collector.services import assignments
-from collector.services.database_clock import DatabaseClock
-from collector.services.signals import Signals
-from collector.storage import probe_reads
-from collector.storage.db import Db
-from collector.sweeper.probes import Probes
+from collector.platform.database_clock import DatabaseClock
+from collector.platform.signals import Signals
+from collector.platform.storage.db import Db
+from collector.probes.jobs.probes import Probes
+from collector.probes.service import assignments
+from collector.probes.storage import reads
 from shared.clock import utc_now
 from tests.services.ground import connect, fetch, make_monitors, make_team, sign
 
@@ -85,7 +85,7 @@ class Fleet:
 
     async def drain(self, *, begins: bool) -> None:
         async with self.db.transaction() as tx:
-            await probe_reads.drain(tx, self.one, self._now if begins else None)
+            await reads.drain(tx, self.one, self._now if begins else None)
 
     async def monitors_of(self, probe: UUID) -> set[int]:
         rows = await fetch(self.db, "SELECT monitor FROM states WHERE probe_id = $1", probe)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from collector.sweeper.pulse import Pulse
+from collector.ops.job_health import Pulse
 from shared.errors import Unavailable
 
 

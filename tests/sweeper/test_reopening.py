@@ -2,10 +2,10 @@
 
 from datetime import datetime, timedelta
 
-from collector.core.holds import REOPENED_AFTER
-from collector.storage.db import Db
-from collector.sweeper.holds import Holds
-from collector.sweeper.reopening import Reopening
+from collector.evaluation.core.holds import REOPENED_AFTER
+from collector.evaluation.jobs.holds import Holds
+from collector.evaluation.jobs.resolved_while_down import Reopening
+from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.results import Status
 from tests.ingest.world import World, make_world, writing

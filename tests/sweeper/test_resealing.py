@@ -8,19 +8,21 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from collector.core.access import system
-from collector.core.seal import Keyring, Place, Unsealable
-from collector.services import authority, channels, monitors
-from collector.services.bootstrap import bootstrap, check_keys
-from collector.services.monitor_columns import whole_config
-from collector.services.monitors import Means
-from collector.services.signals import Signals
-from collector.storage import idempotency
-from collector.storage import monitors as table
-from collector.storage.db import Db
-from collector.storage.idempotency import Kept, Keyed
-from collector.storage.sealed import COLUMNS
-from collector.sweeper.resealing import Resealing
+from collector.bootstrap import bootstrap, check_keys
+from collector.http import storage
+from collector.http.storage import Kept, Keyed
+from collector.monitors.service import monitors
+from collector.monitors.service.columns import whole_config
+from collector.monitors.service.monitors import Means
+from collector.monitors.storage import monitors as table
+from collector.notifications.service import channels
+from collector.ops.jobs.reseal import Resealing
+from collector.platform.access import system
+from collector.platform.seal import Keyring, Place, Unsealable
+from collector.platform.signals import Signals
+from collector.platform.storage.db import Db
+from collector.platform.storage.sealed import COLUMNS
+from collector.probes.service import authority
 from shared.clock import utc_now
 from shared.errors import CannotStart
 from shared.ids import uuid7
@@ -70,7 +72,7 @@ async def fill(db: Db, keys: str, count: int = 1) -> int:
     await channels.create(db, keyring, system(made.team_id), hook, utc_now())
     async with db.transaction() as tx:
         kept = Kept(b"", 201, {}, keyring.seal(SECRET.encode(), answer_of(made.team_id)))
-        await idempotency.keep(tx, Keyed(made.team_id, uuid7(), KEY, b""), kept, utc_now())
+        await storage.keep(tx, Keyed(made.team_id, uuid7(), KEY, b""), kept, utc_now())
     return made.team_id
 
 
@@ -79,7 +81,7 @@ def answer_of(team_id: int) -> Place:
 
 
 async def opened(db: Db, keyring: Keyring) -> list[bytes]:
-    """Every sealed value there is, opened; those of Column in storage/sealed.py alone."""
+    """Every sealed value there is, opened; those of Column in platform/storage/sealed.py alone."""
     found = []
     async with db.connection() as tx:
         for column in COLUMNS:

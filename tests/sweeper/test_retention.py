@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from collector.storage.db import Db
-from collector.sweeper.retention import Retention
+from collector.history.jobs.retention import Retention
+from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.ids import uuid7
 from tests.services.ground import connect, fetch, make_monitors, make_team

@@ -8,12 +8,12 @@ from itertools import count
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from collector.core.histogram import merged
-from collector.storage import live_rollups, partitions, retention, rollups
-from collector.storage.db import Db
-from collector.sweeper.days import Days
-from collector.sweeper.retention import Retention
-from collector.sweeper.rollups import Rollups
+from collector.history.core.histogram import merged
+from collector.history.jobs.days import Days
+from collector.history.jobs.retention import Retention
+from collector.history.jobs.rollups import Rollups
+from collector.history.storage import live_rollups, partitions, retention, rollups
+from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from tests.services.ground import fetch, make_monitors, make_team
 from tests.sweeper.history import (

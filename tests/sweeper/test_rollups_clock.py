@@ -4,11 +4,11 @@ from datetime import timedelta
 
 import pytest
 
-from collector.ingest.pushes import Pushed, Pushes
-from collector.services.database_clock import DatabaseClock
-from collector.storage import rollups
-from collector.storage.db import Db
-from collector.sweeper.rollups import Rollups
+from collector.evaluation.ingest.pushes import Pushed, Pushes
+from collector.history.jobs.rollups import Rollups
+from collector.history.storage import rollups
+from collector.platform.database_clock import DatabaseClock
+from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.errors import Unavailable
 from shared.results import Status

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from collector.storage.db import Db
-from collector.sweeper.unmeasured import Unmeasured
+from collector.evaluation.jobs.unmeasured import Unmeasured
+from collector.platform.storage.db import Db
 from shared import ids
 from shared.clock import iso, utc_now
 from shared.results import Status

@@ -5,9 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from collector.storage import web3_news
-from collector.storage.db import Db
-from collector.sweeper.retention import Retention
+from collector.history.jobs.retention import Retention
+from collector.platform.storage.db import Db
+from collector.web3.storage import news
 from shared import ids
 from shared.clock import utc_now
 from tests.ingest.web3 import (
@@ -334,8 +334,8 @@ async def test_what_a_silence_holds_back_is_not_looked_at_until_it_ends(db: Db) 
     await world.run(SILENCE)
     await submit(world, finding(world, raised()))
     async with db.connection() as tx:
-        assert await web3_news.waiting(tx, 0, utc_now(), 10) == []
-        assert await web3_news.waiting(tx, 0, utc_now() + timedelta(hours=2), 10) == world.monitors
+        assert await news.waiting(tx, 0, utc_now(), 10) == []
+        assert await news.waiting(tx, 0, utc_now() + timedelta(hours=2), 10) == world.monitors
 
 
 async def test_a_deleted_monitor_takes_all_of_it_along(db: Db) -> None:

@@ -4,9 +4,10 @@ import re
 from datetime import UTC, date, datetime
 from typing import Any, Final
 
-from collector.core.seal import Keyring, Place
-from collector.storage import partitions, sealed
-from collector.storage.db import Connection
+from collector.history.storage import partitions
+from collector.platform.seal import Keyring, Place
+from collector.platform.storage import sealed
+from collector.platform.storage.db import Connection
 
 DAY: Final = date(2021, 3, 28)
 SECRET: Final = "canary-of-a-secret"

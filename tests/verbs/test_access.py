@@ -6,15 +6,15 @@ import sys
 
 import pytest
 
-from collector.core import passwords
-from collector.core.access import Permission
-from collector.services import password_links, tokens
-from collector.services import users as users_service
-from collector.services.bootstrap import Made, bootstrap
-from collector.storage import teams, users
-from collector.storage.db import Db
-from collector.storage.password_links import LinkKind
-from collector.storage.tokens import Token
+from collector.accounts.core import passwords
+from collector.accounts.service import password_links, tokens
+from collector.accounts.service import users as users_service
+from collector.accounts.storage import teams, users
+from collector.accounts.storage.password_links import LinkKind
+from collector.accounts.storage.tokens import Token
+from collector.bootstrap import Made, bootstrap
+from collector.platform.access import Permission
+from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.errors import NotFound
 from shared.tokens import new_key

@@ -6,8 +6,8 @@ from typing import Any
 import orjson
 import pytest
 
-from collector.services.bootstrap import bootstrap
-from collector.storage.db import Db
+from collector.bootstrap import bootstrap
+from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from tests.api.declared import SECRET, everything
 from tests.verbs.test_access import deeds, tocsin

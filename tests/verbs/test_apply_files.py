@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.verbs.declared_files import Declared, Source, placed, read, sources
-from collector.verbs.declared_text import text
-from collector.verbs.declared_yaml import parse
+from collector.declarative.cli.files import Declared, Source, placed, read, sources
+from collector.declarative.cli.text import text
+from collector.declarative.cli.yaml import parse
 
 BOMB = "\n".join(
     ["x-0: &a0 [1, 2, 3, 4, 5, 6, 7, 8, 9]"]

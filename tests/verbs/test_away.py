@@ -34,8 +34,9 @@ COMMANDS = (
 # As `tocsin`, but so much less patient that a test need not wait.
 SOON = """
 import sys
-from collector.storage import dump
-from collector.verbs import migrate, operator
+from collector.ops.storage import dump
+from collector.ops.cli import migrate
+from collector.platform import operator
 from shared.command import main
 dump.BRIEFLY_S = migrate.BRIEFLY_S = operator.BRIEFLY_S = float(sys.argv[1])
 sys.exit(main(sys.argv[2:]))
@@ -135,9 +136,10 @@ def test_a_signal_while_it_is_loaded_ends_it_in_one_line(
 def test_no_command_runs_its_work_another_way() -> None:
     own = [
         path.name
-        for path in (ROOT / "collector" / "verbs").glob("*.py")
+        for path in (ROOT / "collector").rglob("*.py")
+        if path.parent.name == "cli" or path.name in {"cli.py", "interruptible.py", "operator.py"}
         for node in ast.walk(tree(path))
         if isinstance(node, ast.Attribute) and ast.unparse(node) == "asyncio.run"
     ]
 
-    assert own == ["stopping.py"]
+    assert own == ["interruptible.py"]

@@ -16,11 +16,11 @@ from typing import IO, Any
 import asyncpg
 import pytest
 
-from collector.core.seal import Keyring
-from collector.services import bootstrap
-from collector.storage import backup, backup_file
-from collector.storage.db import Db
-from collector.storage.migrate import migrate
+from collector import bootstrap
+from collector.ops.storage import backup, backup_file
+from collector.platform.seal import Keyring
+from collector.platform.storage.db import Db
+from collector.platform.storage.migrate import migrate
 from shared.clock import utc_now
 from shared.tokens import new_key
 

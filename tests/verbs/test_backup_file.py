@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.storage.backup_file import Broken, Header, Reader, Trailer, Writer, check
+from collector.ops.storage.backup_file import Broken, Header, Reader, Trailer, Writer, check
 
 HEADER = Header(
     format="tocsin backup 1",

@@ -9,10 +9,10 @@ from typing import Any
 import asyncpg
 import pytest
 
-from collector.core.seal import Keyring
-from collector.storage import backup, backup_file, dump, restore
-from collector.storage.db import Connection
-from collector.storage.migrate import known, migrate
+from collector.ops.storage import backup, backup_file, dump, restore
+from collector.platform.seal import Keyring
+from collector.platform.storage.db import Connection
+from collector.platform.storage.migrate import known, migrate
 from shared.clock import utc_now
 from shared.errors import CannotStart
 from shared.tokens import new_key

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from collector.core.seal import Keyring
-from collector.storage.db import Db
+from collector.platform.seal import Keyring
+from collector.platform.storage.db import Db
 from probe.enrol import Keeper
 from shared import join_tokens
 from shared.clock import utc_now

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from collector.verbs.status_page import put
+from collector.status_pages.cli import put
 from tests.api.client import Api
 from tests.api.conftest import api, keyring, made
 from tests.api.test_status_pages import page

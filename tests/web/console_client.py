@@ -11,11 +11,11 @@ from typing import Any
 import aiohttp
 from yarl import URL
 
-from collector.api.app import make, serve
-from collector.api.deps import Deps
-from collector.services import users
-from collector.storage import users as table
-from collector.storage.users import User
+from collector.accounts.service import users
+from collector.accounts.storage import users as table
+from collector.accounts.storage.users import User
+from collector.http.deps import Deps
+from collector.http.server import make, serve
 from shared.ids import uuid7
 from tests.api.client import Api
 

@@ -12,7 +12,7 @@ import orjson
 from aiohttp import web
 from joserfc import jwk, jwt
 
-from collector.core.openid import challenge
+from collector.accounts.core.openid import challenge
 
 CLIENT_ID = "tocsin"
 CLIENT_SECRET = "hush"

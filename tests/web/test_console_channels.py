@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from collector.api.console.channels import TYPES
-from collector.channels import CHANNELS
+from collector.notifications.channels import CHANNELS
+from collector.notifications.console import TYPES
 from tests.api.test_redelivery import sent
 from tests.receiver import answer, receiving
 from tests.web.console_client import Console

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 from aiohttp import StreamReader
 
-from collector.services import following
+from collector.events import stream as following
 from tests.web.console_client import Console, visiting
 
 

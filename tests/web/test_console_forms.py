@@ -4,14 +4,16 @@ from typing import Any
 
 import pytest
 
-from collector.channels import CHANNELS
-from collector.core import monitor
-from collector.core.rule_fields import Rule
-from collector.services import join_tokens, tokens, users
-from collector.services.model_fields import defaults, members
-from collector.services.validation import read, to_json
-from collector.web.console import form_reading, forms
-from collector.web.console.form_fields import Field
+from collector.accounts.service import tokens, users
+from collector.alerts.core.rule_fields import Rule
+from collector.console.forms import forms
+from collector.console.forms import read as form_reading
+from collector.console.forms.fields import Field
+from collector.notifications.channels import CHANNELS
+from collector.platform import monitor
+from collector.platform.validation.model_fields import defaults, members
+from collector.platform.validation.validation import read, to_json
+from collector.probes.service import join_tokens
 from shared.kinds import KINDS
 
 MODELS = {

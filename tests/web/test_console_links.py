@@ -9,12 +9,12 @@ from ipaddress import ip_network
 import pytest
 import structlog
 
-from collector.channels.mailer import Mailer
-from collector.channels.transport import Transport
-from collector.core.access import Actor
-from collector.services import password_links, users
-from collector.services.password_links import ASKED_EVERY, LIFE
-from collector.storage import teams
+from collector.accounts.service import password_links, users
+from collector.accounts.service.password_links import ASKED_EVERY, LIFE
+from collector.accounts.storage import teams
+from collector.platform.access import Actor
+from collector.platform.mailer import Mailer
+from collector.platform.transport import Transport
 from shared import ids
 from shared.ids import uuid7
 from tests.mailbox import mailbox

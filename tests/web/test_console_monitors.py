@@ -6,7 +6,7 @@ from html import unescape
 
 import pytest
 
-from collector.web.console import charts
+from collector.console import charts
 from shared.clock import utc_now
 from shared.phases import pack
 from shared.results import Phases

@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 import pytest
 from joserfc import jwk
 
-from collector.core.access import Actor
-from collector.services import openid, users
-from collector.services.openid import Client, Provider
+from collector.accounts.service import openid, users
+from collector.accounts.service.openid import Client, Provider
+from collector.platform.access import Actor
 from shared import ids
 from shared.errors import BadSettings, Unavailable
 from shared.settings import CollectorSettings, load

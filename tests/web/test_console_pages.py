@@ -6,9 +6,9 @@ from typing import Final
 
 import pytest
 
-from collector.api.console.pages import PAGES
-from collector.api.console.site import Page as Row
-from collector.core.access import Permission, permits
+from collector.console.site import Page as Row
+from collector.pages import PAGES
+from collector.platform.access import Permission, permits
 from shared.ids import show, uuid7
 from tests.web.console_client import Console, Page
 

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from collector.core.access import Permission
-from collector.core.console import IDLE, LIFE
-from collector.services import tokens, users
+from collector.accounts.service import tokens, users
+from collector.console.session import IDLE, LIFE
+from collector.platform.access import Permission
 from shared import ids
 from tests.web.console_client import PASSWORD, Console, visiting
 

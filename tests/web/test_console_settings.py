@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from collector.core.access import Permission
+from collector.platform.access import Permission
 from shared import ids
 from shared.ids import uuid7
 from tests.api.route_table import MAKERS

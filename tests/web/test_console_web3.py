@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from collector.api.console.monitor_types import GROUPS
-from collector.core.findings import Gone, Log
-from collector.core.web3 import Alert
-from collector.storage import web3_writes
-from collector.storage.web3_writes import Owner, Seen, TakenBack
+from collector.monitors.console.types import GROUPS
+from collector.web3.core.findings import Gone, Log
+from collector.web3.core.web3 import Alert
+from collector.web3.storage import writes
+from collector.web3.storage.writes import Owner, Seen, TakenBack
 from shared import ids
 from shared.findings import Found
 from shared.kinds import KINDS, WEB3
@@ -220,7 +220,7 @@ async def found(console: Console, id_: str, word: str = "Transfer") -> None:
     async with console.api.deps.db.transaction() as tx:
         location = await tx.fetchval("SELECT location FROM locations LIMIT 1")
         alert = Alert((location,), at, data)
-        await web3_writes.save_alerts(tx, {(owner.team_id, owner.id, "high_gas"): alert})
+        await writes.save_alerts(tx, {(owner.team_id, owner.id, "high_gas"): alert})
         for n in range(2):
             said = {
                 "name": f"{word}{n}",
@@ -230,9 +230,9 @@ async def found(console: Console, id_: str, word: str = "Transfer") -> None:
                 "alert": {"type": "large_transfer", "message": f"{word} of 900"},
             }
             log = Log(f"{TRANSACTION}:{n}", 70 + n, n, f"0x{n}", said)
-            await web3_writes.add_logs(tx, [Seen(owner, location, at, log)])
+            await writes.add_logs(tx, [Seen(owner, location, at, log)])
         gone = TakenBack(owner, location, at, Gone(71, 71, {}))
-        await web3_writes.take_back(tx, [gone], at)
+        await writes.take_back(tx, [gone], at)
 
 
 @pytest.mark.parametrize("type_", ["whale_wallet", "web3"])

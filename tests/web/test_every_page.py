@@ -8,15 +8,15 @@ from typing import Final
 
 import pytest
 
-from collector.api.console.monitor_types import GROUPS
-from collector.api.console.pages import PAGES
-from collector.api.routes import ROUTES
-from collector.channels import CHANNELS
-from collector.channels.webhook import EVENTS
-from collector.core.access import Permission
-from collector.storage.deliveries import Status as Outcome
-from collector.web.console.assets import ASSETS, VERSION
-from collector.web.status_words import LANGUAGES
+from collector.console.assets import ASSETS, VERSION
+from collector.monitors.console.types import GROUPS
+from collector.notifications.channels import CHANNELS
+from collector.notifications.channels.webhook import EVENTS
+from collector.notifications.storage.deliveries import Status as Outcome
+from collector.pages import PAGES
+from collector.platform.access import Permission
+from collector.routes import ROUTES
+from collector.status_pages.web.words import LANGUAGES
 from tests.api.client import Api
 from tests.web.conftest import PUBLIC_URL
 from tests.web.console_client import Console, Page, served, visiting

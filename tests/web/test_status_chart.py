@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.storage.status_pages_speed import Hour
-from collector.web.status_chart import HEIGHT, HOURS, chart
+from collector.status_pages.storage.speed import Hour
+from collector.status_pages.web.chart import HEIGHT, HOURS, chart
 
 NOW = datetime(2026, 11, 21, 12, 34, tzinfo=UTC)
 FIRST = NOW.replace(minute=0) - timedelta(hours=HOURS)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.core.statuspage import STATUSES
-from collector.web.status_words import ENGLISH, LANGUAGES, wanted
-from collector.web.status_words.words import Words
+from collector.status_pages.core.status_page import STATUSES
+from collector.status_pages.web.words import ENGLISH, LANGUAGES, wanted
+from collector.status_pages.web.words.words import Words
 
 PART = re.compile(r"\{\w*\}")
 # Of these the parts are the language's own choice.

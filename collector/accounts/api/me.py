@@ -1,0 +1,28 @@
+"""GET /v1/me: whom this token belongs to."""
+
+from aiohttp import web
+
+from collector.accounts.storage import teams
+from collector.http.auth import caller
+from collector.http.deps import deps
+from collector.http.request_data import ok
+from shared import ids
+from shared.errors import NotFound
+
+
+async def get(request: web.Request) -> web.Response:
+    who = caller(request)
+    async with deps(request).db.connection() as tx:
+        person = await teams.person(tx, who.team_id, who.user_id)
+    if person is None:
+        raise NotFound("User not found")
+    return ok(
+        {
+            "id": ids.show("usr", person.id),
+            "email": person.email,
+            "name": person.name,
+            "role": person.role,
+            "permission": who.permission.value,
+            "team": {"id": ids.show("team", person.team), "name": person.team_name, "plan": person.plan},
+        }
+    )

@@ -1,0 +1,50 @@
+"""API tokens: list, make, revoke; a value is told once."""
+
+from typing import Any
+
+from aiohttp import web
+
+from collector.accounts.service import tokens
+from collector.accounts.storage.tokens import Listed
+from collector.http import pages
+from collector.http.auth import actor, caller
+from collector.http.deps import deps
+from collector.http.request_data import Query, body, no_content, ok, path_id, warned
+from collector.platform.validation.validation import ignored
+from shared import ids
+
+
+async def list_(request: web.Request) -> web.Response:
+    query = Query(request)
+    at = pages.asked(query)
+    query.done()
+    limit, offset = (at.limit, at.offset) if at else (None, 0)
+    found, total = await tokens.page(deps(request).db, caller(request).team_id, limit, offset)
+    shown = [_shown(one) for one in found]
+    return pages.answer(request, at, shown, total) if at else ok({"data": shown})
+
+
+async def create(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    made = await tokens.create(
+        at_hand.db, actor(request), caller(request).user_id, await body(request), at_hand.now()
+    )
+    return ok(warned({**_shown(made.token), "token": made.value}, ignored(made.unknown)), 201)
+
+
+async def delete(request: web.Request) -> web.Response:
+    id_ = path_id(request, "tok", tokens.WHAT)
+    await tokens.revoke(deps(request).db, actor(request), id_, deps(request).now())
+    return no_content()
+
+
+def _shown(one: Listed) -> dict[str, Any]:
+    return {
+        "id": ids.show("tok", one.id),
+        "name": one.name,
+        "permission": one.permission.value,
+        "hint": one.hint or None,
+        "user": {"id": ids.show("usr", one.user_id), "name": one.user_name},
+        "createdAt": one.created_at,
+        "expiresAt": one.expires_at,
+    }

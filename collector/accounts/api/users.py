@@ -1,0 +1,82 @@
+"""The team's people: list, read, invite, change, remove."""
+
+from typing import Any
+from uuid import UUID
+
+from aiohttp import web
+
+from collector.accounts.service import users
+from collector.accounts.service.users import Told
+from collector.accounts.storage.users import User
+from collector.http import pages
+from collector.http.auth import actor, caller
+from collector.http.deps import deps
+from collector.http.request_data import Query, body, no_content, ok, path_id, warned
+from collector.platform.validation.validation import ignored
+from shared import ids
+
+
+async def list_(request: web.Request) -> web.Response:
+    query = Query(request)
+    at = pages.asked(query)
+    query.done()
+    limit, offset = (at.limit, at.offset) if at else (None, 0)
+    found, total = await users.page(deps(request).db, caller(request).team_id, limit, offset)
+    shown = [_shown(one) for one in found]
+    return pages.answer(request, at, shown, total) if at else ok({"data": shown})
+
+
+async def get(request: web.Request) -> web.Response:
+    return ok(_shown(await _found(request)))
+
+
+async def create(request: web.Request) -> web.Response:
+    """The link is in no other answer: whoever has it sets the password."""
+    at_hand = deps(request)
+    told = await users.invite(at_hand.db, actor(request), await body(request), at_hand.now())
+    place = f"{at_hand.public_url}/v1/users/{ids.show('usr', told.user.id)}"
+    return ok(_told(request, told), 201, {"Location": place})
+
+
+async def invite(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    told = await users.invite_again(at_hand.db, actor(request), _id(request), at_hand.now())
+    return ok(_told(request, told))
+
+
+async def update(request: web.Request) -> web.Response:
+    id_ = (await _found(request)).id
+    return ok(_told(request, await users.update(deps(request).db, actor(request), id_, await body(request))))
+
+
+async def delete(request: web.Request) -> web.Response:
+    await users.delete(deps(request).db, actor(request), _id(request))
+    return no_content()
+
+
+def _id(request: web.Request) -> UUID:
+    return path_id(request, "usr", users.WHAT)
+
+
+async def _found(request: web.Request) -> User:
+    """The user of the path, asked for before what was sent is read: 404 comes before 400."""
+    return await users.one(deps(request).db, caller(request).team_id, _id(request))
+
+
+def _shown(one: User) -> dict[str, Any]:
+    return {
+        "id": ids.show("usr", one.id),
+        "email": one.email,
+        "name": one.name,
+        "role": one.role,
+        "status": "invited" if one.invited_until else "active",
+        "invitedUntil": one.invited_until,
+        "createdAt": one.created_at,
+    }
+
+
+def _told(request: web.Request, told: Told) -> dict[str, Any]:
+    link = {}
+    if told.secret is not None:
+        link["invitationUrl"] = f"{deps(request).public_url}/invitations/{told.secret}"
+    return warned({**_shown(told.user), **link}, [*ignored(told.unknown), *told.warnings])

@@ -1,0 +1,70 @@
+"""``tocsin team create``: a further team, whose admin's token is printed once."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from typing import Final
+
+from collector.accounts.service import team
+from collector.accounts.service.team import First
+from collector.platform.interruptible import run
+from collector.platform.operator import ground, operators
+from collector.platform.validation import validation
+from shared.command import begin_with
+from shared.setting_table import TABLE
+from shared.settings import TeamSettings
+
+_OPEN: Final = (
+    "tocsin: this team's checks and webhooks may reach private addresses, those of this machine too. "
+    "If strangers get it, set TOCSIN_ALLOW_PRIVATE_TARGETS=false on every collector and probe; "
+    'see "For several teams" in the README.\n'
+)
+
+
+def main(argv: list[str]) -> int:
+    """Print the token and nothing else; it is nowhere to be read again."""
+    own, settings = begin_with(_parser(), TeamSettings, argv)
+    token = run(_create(settings, own.name, own.plan, own.admin_email, again=own.again))
+    print(token)  # noqa: T201 - the answer
+    if settings.allow_private_targets:
+        sys.stderr.write(_OPEN)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    usage = "tocsin team create NAME --plan PLAN [--admin-email EMAIL] [--again]"
+    parser = argparse.ArgumentParser(prog="tocsin team", usage=usage, allow_abbrev=False)
+    parser.add_argument("deed", choices=["create"])
+    parser.add_argument("name", metavar="NAME", type=_field("name"), help="what it is called")
+    parser.add_argument(
+        "--plan", required=True, type=TABLE["plan"].read, help="free, developer, pro or enterprise"
+    )
+    parser.add_argument(
+        "--admin-email",
+        default="admin@localhost",
+        type=_field("adminEmail"),
+        metavar="EMAIL",
+        help="of its first user (admin@localhost)",
+    )
+    parser.add_argument(
+        "--again", action="store_true", help="also if there is a team of this name, which is then ambiguous"
+    )
+    return parser
+
+
+def _field(name: str) -> Callable[[str], str]:
+    """Reads one thing that is said of a team, or raises ValueError."""
+
+    def reads(text: str) -> str:
+        faults = validation.read(First, {"name": "x", "adminEmail": "x@localhost", name: text}).faults
+        if faults:
+            raise ValueError(faults[name])
+        return text
+
+    return reads
+
+
+async def _create(settings: TeamSettings, name: str, plan: str, email: str, *, again: bool) -> str:
+    async with ground(operators(settings)) as here:
+        made = await team.create(here.db, name, plan, email, here.now, again=again)
+    return made.token

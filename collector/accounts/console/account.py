@@ -1,0 +1,83 @@
+"""The visitor's own account: browsers that are signed in, and the password."""
+
+from typing import Final
+from uuid import UUID
+
+from aiohttp import web
+
+from collector.accounts.service import console_sessions, password_links, sign_in, users
+from collector.console.answers import back, new_password, page, posted, value
+from collector.console.forms.fields import Field, Form
+from collector.console.state import STATE, make_known, signed_out, visitor, who
+from collector.http.deps import deps
+from collector.http.request_data import path_id
+from shared.errors import Forbidden, Invalid
+
+_HERE: Final = "/settings/account"
+_FIELDS: Final = (
+    ("old", "Present password", "current-password"),
+    ("password", "New password", "new-password"),
+    ("again", "The new one again", "new-password"),
+)
+
+
+async def show(request: web.Request) -> web.StreamResponse:
+    return await _shown(request, {})
+
+
+async def set_password(request: web.Request) -> web.StreamResponse:
+    mine, sent, at_hand = visitor(request), await posted(request), deps(request)
+    if mine.token_id is not None:
+        raise Forbidden("Sign in by your password, or by a link for a new one, to change it.")
+    await request.app[STATE].door.knock_inside(mine.user_id)
+    try:
+        await password_links.change(
+            at_hand.db,
+            who(request),
+            mine.user_id,
+            value(sent, "old"),
+            new_password(sent),
+            mine.session_id,
+        )
+    except Invalid as fault:
+        return await _shown(request, fault.details)
+    answer = back(request, _HERE, "The password is changed, and your other browsers are signed out.")
+    make_known(request, answer, await sign_in.mark(at_hand.db, mine.team_id, mine.user_id))
+    return answer
+
+
+async def end(request: web.Request) -> web.StreamResponse:
+    """Sign one browser out, be it this one."""
+    mine = visitor(request)
+    id_: UUID = path_id(request, "ses", console_sessions.WHAT)
+    await console_sessions.end(deps(request).db, who(request), mine.user_id, id_)
+    if id_ != mine.session_id:
+        return back(request, _HERE, "That browser is signed out.")
+    answer = back(request, "/sign-in", "You are signed out.")
+    signed_out(request, answer)
+    return answer
+
+
+async def _shown(request: web.Request, faults: dict[str, str]) -> web.StreamResponse:
+    at_hand, mine = deps(request), visitor(request)
+    fields = tuple(
+        Field(
+            name=name,
+            label=label,
+            control="secret",
+            required=True,
+            shortest=None if name == "old" else users.SHORTEST_PASSWORD,
+            longest=users.LONGEST_PASSWORD,
+            repeats="password" if name == "again" else "",
+            autocomplete=autocomplete,
+            fault=faults.get(name, ""),
+        )
+        for name, label, autocomplete in _FIELDS
+    )
+    return page(
+        request,
+        "account.html.j2",
+        status=400 if faults else 200,
+        form=Form(fields, {}),
+        sessions=await console_sessions.of(at_hand.db, mine, at_hand.now()),
+    )

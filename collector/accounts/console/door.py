@@ -1,0 +1,143 @@
+"""The console's door: in by password or API token, and out again."""
+
+from typing import Final
+
+import structlog
+from aiohttp import web
+
+from collector.accounts.service import console_sessions, sign_in
+from collector.accounts.storage.users import User
+from collector.console import session
+from collector.console.answers import back, page, posted, value
+from collector.console.forms.read import Posted
+from collector.console.render import Flash
+from collector.console.state import (
+    STATE,
+    VISITOR,
+    browser,
+    known_by,
+    make_known,
+    signed_in,
+    signed_out,
+    visitor,
+    who,
+)
+from collector.http.deps import deps
+from shared import ids
+from shared.errors import Limited
+
+log = structlog.get_logger()
+
+_WRONG: Final = "The address or the password is wrong."
+_NO_TOKEN: Final = "The token is invalid, expired or revoked."  # noqa: S105 - what is said of one
+
+
+async def show(request: web.Request) -> web.StreamResponse:
+    after = session.safe_next(request.query.get("next"))
+    if VISITOR in request:
+        return back(request, after)
+    at_hand = deps(request)
+    ready = at_hand.openid is not None or await sign_in.is_set_up(at_hand.db)
+    return _form(request, after, ready=ready)
+
+
+async def enter(request: web.Request) -> web.StreamResponse:
+    """POST: ``email`` and ``password``, and ``user`` where one address is in several teams; or ``token``."""
+    sent, state = await posted(request), request.app[STATE]
+    after, from_ = session.safe_next(value(sent, "next")), browser(request)
+    token, email = value(sent, "token").strip(), value(sent, "email").strip()
+    try:
+        await state.door.knock(from_.address, None if token else email, known_by(request))
+    except Limited as error:
+        wait = f"There were too many tries. Please wait {error.retry_after} s."
+        answer = _form(request, after, wait, status=429, email=email)
+        answer.headers["Retry-After"] = str(error.retry_after)
+        return answer
+    if token:
+        return await _by_token(request, token, after)
+    found = await state.door.with_password(email, value(sent, "password"))
+    if not found:
+        log.info("sign-in refused", address=from_.address)
+        return _form(request, after, _WRONG, status=403, email=email)
+    user = _chosen(found, sent)
+    if user is None:
+        return await _which(request, after, email, found)
+    at_hand = deps(request)
+    cookie = await sign_in.enter(at_hand.db, user, from_, at_hand.now(), by="password")
+    return welcome(request, after, cookie, await sign_in.mark(at_hand.db, user.team_id, user.id))
+
+
+async def leave(request: web.Request) -> web.StreamResponse:
+    at_hand, mine = deps(request), visitor(request)
+    await console_sessions.end(at_hand.db, who(request), mine.user_id, mine.session_id)
+    return _gone(request, "You are signed out.")
+
+
+async def leave_everywhere(request: web.Request) -> web.StreamResponse:
+    await console_sessions.end_all(deps(request).db, who(request), visitor(request).user_id)
+    return _gone(request, "You are signed out everywhere.")
+
+
+def welcome(request: web.Request, after: str, cookie: str, mark: str = "") -> web.Response:
+    """The way in, with the cookie of a new session, and a mark by which the browser is known again."""
+    answer = back(request, after)
+    signed_in(request, answer, cookie, int(session.LIFE.total_seconds()))
+    make_known(request, answer, mark)
+    return answer
+
+
+async def _by_token(request: web.Request, token: str, after: str) -> web.Response:
+    at_hand = deps(request)
+    cookie = await sign_in.enter_by_token(at_hand.db, token, browser(request), at_hand.now())
+    if cookie is None:
+        log.info("sign-in refused", address=browser(request).address)
+        return _form(request, after, _NO_TOKEN, status=403, by_token=True)
+    return welcome(request, after, cookie)
+
+
+def _chosen(found: list[User], sent: Posted) -> User | None:
+    """The one, or the one of the team that was asked for."""
+    if len(found) == 1:
+        return found[0]
+    wanted = ids.read("usr", value(sent, "user"))
+    return next((user for user in found if user.id == wanted), None)
+
+
+async def _which(request: web.Request, after: str, email: str, found: list[User]) -> web.Response:
+    names = await sign_in.team_names(deps(request).db, found)
+    teams = [(ids.show("usr", user.id), names.get(str(user.id), "")) for user in found]
+    return _form(request, after, "", email=email, teams=teams)
+
+
+def _form(
+    request: web.Request,
+    after: str,
+    fault: str = "",
+    *,
+    status: int = 200,
+    email: str = "",
+    by_token: bool = False,
+    teams: list[tuple[str, str]] | None = None,
+    ready: bool = True,
+) -> web.Response:
+    said = (Flash("bad", fault),) if fault else ()
+    provider = deps(request).openid
+    return page(
+        request,
+        "sign_in.html.j2",
+        status=status,
+        said=said,
+        after=after,
+        email=email,
+        by_token=by_token,
+        ready=ready,
+        teams=teams or [],
+        mail=deps(request).transport.mailer is not None,
+        provider=provider.client.name if provider else "",
+    )
+
+
+def _gone(request: web.Request, said: str) -> web.Response:
+    answer = back(request, "/sign-in", said)
+    signed_out(request, answer)
+    return answer

@@ -1,0 +1,194 @@
+"""Pages behind links: an invitation, a new password, the first admin's way in. Their secret is in no log."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import structlog
+from aiohttp import web
+
+from collector.accounts.console.door import welcome
+from collector.accounts.service import access_mails, password_links, sign_in, users
+from collector.accounts.storage.password_links import LinkKind
+from collector.accounts.storage.users import User
+from collector.console.answers import new_password, page, posted, value
+from collector.console.forms.fields import Field, Form
+from collector.console.state import STATE, browser
+from collector.http.deps import Deps, deps
+from collector.notifications.service import outside_mails
+from collector.notifications.storage.mail_addresses import Unconfirmed
+from collector.platform.mailer import Mailer
+from shared.errors import Invalid
+
+log = structlog.get_logger()
+
+
+async def invited(request: web.Request) -> web.StreamResponse:
+    """Whose invitation it is; only the form uses it up: scanners of mails follow links."""
+    at_hand = deps(request)
+    user = await password_links.invited(at_hand.db, request.match_info["secret"], at_hand.now())
+    return _form(request, "Join the team", user.email)
+
+
+async def join(request: web.Request) -> web.StreamResponse:
+    at_hand, secret = deps(request), request.match_info["secret"]
+    await _knock(request)
+    user = await password_links.invited(at_hand.db, secret, at_hand.now())
+    try:
+        password = new_password(await posted(request))
+        user = await users.accept(at_hand.db, secret, password, at_hand.now())
+    except Invalid as fault:
+        return _form(request, "Join the team", user.email, fault.details)
+    return await _enter(request, user, "invitation")
+
+
+async def asked(request: web.Request) -> web.StreamResponse:
+    """Whether an address outside a team wants its mails; only the button says so."""
+    return _asked(request, await outside_mails.linked(deps(request).db, request.match_info["secret"]))
+
+
+async def confirm(request: web.Request) -> web.StreamResponse:
+    await _knock(request)
+    return _asked(
+        request, await outside_mails.confirm(deps(request).db, request.match_info["secret"]), done=True
+    )
+
+
+async def reset(request: web.Request) -> web.StreamResponse:
+    at_hand = deps(request)
+    secret = request.match_info["secret"]
+    linked = await password_links.find(at_hand.db, LinkKind.RESET, secret, at_hand.now())
+    return _form(request, "Choose a new password", linked.email)
+
+
+async def set_password(request: web.Request) -> web.StreamResponse:
+    return await _used(request, LinkKind.RESET, "Choose a new password", "reset link")
+
+
+async def set_up(request: web.Request) -> web.StreamResponse:
+    """The first page of all: the first admin's name, address and password."""
+    at_hand = deps(request)
+    secret = request.match_info["secret"]
+    linked = await password_links.find(at_hand.db, LinkKind.FIRST, secret, at_hand.now())
+    # What the service called itself is nobody's address.
+    email = "" if linked.email.endswith("@localhost") else linked.email
+    return _form(request, "Set up Tocsin", linked.email, named={"name": "", "email": email})
+
+
+async def take_over(request: web.Request) -> web.StreamResponse:
+    sent = await posted(request)
+    named = {"name": value(sent, "name").strip(), "email": value(sent, "email").strip()}
+    return await _used(request, LinkKind.FIRST, "Set up Tocsin", "setup link", named)
+
+
+async def forgot(request: web.Request) -> web.StreamResponse:
+    return page(request, "forgot.html.j2", asked="")
+
+
+async def ask(request: web.Request) -> web.StreamResponse:
+    """The answer is the same, and as fast, whether somebody has the address or not.
+
+    No account's bucket is asked: a stranger could empty it, and each account gets few mails anyway.
+    """
+    at_hand, email = deps(request), value(await posted(request), "email").strip()
+    await _knock(request)
+    if at_hand.transport.mailer is not None and users.is_email(email):
+        mails = request.app[STATE].mails
+        task = asyncio.create_task(_mail(at_hand, at_hand.transport.mailer, email), name="reset mail")
+        mails.add(task)
+        task.add_done_callback(mails.discard)
+    return page(request, "forgot.html.j2", asked=email)
+
+
+async def _mail(at_hand: Deps, mailer: Mailer, email: str) -> None:
+    """Whether there is such an account, only its mailbox learns."""
+    try:
+        for one in await password_links.ask(at_hand.db, email, at_hand.now()):
+            url = f"{at_hand.public_url}/reset/{one.secret}"
+            fault = await access_mails.reset(mailer, one.user.email, one.team, url)
+            if fault:
+                log.warning("a link for a new password was not sent", reason=fault)
+    except Exception:
+        log.exception("a link for a new password was not sent")
+
+
+async def _used(
+    request: web.Request, kind: LinkKind, title: str, by: str, named: Mapping[str, Any] | None = None
+) -> web.StreamResponse:
+    at_hand, secret = deps(request), request.match_info["secret"]
+    await _knock(request)
+    linked = await password_links.find(at_hand.db, kind, secret, at_hand.now())
+    try:
+        password = new_password(await posted(request))
+        user = await password_links.use(at_hand.db, kind, secret, password, at_hand.now(), named)
+    except Invalid as fault:
+        return _form(request, title, linked.email, fault.details, named)
+    return await _enter(request, user, by)
+
+
+async def _enter(request: web.Request, user: User, by: str) -> web.StreamResponse:
+    at_hand = deps(request)
+    cookie = await sign_in.enter(at_hand.db, user, browser(request), at_hand.now(), by=by)
+    return welcome(request, "/", cookie, await sign_in.mark(at_hand.db, user.team_id, user.id))
+
+
+async def _knock(request: web.Request) -> None:
+    await request.app[STATE].door.knock(browser(request).address)
+
+
+def _asked(request: web.Request, one: Unconfirmed, *, done: bool = False) -> web.Response:
+    heading = "Confirmed" if done else "Do you want these mails?"
+    return page(
+        request, "confirm.html.j2", heading=heading, address=one.address, team=one.team_name, done=done
+    )
+
+
+def _form(
+    request: web.Request,
+    title: str,
+    email: str,
+    faults: Mapping[str, str] | None = None,
+    named: Mapping[str, Any] | None = None,
+) -> web.Response:
+    faults = faults or {}
+    fields = [
+        Field(
+            name=name,
+            label=label,
+            control="text",
+            value=str(named[name]),
+            required=True,
+            longest=254,
+            autocomplete=autocomplete,
+            fault=faults.get(name, ""),
+        )
+        for name, label, autocomplete in (
+            ("name", "Your name", "name"),
+            ("email", "Email address", "username"),
+        )
+        if named is not None
+    ]
+    fields += [
+        Field(
+            name=name,
+            label=label,
+            control="secret",
+            required=True,
+            shortest=users.SHORTEST_PASSWORD,
+            longest=users.LONGEST_PASSWORD,
+            repeats="password" if name == "again" else "",
+            autocomplete="new-password",
+            help=help_,
+            fault=faults.get(name, ""),
+        )
+        for name, label, help_ in (
+            ("password", "Password", f"At least {users.SHORTEST_PASSWORD} characters."),
+            ("again", "The same again", ""),
+        )
+    ]
+    known = {field.name for field in fields}
+    form = Form(tuple(fields), {name: fault for name, fault in faults.items() if name not in known})
+    return page(
+        request, "link.html.j2", status=400 if faults else 200, heading=title, email=email, form=form,
+        named=named is not None,
+    )  # fmt: skip

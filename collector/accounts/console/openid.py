@@ -1,0 +1,102 @@
+"""Sign-in by the provider that the operator set: to it, and back from it."""
+
+import base64
+import binascii
+from dataclasses import asdict
+from typing import Final
+from urllib.parse import quote
+
+import orjson
+from aiohttp import hdrs, web
+
+from collector.accounts.console.door import welcome
+from collector.accounts.core.openid import PATIENCE, Attempt
+from collector.accounts.service import openid, sign_in
+from collector.accounts.service.openid import Provider
+from collector.accounts.storage.users import User
+from collector.console import session
+from collector.console.answers import page
+from collector.console.state import STATE, browser
+from collector.http.auth import is_secure
+from collector.http.deps import deps
+from shared import ids
+from shared.errors import Forbidden, NotFound
+
+_COOKIE: Final = "tocsin_openid"
+
+
+async def go(request: web.Request) -> web.StreamResponse:
+    """To the provider; the browser keeps what the way back is held against."""
+    provider = _provider(request)
+    await request.app[STATE].door.knock(browser(request).address)
+    after, user = session.safe_next(request.query.get("next")), request.query.get("user", "")
+    attempt, url = await provider.begin(after, user[:64])
+    answer = web.Response(status=303, headers={hdrs.LOCATION: url})
+    answer.set_cookie(
+        _name(request),
+        base64.urlsafe_b64encode(orjson.dumps(asdict(attempt))).decode(),
+        path="/",
+        max_age=int(PATIENCE.total_seconds()),
+        httponly=True,
+        samesite="Lax",
+        secure=is_secure(request),
+    )
+    return answer
+
+
+async def back(request: web.Request) -> web.StreamResponse:
+    """From the provider, which may have sent anybody."""
+    at_hand, attempt = deps(request), _attempt(request)
+    await request.app[STATE].door.knock(browser(request).address)
+    email = await _provider(request).end(attempt, request.query, at_hand.now())
+    if attempt is None:
+        raise Forbidden("Please begin again.")
+    found = await openid.known(at_hand.db, email, at_hand.now())
+    if not found:
+        raise Forbidden(f"Nobody here has the address {email}. An admin of your team can invite you.")
+    user = _chosen(found, attempt.user)
+    if user is None:
+        return await _which(request, attempt, found)
+    await openid.join(at_hand.db, user)
+    cookie = await sign_in.enter(at_hand.db, user, browser(request), at_hand.now(), by="provider")
+    answer = welcome(request, session.safe_next(attempt.after), cookie)
+    answer.del_cookie(_name(request), path="/", secure=is_secure(request), httponly=True, samesite="Lax")
+    return answer
+
+
+def _provider(request: web.Request) -> Provider:
+    found = deps(request).openid
+    if found is None:
+        raise NotFound("No sign-in provider is set here")
+    return found
+
+
+def _chosen(found: list[User], wanted: str) -> User | None:
+    if len(found) == 1:
+        return found[0]
+    id_ = ids.read("usr", wanted)
+    return next((user for user in found if user.id == id_), None)
+
+
+async def _which(request: web.Request, attempt: Attempt, found: list[User]) -> web.StreamResponse:
+    """Each team is another way to the provider, which knows its visitor by now."""
+    names = await sign_in.team_names(deps(request).db, found)
+    after = quote(session.safe_next(attempt.after), safe="")
+    teams = [
+        (f"/sign-in/oidc?next={after}&user={ids.show('usr', user.id)}", names.get(str(user.id), ""))
+        for user in found
+    ]
+    return page(request, "which_team.html.j2", teams=teams)
+
+
+def _name(request: web.Request) -> str:
+    return f"__Host-{_COOKIE}" if is_secure(request) else _COOKIE
+
+
+def _attempt(request: web.Request) -> Attempt | None:
+    try:
+        kept = orjson.loads(base64.urlsafe_b64decode(request.cookies.get(_name(request), "")))
+        attempt = Attempt(**kept)
+    except (ValueError, TypeError, binascii.Error):
+        return None
+    return attempt if all(isinstance(part, str) for part in asdict(attempt).values()) else None

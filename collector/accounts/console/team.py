@@ -1,0 +1,83 @@
+"""Settings: the team's name and plan, its audit log, and what this deployment is made of."""
+
+import platform
+from typing import Final
+
+from aiohttp import web
+
+from collector.accounts.service import team
+from collector.console import common
+from collector.console.answers import back, page, posted
+from collector.console.forms import forms, read
+from collector.console.state import visitor, who
+from collector.http.deps import deps
+from collector.http.request_data import Query
+from collector.ops.service import about
+from collector.platform import audit
+from collector.platform.storage.audit import Wanted
+from shared.errors import Invalid
+
+_TEAM: Final = "/settings/team"
+
+
+async def show(request: web.Request) -> web.StreamResponse:
+    return await _form(request, {}, {})
+
+
+async def rename(request: web.Request) -> web.StreamResponse:
+    body = read.body(team.Settings, await posted(request))
+    try:
+        await team.rename(deps(request).db, who(request), body)
+    except Invalid as fault:
+        return await _form(request, body, fault.details)
+    return back(request, _TEAM, "The team has its new name.")
+
+
+async def log(request: web.Request) -> web.StreamResponse:
+    """Filters as those of GET /v1/audit-log; faulty ones are told and left out."""
+    query, number = Query(request), common.asked(request)
+    since, until = query.span()
+    wanted = Wanted(
+        actor=query.text("actor"),
+        resource=query.text("resource"),
+        action=query.text("action"),
+        since=since,
+        until=until,
+    )
+    query.done()
+    found, total = await audit.page(
+        deps(request).db, visitor(request).team_id, wanted, common.PER_PAGE, (number - 1) * common.PER_PAGE
+    )
+    asked = {name: request.query.get(name, "") for name in ("actor", "resource", "action", "from", "to")}
+    return page(
+        request,
+        "audit_log.html.j2",
+        entries=found,
+        at=common.at(request, number, total),
+        asked=asked,
+        total=total,
+    )
+
+
+async def show_about(request: web.Request) -> web.StreamResponse:
+    at_hand = deps(request)
+    seen = await about.read(at_hand.db, visitor(request).team_id, at_hand.now())
+    return page(
+        request,
+        "about.html.j2",
+        seen=seen,
+        python=platform.python_version(),
+        public_url=at_hand.public_url,
+        mail=at_hand.transport.mailer is not None,
+        probes_at=at_hand.probes_at,
+        otlp_url=at_hand.otlp_url,
+    )
+
+
+async def _form(
+    request: web.Request, values: dict[str, object], faults: dict[str, str]
+) -> web.StreamResponse:
+    one = await team.get(deps(request).db, visitor(request).team_id)
+    form = forms.build(team.Settings, {"name": one.name, **values}, faults)
+    plan = deps(request).plans[one.plan]
+    return page(request, "team.html.j2", status=400 if faults else 200, form=form, team=one, plan=plan)

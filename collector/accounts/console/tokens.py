@@ -1,0 +1,70 @@
+"""Settings: API tokens, made here and shown once."""
+
+from typing import Final
+
+from aiohttp import web
+
+from collector.accounts.service import tokens, users
+from collector.accounts.service.tokens import Made
+from collector.console import common
+from collector.console.answers import back, page, posted
+from collector.console.forms import forms, read
+from collector.console.forms.fields import Form
+from collector.console.state import visitor, who
+from collector.http.deps import deps
+from collector.http.request_data import path_id
+from shared import ids
+from shared.errors import Invalid
+
+_HERE: Final = "/settings/tokens"
+_NEW: Final = {"permission": "read-only", "expiresIn": "90d"}
+
+
+async def list_(request: web.Request) -> web.StreamResponse:
+    return await _shown(request)
+
+
+async def new(request: web.Request) -> web.StreamResponse:
+    return page(request, "token_form.html.j2", form=await _form(request, {}, {}))
+
+
+async def create(request: web.Request) -> web.StreamResponse:
+    """The value is on this one page, and nowhere else."""
+    at_hand = deps(request)
+    body = read.body(tokens.Wish, await posted(request))
+    try:
+        made = await tokens.create(at_hand.db, who(request), visitor(request).user_id, body, at_hand.now())
+    except Invalid as fault:
+        form = await _form(request, body, fault.details)
+        return page(request, "token_form.html.j2", status=400, form=form)
+    return await _shown(request, made)
+
+
+async def revoke(request: web.Request) -> web.StreamResponse:
+    at_hand = deps(request)
+    await tokens.revoke(at_hand.db, who(request), path_id(request, "tok", tokens.WHAT), at_hand.now())
+    return back(request, _HERE, "The token is revoked: it is refused from now on.")
+
+
+async def _shown(request: web.Request, made: Made | None = None) -> web.StreamResponse:
+    number = common.asked(request)
+    offset = (number - 1) * common.PER_PAGE
+    found, total = await tokens.page(deps(request).db, visitor(request).team_id, common.PER_PAGE, offset)
+    return page(
+        request,
+        "tokens.html.j2",
+        tokens=found,
+        at=common.at(request, number, total),
+        made=made,
+        public_url=deps(request).public_url,
+        now=deps(request).now(),
+    )
+
+
+async def _form(request: web.Request, values: dict[str, object], faults: dict[str, str]) -> Form:
+    mine = visitor(request)
+    people, _ = await users.page(deps(request).db, mine.team_id, None, 0)
+    others = [
+        (ids.show("usr", one.id), f"{one.name} ({one.role})") for one in people if one.id != mine.user_id
+    ]
+    return forms.build(tokens.Wish, {**_NEW, **values}, faults, options={"userId": others})

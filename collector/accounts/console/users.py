@@ -1,0 +1,137 @@
+"""Settings: the team's people, invited by a link that is mailed or handed over."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from aiohttp import web
+
+from collector.accounts.service import access_mails, password_links, users
+from collector.accounts.storage.users import User
+from collector.console import common
+from collector.console.answers import back, page, posted
+from collector.console.forms import forms, read
+from collector.console.state import visitor, who
+from collector.http.deps import deps
+from collector.http.request_data import path_id
+from shared import ids
+from shared.errors import Conflict, Invalid
+
+_HERE: Final = "/settings/users"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link for *user*, shown once; *mailed*: to them; *fault*: why not."""
+
+    user: User
+    url: str
+    what: str
+    mailed: bool = False
+    fault: str = ""
+
+
+async def list_(request: web.Request) -> web.StreamResponse:
+    return await _shown(request)
+
+
+async def new(request: web.Request) -> web.StreamResponse:
+    return _form(request, None, {"role": "editor"}, {})
+
+
+async def invite(request: web.Request) -> web.StreamResponse:
+    at_hand = deps(request)
+    body = read.body(users.Settings, await posted(request))
+    sent = {name: value for name, value in body.items() if value is not None}
+    try:
+        told = await users.invite(at_hand.db, who(request), sent, at_hand.now())
+    except (Invalid, Conflict) as fault:
+        return _form(request, None, body, _details(fault))
+    return await _shown(request, await _invitation(request, told.user, told.secret or ""))
+
+
+async def invite_again(request: web.Request) -> web.StreamResponse:
+    at_hand = deps(request)
+    told = await users.invite_again(at_hand.db, who(request), _id(request), at_hand.now())
+    return await _shown(request, await _invitation(request, told.user, told.secret or ""))
+
+
+async def reset(request: web.Request) -> web.StreamResponse:
+    """A link by which the user chooses a new password."""
+    at_hand = deps(request)
+    user, secret = await password_links.make(at_hand.db, who(request), _id(request), at_hand.now())
+    url, mailer = f"{at_hand.public_url}/reset/{secret}", at_hand.transport.mailer
+    fault = "" if mailer is None else await access_mails.reset(mailer, user.email, visitor(request).team, url)
+    link = Link(user, url, "a new password", mailer is not None and not fault, fault)
+    return await _shown(request, link)
+
+
+async def edit(request: web.Request) -> web.StreamResponse:
+    user = await users.one(deps(request).db, visitor(request).team_id, _id(request))
+    return _form(request, user, {"email": user.email, "name": user.name, "role": user.role}, {})
+
+
+async def update(request: web.Request) -> web.StreamResponse:
+    at_hand = deps(request)
+    user = await users.one(at_hand.db, visitor(request).team_id, _id(request))
+    body = read.body(users.Settings, await posted(request))
+    try:
+        told = await users.update(at_hand.db, who(request), user.id, body)
+    except (Invalid, Conflict) as fault:
+        return _form(request, user, body, _details(fault))
+    return back(request, _HERE, " ".join(["The change is saved.", *(f"But {one}." for one in told.warnings)]))
+
+
+async def delete(request: web.Request) -> web.StreamResponse:
+    await users.delete(deps(request).db, who(request), _id(request))
+    return back(request, _HERE, "The user is removed, with their tokens and sessions.")
+
+
+def _id(request: web.Request) -> Any:
+    return path_id(request, "usr", users.WHAT)
+
+
+def _details(fault: Invalid | Conflict) -> Mapping[str, str]:
+    return fault.details if isinstance(fault, Invalid) else {"email": str(fault)}
+
+
+async def _invitation(request: web.Request, user: User, secret: str) -> Link:
+    at_hand = deps(request)
+    url, mailer = f"{at_hand.public_url}/invitations/{secret}", at_hand.transport.mailer
+    if mailer is None:
+        return Link(user, url, "the invitation")
+    until = user.invited_until.strftime("%d %b %Y, %H:%M UTC") if user.invited_until else ""
+    fault = await access_mails.invited(
+        mailer, visitor(request).team_id, user.email, visitor(request).team, url, until
+    )
+    return Link(user, url, "the invitation", not fault, fault)
+
+
+async def _shown(request: web.Request, link: Link | None = None) -> web.StreamResponse:
+    at_hand, number = deps(request), common.asked(request)
+    found, total = await users.page(
+        at_hand.db, visitor(request).team_id, common.PER_PAGE, (number - 1) * common.PER_PAGE
+    )
+    return page(
+        request,
+        "users.html.j2",
+        users=found,
+        at=common.at(request, number, total),
+        link=link,
+        now=at_hand.now(),
+    )
+
+
+def _form(
+    request: web.Request, user: User | None, values: Mapping[str, Any], faults: Mapping[str, str]
+) -> web.StreamResponse:
+    known = {name: value for name, value in values.items() if value is not None}
+    form = forms.build(users.Settings, known, faults)
+    return page(
+        request,
+        "user_form.html.j2",
+        status=400 if faults else 200,
+        form=form,
+        user=user,
+        action=f"{_HERE}/{ids.show('usr', user.id)}" if user else _HERE,
+    )

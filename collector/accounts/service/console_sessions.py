@@ -1,0 +1,180 @@
+"""Console sessions: opened for a browser, found again by its cookie, ended."""
+
+import hashlib
+import hmac
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from collector.accounts.storage import console_sessions as table
+from collector.accounts.storage import users
+from collector.accounts.storage.console_sessions import Listed, Session
+from collector.console import session
+from collector.platform import audit
+from collector.platform.access import Actor, Permission, counts
+from collector.platform.batched_reads import Lookups
+from collector.platform.storage.db import Db, Tx
+from shared import ids
+from shared.errors import NotFound
+from shared.ids import uuid7
+
+WHAT: Final = "Session"
+_COOKIE: Final = re.compile(r"[\w-]{43}", re.ASCII)
+_AGENT: Final = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visitor:
+    """Who is signed in, as of this request; *token_id*: the API token that they came in by."""
+
+    team_id: int
+    session_id: UUID
+    user_id: UUID
+    token_id: UUID | None
+    name: str
+    email: str
+    role: str
+    team: str
+    plan: str
+    permission: Permission
+    ends_at: datetime
+
+    @property
+    def shown_id(self) -> str:
+        return ids.show("usr", self.user_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Browser:
+    """Where a request comes from."""
+
+    address: str
+    agent: str
+    request_id: str | None = None
+
+
+class Finder:
+    """Finds sessions for requests. None is remembered: one that was ended is over at once, everywhere."""
+
+    def __init__(self, db: Db) -> None:
+        self._db = db
+        self._lookups = Lookups(db, table.with_hashes)
+
+    async def find(self, cookie: str, now: datetime) -> Visitor | None:
+        """Whose session the cookie opens, if it is not over. Raises Unavailable."""
+        if not _COOKIE.fullmatch(cookie):
+            return None
+        hash_ = _hash(cookie)
+        found = await self._lookups.find(hash_)
+        if found is None or not hmac.compare_digest(found.hash, hash_) or not _lives(found, now):
+            return None
+        if now - found.seen_at >= session.NOTED_EVERY:
+            async with self._db.transaction() as tx:
+                await table.see(tx, found.team_id, found.id, now)
+        return _visitor(found)
+
+    async def close(self) -> None:
+        await self._lookups.close()
+
+
+async def open_(
+    tx: Tx,
+    team_id: int,
+    user_id: UUID,
+    browser: Browser,
+    now: datetime,
+    *,
+    name: str,
+    by: str,
+    token_id: UUID | None = None,
+) -> str:
+    """Sign somebody in and return the cookie, which is nowhere else; *by* says how they proved it."""
+    cookie, id_ = secrets.token_urlsafe(32), uuid7()
+    await users.note_sign_in(tx, team_id, user_id, now)
+    await table.sweep(tx, team_id, now, session.IDLE)
+    await table.insert(
+        tx,
+        team_id,
+        id_,
+        user_id,
+        token_id,
+        _hash(cookie),
+        now,
+        now + session.LIFE,
+        browser.address,
+        browser.agent[:_AGENT],
+    )
+    who = Actor(
+        team_id,
+        ids.show("usr", user_id),
+        name,
+        token_id=token_id,
+        address=browser.address,
+        request_id=browser.request_id,
+    )
+    await audit.record(tx, who, "sign-in", "session", ids.show("ses", id_), name=by)
+    return cookie
+
+
+async def of(db: Db, visitor: Visitor, now: datetime) -> list[Listed]:
+    """The visitor's own sessions, the one used last first."""
+    async with db.connection() as tx:
+        return await table.of_user(tx, visitor.team_id, visitor.user_id, now, session.IDLE)
+
+
+async def end(db: Db, who: Actor, user_id: UUID, id_: UUID) -> None:
+    """Sign one browser of the user out. Raises NotFound."""
+    async with db.transaction() as tx:
+        if not await table.end(tx, who.team_id, user_id, id_):
+            raise NotFound(f"{WHAT} not found")
+        await audit.record(tx, who, "sign-out", "session", ids.show("ses", id_))
+
+
+async def end_all(db: Db, who: Actor, user_id: UUID, but: UUID | None = None) -> None:
+    """Sign the user out everywhere, *but* in that session."""
+    async with db.transaction() as tx:
+        await table.end_all(tx, who.team_id, user_id, but)
+        await audit.record(tx, who, "sign-out-everywhere", "user", ids.show("usr", user_id))
+
+
+def actor(visitor: Visitor, browser: Browser) -> Actor:
+    """The visitor as whoever changes something is noted."""
+    return Actor(
+        visitor.team_id,
+        visitor.shown_id,
+        visitor.name,
+        token_id=visitor.token_id,
+        address=browser.address,
+        request_id=browser.request_id,
+    )
+
+
+def _lives(one: Session, now: datetime) -> bool:
+    if not session.alive(one.seen_at, one.ends_at, now):
+        return False
+    if one.token_id is None:
+        return True
+    return one.token_permission is not None and counts(one.expires_at, one.revoked_at, now)
+
+
+def _visitor(one: Session) -> Visitor:
+    return Visitor(
+        team_id=one.team_id,
+        session_id=one.id,
+        user_id=one.user_id,
+        token_id=one.token_id,
+        name=one.name,
+        email=one.email,
+        role=one.role,
+        team=one.team_name,
+        plan=one.plan,
+        permission=session.permission(one.role, one.token_permission),
+        ends_at=one.ends_at,
+    )
+
+
+def _hash(cookie: str) -> bytes:
+    return hashlib.sha256(cookie.encode()).digest()

@@ -1,0 +1,104 @@
+"""A team as its admin sees it; further ones are the operator's to make."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from collector.accounts.service import tokens
+from collector.accounts.service.users import Email, Name
+from collector.accounts.storage import teams as table
+from collector.accounts.storage.teams import Team
+from collector.platform import audit
+from collector.platform.access import Actor, Permission, operator
+from collector.platform.storage.db import Db, Tx
+from collector.platform.validation.validation import check, ignored
+from shared import ids
+from shared.errors import Conflict, NotFound
+from shared.ids import uuid7
+
+# What a GET shows and nobody of the team sets.
+_SHOWN = frozenset({"id", "plan", "limits", "createdAt", "warnings"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What an admin may set."""
+
+    name: Name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class First:
+    """What the operator says of a new team."""
+
+    name: Name
+    admin_email: Email
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A new team, and the token of its admin, which is nowhere else."""
+
+    team: Team
+    token: str
+
+
+async def get(db: Db, team_id: int) -> Team:
+    async with db.connection() as tx:
+        return _there(await table.get(tx, team_id))
+
+
+async def rename(db: Db, who: Actor, body: Mapping[str, Any]) -> tuple[Team, list[str]]:
+    """The team, and warnings. Raises Invalid."""
+    sent = {name: value for name, value in body.items() if name not in _SHOWN}
+    async with db.transaction() as tx:
+        team = _there(await table.hold(tx, who.team_id))
+        wish, unknown = check(Settings, {"name": team.name, **sent})
+        if wish.name != team.name:
+            await table.rename(tx, who.team_id, wish.name)
+            team = replace(team, name=wish.name)
+            await audit.record(
+                tx, who, "update", "team", ids.show("team", team.id), name=wish.name, fields=["name"]
+            )
+    warnings = ignored(unknown)
+    if body.get("plan", team.plan) != team.plan:
+        warnings.append("plan was ignored: only the operator changes it")
+    return team, warnings
+
+
+async def create(
+    db: Db, name: str, plan: str, admin_email: str, now: datetime, *, again: bool = True
+) -> Made:
+    """A further team with its admin and a token; *again*: also of a name in use. Raises Invalid, Conflict."""
+    wish, _ = check(First, {"name": name, "adminEmail": admin_email})
+    id_, user_id = uuid7(), uuid7()
+    async with db.transaction() as tx:
+        await table.lock(tx)
+        if not again and any(one.name == wish.name for one in await table.all_(tx)):
+            raise Conflict(f"There is a team called {wish.name} already; --again makes another one")
+        team_id = await table.insert(tx, id_, wish.name, plan, now)
+        await table.insert_user(tx, team_id, user_id, wish.admin_email, "Admin", "admin", now)
+        token = await tokens.issue(
+            tx, team_id=team_id, user_id=user_id, name="first token", permission=Permission.ADMIN, now=now
+        )
+        await audit.record(tx, operator(team_id), "create", "team", ids.show("team", id_), name=wish.name)
+    return Made(Team(team_id, id_, wish.name, plan, now), token)
+
+
+async def named(tx: Tx, text: str | None) -> Team:
+    """The team with this id, or with a name that only it has; without either the first. Raises NotFound."""
+    found = await table.all_(tx)
+    if text is not None:
+        id_ = ids.read("team", text)
+        found = [team for team in found if team.id == id_] or [team for team in found if team.name == text]
+    if not found or (text is not None and len(found) > 1):
+        called = f"called {text}" if text else "yet: start a collector first"
+        raise NotFound(f"{'several teams are' if found else 'there is no team'} {called}")
+    return found[0]
+
+
+def _there(team: Team | None) -> Team:
+    if team is None:
+        raise NotFound("Team not found")
+    return team

@@ -1,0 +1,216 @@
+"""API tokens: made, listed, revoked, and found again by their value."""
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from annotated_types import Predicate
+
+from collector.accounts.service.users import Name
+from collector.accounts.storage import tokens as table
+from collector.accounts.storage import users
+from collector.accounts.storage.tokens import Listed, Token
+from collector.accounts.storage.users import User
+from collector.platform import audit, references
+from collector.platform.access import MAX_TOKEN, MIN_TOKEN, ROLES, Actor, Permission, counts, permits
+from collector.platform.batched_reads import Lookups
+from collector.platform.storage.db import Db, Tx
+from collector.platform.validation.validation import read
+from shared import ids
+from shared.errors import Forbidden, Invalid, NotFound
+from shared.ids import uuid7
+from shared.kinds.fields import Says
+from shared.tokens import PREFIX, checksum_ok, new_token
+
+WHAT = "Token"
+LIVES: Mapping[str, timedelta | None] = {
+    "never": None,
+    "30d": timedelta(days=30),
+    "90d": timedelta(days=90),
+    "1y": timedelta(days=365),
+}
+# So much of a token that we made may be shown: the prefix, and too little of the rest to guess by.
+_NOBODY = {"userId": "there is no such user"}
+_HINT = len(PREFIX) + 4
+
+
+def _is_user_id(text: str) -> bool:
+    return ids.read("usr", text) is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What a body asks for; without *user_id* it is the caller's own."""
+
+    name: Name
+    permission: Literal["read-only", "read-write", "admin"]
+    expires_in: Literal["never", "30d", "90d", "1y"] = "never"
+    user_id: Annotated[str, Predicate(_is_user_id), Says("must be the id of a user")] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A new token; its *value* is nowhere else."""
+
+    token: Listed
+    value: str
+    unknown: list[str]
+
+
+class Finder:
+    """Finds tokens for requests. None is remembered, so that a revoked one is refused at once, everywhere."""
+
+    def __init__(self, db: Db) -> None:
+        self._lookups = Lookups(db, table.with_hashes)
+
+    async def find(self, value: str, now: datetime) -> Token | None:
+        """The token that *value* is, if it still counts. Raises Unavailable."""
+        if not plausible(value):
+            return None
+        hash_ = _hash(value)
+        return _counting(await self._lookups.find(hash_), hash_, now)
+
+    async def close(self) -> None:
+        await self._lookups.close()
+
+
+def plausible(value: str) -> bool:
+    """Could *value* be a token? A bad checksum says no without asking the database."""
+    if value.startswith(PREFIX):
+        return checksum_ok(value)
+    return MIN_TOKEN <= len(value) <= MAX_TOKEN
+
+
+async def find(db: Db, value: str, now: datetime) -> Token | None:
+    """The token that *value* is, if it still counts, for who asks once."""
+    if not plausible(value):
+        return None
+    hash_ = _hash(value)
+    async with db.connection() as tx:
+        found = await table.with_hashes(tx, [hash_])
+    return _counting(found.get(hash_), hash_, now)
+
+
+async def issue(
+    tx: Tx,
+    *,
+    team_id: int,
+    user_id: UUID,
+    name: str,
+    permission: Permission,
+    now: datetime,
+    expires_at: datetime | None = None,
+    value: str | None = None,
+) -> str:
+    """Make a token and return its value, which is nowhere else; *value* instead of a random one if given."""
+    value = value or new_token()
+    await _insert(tx, team_id, uuid7(), user_id, name, permission, value, now, expires_at)
+    return value
+
+
+async def page(db: Db, team_id: int, limit: int | None, offset: int) -> tuple[list[Listed], int]:
+    """Those that were not revoked, newest first, and how many there are; no values."""
+    async with db.connection() as tx:
+        return await table.page(tx, team_id, limit, offset)
+
+
+async def create(db: Db, who: Actor, user_id: UUID, body: Mapping[str, Any], now: datetime) -> Made:
+    """A token of the user *user_id*, or of the one that the body names.
+
+    Raises Invalid; Forbidden when the caller is no admin any more.
+    """
+    found = read(Wish, body)
+    named = references.one("usr", "userId", body.get("userId")).get("userId")
+    if found.value is None:
+        raise Invalid({**await _beside(db, who.team_id, named, body), **found.faults})
+    wish, unknown = found.value, found.unknown
+    async with db.transaction() as tx:
+        user = await users.hold(tx, who.team_id, named or user_id)
+        if user is None:
+            raise Invalid(_NOBODY)
+        wanted = Permission(wish.permission)
+        _demand_role(user, wanted, named_by_caller=named is not None)
+        made = await make(tx, who, user, wish.name, wanted, LIVES[wish.expires_in], now)
+    return Made(made.token, made.value, unknown)
+
+
+async def _beside(db: Db, team_id: int, named: UUID | None, body: Mapping[str, Any]) -> dict[str, str]:
+    """What is wrong with the user that a body names, whatever else is wrong with it."""
+    if named is None:
+        return {}
+    async with db.connection() as tx:
+        user = await users.get(tx, team_id, named)
+    if user is None:
+        return _NOBODY
+    wanted = body.get("permission")
+    return _beyond(user, Permission(wanted)) if wanted in [each.value for each in Permission] else {}
+
+
+async def make(
+    tx: Tx,
+    who: Actor,
+    user: User,
+    name: str,
+    permission: Permission,
+    life: timedelta | None,
+    now: datetime,
+) -> Made:
+    """A token of *user*, whose role is held; *life* None: until it is revoked."""
+    value, id_ = new_token(), uuid7()
+    expires_at = now + life if life else None
+    await _insert(tx, user.team_id, id_, user.id, name, permission, value, now, expires_at)
+    await audit.record(tx, who, "create", "token", ids.show("tok", id_), name=name)
+    return Made(Listed(id_, name, permission, value[:_HINT], now, expires_at, user.id, user.name), value, [])
+
+
+async def revoke(db: Db, who: Actor, id_: UUID, now: datetime) -> None:
+    """Refused everywhere from the next request on. Raises NotFound, also for one that was revoked before."""
+    async with db.transaction() as tx:
+        name = await table.revoke(tx, who.team_id, id_, now)
+        if name is None:
+            raise NotFound(f"{WHAT} not found")
+        await audit.record(tx, who, "revoke", "token", ids.show("tok", id_), name=name)
+
+
+async def _insert(
+    tx: Tx,
+    team_id: int,
+    id_: UUID,
+    user_id: UUID,
+    name: str,
+    permission: Permission,
+    value: str,
+    now: datetime,
+    expires_at: datetime | None,
+) -> None:
+    # One that a person chose may be short: no part of it is shown.
+    hint = value[:_HINT] if value.startswith(PREFIX) else ""
+    await table.insert(tx, team_id, id_, user_id, name, permission, _hash(value), now, expires_at, hint)
+
+
+def _demand_role(user: User, wanted: Permission, *, named_by_caller: bool) -> None:
+    if permits(ROLES[user.role], wanted):
+        return
+    if not named_by_caller:
+        raise Forbidden("You are no admin any more")
+    raise Invalid(_beyond(user, wanted))
+
+
+def _beyond(user: User, wanted: Permission) -> dict[str, str]:
+    if permits(ROLES[user.role], wanted):
+        return {}
+    return {"permission": f"must not grant more than the user's role: {user.role}"}
+
+
+def _counting(found: Token | None, hash_: bytes, now: datetime) -> Token | None:
+    if found is None or not hmac.compare_digest(found.hash, hash_):
+        return None
+    return found if counts(found.expires_at, found.revoked_at, now) else None
+
+
+def _hash(value: str) -> bytes:
+    return hashlib.sha256(value.encode("utf-8", "surrogateescape")).digest()

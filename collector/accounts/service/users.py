@@ -1,0 +1,247 @@
+"""People of a team: invited, changed, removed; their tokens never grant more than their role does."""
+
+import hashlib
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Annotated, Any
+from uuid import UUID
+
+import asyncpg
+from annotated_types import MaxLen, MinLen, Predicate
+
+from collector.accounts.service import password_hashes
+from collector.accounts.storage import console_sessions, tokens
+from collector.accounts.storage import users as table
+from collector.accounts.storage.users import User
+from collector.platform import audit
+from collector.platform.access import ROLES, Actor, Role, beyond, operator
+from collector.platform.monitor import has_ink
+from collector.platform.storage.db import Db, Tx
+from collector.platform.validation.validation import check, to_json
+from shared import ids
+from shared.errors import Conflict, Invalid, NotFound
+from shared.ids import uuid7
+from shared.kinds.fields import Says
+
+WHAT = "User"
+# In whose queue people wait who sign in or set a password.
+PEOPLE = "people"
+INVITED_FOR = timedelta(days=7)
+_ENDED = "the invitation to the old address has ended: send it again"
+SHORTEST_PASSWORD, LONGEST_PASSWORD = 10, 1024
+# No more than keeps a mail's header whole; whether the address exists, only a mail can tell.
+_EMAIL = re.compile(r"[^\s@,;:<>()\[\]\\\"]+@[^\s@,;:<>()\[\]\\\"]+")
+# What a GET shows and nobody sets.
+_SHOWN = frozenset({"id", "status", "createdAt", "invitedUntil", "warnings"})
+
+
+def is_email(text: str) -> bool:
+    return _EMAIL.fullmatch(text) is not None and text.isprintable()
+
+
+def is_line(text: str) -> bool:
+    return has_ink(text) and text.isprintable()
+
+
+Email = Annotated[str, MaxLen(254), Predicate(is_email), Says("must be like name@example.com")]
+Name = Annotated[
+    str,
+    MinLen(1),
+    MaxLen(100),
+    Predicate(is_line),
+    Says("must be 1 to 100 printable characters, not all blank"),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What somebody may set."""
+
+    email: Email
+    name: Name
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A user; the *secret* of the invitation, told once; what of the body was not understood."""
+
+    user: User
+    secret: str | None
+    unknown: list[str]
+    warnings: tuple[str, ...] = ()
+
+
+async def page(db: Db, team_id: int, limit: int | None, offset: int) -> tuple[list[User], int]:
+    """Newest first, and how many there are."""
+    async with db.connection() as tx:
+        return await table.page(tx, team_id, limit, offset)
+
+
+async def one(db: Db, team_id: int, id_: UUID) -> User:
+    """Raises NotFound."""
+    async with db.connection() as tx:
+        return _there(await table.get(tx, team_id, id_))
+
+
+async def invite(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> Told:
+    """A new user, who may set a password by the invitation. Raises Invalid, Conflict."""
+    sent = _settable(body)
+    email = sent.get("email")
+    named = {"name": email.partition("@")[0][:100]} if isinstance(email, str) else {}
+    wish, unknown = check(Settings, {"role": "viewer", **named, **sent})
+    user = User(who.team_id, uuid7(), wish.email, wish.name, wish.role, now, now + INVITED_FOR)
+    secret = secrets.token_urlsafe(32)
+    try:
+        async with db.transaction() as tx:
+            await table.insert(tx, user, _hash(secret))
+            await audit.record(tx, who, "create", "user", _shown(user.id), name=user.email)
+    except asyncpg.UniqueViolationError:
+        raise _taken(wish.email) from None
+    return Told(user, secret, unknown)
+
+
+async def invite_again(db: Db, who: Actor, id_: UUID, now: datetime) -> Told:
+    """A new invitation instead of the old one. Raises NotFound, Conflict when it was taken up."""
+    async with db.transaction() as tx:
+        user = _there((await table.lock(tx, who.team_id, id_)).get(id_))
+        if user.invited_until is None:
+            raise Conflict("This user has joined already")
+        user, secret = replace(user, invited_until=now + INVITED_FOR), secrets.token_urlsafe(32)
+        await table.invite(tx, who.team_id, id_, _hash(secret), now + INVITED_FOR)
+        await audit.record(tx, who, "invite", "user", _shown(id_), name=user.email)
+    return Told(user, secret, [])
+
+
+async def accept(db: Db, secret: str, password: str, now: datetime) -> User:
+    """Take an invitation up, once. Raises Invalid for a bad password, NotFound for no such invitation."""
+    _demand_length(password)
+    async with db.connection() as tx:
+        await _invited(tx, secret, now)
+    # It is meant to take long: nobody else waits for it, and nobody has it done without an invitation.
+    kept = await stored(password)
+    async with db.transaction() as tx:
+        user = await _invited(tx, secret, now)
+        await table.set_password(tx, user.team_id, user.id, kept)
+        who = Actor(user.team_id, _shown(user.id), user.name)
+        await audit.record(tx, who, "join", "user", _shown(user.id), name=user.email)
+    return replace(user, invited_until=None)
+
+
+async def update(db: Db, who: Actor, id_: UUID, body: Mapping[str, Any]) -> Told:
+    """Tokens that grant more than a lower role does are lowered with it; nobody's are ever raised.
+
+    Raises NotFound, Invalid, Conflict for the last admin and for an address that another one has.
+    """
+    try:
+        async with db.transaction() as tx:
+            locked = await table.lock(tx, who.team_id, id_)
+            before = _there(locked.get(id_))
+            old = Settings(email=before.email, name=before.name, role=_role(before))
+            wish, unknown = check(Settings, {**to_json(old), **_settable(body)})
+            named = [name for name, value in to_json(wish).items() if value != to_json(old)[name]]
+            after = replace(before, email=wish.email, name=wish.name, role=wish.role)
+            if named:
+                await _save(tx, before, after, locked)
+                await audit.record(tx, who, "update", "user", _shown(id_), name=after.email, fields=named)
+    except asyncpg.UniqueViolationError:
+        raise _taken(wish.email) from None
+    ended = before.invited_until is not None and before.email.lower() != after.email.lower()
+    return Told(after, None, unknown, (_ENDED,) if ended else ())
+
+
+async def delete(db: Db, who: Actor, id_: UUID) -> None:
+    """With all tokens. Raises NotFound, Conflict for the last admin."""
+    async with db.transaction() as tx:
+        locked = await table.lock(tx, who.team_id, id_)
+        user = _there(locked.get(id_))
+        if user.role == "admin":
+            _demand_another(locked, id_)
+        await table.delete(tx, who.team_id, id_)
+        await audit.record(tx, who, "delete", "user", _shown(id_), name=user.email)
+
+
+async def set_password(db: Db, email: str, team_id: int | None, password: str) -> None:
+    """The operator's hand, in any team; *team_id* where several have somebody with this address.
+
+    Raises Invalid for a bad password, NotFound.
+    """
+    kept = await stored(password)
+    async with db.transaction() as tx:
+        found = [
+            user for user in await table.with_email(tx, email) if team_id is None or user.team_id == team_id
+        ]
+        if len(found) != 1:
+            raise NotFound(f"{'several users have' if found else 'no user has'} the address {email}")
+        [user] = found
+        await table.set_password(tx, user.team_id, user.id, kept)
+        await console_sessions.end_all(tx, user.team_id, user.id)
+        by = operator(user.team_id)
+        await audit.record(tx, by, "set-password", "user", _shown(user.id), name=user.email)
+
+
+async def stored(password: str) -> str:
+    """*password* as it is kept. Raises Invalid, Limited, Unavailable."""
+    _demand_length(password)
+    return await password_hashes.stored(password, PEOPLE)
+
+
+def password_faults(password: str) -> dict[str, str]:
+    """Why it cannot be one."""
+    if SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
+        return {}
+    return {"password": f"must be {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters long"}
+
+
+def _demand_length(password: str) -> None:
+    if faults := password_faults(password):
+        raise Invalid(faults)
+
+
+async def _invited(tx: Tx, secret: str, now: datetime) -> User:
+    user = await table.invited(tx, _hash(secret))
+    if user is None or user.invited_until is None or now >= user.invited_until:
+        raise NotFound("This invitation was used already, or is over: ask for another one")
+    return user
+
+
+async def _save(tx: Tx, before: User, after: User, locked: Mapping[UUID, User]) -> None:
+    if before.role == "admin" and after.role != "admin":
+        _demand_another(locked, after.id)
+    await table.save(tx, after.team_id, after.id, after.email, after.name, after.role)
+    most = ROLES[after.role]
+    await tokens.lower(tx, after.team_id, after.id, beyond(most), most)
+
+
+def _demand_another(locked: Mapping[UUID, User], id_: UUID) -> None:
+    if not any(user.role == "admin" and user.id != id_ for user in locked.values()):
+        raise Conflict("This is the team's last admin: make somebody else an admin first")
+
+
+def _settable(body: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in body.items() if name not in _SHOWN}
+
+
+def _role(user: User) -> Role:
+    return user.role  # type: ignore[return-value]  # the table's CHECK allows no other
+
+
+def _taken(email: str) -> Conflict:
+    return Conflict(f"Somebody in this team has the address {email} already")
+
+
+def _there(user: User | None) -> User:
+    if user is None:
+        raise NotFound(f"{WHAT} not found")
+    return user
+
+
+def _shown(id_: UUID) -> str:
+    return ids.show("usr", id_)
+
+
+def _hash(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()

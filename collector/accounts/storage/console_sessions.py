@@ -1,0 +1,142 @@
+"""Who is signed in to the console: only the SHA-256 of each browser's cookie is kept."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from collector.platform.access import Permission
+from collector.platform.storage.db import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session, whose it is, and the token that opened it as it is now.
+
+    *token_id* with no *token_permission*: the token is gone.
+    """
+
+    team_id: int
+    id: UUID
+    user_id: UUID
+    token_id: UUID | None
+    hash: bytes
+    created_at: datetime
+    seen_at: datetime
+    ends_at: datetime
+    name: str
+    email: str
+    role: str
+    team_name: str
+    plan: str
+    token_permission: Permission | None
+    expires_at: datetime | None
+    revoked_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A session as its owner sees it."""
+
+    id: UUID
+    created_at: datetime
+    seen_at: datetime
+    ends_at: datetime
+    address: str
+    agent: str
+
+
+async def with_hashes(tx: Tx, hashes: Sequence[bytes]) -> dict[bytes, Session]:
+    """The sessions whose cookies hash to one of *hashes*, over or not."""
+    rows = await tx.fetch(_WITH_HASHES, hashes)
+    return {row["hash"]: _session(dict(row)) for row in rows}
+
+
+_WITH_HASHES = """
+    SELECT s.team_id, s.id, s.user_id, s.token_id, s.hash, s.created_at, s.seen_at, s.ends_at,
+        u.name, u.email, u.role, m.name AS team_name, m.plan,
+        t.permission AS token_permission, t.expires_at, t.revoked_at
+    FROM console_sessions s
+    JOIN users u ON u.team_id = s.team_id AND u.id = s.user_id
+    JOIN teams m ON m.team_id = s.team_id
+    LEFT JOIN tokens t ON t.team_id = s.team_id AND t.id = s.token_id
+    WHERE s.hash = ANY($1)
+"""
+
+
+async def insert(
+    tx: Tx,
+    team_id: int,
+    id_: UUID,
+    user_id: UUID,
+    token_id: UUID | None,
+    hash_: bytes,
+    now: datetime,
+    ends_at: datetime,
+    address: str,
+    agent: str,
+) -> None:
+    await tx.execute(
+        """
+        INSERT INTO console_sessions
+            (team_id, id, user_id, token_id, hash, created_at, seen_at, ends_at, address, agent)
+        VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9)
+        """,
+        team_id, id_, user_id, token_id, hash_, now, ends_at, address, agent,
+    )  # fmt: skip
+
+
+async def see(tx: Tx, team_id: int, id_: UUID, now: datetime) -> None:
+    """Note that it is in use."""
+    await tx.execute(
+        "UPDATE console_sessions SET seen_at = $3 WHERE team_id = $1 AND id = $2 AND seen_at < $3",
+        team_id, id_, now,
+    )  # fmt: skip
+
+
+async def of_user(tx: Tx, team_id: int, user_id: UUID, now: datetime, idle: timedelta) -> list[Listed]:
+    """Those that are not over, the one that was used last first."""
+    rows = await tx.fetch(
+        """
+        SELECT id, created_at, seen_at, ends_at, address, agent FROM console_sessions
+        WHERE team_id = $1 AND user_id = $2 AND ends_at > $3::timestamptz AND seen_at > $3 - $4::interval
+        ORDER BY seen_at DESC, id DESC
+        """,
+        team_id, user_id, now, idle,
+    )  # fmt: skip
+    return [Listed(**row) for row in rows]
+
+
+async def end(tx: Tx, team_id: int, user_id: UUID, id_: UUID) -> bool:
+    """End one session of the user; False when there was none."""
+    done = await tx.execute(
+        "DELETE FROM console_sessions WHERE team_id = $1 AND user_id = $2 AND id = $3", team_id, user_id, id_
+    )
+    return done != "DELETE 0"
+
+
+async def end_all(tx: Tx, team_id: int, user_id: UUID, but: UUID | None = None) -> None:
+    """End all sessions of the user, *but* that one."""
+    await tx.execute(
+        """
+        DELETE FROM console_sessions
+        WHERE team_id = $1 AND user_id = $2 AND ($3::uuid IS NULL OR id <> $3)
+        """,
+        team_id, user_id, but,
+    )  # fmt: skip
+
+
+async def sweep(tx: Tx, team_id: int, now: datetime, idle: timedelta) -> None:
+    """Forget the team's sessions that are over."""
+    await tx.execute(
+        """
+        DELETE FROM console_sessions
+        WHERE team_id = $1 AND (ends_at <= $2::timestamptz OR seen_at <= $2 - $3::interval)
+        """,
+        team_id, now, idle,
+    )  # fmt: skip
+
+
+def _session(row: dict[str, object]) -> Session:
+    granted = row.pop("token_permission")
+    return Session(**row, token_permission=None if granted is None else Permission(granted))  # type: ignore[arg-type]  # columns by name

@@ -1,0 +1,13 @@
+"""People who are known to a sign-in provider: an invitation is taken up without a password."""
+
+from uuid import UUID
+
+from collector.platform.storage.db import Tx
+
+
+async def join(tx: Tx, team_id: int, user_id: UUID) -> None:
+    """The invitation ends; who has no password comes by the provider from now on."""
+    await tx.execute(
+        "UPDATE users SET invitation = NULL, invited_until = NULL WHERE team_id = $1 AND id = $2",
+        team_id, user_id,
+    )  # fmt: skip

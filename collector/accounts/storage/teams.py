@@ -1,0 +1,98 @@
+"""Teams and their people."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from collector.platform.storage.db import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody, and the team that they are in."""
+
+    id: UUID
+    email: str
+    name: str
+    role: str
+    team: UUID
+    team_name: str
+    plan: str
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    team_id: int
+    id: UUID
+    name: str
+    plan: str
+    created_at: datetime
+
+
+_COLUMNS = "team_id, id, name, plan, created_at"
+
+
+async def get(tx: Tx, team_id: int) -> Team | None:
+    row = await tx.fetchrow(f"SELECT {_COLUMNS} FROM teams WHERE team_id = $1", team_id)
+    return Team(**row) if row else None
+
+
+async def hold(tx: Tx, team_id: int) -> Team | None:
+    """The team; who wants to change it waits for the end of the transaction."""
+    row = await tx.fetchrow(f"SELECT {_COLUMNS} FROM teams WHERE team_id = $1 FOR NO KEY UPDATE", team_id)
+    return Team(**row) if row else None
+
+
+async def rename(tx: Tx, team_id: int, name: str) -> None:
+    await tx.execute("UPDATE teams SET name = $2 WHERE team_id = $1", team_id, name)
+
+
+async def all_(tx: Tx) -> list[Team]:
+    """Every team of the deployment, oldest first."""
+    rows = await tx.fetch(f"SELECT {_COLUMNS} FROM teams ORDER BY team_id")
+    return [Team(**row) for row in rows]
+
+
+async def lock(tx: Tx) -> None:
+    """Whoever wants to make the first team waits here; readers don't, nor do rows that name a team."""
+    await tx.execute("LOCK TABLE teams IN SHARE ROW EXCLUSIVE MODE")
+
+
+async def exist(tx: Tx) -> bool:
+    """Is there any team?"""
+    return bool(await tx.fetchval("SELECT EXISTS (SELECT FROM teams)"))
+
+
+async def count(tx: Tx) -> int:
+    total: int = await tx.fetchval("SELECT count(*) FROM teams")
+    return total
+
+
+async def insert(tx: Tx, id_: UUID, name: str, plan: str, now: datetime) -> int:
+    """The new team's number."""
+    number: int = await tx.fetchval(
+        "INSERT INTO teams (id, name, plan, created_at) VALUES ($1, $2, $3, $4) RETURNING team_id",
+        id_, name, plan, now,
+    )  # fmt: skip
+    return number
+
+
+async def insert_user(
+    tx: Tx, team_id: int, id_: UUID, email: str, name: str, role: str, now: datetime
+) -> None:
+    await tx.execute(
+        "INSERT INTO users (team_id, id, email, name, role, created_at) VALUES ($1, $2, $3, $4, $5, $6)",
+        team_id, id_, email, name, role, now,
+    )  # fmt: skip
+
+
+async def person(tx: Tx, team_id: int, user_id: UUID) -> Person | None:
+    row = await tx.fetchrow(
+        """
+        SELECT u.id, u.email, u.name, u.role, t.id AS team, t.name AS team_name, t.plan
+        FROM users u JOIN teams t USING (team_id)
+        WHERE team_id = $1 AND u.id = $2
+        """,
+        team_id, user_id,
+    )  # fmt: skip
+    return Person(**row) if row else None

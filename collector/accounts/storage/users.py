@@ -1,0 +1,199 @@
+"""People of a team, their passwords and invitations."""
+
+from dataclasses import dataclass, fields
+from datetime import datetime
+from uuid import UUID
+
+from collector.platform.storage.db import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """*invited_until* is there until the invitation was taken up."""
+
+    team_id: int
+    id: UUID
+    email: str
+    name: str
+    role: str
+    created_at: datetime
+    invited_until: datetime | None
+
+
+_NAMES = tuple(each.name for each in fields(User))
+_COLUMNS = ", ".join(_NAMES)
+
+
+async def page(tx: Tx, team_id: int, limit: int | None, offset: int) -> tuple[list[User], int]:
+    """Newest first, and how many there are."""
+    rows = await tx.fetch(
+        f"""
+        SELECT {_COLUMNS} FROM users WHERE team_id = $1
+        ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3
+        """,
+        team_id, limit, offset,
+    )  # fmt: skip
+    total: int = await tx.fetchval("SELECT count(*) FROM users WHERE team_id = $1", team_id)
+    return [User(**row) for row in rows], total
+
+
+async def get(tx: Tx, team_id: int, id_: UUID) -> User | None:
+    row = await tx.fetchrow(f"SELECT {_COLUMNS} FROM users WHERE team_id = $1 AND id = $2", team_id, id_)
+    return User(**row) if row else None
+
+
+async def hold(tx: Tx, team_id: int, id_: UUID) -> User | None:
+    """The user, whose role stays as it is until the transaction ends."""
+    row = await tx.fetchrow(
+        f"SELECT {_COLUMNS} FROM users WHERE team_id = $1 AND id = $2 FOR SHARE", team_id, id_
+    )
+    return User(**row) if row else None
+
+
+async def lock(tx: Tx, team_id: int, id_: UUID) -> dict[UUID, User]:
+    """The user and every admin of the team, locked in order: of admins who remove each other one waits."""
+    rows = await tx.fetch(
+        f"""
+        SELECT {_COLUMNS} FROM users WHERE team_id = $1 AND (role = 'admin' OR id = $2)
+        ORDER BY id FOR UPDATE
+        """,
+        team_id, id_,
+    )  # fmt: skip
+    return {row["id"]: User(**row) for row in rows}
+
+
+async def first_admin(tx: Tx, team_id: int) -> User | None:
+    """The team's oldest admin."""
+    row = await tx.fetchrow(
+        f"""
+        SELECT {_COLUMNS} FROM users WHERE team_id = $1 AND role = 'admin'
+        ORDER BY created_at, id LIMIT 1 FOR SHARE
+        """,
+        team_id,
+    )
+    return User(**row) if row else None
+
+
+async def with_email(tx: Tx, email: str) -> list[User]:
+    """Whoever has the address, in any team."""
+    rows = await tx.fetch(
+        f"SELECT {_COLUMNS} FROM users WHERE lower(email) = lower($1) ORDER BY team_id", email
+    )
+    return [User(**row) for row in rows]
+
+
+async def with_passwords(tx: Tx, email: str, limit: int) -> list[tuple[User, str]]:
+    """Whoever has the address and a password, in any team, with the password as it is stored."""
+    rows = await tx.fetch(
+        f"""
+        SELECT {_COLUMNS}, password FROM users WHERE lower(email) = lower($1) AND password IS NOT NULL
+        ORDER BY team_id LIMIT $2
+        """,
+        email,
+        limit,
+    )
+    return [(User(*(row[name] for name in _NAMES)), row["password"]) for row in rows]
+
+
+async def insert(tx: Tx, user: User, invitation: bytes) -> None:
+    """Raises UniqueViolationError when somebody in the team has the address."""
+    await tx.execute(
+        """
+        INSERT INTO users (team_id, id, email, name, role, created_at, invited_until, invitation)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+        """,
+        user.team_id, user.id, user.email, user.name, user.role, user.created_at, user.invited_until,
+        invitation,
+    )  # fmt: skip
+
+
+async def save(tx: Tx, team_id: int, id_: UUID, email: str, name: str, role: str) -> None:
+    """Links to set a password end with the address or the role, an invitation with the address.
+
+    Raises UniqueViolationError when somebody else in the team has the address.
+    """
+    await tx.execute(
+        """
+        WITH changed AS (
+            SELECT lower(email) <> lower($3) AS address, role <> $5 AS role
+            FROM users WHERE team_id = $1 AND id = $2
+        ), ended AS (
+            DELETE FROM password_links
+            WHERE team_id = $1 AND user_id = $2 AND EXISTS (SELECT FROM changed WHERE address OR role)
+        )
+        UPDATE users SET email = $3, name = $4, role = $5,
+            invitation = CASE WHEN (SELECT address FROM changed) THEN NULL ELSE invitation END
+        WHERE team_id = $1 AND id = $2
+        """,
+        team_id, id_, email, name, role,
+    )  # fmt: skip
+
+
+async def invite(tx: Tx, team_id: int, id_: UUID, invitation: bytes, until: datetime) -> None:
+    """An earlier invitation ends."""
+    await tx.execute(
+        "UPDATE users SET invitation = $3, invited_until = $4 WHERE team_id = $1 AND id = $2",
+        team_id, id_, invitation, until,
+    )  # fmt: skip
+
+
+async def invited(tx: Tx, invitation: bytes) -> User | None:
+    """Whose invitation hashes to *invitation*; who takes it up at the same time waits."""
+    row = await tx.fetchrow(f"SELECT {_COLUMNS} FROM users WHERE invitation = $1 FOR UPDATE", invitation)
+    return User(**row) if row else None
+
+
+async def set_password(tx: Tx, team_id: int, id_: UUID, password: str) -> None:
+    """*password* as it is stored; an invitation and all links to set a password end."""
+    await tx.execute(
+        """
+        UPDATE users SET password = $3, invitation = NULL, invited_until = NULL
+        WHERE team_id = $1 AND id = $2
+        """,
+        team_id, id_, password,
+    )  # fmt: skip
+    # By a statement of its own: it sees a link that was made while the user was waited for.
+    await tx.execute("DELETE FROM password_links WHERE team_id = $1 AND user_id = $2", team_id, id_)
+
+
+async def note_sign_in(tx: Tx, team_id: int, id_: UUID, now: datetime) -> None:
+    """The first one, in whichever way, ends the link to set up the console."""
+    await tx.execute(
+        "UPDATE users SET signed_in_at = $3 WHERE team_id = $1 AND id = $2 AND signed_in_at IS NULL",
+        team_id, id_, now,
+    )  # fmt: skip
+    await tx.execute(
+        "DELETE FROM password_links WHERE team_id = $1 AND user_id = $2 AND kind = 'first'", team_id, id_
+    )
+
+
+async def newcomer(tx: Tx) -> User | None:
+    """The oldest admin of the oldest team, if nobody has set up the console as that one yet."""
+    row = await tx.fetchrow(
+        f"""
+        SELECT {_COLUMNS} FROM users
+        WHERE password IS NULL AND signed_in_at IS NULL AND (team_id, id) = (
+            SELECT team_id, id FROM users WHERE role = 'admin' ORDER BY team_id, created_at, id LIMIT 1
+        )
+        """
+    )
+    return User(**row) if row else None
+
+
+async def password(tx: Tx, team_id: int, id_: UUID) -> str | None:
+    """As it is stored."""
+    found: str | None = await tx.fetchval(
+        "SELECT password FROM users WHERE team_id = $1 AND id = $2", team_id, id_
+    )
+    return found
+
+
+async def anybody_has_password(tx: Tx) -> bool:
+    """Has somebody of any team set one?"""
+    return bool(await tx.fetchval("SELECT EXISTS (SELECT FROM users WHERE password IS NOT NULL)"))
+
+
+async def delete(tx: Tx, team_id: int, id_: UUID) -> None:
+    """With all tokens."""
+    await tx.execute("DELETE FROM tokens WHERE team_id = $1 AND user_id = $2", team_id, id_)
+    await tx.execute("DELETE FROM users WHERE team_id = $1 AND id = $2", team_id, id_)

@@ -1,0 +1,1 @@
+"""Alert rules, the alerts they open, and their escalation."""

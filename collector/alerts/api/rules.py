@@ -1,0 +1,111 @@
+"""Alert rules: list, make, read, change, delete, and what one would have done."""
+
+from typing import Any
+from uuid import UUID
+
+from aiohttp import web
+
+from collector.alerts.service import preview as rule_preview
+from collector.alerts.service import rules
+from collector.alerts.service.preview import Would
+from collector.alerts.service.rules import Known
+from collector.alerts.storage.rules import Wanted
+from collector.http import conditional, pages
+from collector.http.auth import actor, caller
+from collector.http.deps import deps
+from collector.http.request_data import Query, body, no_content, ok, path_id, warned
+from shared import ids
+
+
+async def list_(request: web.Request) -> web.Response:
+    query = Query(request)
+    at = pages.asked(query)
+    wanted = Wanted(enabled=query.boolean("enabled"), monitor_id=query.id("monitor_id", "mon"))
+    query.done()
+    limit, offset = (at.limit, at.offset) if at else (None, 0)
+    found, total = await rules.page(deps(request).db, caller(request).team_id, wanted, limit, offset)
+    shown = [_shown(known) for known in found]
+    return pages.answer(request, at, shown, total) if at else ok({"data": shown})
+
+
+async def create(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    made = await rules.create(at_hand.db, actor(request), await body(request), at_hand.now())
+    return ok(_part(made, _CREATED), 201, conditional.tagged(made.row.revision))
+
+
+async def preview(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    found = await rule_preview.preview(
+        at_hand.db, caller(request).team_id, await body(request), at_hand.now()
+    )
+    answer = {
+        "from": found.since,
+        "to": found.until,
+        "monitors": found.monitors,
+        "alerts": [_would(one) for one in found.alerts],
+        "notifications": sum(one.notices for one in found.alerts),
+        "escalations": sum(one.escalations for one in found.alerts),
+    }
+    return ok(warned(answer, found.warnings))
+
+
+async def get(request: web.Request) -> web.Response:
+    known = await _found(request)
+    if (same := conditional.unchanged(request, known.row.revision)) is not None:
+        return same
+    return ok(_shown(known), headers=conditional.shown(known.row.revision))
+
+
+async def update(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    id_ = (await _found(request)).row.id
+    only, sent = conditional.only(request), await body(request)
+    known = await rules.update(at_hand.db, actor(request), id_, sent, at_hand.now(), only=only)
+    return ok(_shown(known), headers=conditional.tagged(known.row.revision))
+
+
+async def delete(request: web.Request) -> web.Response:
+    id_ = (await _found(request)).row.id
+    await rules.delete(deps(request).db, actor(request), id_, only=conditional.only(request))
+    return no_content()
+
+
+_CREATED = ("id", "name", "enabled", "createdAt", "warnings")
+
+
+async def _found(request: web.Request) -> Known:
+    """The rule of the path, if there is one: 404 comes before whatever else is bad."""
+    id_: UUID = path_id(request, "rule", rules.WHAT)
+    return await rules.one(deps(request).db, caller(request).team_id, id_)
+
+
+def _part(known: Known, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: value for name, value in _shown(known).items() if name in names}
+
+
+def _shown(known: Known) -> dict[str, Any]:
+    row = known.row
+    answer = {
+        "id": ids.show("rule", row.id),
+        **rules.settable(row),
+        "revision": row.revision,
+        "createdAt": row.created_at,
+        "updatedAt": row.updated_at,
+    }
+    return warned(answer, list(known.warnings))
+
+
+def _would(one: Would) -> dict[str, Any]:
+    spell = one.spell
+    return {
+        "monitorId": ids.show("mon", one.monitor.id),
+        "monitorName": one.monitor.name,
+        "reason": spell.reason.key,
+        "value": spell.reason.value,
+        "threshold": spell.reason.threshold,
+        "firedAt": spell.since,
+        "recoveredAt": spell.until,
+        "notifications": one.notices,
+        "escalations": one.escalations,
+    }

@@ -1,0 +1,66 @@
+"""Alerts: those that fire or were taken on, and what can be done with those that have no incident."""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from aiohttp import web
+
+from collector.alerts.console import sections
+from collector.alerts.service import alerts
+from collector.alerts.storage.alerts import Alert, Wanted
+from collector.console import common
+from collector.console.answers import back, page
+from collector.console.state import visitor, who
+from collector.http.deps import deps
+from collector.http.request_data import path_id
+from collector.platform.access import Actor
+from collector.platform.storage.db import Db
+from shared.errors import Conflict
+
+HERE: Final = "/alerting/alerts"
+_OPEN: Final = ("firing", "acknowledged")
+_STATUSES: Final = (*_OPEN, "recovered")
+
+
+async def list_(request: web.Request) -> web.StreamResponse:
+    """Those that are not over, unless a state is asked for."""
+    asked = request.query.get("status", "")
+    wanted = asked if asked in _STATUSES else ""
+    at_hand, team_id, number = deps(request), visitor(request).team_id, common.asked(request)
+    offset = (number - 1) * common.PER_PAGE
+    rows: list[Alert] = []
+    total = 0
+    for status in (wanted,) if wanted else _OPEN:
+        found, more = await alerts.page(at_hand.db, team_id, Wanted(status=status), common.PER_PAGE, offset)
+        rows, total = rows + found, max(total, more)
+    return page(
+        request,
+        "alerts.html.j2",
+        rows=rows,
+        wanted=wanted,
+        statuses=_STATUSES,
+        reason=sections.reason,
+        silence=sections.silence(await sections.every_channel(request)),
+        at=common.at(request, number, total),
+    )
+
+
+async def acknowledge(request: web.Request) -> web.StreamResponse:
+    return await _deed(request, alerts.acknowledge, "You have taken it on: no reminder follows.")
+
+
+async def resolve(request: web.Request) -> web.StreamResponse:
+    return await _deed(request, alerts.resolve, "The alert is over.")
+
+
+async def _deed(
+    request: web.Request, deed: Callable[[Db, Actor, UUID, datetime], Awaitable[Alert]], said: str
+) -> web.StreamResponse:
+    at_hand, id_ = deps(request), path_id(request, "alert", alerts.WHAT)
+    try:
+        await deed(at_hand.db, who(request), id_, at_hand.now())
+    except Conflict as fault:
+        return back(request, HERE, str(fault), tone="bad")
+    return back(request, HERE, said)

@@ -1,0 +1,220 @@
+"""Alert rules: who is told of what, and what a rule would have done, before it is kept."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from uuid import UUID
+
+from aiohttp import web
+
+from collector.alerts.console import sections
+from collector.alerts.core.rule_fields import Conditions, Escalation, Rule
+from collector.alerts.service import preview as rule_preview
+from collector.alerts.service import rules
+from collector.alerts.service.preview import Preview
+from collector.alerts.service.rules import Known
+from collector.alerts.storage.rules import Row, Wanted
+from collector.console import common
+from collector.console.answers import back, page, posted, value
+from collector.console.forms import forms, read
+from collector.console.forms.fields import Form
+from collector.console.forms.read import Posted
+from collector.console.state import visitor, who
+from collector.http.deps import deps
+from collector.http.request_data import path_id
+from collector.monitors.console import pickers
+from collector.platform.validation.validation import to_json
+from shared import ids
+from shared.errors import Invalid, PreconditionFailed
+
+HERE: Final = "/alerting/rules"
+_POLICY: Final = "escalationPolicy"
+_TOLD: Final = ("name", "enabled", "channels")
+_WHOSE: Final = ("monitors",)
+_HOW_OFTEN: Final = ("notifyOnRecovery", "repeatMinutes")
+_WORDS: Final[Mapping[str, str]] = {
+    "consecutiveFailures": "{} failed checks in a row",
+    "latencyThresholdMs": "an answer after more than {} ms",
+    "statusCode": "status {}",
+    "errorRatePercent": "{} % of checks fail",
+    "availability": "less than {} % of checks are good",
+}
+_MOST_SHOWN: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A rule in the list; *told*: its channels that are on."""
+
+    row: Row
+    told: list[str]
+    fires: str
+    whose: str
+
+
+async def list_(request: web.Request) -> web.StreamResponse:
+    number, every = common.asked(request), await sections.every_channel(request)
+    offset = (number - 1) * common.PER_PAGE
+    team_id = visitor(request).team_id
+    found, total = await rules.page(deps(request).db, team_id, Wanted(), common.PER_PAGE, offset)
+    names = {one.row.id: one.row.name for one in every if one.row.enabled}
+    return page(
+        request,
+        "rules.html.j2",
+        rows=[_line(one.row, names) for one in found],
+        silence=sections.silence(every),
+        at=common.at(request, number, total),
+    )
+
+
+async def new(request: web.Request) -> web.StreamResponse:
+    return await _drawn(request, {}, {})
+
+
+async def create(request: web.Request) -> web.StreamResponse:
+    form = await posted(request)
+    sent = _sent(form)
+    if pickers.asked(form):
+        return await _drawn(request, sent, {})
+    try:
+        sections.check_tags(form)
+        made = await rules.create(deps(request).db, who(request), sections.said(sent), deps(request).now())
+    except Invalid as fault:
+        return await _drawn(request, sent, fault.details, status=400)
+    return back(request, HERE, _done("The rule is made.", made), tone=_tone(made))
+
+
+async def edit(request: web.Request) -> web.StreamResponse:
+    known = await _known(request)
+    return await _drawn(request, rules.settable(known.row), {}, known)
+
+
+async def update(request: web.Request) -> web.StreamResponse:
+    known, form = await _known(request), await posted(request)
+    sent, shown = _sent(form), rules.settable(known.row)
+    if pickers.asked(form):
+        return await _drawn(request, sent, {}, known)
+    whole = sections.whole(Rule, sent)
+    body = {name: sections.patch(shown.get(name), one) for name, one in whole.items()}
+    body["tags"] = sent["tags"]
+    if not (sent["tags"] or shown["tags"]):
+        # A rule whose monitors have all gone is for none: it must not be for all after a look at it.
+        del body["tags"]
+    try:
+        sections.check_tags(form)
+        after = await rules.update(
+            deps(request).db, who(request), known.row.id, body, deps(request).now(), only=sections.only(form)
+        )
+    except Invalid as fault:
+        return await _drawn(request, sent, fault.details, known, status=400)
+    except PreconditionFailed:
+        return await _drawn(request, sent, sections.CHANGED, known, status=412)
+    return back(request, HERE, _done("Saved.", after), tone=_tone(after))
+
+
+async def preview(request: web.Request) -> web.StreamResponse:
+    """What it would have done over the past days; the form stands as it was."""
+    form, at_hand, team_id = await posted(request), deps(request), visitor(request).team_id
+    sent, id_ = _sent(form), ids.read("rule", value(form, "rule"))
+    known = await rules.one(at_hand.db, team_id, id_) if id_ else None
+    try:
+        sections.check_tags(form)
+        found = await rule_preview.preview(at_hand.db, team_id, sections.said(sent), at_hand.now())
+    except Invalid as fault:
+        return await _drawn(request, sent, fault.details, known, status=400)
+    return await _drawn(request, sent, {}, known, preview=found)
+
+
+async def delete(request: web.Request) -> web.StreamResponse:
+    await rules.delete(deps(request).db, who(request), _id(request))
+    return back(request, HERE, "The rule is deleted: who was told by it hears that it is over.")
+
+
+async def _drawn(
+    request: web.Request,
+    shown: Mapping[str, Any],
+    faults: Mapping[str, str],
+    known: Known | None = None,
+    *,
+    preview: Preview | None = None,
+    status: int = 200,
+) -> web.Response:
+    every = await sections.every_channel(request)
+    choice = await pickers.monitors(request, shown.get("monitors") or ())
+    options = {"channels": sections.channel_options(every), "monitors": choice.options}
+    of_policy, of_tags = sections.of(faults, _POLICY), sections.of(faults, "tags")
+    left = {name: said for name, said in faults.items() if name not in {*of_policy, *of_tags}}
+    values = {**shown, "conditions": {**to_json(Conditions()), **(shown.get("conditions") or {})}}
+    whole = forms.build(Rule, values, left, leave_out={_POLICY, "tags"}, options=options)
+    policy = _policy(shown.get(_POLICY), of_policy, options["channels"])
+    tags = sections.tag_fields(shown.get("tags"), of_tags)
+    return page(
+        request,
+        "rule_form.html.j2",
+        status=status,
+        known=known,
+        id=ids.show("rule", known.row.id) if known else "",
+        revision=await sections.revision(request, known.row.revision) if known else "",
+        told=whole.named(*_TOLD),
+        conditions=whole.named("conditions")[0].fields,
+        selection=[*choice.into(whole.named(*_WHOSE), "monitors"), *tags],
+        often=whole.named(*_HOW_OFTEN),
+        policy=policy.fields,
+        summary=Form((*whole.fields, *tags, *policy.fields), {**whole.faults, **policy.faults}),
+        preview=preview,
+        most=_MOST_SHOWN,
+        reason=sections.reason,
+        channels=every,
+    )
+
+
+def _policy(shown: Any, faults: Mapping[str, str], channels: pickers.Options) -> Form:
+    """Nothing of it is required while nobody asks for it."""
+    form = forms.build(
+        Escalation,
+        shown or {"maxEscalations": None},
+        faults,
+        prefix=f"{_POLICY}.",
+        options={"escalateToChannels": channels},
+    )
+    return Form(tuple(replace(one, required=False) for one in form.fields), form.faults)
+
+
+def _sent(form: Posted) -> dict[str, Any]:
+    return {**read.body(Rule, form), "tags": sections.tags(form)}
+
+
+def _line(row: Row, names: Mapping[UUID, str]) -> Line:
+    told = [names[id_] for id_ in row.channels if id_ in names]
+    return Line(row, told, _fires(row.conditions), _whose(row))
+
+
+def _fires(conditions: Mapping[str, Any]) -> str:
+    parts = [text.format(f"{conditions[name]:g}") for name, text in _WORDS.items() if name in conditions]
+    joined = (" and " if conditions.get("match") == "all" else " or ").join(parts)
+    return joined or "it goes down"
+
+
+def _whose(row: Row) -> str:
+    if row.every:
+        return "every monitor"
+    tags = [f"{name}:{one}" for name, one in row.tags.items()] if isinstance(row.tags, Mapping) else row.tags
+    named = f"{len(row.monitors)} by name" if row.monitors else ""
+    return ", ".join(filter(None, (named, *tags))) or "no monitor: those it named are gone"
+
+
+def _done(said: str, known: Known) -> str:
+    return ". ".join([said.rstrip("."), *known.warnings]) + ("" if known.warnings else ".")
+
+
+def _tone(known: Known) -> str:
+    return "warn" if known.warnings else "good"
+
+
+def _id(request: web.Request) -> UUID:
+    return path_id(request, "rule", rules.WHAT)
+
+
+async def _known(request: web.Request) -> Known:
+    """The rule of the path. Raises NotFound."""
+    return await rules.one(deps(request).db, visitor(request).team_id, _id(request))

@@ -1,0 +1,240 @@
+"""What makes an alert rule fire: its conditions, judged by what is known of a monitor."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from collector.alerts.core.rule_fields import Conditions
+from collector.evaluation.core.quorum import needed
+from collector.web3.core.crossings import Crossing, said
+from shared.results import Status
+
+# Below these a rate says nothing.
+FEWEST_FOR_RATE = 5
+FEWEST_FOR_AVAILABILITY = 10
+_CHECKS_OF_A_WINDOW = 10
+
+DOWN = "down"
+CONSECUTIVE = "consecutiveFailures"
+LATENCY = "latencyThresholdMs"
+STATUS_CODE = "statusCode"
+ERROR_RATE = "errorRatePercent"
+AVAILABILITY = "availability"
+# Whatever else is the type of an alert that a Web3 monitor raised.
+_OF_CHECKS = frozenset({DOWN, CONSECUTIVE, LATENCY, STATUS_CODE, ERROR_RATE, AVAILABILITY})
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A result as conditions see it."""
+
+    at: datetime
+    status: Status
+    ms: int
+    code: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A location that has a say: failed checks in a row, and its newest checks, the newest first."""
+
+    fails: int = 0
+    checks: Sequence[Check] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Scheduled checks within a time, and those of them that failed."""
+
+    failed: int
+    total: int
+
+    @property
+    def percent(self) -> float:
+        return 100 * self.failed / self.total if self.total else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """*down*: that the monitor is down was told. *rate*, *day* and *uptime* (percent) of the last 24 hours
+    are None where no condition asks for them. *crossings*: what a Web3 monitor told that is not over.
+    """
+
+    down: bool
+    failure_threshold: int
+    quorum: str
+    places: Sequence[Place]
+    rate: Rate | None = None
+    day: Rate | None = None
+    uptime: float | None = None
+    crossings: Sequence[Crossing] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """The condition that holds, by its key, with what was found and what the rule says.
+
+    *message* and *told_at* are of what a Web3 monitor found; *single*: that has no end of its own.
+    """
+
+    key: str
+    value: float | None = None
+    threshold: float | None = None
+    message: str = ""
+    told_at: datetime | None = None
+    single: bool = False
+
+
+def plain(value: float | None) -> float | None:
+    """As people write it: 3, and not 3.0."""
+    return int(value) if value is not None and value == int(value) else value
+
+
+def depth(conditions: Conditions, failure_threshold: int) -> int:
+    """How many of a location's newest checks are needed to judge; 0 when none are."""
+    if conditions.latency_threshold_ms is None and conditions.status_code is None:
+        return 0
+    return conditions.consecutive_failures or failure_threshold
+
+
+def window(conditions: Conditions, interval_s: int) -> timedelta:
+    """Of what time the error rate is: that of some checks at the least."""
+    return max(
+        timedelta(minutes=conditions.window_minutes), timedelta(seconds=_CHECKS_OF_A_WINDOW * interval_s)
+    )
+
+
+def of_web3(reason: str) -> bool:
+    """Is it the type of an alert that a Web3 monitor raised?"""
+    return reason not in _OF_CHECKS
+
+
+def fires(conditions: Conditions, facts: Facts) -> Reason | None:
+    """The reason to alert, if there is one; of several the first in the order of the fields.
+
+    What a Web3 monitor found counts for rules that ask for nothing but failures, after those.
+    """
+    return _failing(conditions, facts) or (_crossed(facts.crossings) if conditions.plain else None)
+
+
+def undecided(conditions: Conditions, facts: Facts) -> bool:
+    """Would a rate alert if it were of enough checks? Then the next ones decide, good as they may be."""
+    limit, rate = conditions.error_rate_percent, facts.rate
+    few = limit is not None and rate is not None and rate.total < FEWEST_FOR_RATE
+    if few and rate is not None and limit is not None and rate.failed and rate.percent >= limit:
+        return True
+    limit, day, uptime = conditions.availability, facts.day, facts.uptime
+    if limit is None or day is None or uptime is None:
+        return False
+    return day.total < FEWEST_FOR_AVAILABILITY and uptime < limit
+
+
+def _failing(conditions: Conditions, facts: Facts) -> Reason | None:
+    if conditions.empty:
+        return Reason(DOWN) if facts.down else None
+    found = [term(conditions, facts) for term in _terms(conditions)]
+    held = [reason for reason in found if reason is not None]
+    enough = len(held) == len(found) if conditions.match == "all" else bool(held)
+    return held[0] if enough else None
+
+
+def _crossed(found: Sequence[Crossing]) -> Reason | None:
+    """The one that was told last."""
+    if not found:
+        return None
+    last = max(found, key=lambda one: one.told_at)
+    return Reason(last.key, last.value, last.threshold, said(found), last.told_at, last.single)
+
+
+def slow(conditions: Conditions, check: Check) -> bool:
+    limit = conditions.latency_threshold_ms
+    return limit is not None and check.ms > limit
+
+
+def coded(conditions: Conditions, check: Check) -> bool:
+    return conditions.status_code is not None and check.code == conditions.status_code
+
+
+def bad(conditions: Conditions, check: Check) -> bool:
+    """Is it one of those that `consecutiveFailures` counts?"""
+    return check.status is Status.DOWN or slow(conditions, check) or coded(conditions, check)
+
+
+def streak(
+    checks: Iterable[Check], is_bad: Callable[[Conditions, Check], bool], conditions: Conditions
+) -> int:
+    """How many of *checks*, the newest first, are bad in a row; unknown ones say nothing."""
+    length = 0
+    for check in checks:
+        if check.status is Status.UNKNOWN:
+            continue
+        if not is_bad(conditions, check):
+            break
+        length += 1
+    return length
+
+
+_Term = Callable[[Conditions, Facts], Reason | None]
+
+
+def _terms(conditions: Conditions) -> list[_Term]:
+    """The reasons that the rule knows; a latency or status that says what is bad is none of its own."""
+    alone = conditions.consecutive_failures is None
+    given: list[tuple[object, _Term]] = [
+        (conditions.consecutive_failures, _consecutive),
+        (alone and conditions.latency_threshold_ms, _latency),
+        (conditions.error_rate_percent, _error_rate),
+        (alone and conditions.status_code, _status_code),
+        (conditions.availability, _availability),
+    ]
+    return [term for said, term in given if said]
+
+
+def _consecutive(conditions: Conditions, facts: Facts) -> Reason | None:
+    n = conditions.consecutive_failures or 1
+    if depth(conditions, n):
+        streaks = [streak(place.checks, bad, conditions) for place in facts.places]
+    else:
+        streaks = [place.fails for place in facts.places]
+    return Reason(CONSECUTIVE, max(streaks), n) if _enough(conditions, facts, streaks, n) else None
+
+
+def _latency(conditions: Conditions, facts: Facts) -> Reason | None:
+    n = facts.failure_threshold
+    streaks = [streak(place.checks, slow, conditions) for place in facts.places]
+    if not _enough(conditions, facts, streaks, n):
+        return None
+    took = max(
+        next(check.ms for check in place.checks if check.status is not Status.UNKNOWN)
+        for place, length in zip(facts.places, streaks, strict=True)
+        if length >= n
+    )
+    return Reason(LATENCY, took, conditions.latency_threshold_ms)
+
+
+def _status_code(conditions: Conditions, facts: Facts) -> Reason | None:
+    n = facts.failure_threshold
+    streaks = [streak(place.checks, coded, conditions) for place in facts.places]
+    code = conditions.status_code
+    return Reason(STATUS_CODE, code, code) if _enough(conditions, facts, streaks, n) else None
+
+
+def _enough(conditions: Conditions, facts: Facts, streaks: Sequence[int], n: int) -> bool:
+    if not streaks:
+        return False
+    wanted = 1 if conditions.locations == "any" else needed(facts.quorum, len(streaks))
+    return sum(length >= n for length in streaks) >= wanted
+
+
+def _error_rate(conditions: Conditions, facts: Facts) -> Reason | None:
+    limit, rate = conditions.error_rate_percent, facts.rate
+    if limit is None or rate is None or rate.total < FEWEST_FOR_RATE or rate.percent < limit:
+        return None
+    return Reason(ERROR_RATE, round(rate.percent, 2), limit)
+
+
+def _availability(conditions: Conditions, facts: Facts) -> Reason | None:
+    limit, day, uptime = conditions.availability, facts.day, facts.uptime
+    if limit is None or day is None or uptime is None or day.total < FEWEST_FOR_AVAILABILITY:
+        return None
+    return Reason(AVAILABILITY, uptime, limit) if uptime < limit else None

@@ -1,0 +1,127 @@
+"""What a rule would have done: its conditions over results that are past, one after the other."""
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from collector.alerts.core import conditions as core
+from collector.alerts.core.conditions import Check, Facts, Place, Rate, Reason
+from collector.alerts.core.rule_fields import Conditions, Rule
+from shared.results import Status
+
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A result of a location; *scheduled* ones count in rates."""
+
+    location: int
+    check: Check
+    scheduled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What of a monitor the conditions depend on, as it is now."""
+
+    failure_threshold: int
+    quorum: str
+    interval_s: int
+    locations: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Spell:
+    """A time in which the rule would have fired; *until* None: it would still."""
+
+    since: datetime
+    until: datetime | None
+    reason: Reason
+
+
+@dataclass(slots=True)
+class _Counted:
+    """Checks of a time, with how many of them failed."""
+
+    span: timedelta
+    checks: deque[Check] = field(default_factory=deque)
+    failed: int = 0
+
+    def add(self, check: Check) -> None:
+        self.checks.append(check)
+        self.failed += check.status is Status.DOWN
+        while self.checks and self.checks[0].at < check.at - self.span:
+            self.failed -= self.checks.popleft().status is Status.DOWN
+
+    @property
+    def rate(self) -> Rate:
+        return Rate(self.failed, len(self.checks))
+
+
+def replay(
+    conditions: Conditions, about: About, results: Iterable[Past], outages: Sequence[Spell]
+) -> list[Spell]:
+    """When it would have fired; *results* by their time, *outages* those of the monitor as a whole.
+
+    An outage keeps an alert open that another condition began. Uptime is taken as the part of good checks.
+    """
+    if conditions.empty:
+        return list(outages)
+    depth = core.depth(conditions, about.failure_threshold) or conditions.consecutive_failures or 1
+    newest: dict[int, deque[Check]] = {key: deque(maxlen=depth) for key in about.locations}
+    window = _Counted(core.window(conditions, about.interval_s))
+    day = _Counted(_DAY)
+    spells: list[Spell] = []
+    for past in results:
+        if past.location not in newest or past.check.status is Status.UNKNOWN:
+            continue
+        newest[past.location].appendleft(past.check)
+        if past.scheduled:
+            window.add(past.check)
+            day.add(past.check)
+        reason = core.fires(conditions, _facts(conditions, about, newest.values(), window.rate, day.rate))
+        _note(spells, reason, past.check.at, outages)
+    return spells
+
+
+def notices(rule: Rule, spell: Spell, now: datetime) -> tuple[int, int]:
+    """How often its channels would have been told, its end included, and how many steps were due."""
+    lasted = (spell.until or now) - spell.since
+    told = 1 + (rule.notify_on_recovery and spell.until is not None)
+    if rule.repeat_minutes:
+        told += lasted // timedelta(minutes=rule.repeat_minutes)
+    policy = rule.escalation_policy
+    steps = min(policy.max_escalations, lasted // timedelta(minutes=policy.delay_minutes)) if policy else 0
+    return told, steps
+
+
+def _facts(
+    conditions: Conditions, about: About, newest: Iterable[Sequence[Check]], window: Rate, day: Rate
+) -> Facts:
+    places = [
+        Place(core.streak(checks, core.bad, conditions) if conditions.plain else 0, checks)
+        for checks in newest
+    ]
+    return Facts(
+        down=False,
+        failure_threshold=about.failure_threshold,
+        quorum=about.quorum,
+        places=places,
+        rate=window,
+        day=day,
+        uptime=round(100 - day.percent, 4) if day.total else None,
+    )
+
+
+def _note(spells: list[Spell], reason: Reason | None, at: datetime, outages: Sequence[Spell]) -> None:
+    present = spells[-1] if spells and spells[-1].until is None else None
+    if reason is not None and present is None:
+        spells.append(Spell(at, None, reason))
+    elif reason is None and present is not None and not _down(outages, at):
+        spells[-1] = Spell(present.since, at, present.reason)
+
+
+def _down(outages: Sequence[Spell], at: datetime) -> bool:
+    return any(one.since <= at and (one.until is None or at < one.until) for one in outages)

@@ -1,0 +1,284 @@
+"""Looks at one monitor with one rule: does it fire, is it over, is somebody to be told again?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from collector.alerts.core import escalation
+from collector.alerts.core.conditions import Facts, Reason, fires, of_web3, undecided
+from collector.alerts.core.escalation import Deed, Next, Policy, Progress
+from collector.alerts.core.rule_fields import Conditions
+from collector.alerts.service import notices
+from collector.alerts.storage.alerts import Alert
+from collector.alerts.storage.rules import Row
+from collector.evaluation import event_writer
+from collector.evaluation.core.holds import Allowed
+from collector.evaluation.storage.locked_monitors import Incident, Judged
+from collector.evaluation.storage.rule_triggers import Key
+from collector.evaluation.storage.states import Located
+from collector.events.core import events as payloads
+from collector.events.storage.events import Event
+from collector.events.storage.timeline import Entry
+from collector.notifications.storage.channels import Addressee
+from shared import ids
+
+# How often it is asked whether a condition still holds that no event tells the end of.
+_OF_CHECKS = timedelta(seconds=5)
+_OF_WINDOWS = timedelta(seconds=30)
+# How soon a rate of too few checks is judged again.
+_LEAST_WAIT = timedelta(seconds=1)
+_MOST_WAIT = timedelta(seconds=15)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A monitor with all that its rules may ask; *free*: what holds leave free."""
+
+    one: Judged
+    places: Sequence[Located]
+    free: Allowed
+    channels: Mapping[UUID, Addressee]
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A rule with what it knows of the monitor; *ends_at*: when what happened once is over for it."""
+
+    rule: Row
+    conditions: Conditions
+    facts: Facts
+    interval_s: int
+    ends_at: datetime | None = None
+
+
+@dataclass(slots=True)
+class Writes:
+    """What looking came to."""
+
+    fired: list[Alert] = field(default_factory=list)
+    changed: list[Alert] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+    later: dict[Key, datetime] = field(default_factory=dict)
+
+
+def look(seen: Seen, applied: Applied | None, alert: Alert | None, now: datetime, writes: Writes) -> None:
+    """*applied* None: the rule is gone, disabled, or for other monitors; *alert*: what it fired before."""
+    reason = fires(applied.conditions, applied.facts) if applied else None
+    if alert is not None and alert.status != "recovered":
+        _go_on(seen, applied, alert, reason, now, writes)
+        return
+    if alert is not None:
+        muted = alert.muted_until is not None and alert.muted_until > now and reason is not None
+        if muted:
+            return
+        writes.changed.append(replace(alert, muted_until=None, due_at=None))
+    if applied and reason is None and undecided(applied.conditions, applied.facts):
+        key, again = (seen.one.team_id, seen.one.id), now + _soon(applied.interval_s)
+        writes.later[key] = min(again, writes.later.get(key, again))
+    if applied and reason and _may_fire(seen, applied, reason):
+        fired = _fire(seen, applied, reason, now)
+        writes.fired.append(_told(seen, applied, _linked(seen.one, fired, now), reason, now, writes))
+
+
+def _soon(interval_s: int) -> timedelta:
+    """In time for the next check, without asking much more often than checks are made."""
+    return min(max(timedelta(seconds=interval_s / 4), _LEAST_WAIT), _MOST_WAIT)
+
+
+def _may_fire(seen: Seen, applied: Applied, reason: Reason) -> bool:
+    """That it is down was told already where nothing else is asked for; else its holds decide."""
+    return applied.conditions.empty or of_web3(reason.key) or (seen.free.opens and seen.free.moves)
+
+
+def _fire(seen: Seen, applied: Applied, reason: Reason, now: datetime) -> Alert:
+    one, incident = seen.one, seen.one.open_incident
+    return Alert(
+        team_id=one.team_id,
+        id=ids.uuid7(),
+        rule_id=applied.rule.id,
+        rule_name=applied.rule.name,
+        monitor_id=one.id,
+        monitor_name=one.name,
+        reason=reason.key,
+        value=reason.value,
+        threshold=reason.threshold,
+        fired_at=now,
+        incident_id=incident.id if incident else None,
+    )
+
+
+def _go_on(
+    seen: Seen, applied: Applied | None, alert: Alert, reason: Reason | None, now: datetime, writes: Writes
+) -> None:
+    if applied is None or (reason is None and _is_well(seen, applied, alert)):
+        writes.changed.append(_recovered(seen, applied, alert, now, writes))
+        return
+    left = _told(seen, applied, _linked(seen.one, alert, now), reason, now, writes)
+    if left != alert:
+        writes.changed.append(left)
+
+
+def _is_well(seen: Seen, applied: Applied, alert: Alert) -> bool:
+    """What a Web3 monitor found is over when that was told."""
+    if applied.conditions.empty or of_web3(alert.reason):
+        return True
+    return not seen.one.down and seen.free.recovery
+
+
+def _linked(one: Judged, alert: Alert, now: datetime) -> Alert:
+    """The alert with the incident that is open now: what was done to that was done to it."""
+    incident = one.open_incident
+    if incident is None:
+        return alert
+    taken, status = incident.status == "acknowledged", alert.status
+    if taken and status == "firing":
+        return replace(alert, status="acknowledged", acknowledged_at=now, incident_id=incident.id)
+    if status == "acknowledged" and not taken and _opened_again(incident, alert.acknowledged_at):
+        return replace(alert, status="firing", acknowledged_at=None, acknowledged_by=None)
+    return alert if alert.incident_id == incident.id else replace(alert, incident_id=incident.id)
+
+
+def _opened_again(incident: Incident, after: datetime | None) -> bool:
+    return after is not None and incident.reopened_at is not None and incident.reopened_at > after
+
+
+def _told(
+    seen: Seen, applied: Applied, alert: Alert, reason: Reason | None, now: datetime, writes: Writes
+) -> Alert:
+    """The alert after whatever is to be told of it now, and with the time of the next look."""
+    incident = seen.one.open_incident
+    anew = reason is not None and _is_news(alert, reason)
+    opened_at = now if anew else incident.reopened_at if incident is not None else None
+    step = escalation.step(
+        _policy(applied.rule),
+        Progress(alert.notified_at, alert.reminded_at, alert.escalations),
+        seen.free,
+        acknowledged=alert.status == "acknowledged" and not anew,
+        opened_at=opened_at,
+        now=now,
+    )
+    progress = step.progress
+    after = replace(
+        alert,
+        notified_at=progress.notified_at,
+        reminded_at=progress.reminded_at,
+        escalations=progress.escalations,
+        due_at=_due(seen, applied, step, reason, now),
+    )
+    if step.deed is Deed.NOTHING:
+        return after
+    if anew and reason is not None:
+        after = _renewed(after, reason)
+    return _tell(seen, applied, after, step.deed, reason, now, writes)
+
+
+def _is_news(alert: Alert, reason: Reason) -> bool:
+    """Is it other trouble than the alert told of? A Web3 monitor may have several kinds of it at once."""
+    if not of_web3(alert.reason) or not of_web3(reason.key):
+        return of_web3(alert.reason) or of_web3(reason.key)
+    if reason.single and reason.key == alert.reason:
+        return False
+    return alert.notified_at is None or reason.told_at is None or reason.told_at > alert.notified_at
+
+
+def _renewed(alert: Alert, reason: Reason) -> Alert:
+    """The alert with what it tells of now; whoever took on the other trouble did not take on this."""
+    told_at = max(filter(None, (alert.notified_at, reason.told_at)), default=None)
+    again = replace(
+        alert,
+        reason=reason.key,
+        value=reason.value,
+        threshold=reason.threshold,
+        # The clock of the collector that told of it may be ahead of ours.
+        notified_at=told_at,
+    )
+    if alert.status != "acknowledged":
+        return again
+    return replace(again, status="firing", acknowledged_at=None, acknowledged_by=None)
+
+
+def _tell(
+    seen: Seen,
+    applied: Applied,
+    alert: Alert,
+    deed: Deed,
+    reason: Reason | None,
+    now: datetime,
+    writes: Writes,
+) -> Alert:
+    rule, one = applied.rule, seen.one
+    escalates = deed is Deed.ESCALATE
+    kind = payloads.ALERT_ESCALATED if escalates else payloads.ALERT_FIRED
+    webhooks = escalates or not notices.is_told_anyway(alert, applied.conditions)
+    wanted = rule.escalate_to if escalates else rule.channels
+    channels = notices.addressed(wanted, seen.channels, kind, one.id, webhooks=webhooks)
+    first = alert.told_incident_id is None and not alert.told
+    after = replace(
+        alert,
+        told=list(dict.fromkeys((*alert.told, *channels))),
+        told_incident_id=alert.incident_id if first else alert.told_incident_id,
+    )
+    message = reason.message if reason else ""
+    writes.events.append(_event(seen, kind, after, channels, now, message))
+    if after.incident_id is not None:
+        writes.entries.append(_entry(seen, rule, after, deed, channels))
+    return after
+
+
+def _recovered(seen: Seen, applied: Applied | None, alert: Alert, now: datetime, writes: Writes) -> Alert:
+    after = replace(alert, status="recovered", recovered_at=now, due_at=None)
+    if alert.notified_at is not None:
+        quiet = applied is not None and not applied.rule.notify_on_recovery
+        kind = payloads.ALERT_RECOVERED
+        channels = notices.addressed(() if quiet else alert.told, seen.channels, kind, seen.one.id)
+        writes.events.append(_event(seen, kind, after, channels, now))
+    return after
+
+
+def _event(
+    seen: Seen, kind: str, alert: Alert, channels: Sequence[UUID], now: datetime, message: str = ""
+) -> Event:
+    one = seen.one
+    monitor = event_writer.about(one, down=one.down)
+    named = _named(one, alert)
+    return notices.event(
+        kind, alert, monitor, one.severity, named, seen.places, channels, now, message=message
+    )
+
+
+def _named(one: Judged, alert: Alert) -> Incident | None:
+    """The incident that the first notice named: paging services know the trouble by it."""
+    incident = one.incident
+    return incident if incident is not None and incident.id == alert.told_incident_id else None
+
+
+def _entry(seen: Seen, rule: Row, alert: Alert, deed: Deed, channels: Sequence[UUID]) -> Entry:
+    assert alert.incident_id is not None  # noqa: S101 - only what has one is noted in its log
+    names = ", ".join(seen.channels[id_].name for id_ in channels) or "nobody"
+    if deed is Deed.ESCALATE:
+        steps = rule.escalation["maxEscalations"] if rule.escalation else 0
+        said = f"{rule.name}, step {alert.escalations} of {steps}: {names}"
+        return Entry(alert.team_id, alert.incident_id, "escalated", said)
+    again = " again" if deed is Deed.REMIND else ""
+    return Entry(alert.team_id, alert.incident_id, "notified", f"{rule.name}{again}: {names}")
+
+
+def _policy(rule: Row) -> Policy:
+    repeat = timedelta(minutes=rule.repeat_minutes) if rule.repeat_minutes else None
+    if rule.escalation is None:
+        return Policy(repeat)
+    delay = timedelta(minutes=rule.escalation["delayMinutes"])
+    return Policy(repeat, delay, rule.escalation["maxEscalations"])
+
+
+def _due(seen: Seen, applied: Applied, step: Next, reason: Reason | None, now: datetime) -> datetime | None:
+    """The next step, or the next look at what ends without an event."""
+    if reason is not None and of_web3(reason.key):
+        return min(filter(None, (step.due_at, applied.ends_at)), default=None)
+    if applied.conditions.empty or seen.one.down:
+        return step.due_at
+    windows = (applied.conditions.error_rate_percent, applied.conditions.availability) != (None, None)
+    again = now + (_OF_WINDOWS if windows else _OF_CHECKS)
+    return min(step.due_at or again, again)

@@ -1,0 +1,102 @@
+"""Gathers what the rules of some monitors ask for: no more than their conditions name."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from collector.alerts.core import conditions as core
+from collector.alerts.core.conditions import Check, Facts, Place, Rate
+from collector.alerts.core.rule_fields import Conditions
+from collector.alerts.evaluate import Applied, Seen
+from collector.alerts.jobs import web3
+from collector.alerts.service.rule_fields import conditions_of
+from collector.alerts.storage import inputs
+from collector.alerts.storage.alerts import Alert
+from collector.alerts.storage.inputs import Ruled
+from collector.evaluation.storage.rule_triggers import Key
+from collector.history.service import statistics
+from collector.platform.storage.db import Tx
+from collector.web3.core import crossings
+
+_DAY = timedelta(days=1)
+# A location says something as long as it would, had it missed two checks.
+_MISSED = 3
+_LATE = timedelta(seconds=15)
+
+_Ask = tuple[Ruled, Conditions]
+
+
+async def gather(
+    tx: Tx, seen: Mapping[int, Seen], alerts: Mapping[Key, Mapping[UUID, Alert]], now: datetime
+) -> dict[int, dict[UUID, Applied]]:
+    """By the monitors' numbers and the rules' ids; *alerts* are those of before."""
+    rules = await inputs.rules(tx, sorted(seen))
+    # One rule is for many monitors, and is read once.
+    written = {one.rule.id: one.rule.conditions for one in rules}
+    conditions_by = {id_: conditions_of(conditions) for id_, conditions in written.items()}
+    asked = [(one, conditions_by[one.rule.id]) for one in rules]
+    checks = await _checks(tx, asked, seen, now)
+    rates = await _rates(tx, asked, now)
+    uptimes = await _uptimes(tx, asked, now)
+    plain = [seen[one.monitor].one for one, conditions in asked if conditions.plain]
+    of_chains = await web3.gather(tx, plain, now)
+    found: defaultdict[int, dict[UUID, Applied]] = defaultdict(dict)
+    for one, conditions in asked:
+        about = seen[one.monitor]
+        before = alerts.get((about.one.team_id, about.one.id), {}).get(one.rule.id)
+        firing = before if before is not None and before.status != "recovered" else None
+        told = of_chains.get(one.monitor)
+        crossed = told.news(one, firing, now) if told else []
+        facts = Facts(
+            down=about.one.told,
+            failure_threshold=about.one.failure_threshold,
+            quorum=about.one.quorum,
+            places=_places(about, one.interval_s, checks, now),
+            rate=rates.get((one.monitor, now - core.window(conditions, one.interval_s))),
+            day=rates.get((one.monitor, now - _DAY)),
+            uptime=uptimes.get(one.monitor),
+            crossings=crossed,
+        )
+        ends_at = crossings.ends_at(crossed, one.interval_s)
+        found[one.monitor][one.rule.id] = Applied(one.rule, conditions, facts, one.interval_s, ends_at)
+    return found
+
+
+def _places(
+    seen: Seen, interval_s: int, checks: Mapping[tuple[int, int], Sequence[Check]], now: datetime
+) -> list[Place]:
+    """The locations that vote, and were heard of lately."""
+    fresh = timedelta(seconds=_MISSED * interval_s + seen.one.timeout_s) + _LATE
+    return [
+        Place(place.state.fails, checks.get((place.monitor, place.location), ()))
+        for place in seen.places
+        if place.vote.counts(now) and place.last_at is not None and now - place.last_at <= fresh
+    ]
+
+
+async def _checks(
+    tx: Tx, asked: Sequence[_Ask], seen: Mapping[int, Seen], now: datetime
+) -> dict[tuple[int, int], list[Check]]:
+    wanted: dict[int, tuple[int, datetime]] = {}
+    for one, conditions in asked:
+        about = seen[one.monitor].one
+        most = core.depth(conditions, about.failure_threshold)
+        if most and most > wanted.get(one.monitor, (0, now))[0]:
+            back = (most + _MISSED) * timedelta(seconds=one.interval_s + about.timeout_s)
+            wanted[one.monitor] = most, now - back
+    return await inputs.newest(tx, wanted) if wanted else {}
+
+
+async def _rates(tx: Tx, asked: Sequence[_Ask], now: datetime) -> dict[tuple[int, datetime], Rate]:
+    wanted = {
+        (one.monitor, now - core.window(conditions, one.interval_s))
+        for one, conditions in asked
+        if conditions.error_rate_percent is not None
+    } | {(one.monitor, now - _DAY) for one, conditions in asked if conditions.availability is not None}
+    return await inputs.rates(tx, sorted(wanted)) if wanted else {}
+
+
+async def _uptimes(tx: Tx, asked: Sequence[_Ask], now: datetime) -> dict[int, float]:
+    wanted = {one.monitor for one, conditions in asked if conditions.availability is not None}
+    return {monitor: (await statistics.summary(tx, monitor, now)).uptime_day for monitor in sorted(wanted)}

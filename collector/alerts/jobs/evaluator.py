@@ -1,0 +1,157 @@
+"""Looks at the monitors that are marked, or whose alerts are due, and moves their alerts."""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import structlog
+
+from collector.alerts.evaluate import Seen, Writes, look
+from collector.alerts.inputs import gather
+from collector.alerts.storage import alerts as table
+from collector.alerts.storage import inputs
+from collector.alerts.storage.alerts import Alert
+from collector.evaluation.core.decision import standing
+from collector.evaluation.core.holds import allowed, holding
+from collector.evaluation.storage import locked_monitors, rule_triggers, states
+from collector.evaluation.storage.locked_monitors import Judged
+from collector.evaluation.storage.rule_triggers import Key
+from collector.evaluation.suppression import around, monitor
+from collector.events.storage import events, timeline
+from collector.notifications.storage import channels
+from collector.notifications.storage.channels import Addressee
+from collector.platform.committed_events import told
+from collector.platform.storage.db import Db, Tx
+from shared.errors import Unavailable
+from shared.loop import Bell
+
+log = structlog.get_logger()
+
+_AT_ONCE = 500
+# What could not be judged is tried again after this time.
+_AFTER_A_FAULT = timedelta(minutes=1)
+
+
+class Evaluator:
+    """Any number of them may run; *tell* is called after a commit that wrote events."""
+
+    __slots__ = ("_db", "_now", "_tell", "bell")
+
+    def __init__(self, db: Db, *, now: Callable[[], datetime], tell: Callable[[], None]) -> None:
+        self._db = db
+        self._now = now
+        self._tell = tell
+        self.bell = Bell()
+
+    async def turn(self) -> bool:
+        """Look at some. Is there more?"""
+        now = self._now()
+        async with self._db.transaction() as tx:
+            marked = await rule_triggers.take(tx, now, _AT_ONCE)
+            due = await rule_triggers.due(tx, now, _AT_ONCE)
+            kinds = await self._look(tx, marked | due, now) if marked or due else []
+        told(kinds, self._tell)
+        return len(marked) == _AT_ONCE or len(due) == _AT_ONCE
+
+    async def _look(self, tx: Tx, keys: Collection[Key], now: datetime) -> list[str]:
+        """At all together; if one of them cannot be looked at, the others still are."""
+        try:
+            async with tx.transaction():
+                return await evaluate(tx, sorted(keys), now)
+        except Unavailable:
+            raise
+        except Exception:
+            log.exception("monitors not looked at together", monitors=len(keys))
+        kinds: list[str] = []
+        failed: dict[Key, datetime] = {}
+        for key in sorted(keys):
+            try:
+                async with tx.transaction():
+                    kinds += await evaluate(tx, [key], now)
+            except Unavailable:
+                raise
+            except Exception:
+                log.exception("monitor not looked at", monitor=str(key[1]))
+                await table.postpone(tx, key, now)
+                failed[key] = now + _AFTER_A_FAULT
+        if failed:
+            await rule_triggers.add_later(tx, failed)
+        return kinds
+
+
+async def evaluate(tx: Tx, keys: Sequence[Key], now: datetime) -> list[str]:
+    """Look at these monitors with all their rules; the kinds of the events that came of it."""
+    numbers = await inputs.numbers(tx, keys)
+    locked = await locked_monitors.lock(tx, sorted(numbers.values()))
+    known = await table.of_monitors(tx, keys)
+    seen = await _seen(tx, locked, now)
+    writes = Writes()
+    by_monitor = _by_monitor(known)
+    applied = await gather(tx, seen, by_monitor, now)
+    for key, of_one in by_monitor.items():
+        if numbers.get(key) not in seen:
+            writes.changed += [_left(alert, now, gone=key not in numbers) for alert in of_one.values()]
+    for one in locked:
+        found = by_monitor.get((one.team_id, one.id), {})
+        rules = applied.get(one.monitor, {})
+        for rule_id in dict.fromkeys((*rules, *found)):
+            look(seen[one.monitor], rules.get(rule_id), found.get(rule_id), now, writes)
+    return await _write(tx, writes, now)
+
+
+def _left(alert: Alert, now: datetime, *, gone: bool) -> Alert:
+    """Of a paused monitor nothing is told until it is resumed; of one that is gone nothing any more."""
+    if gone and alert.status != "recovered":
+        return replace(alert, status="recovered", recovered_at=now, due_at=None, muted_until=None)
+    return replace(alert, due_at=None)
+
+
+def _by_monitor(alerts: Sequence[Alert]) -> Mapping[Key, dict[UUID, Alert]]:
+    """By the monitor and the rule; one that is not over wins."""
+    found: defaultdict[Key, dict[UUID, Alert]] = defaultdict(dict)
+    for alert in sorted(alerts, key=lambda one: (one.status != "recovered", one.fired_at)):
+        found[alert.team_id, alert.monitor_id][alert.rule_id] = alert
+    return found
+
+
+async def _seen(tx: Tx, locked: Sequence[Judged], now: datetime) -> dict[int, Seen]:
+    """By the monitors' numbers."""
+    places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in locked]))
+    held = await around(tx, locked, places, now) if locked else {}
+    by_team: defaultdict[int, dict[UUID, Addressee]] = defaultdict(dict)
+    for channel in await channels.addressees(tx, sorted({one.team_id for one in locked})):
+        by_team[channel.team_id][channel.id] = channel
+    return {
+        one.monitor: Seen(
+            one,
+            places[one.monitor],
+            allowed(holding(standing(monitor(one, held[one.monitor])), now)),
+            by_team[one.team_id],
+        )
+        for one in locked
+    }
+
+
+async def _write(tx: Tx, writes: Writes, now: datetime) -> list[str]:
+    if writes.later:
+        await rule_triggers.add_later(tx, writes.later)
+    if writes.fired:
+        await table.insert(tx, writes.fired)
+    if writes.changed:
+        await table.save(tx, [await _signed(tx, alert) for alert in writes.changed])
+    if writes.entries:
+        await timeline.add(tx, writes.entries, now)
+    # Last: for the team's next position all others wait.
+    if writes.events:
+        await events.append_all(tx, writes.events, now)
+    return [event.kind for event in writes.events]
+
+
+async def _signed(tx: Tx, alert: Alert) -> Alert:
+    """With who took it on, by taking on its incident."""
+    if alert.status != "acknowledged" or alert.acknowledged_by is not None or alert.incident_id is None:
+        return alert
+    by = await inputs.acknowledged_by(tx, alert.team_id, alert.incident_id)
+    return replace(alert, acknowledged_by=by)

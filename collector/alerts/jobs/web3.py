@@ -1,0 +1,67 @@
+"""Gathers what Web3 monitors found, for the rules to which it is news."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from collector.alerts.core.conditions import of_web3
+from collector.alerts.storage import inputs
+from collector.alerts.storage.alerts import Alert
+from collector.alerts.storage.inputs import Ruled
+from collector.evaluation.storage.locked_monitors import Judged
+from collector.evaluation.storage.rule_triggers import Key
+from collector.platform.storage.db import Tx
+from collector.web3.core import crossings
+from collector.web3.core.crossings import Crossing
+from collector.web3.storage import web3
+
+# However late this comes to it: what happened once is told no later than that.
+_LATEST: Final = timedelta(hours=1)
+
+
+@dataclass(slots=True)
+class Told:
+    """What a monitor told of; *heard*: until when each rule has heard of what happened once."""
+
+    standing: list[Crossing] = field(default_factory=list)
+    happened: list[Crossing] = field(default_factory=list)
+    heard: dict[UUID, datetime] = field(default_factory=dict)
+
+    def news(self, one: Ruled, alert: Alert | None, now: datetime) -> list[Crossing]:
+        """What the rule fires for, or goes on for; *alert*: its own, if that is not over."""
+        if alert is not None:
+            since = now - crossings.window(one.interval_s)
+            if not of_web3(alert.reason) and alert.notified_at is not None:
+                # It goes on for what it did not go on for before.
+                since = max(since, alert.notified_at)
+        else:
+            # What happened before a rule was as it is now is none of its business.
+            since = max(self.heard.get(one.rule.id, one.rule.updated_at), one.rule.updated_at)
+        return [*self.standing, *(found for found in self.happened if found.told_at > since)]
+
+
+async def gather(tx: Tx, monitors: Sequence[Judged], now: datetime) -> Mapping[int, Told]:
+    """By the monitors' numbers; those that are no Web3 monitors, or told of nothing, are left out."""
+    keys: dict[Key, int] = {
+        (one.team_id, one.id): one.monitor for one in monitors if crossings.is_web3(one.type)
+    }
+    found: defaultdict[int, Told] = defaultdict(Told)
+    if not keys:
+        return found
+    for raised in await web3.raised_and_told(tx, list(keys)):
+        if raised.told_at is not None:
+            one = crossings.threshold(raised.key, raised.data, raised.told_at)
+            found[keys[raised.team_id, raised.monitor_id]].standing.append(one)
+    since = now - _LATEST
+    happened: set[Key] = set()
+    for log in await web3.told_lately(tx, list(keys), since):
+        happened.add((log.team_id, log.monitor_id))
+        one = crossings.single(log.data, log.told_at)
+        found[keys[log.team_id, log.monitor_id]].happened.append(one)
+    if happened:
+        for (key, rule_id), until in (await inputs.heard(tx, sorted(happened), since)).items():
+            found[keys[key]].heard[rule_id] = until
+    return found

@@ -1,0 +1,145 @@
+"""What a caller may see of alerts, and do with those that have no incident."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from collector.alerts.service import notices
+from collector.alerts.storage import alerts as table
+from collector.alerts.storage import rules
+from collector.alerts.storage.alerts import Alert, Wanted
+from collector.evaluation import event_writer
+from collector.evaluation.storage import states
+from collector.evaluation.storage.states import Located
+from collector.events.core import events as payloads
+from collector.events.storage import events
+from collector.events.storage.events import Event
+from collector.incidents.storage import reads
+from collector.monitors.storage import monitors
+from collector.monitors.storage.monitors import Monitor
+from collector.notifications.storage import channels
+from collector.platform import audit
+from collector.platform.access import Actor
+from collector.platform.monitor import status as shown_status
+from collector.platform.storage.db import Db, Tx
+from shared import ids
+from shared.errors import Conflict, NotFound
+
+WHAT = "Alert"
+# Time for what was done about it to work; then the rule fires again.
+PATIENCE = timedelta(minutes=10)
+
+
+async def page(db: Db, team_id: int, wanted: Wanted, limit: int, offset: int) -> tuple[list[Alert], int]:
+    """Newest first, and how many there are."""
+    async with db.connection() as tx:
+        total = await table.count(tx, team_id, wanted)
+        found = await table.newest(tx, team_id, wanted, limit, offset) if offset < total else []
+    return found, total
+
+
+async def one(db: Db, team_id: int, id_: UUID) -> Alert:
+    """Raises NotFound."""
+    async with db.connection() as tx:
+        return _there(await table.get(tx, team_id, id_))
+
+
+async def acknowledge(db: Db, who: Actor, id_: UUID, now: datetime) -> Alert:
+    """No reminder, no escalation follows. Raises NotFound; Conflict unless it fires without an incident."""
+    async with db.transaction() as tx:
+        alert = await _free(tx, who.team_id, id_)
+        if alert.status != "firing":
+            raise Conflict(f"The alert is already {alert.status}")
+        after = replace(alert, status="acknowledged", acknowledged_at=now, acknowledged_by=who.shown)
+        # Whether its condition still holds is looked at as before.
+        await table.save(tx, [replace(after, due_at=now)])
+        await _record(tx, who, "acknowledge", after)
+    return after
+
+
+async def resolve(db: Db, who: Actor, id_: UUID, now: datetime) -> Alert:
+    """Who was told of it is told that it is over. Raises NotFound; Conflict as `acknowledge`.
+
+    While its condition holds all the while, the rule does not fire again before its patience is over.
+    """
+    async with db.transaction() as tx:
+        alert = await _free(tx, who.team_id, id_)
+        if alert.status == "recovered":
+            raise Conflict("The alert is already recovered")
+        until = now + PATIENCE
+        after = replace(
+            alert,
+            status="recovered",
+            recovered_at=now,
+            recovered_by=who.shown,
+            muted_until=until,
+            due_at=until,
+        )
+        await table.save(tx, [after])
+        await _record(tx, who, "resolve", after)
+        # Last: for the team's next position all others wait.
+        if over := await _over(tx, after, now):
+            await events.append_all(tx, [over], now)
+    return after
+
+
+async def end_with(tx: Tx, monitor: Monitor, now: datetime) -> list[Event]:
+    """What is to be told of the alerts of a monitor that goes: they are over."""
+    found = await table.of_monitors(tx, [(monitor.team_id, monitor.id)])
+    told = []
+    for alert in found:
+        if alert.status == "recovered":
+            await table.save(tx, [replace(alert, due_at=None)])
+            continue
+        after = replace(alert, status="recovered", recovered_at=now, due_at=None)
+        await table.save(tx, [after])
+        told += [event] if (event := await _recovered(tx, after, monitor, "deleted", [], now)) else []
+    return told
+
+
+async def _over(tx: Tx, alert: Alert, now: datetime) -> Event | None:
+    monitor = await monitors.get(tx, alert.team_id, alert.monitor_id)
+    if monitor is None:
+        return None
+    standing = shown_status(paused_at=monitor.paused_at, down=monitor.down, last_at=monitor.last_at)
+    places = await states.of_monitors(tx, [monitor.monitor])
+    return await _recovered(tx, alert, monitor, standing, places, now)
+
+
+async def _recovered(
+    tx: Tx, alert: Alert, monitor: Monitor, standing: str, places: Sequence[Located], now: datetime
+) -> Event | None:
+    """None where nobody was told that it fires."""
+    if alert.notified_at is None:
+        return None
+    rule = await rules.get(tx, alert.team_id, alert.rule_id)
+    quiet = rule is not None and not rule.notify_on_recovery
+    known = {one.id: one for one in await channels.addressees(tx, [alert.team_id])}
+    kind = payloads.ALERT_RECOVERED
+    wanted = notices.addressed(() if quiet else alert.told, known, kind, alert.monitor_id)
+    about = event_writer.of_row(monitor, standing)
+    incident = await table.told_incident(tx, alert)
+    return notices.event(kind, alert, about, monitor.severity, incident, places, wanted, now)
+
+
+async def _free(tx: Tx, team_id: int, id_: UUID) -> Alert:
+    """The alert, locked, if no incident stands for it."""
+    alert = _there(await table.lock(tx, team_id, id_))
+    if alert.incident_id is None or alert.status == "recovered":
+        return alert
+    incident = await reads.one(tx, team_id, alert.incident_id)
+    if incident is not None and incident.status != "resolved":
+        shown = ids.show("inc", incident.id)
+        raise Conflict(f"The alert belongs to the incident {shown}: acknowledge or resolve that")
+    return alert
+
+
+async def _record(tx: Tx, who: Actor, action: str, alert: Alert) -> None:
+    await audit.record(tx, who, action, "alert", ids.show("alert", alert.id), name=alert.rule_name)
+
+
+def _there(alert: Alert | None) -> Alert:
+    if alert is None:
+        raise NotFound(f"{WHAT} not found")
+    return alert

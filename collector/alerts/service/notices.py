@@ -1,0 +1,99 @@
+"""Turns what became of an alert into the event that tells it, and says whom that event is for."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from collector.alerts.core.conditions import CONSECUTIVE, DOWN, of_web3, plain
+from collector.alerts.core.rule_fields import Conditions
+from collector.alerts.storage.alerts import Alert
+from collector.evaluation.event_writer import located
+from collector.evaluation.storage.locked_monitors import Incident
+from collector.evaluation.storage.states import Located
+from collector.events.core import events as payloads
+from collector.events.storage.events import Event
+from collector.notifications.channels.webhook import hears
+from collector.notifications.storage.channels import Addressee
+from shared import ids
+
+
+def is_told_anyway(alert: Alert, conditions: Conditions) -> bool:
+    """Did it fire for what webhook channels hear of without any rule: state, and what Web3 monitors find?"""
+    if alert.reason == DOWN or of_web3(alert.reason):
+        return True
+    return alert.reason == CONSECUTIVE and (conditions.latency_threshold_ms, conditions.status_code) == (
+        None,
+        None,
+    )
+
+
+def addressed(
+    wanted: Iterable[UUID],
+    channels: Mapping[UUID, Addressee],
+    kind: str,
+    monitor_id: UUID,
+    *,
+    webhooks: bool = True,
+) -> list[UUID]:
+    """Those of *wanted* that are enabled, and have not narrowed what they hear to something else."""
+    shown = ids.show("mon", monitor_id)
+    return [
+        id_
+        for id_ in dict.fromkeys(wanted)
+        if (found := channels.get(id_)) is not None
+        and (
+            found.type != "webhook"
+            or (webhooks and hears(found.events or [kind], found.monitors, kind, shown))
+        )
+    ]
+
+
+def event(
+    kind: str,
+    alert: Alert,
+    monitor: Mapping[str, Any],
+    severity: str,
+    incident: Incident | None,
+    places: Sequence[Located],
+    channels: Sequence[UUID],
+    now: datetime,
+    *,
+    message: str = "",
+) -> Event:
+    """*severity* is the monitor's; *incident* the one that the first notice named; *message*: why."""
+    said = {"message": message} if message else {}
+    payload = payloads.alert(
+        kind,
+        monitor,
+        {
+            "id": ids.show("alert", alert.id),
+            "ruleId": ids.show("rule", alert.rule_id),
+            "ruleName": alert.rule_name,
+            "reason": alert.reason,
+            "value": plain(alert.value),
+            "threshold": plain(alert.threshold),
+            "firedAt": alert.fired_at,
+            "escalation": alert.escalations,
+            "severity": incident.severity if incident else severity,
+            **said,
+        },
+        incident=_incident(incident, now),
+        states=[located(place, bad=place.state.failing or place.state.fails > 0) for place in places],
+        now=now,
+    )
+    return Event(
+        alert.team_id, alert.monitor_id, kind, payload, incident.id if incident else None, tuple(channels)
+    )
+
+
+def _incident(incident: Incident | None, now: datetime) -> dict[str, Any] | None:
+    if incident is None:
+        return None
+    return {
+        "id": ids.show("inc", incident.id),
+        "severity": incident.severity,
+        "startedAt": incident.started_at,
+        "lastError": incident.last_error,
+        "downtime": incident.downtime_s(now),
+    }

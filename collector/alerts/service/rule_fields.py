@@ -1,0 +1,84 @@
+"""Reads the body of a request for an alert rule: what is wrong with it, and what it names."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+from uuid import UUID
+
+from collector.alerts.core.rule_fields import Conditions, Rule
+from collector.platform import references
+from collector.platform.monitor import merge
+from collector.platform.validation.shapes import members
+from collector.platform.validation.validation import read
+from shared.errors import Invalid
+from shared.kinds.fields import camel
+
+# What a GET shows and nobody sets.
+_SHOWN = frozenset({"id", "revision", "createdAt", "updatedAt", "warnings"})
+_MERGED = ("conditions", "escalationPolicy")
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a body asks for; *rule* is there when *faults* are not.
+
+    *monitors* and *channels* are those that it names, by the keys that a fault of theirs would have.
+    """
+
+    rule: Rule | None
+    monitors: dict[str, UUID]
+    channels: dict[str, UUID]
+    faults: dict[str, str]
+    unknown: list[str]
+
+    def checked(self, more: Mapping[str, str]) -> Rule:
+        """Raises Invalid with all faults, *more* of them included."""
+        faults = {**self.faults, **more}
+        if faults or self.rule is None:
+            raise Invalid(faults)
+        return self.rule
+
+
+def for_create(body: Mapping[str, Any]) -> Wish:
+    """A new rule, every default filled in."""
+    return _read(body, _sent(body))
+
+
+def for_update(body: Mapping[str, Any], shown: Mapping[str, Any]) -> Wish:
+    """The rule as it would be: fields that are sent replace, objects merge, null in them removes."""
+    sent = _sent(body)
+    whole = {name: value for name, value in shown.items() if value is not None} | sent
+    for name in _MERGED:
+        if isinstance(sent.get(name), Mapping):
+            before = shown.get(name)
+            whole[name] = merge(before if isinstance(before, Mapping) else {}, sent[name])
+    return _read(body, whole)
+
+
+def conditions_of(stored: Mapping[str, Any]) -> Conditions:
+    """What was read once, from the table; what a later version may have added is passed over."""
+    known = {camel(field.name): field.name for field in fields(Conditions)}
+    return Conditions(**{known[name]: value for name, value in stored.items() if name in known})
+
+
+def _sent(body: Mapping[str, Any]) -> dict[str, Any]:
+    sent = {name: body[name] for name in members(Rule) if name in body}
+    beside = {name: body[name] for name in members(Conditions) if name in body and name not in sent}
+    conditions = sent.get("conditions")
+    if beside and (conditions is None or isinstance(conditions, Mapping)):
+        sent["conditions"] = {**beside, **(conditions or {})}
+    return sent
+
+
+def _read(body: Mapping[str, Any], values: Mapping[str, Any]) -> Wish:
+    known = {*members(Rule), *members(Conditions), *_SHOWN}
+    unknown = [name for name in body if name not in known]
+    found = read(Rule, values)
+    policy = values.get("escalationPolicy")
+    escalates_to = policy.get("escalateToChannels") if isinstance(policy, Mapping) else None
+    channels = {
+        **references.many("chan", "channels", values.get("channels")),
+        **references.many("chan", "escalationPolicy.escalateToChannels", escalates_to),
+    }
+    monitors = references.many("mon", "monitors", values.get("monitors"))
+    return Wish(found.value, monitors, channels, found.faults, [*unknown, *found.unknown])

@@ -1,0 +1,206 @@
+"""What a caller may do with the alert rules of a team."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from collector.alerts.core.rule_fields import Conditions, Rule
+from collector.alerts.service.rule_fields import Wish, conditions_of, for_create, for_update
+from collector.alerts.storage import rules as table
+from collector.alerts.storage.rules import Row, Wanted
+from collector.evaluation.core.holds import REOPENED_AFTER
+from collector.evaluation.storage import rule_triggers
+from collector.monitors.storage import monitors
+from collector.platform import audit, references
+from collector.platform.access import Actor
+from collector.platform.revision import require
+from collector.platform.storage.db import Db, Tx
+from collector.platform.validation.validation import ignored, to_json
+from shared import ids
+from shared.clock import iso
+from shared.errors import Conflict, NotFound
+
+WHAT = "Alert rule"
+# Each is looked at when one of its monitors changes.
+MOST = 5_000
+_MOST_NAMED = 5
+_NO_CONDITIONS = to_json(Conditions())
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """*warnings*: what is odd about the rule, or about how it was sent."""
+
+    row: Row
+    warnings: Sequence[str] = ()
+
+
+def settable(row: Row) -> dict[str, Any]:
+    """What a caller may set of a rule, as it is shown."""
+    return {
+        "name": row.name,
+        "enabled": row.enabled,
+        "conditions": dict(row.conditions),
+        "channels": [ids.show("chan", id_) for id_ in row.channels],
+        "monitors": [ids.show("mon", id_) for id_ in row.monitors],
+        "tags": row.tags,
+        "notifyOnRecovery": row.notify_on_recovery,
+        "repeatMinutes": row.repeat_minutes,
+        "escalationPolicy": _policy(row),
+    }
+
+
+async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> Known:
+    """Raises Invalid; Conflict when the team has very many."""
+    wish = for_create(body)
+    async with db.transaction() as tx:
+        rule = wish.checked(await strangers(tx, who.team_id, wish))
+        if await table.count(tx, who.team_id, Wanted()) >= MOST:
+            raise Conflict(f"A team has {MOST} alert rules at most")
+        row = Row(
+            team_id=who.team_id,
+            id=ids.uuid7(),
+            **_columns(rule, wish, None),
+            revision=1,
+            created_at=now,
+            updated_at=now,
+        )
+        await table.insert(tx, row)
+        await rule_triggers.add_of_rule(tx, row.team_id, row.id)
+        await audit.record(tx, who, "create", "alert-rule", ids.show("rule", row.id), name=row.name)
+        return Known(row, [*ignored(wish.unknown), *await _warnings(tx, row)])
+
+
+async def page(
+    db: Db, team_id: int, wanted: Wanted, limit: int | None, offset: int
+) -> tuple[list[Known], int]:
+    """Rules, newest first, and how many there are."""
+    async with db.connection() as tx:
+        total = await table.count(tx, team_id, wanted)
+        rows = await table.newest(tx, team_id, wanted, limit, offset)
+    return [Known(row) for row in rows], total
+
+
+async def one(db: Db, team_id: int, id_: UUID) -> Known:
+    """Raises NotFound."""
+    async with db.connection() as tx:
+        row = _there(await table.get(tx, team_id, id_))
+        return Known(row, await _warnings(tx, row))
+
+
+async def update(
+    db: Db,
+    who: Actor,
+    id_: UUID,
+    body: Mapping[str, Any],
+    now: datetime,
+    *,
+    only: frozenset[str] | None = None,
+) -> Known:
+    """What changes nothing leaves the revision as it is; *only*: the revisions that may be changed.
+
+    Raises NotFound, PreconditionFailed, Invalid, in this order.
+    """
+    async with db.transaction() as tx:
+        before = _there(await table.lock(tx, who.team_id, id_))
+        require(before.revision, only)
+        wish = for_update(body, settable(before))
+        rule = wish.checked(await strangers(tx, who.team_id, wish, before))
+        after = replace(before, **_columns(rule, wish, before))
+        if after != before:
+            after = replace(after, revision=before.revision + 1, updated_at=now)
+            await table.save(tx, after)
+            await rule_triggers.add_of_rule(tx, after.team_id, after.id)
+            fields = audit.differing(settable(before), settable(after))
+            await audit.record(
+                tx, who, "update", "alert-rule", ids.show("rule", id_), name=after.name, fields=fields
+            )
+        return Known(after, [*ignored(wish.unknown), *await _warnings(tx, after)])
+
+
+async def delete(db: Db, who: Actor, id_: UUID, *, only: frozenset[str] | None = None) -> None:
+    """Who was told by it is told that it is over. Raises NotFound, PreconditionFailed."""
+    async with db.transaction() as tx:
+        row = _there(await table.lock(tx, who.team_id, id_))
+        require(row.revision, only)
+        await table.delete(tx, who.team_id, id_)
+        await rule_triggers.add_of_rule(tx, who.team_id, id_)
+        await audit.record(tx, who, "delete", "alert-rule", ids.show("rule", id_), name=row.name)
+
+
+async def strangers(tx: Tx, team_id: int, wish: Wish, before: Row | None = None) -> dict[str, str]:
+    """Faults of what is named and is not the team's; what the rule names already may have gone since."""
+    known: Collection[UUID] = {*before.monitors, *before.channels, *before.escalate_to} if before else ()
+    new = {key: id_ for key, id_ in wish.monitors.items() if id_ not in known}
+    there = await monitors.known(tx, team_id, list(new.values())) if new else set()
+    faults = references.strangers(new, there, "there is no such monitor")
+    gone = await table.unknown_channels(tx, team_id, list(wish.channels.values())) if wish.channels else set()
+    return faults | {key: "there is no such channel" for key, id_ in wish.channels.items() if id_ in gone}
+
+
+def _columns(rule: Rule, wish: Wish, before: Row | None) -> dict[str, Any]:
+    said = to_json(rule.conditions)
+    selection = list(dict.fromkeys(wish.monitors.values())), rule.tags
+    policy = rule.escalation_policy
+    # A rule whose monitors are all gone is for none, and stays so until another selection is made.
+    emptied = before is not None and not before.every and (list(before.monitors), before.tags) == selection
+    return {
+        "name": rule.name,
+        "enabled": rule.enabled,
+        "conditions": {name: value for name, value in said.items() if value != _NO_CONDITIONS[name]},
+        "channels": _unique(wish, "channels["),
+        "every": not any(selection) and not emptied,
+        "monitors": selection[0],
+        "tags": selection[1],
+        "notify_on_recovery": rule.notify_on_recovery,
+        "repeat_minutes": rule.repeat_minutes,
+        "escalation": policy
+        and {"delayMinutes": policy.delay_minutes, "maxEscalations": policy.max_escalations},
+        "escalate_to": _unique(wish, "escalationPolicy.") if policy else [],
+    }
+
+
+def _unique(wish: Wish, prefix: str) -> list[UUID]:
+    return list(dict.fromkeys(id_ for key, id_ in wish.channels.items() if key.startswith(prefix)))
+
+
+def _policy(row: Row) -> dict[str, Any] | None:
+    if row.escalation is None:
+        return None
+    return {
+        "delayMinutes": row.escalation["delayMinutes"],
+        "escalateToChannels": [ids.show("chan", id_) for id_ in row.escalate_to],
+        "maxEscalations": row.escalation["maxEscalations"],
+    }
+
+
+async def _warnings(tx: Tx, row: Row) -> list[str]:
+    said = []
+    if not row.channels:
+        said.append("channels is empty: nobody is told")
+    if row.escalation is not None and not row.escalate_to:
+        said.append("escalationPolicy.escalateToChannels is empty: nobody is told when it escalates")
+    if not await table.selects_any(tx, row.team_id, row.id):
+        said.append("no monitor is selected as things are")
+    conditions = conditions_of(row.conditions)
+    given = {*to_json(conditions)} & {*row.conditions} - {"match", "locations", "windowMinutes"}
+    if conditions.match == "all" and len(given) < 2:
+        said.append("match: all needs more than one condition to mean anything")
+    held = await table.resolved_by_hand(tx, row.team_id, row.id, _MOST_NAMED)
+    return [*said, *map(_awaited, held)]
+
+
+def _awaited(one: table.ResolvedByHand) -> str:
+    again = iso(one.resolved_at + REOPENED_AFTER)
+    return (
+        f"{one.name} is down, and its incident was resolved by hand: the rule fires for it when the incident "
+        f"is reopened ({again}, if it is still down then) or with the next outage"
+    )
+
+
+def _there(row: Row | None) -> Row:
+    if row is None:
+        raise NotFound(f"{WHAT} not found")
+    return row

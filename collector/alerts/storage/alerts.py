@@ -1,0 +1,180 @@
+"""Alerts: one for each time that a rule fired for a monitor."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from collector.evaluation.storage.locked_monitors import Incident
+from collector.evaluation.storage.rule_triggers import Key
+from collector.platform.storage.db import Tx
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alert:
+    """*told*: channels that are to hear of its end; the rest is as the table has it."""
+
+    team_id: int
+    id: UUID
+    rule_id: UUID
+    rule_name: str
+    monitor_id: UUID
+    monitor_name: str
+    status: str = "firing"
+    reason: str
+    value: float | None
+    threshold: float | None
+    fired_at: datetime
+    notified_at: datetime | None = None
+    reminded_at: datetime | None = None
+    acknowledged_at: datetime | None = None
+    acknowledged_by: Mapping[str, Any] | None = None
+    recovered_at: datetime | None = None
+    recovered_by: Mapping[str, Any] | None = None
+    escalations: int = 0
+    told: Sequence[UUID] = ()
+    incident_id: UUID | None = None
+    told_incident_id: UUID | None = None
+    muted_until: datetime | None = None
+    due_at: datetime | None = None
+
+
+_COLUMNS = [field.name for field in fields(Alert)]
+_NAMES = ", ".join(f"a.{name}" for name in _COLUMNS)
+_PLACES = ", ".join(f"${place}" for place in range(1, len(_COLUMNS) + 1))
+# A fact of an alert that no later turn changes.
+_FIXED = {"team_id", "id", "rule_id", "monitor_id", "fired_at"}
+_TERMS = ", ".join(f"{name} = ${at}" for at, name in enumerate(_COLUMNS, start=1) if name not in _FIXED)
+
+
+async def insert(tx: Tx, alerts: Sequence[Alert]) -> None:
+    """Raises UniqueViolationError when a rule fires for its monitor already."""
+    await tx.executemany(
+        f"INSERT INTO alerts ({', '.join(_COLUMNS)}) VALUES ({_PLACES})", [_values(one) for one in alerts]
+    )
+
+
+async def save(tx: Tx, alerts: Sequence[Alert]) -> None:
+    ids = "team_id = $1 AND id = $2 AND rule_id = $3 AND monitor_id = $5 AND fired_at = $11"
+    await tx.executemany(f"UPDATE alerts SET {_TERMS} WHERE {ids}", [_values(one) for one in alerts])
+
+
+async def postpone(tx: Tx, key: Key, now: datetime) -> None:
+    """Come back later to what is due of a monitor that could not be looked at."""
+    await tx.execute(
+        """
+        UPDATE alerts SET due_at = $3::timestamptz + interval '1 minute'
+        WHERE team_id = $1 AND monitor_id = $2 AND due_at <= $3
+        """,
+        *key,
+        now,
+    )
+
+
+async def of_monitors(tx: Tx, keys: Sequence[Key]) -> list[Alert]:
+    """Alerts of these monitors that are not over, or that keep their rule from firing; locked."""
+    rows = await tx.fetch(
+        f"""
+        SELECT {_NAMES} FROM unnest($1::int[], $2::uuid[]) AS u (team_id, monitor_id)
+        JOIN alerts a USING (team_id, monitor_id)
+        WHERE a.status <> 'recovered' OR a.due_at IS NOT NULL
+        ORDER BY a.team_id, a.id FOR UPDATE OF a
+        """,
+        [team_id for team_id, _ in keys],
+        [monitor_id for _, monitor_id in keys],
+    )
+    return [Alert(**row) for row in rows]
+
+
+async def get(tx: Tx, team_id: int, id_: UUID) -> Alert | None:
+    row = await tx.fetchrow(f"SELECT {_NAMES} FROM alerts a WHERE team_id = $1 AND id = $2", team_id, id_)
+    return Alert(**row) if row else None
+
+
+async def lock(tx: Tx, team_id: int, id_: UUID) -> Alert | None:
+    """As `get`, and nobody else changes it until the transaction ends."""
+    row = await tx.fetchrow(
+        f"SELECT {_NAMES} FROM alerts a WHERE team_id = $1 AND id = $2 FOR UPDATE", team_id, id_
+    )
+    return Alert(**row) if row else None
+
+
+async def acknowledge_of(
+    tx: Tx, team_id: int, incident_id: UUID, by: Mapping[str, Any], now: datetime
+) -> None:
+    """What fires of this incident is taken on."""
+    await tx.execute(
+        """
+        WITH firing AS (
+            SELECT id FROM alerts WHERE team_id = $1 AND incident_id = $2 AND status = 'firing'
+            ORDER BY id FOR UPDATE
+        )
+        UPDATE alerts a SET status = 'acknowledged', acknowledged_at = $3, acknowledged_by = $4
+        FROM firing WHERE a.team_id = $1 AND a.id = firing.id
+        """,
+        team_id,
+        incident_id,
+        now,
+        by,
+    )
+
+
+async def told_incident(tx: Tx, alert: Alert) -> Incident | None:
+    """The incident that the first notice of the alert named."""
+    if alert.told_incident_id is None:
+        return None
+    row = await tx.fetchrow(
+        """
+        SELECT id, severity, started_at, span_from, spans_s, coalesce(last_error, '') AS last_error,
+            resolved_at, resolved_by, status, parent_incident_id
+        FROM incidents WHERE team_id = $1 AND id = $2
+        """,
+        alert.team_id,
+        alert.told_incident_id,
+    )
+    return Incident(**row) if row else None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """None means any; *since* and *until*, both inclusive, are of when it fired."""
+
+    status: str | None = None
+    rule_id: UUID | None = None
+    monitor_id: UUID | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+_WHICH = """
+    a.team_id = $1 AND ($2::text IS NULL OR a.status = $2) AND ($3::uuid IS NULL OR a.rule_id = $3)
+    AND ($4::uuid IS NULL OR a.monitor_id = $4) AND ($5::timestamptz IS NULL OR a.fired_at >= $5)
+    AND ($6::timestamptz IS NULL OR a.fired_at <= $6)
+"""
+
+
+async def newest(tx: Tx, team_id: int, wanted: Wanted, limit: int, offset: int) -> list[Alert]:
+    rows = await tx.fetch(
+        f"""
+        SELECT {_NAMES} FROM alerts a WHERE {_WHICH}
+        ORDER BY a.fired_at DESC, a.id DESC LIMIT $7 OFFSET $8
+        """,
+        *_asked(team_id, wanted),
+        limit,
+        offset,
+    )
+    return [Alert(**row) for row in rows]
+
+
+async def count(tx: Tx, team_id: int, wanted: Wanted) -> int:
+    total: int = await tx.fetchval(f"SELECT count(*) FROM alerts a WHERE {_WHICH}", *_asked(team_id, wanted))
+    return total
+
+
+def _asked(team_id: int, wanted: Wanted) -> tuple[object, ...]:
+    return team_id, wanted.status, wanted.rule_id, wanted.monitor_id, wanted.since, wanted.until
+
+
+def _values(alert: Alert) -> list[object]:
+    return [getattr(alert, name) for name in _COLUMNS]

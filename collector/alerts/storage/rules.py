@@ -1,0 +1,208 @@
+"""Alert rules, as callers make, read, change and delete them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from collector.maintenance.core.windows import Selection
+from collector.platform.storage.db import Tx
+
+# Is the monitor *m* one of those that the rule *r* is for?
+CONCERNS = "(r.every OR m.id = ANY (r.monitors) OR m.tags ?| r.names OR m.tags @> ANY (r.pairs))"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """*conditions* and *escalation* as callers write them; *escalate_to* is the latter's channels."""
+
+    team_id: int
+    id: UUID
+    name: str
+    enabled: bool
+    conditions: Mapping[str, Any]
+    channels: Sequence[UUID]
+    every: bool
+    monitors: Sequence[UUID]
+    tags: Mapping[str, str] | Sequence[str]
+    notify_on_recovery: bool
+    repeat_minutes: int | None
+    escalation: Mapping[str, Any] | None
+    escalate_to: Sequence[UUID]
+    revision: int
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def selection(self) -> Selection:
+        return Selection(self.every, self.monitors, self.tags)
+
+
+_COLUMNS = [field.name for field in fields(Row)]
+_NAMES = ", ".join(f"r.{name}" for name in _COLUMNS)
+_FIXED = {"team_id", "id", "created_at"}
+
+
+async def insert(tx: Tx, row: Row) -> None:
+    names = [*_COLUMNS, "names", "pairs"]
+    places = ", ".join(f"${place}" for place in range(1, len(names) + 1))
+    await tx.execute(f"INSERT INTO rules ({', '.join(names)}) VALUES ({places})", *_values(row, _COLUMNS))
+
+
+async def save(tx: Tx, row: Row) -> None:
+    """Write what may change of a rule."""
+    changing = [name for name in _COLUMNS if name not in _FIXED]
+    terms = ", ".join(f"{name} = ${at}" for at, name in enumerate([*changing, "names", "pairs"], start=3))
+    await tx.execute(
+        f"UPDATE rules SET {terms} WHERE team_id = $1 AND id = $2",
+        row.team_id,
+        row.id,
+        *_values(row, changing),
+    )
+
+
+async def get(tx: Tx, team_id: int, id_: UUID) -> Row | None:
+    row = await tx.fetchrow(f"SELECT {_NAMES} FROM rules r WHERE r.team_id = $1 AND r.id = $2", team_id, id_)
+    return Row(**row) if row else None
+
+
+async def lock(tx: Tx, team_id: int, id_: UUID) -> Row | None:
+    """As `get`, and nobody else changes it until the transaction ends."""
+    row = await tx.fetchrow(
+        f"SELECT {_NAMES} FROM rules r WHERE r.team_id = $1 AND r.id = $2 FOR NO KEY UPDATE", team_id, id_
+    )
+    return Row(**row) if row else None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """*monitor_id*: rules that are for this monitor, by whatever."""
+
+    enabled: bool | None = None
+    monitor_id: UUID | None = None
+
+
+_WHICH = f"""
+    r.team_id = $1 AND ($2::boolean IS NULL OR r.enabled = $2) AND ($3::uuid IS NULL OR EXISTS (
+        SELECT FROM monitors m WHERE m.team_id = $1 AND m.id = $3 AND {CONCERNS}
+    ))
+"""
+
+
+async def newest(tx: Tx, team_id: int, wanted: Wanted, limit: int | None, offset: int) -> list[Row]:
+    rows = await tx.fetch(
+        f"""
+        SELECT {_NAMES} FROM rules r WHERE {_WHICH}
+        ORDER BY r.created_at DESC, r.id DESC LIMIT $4 OFFSET $5
+        """,
+        team_id,
+        wanted.enabled,
+        wanted.monitor_id,
+        limit,
+        offset,
+    )
+    return [Row(**row) for row in rows]
+
+
+async def count(tx: Tx, team_id: int, wanted: Wanted) -> int:
+    total: int = await tx.fetchval(
+        f"SELECT count(*) FROM rules r WHERE {_WHICH}", team_id, wanted.enabled, wanted.monitor_id
+    )
+    return total
+
+
+async def delete(tx: Tx, team_id: int, id_: UUID) -> None:
+    await tx.execute("DELETE FROM rules WHERE team_id = $1 AND id = $2", team_id, id_)
+
+
+async def unknown_channels(tx: Tx, team_id: int, channel_ids: Sequence[UUID]) -> set[UUID]:
+    """Those of *channel_ids* that are no channel of the team; the others stay until the transaction ends."""
+    rows = await tx.fetch(
+        "SELECT id FROM channels WHERE team_id = $1 AND id = ANY ($2) ORDER BY id FOR KEY SHARE",
+        team_id,
+        channel_ids,
+    )
+    return set(channel_ids) - {row["id"] for row in rows}
+
+
+async def selects_any(tx: Tx, team_id: int, id_: UUID) -> bool:
+    """Is there a monitor that the rule is for?"""
+    found: bool = await tx.fetchval(
+        f"""
+        SELECT EXISTS (
+            SELECT FROM rules r JOIN monitors m USING (team_id)
+            WHERE r.team_id = $1 AND r.id = $2 AND {CONCERNS}
+        )
+        """,
+        team_id,
+        id_,
+    )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedByHand:
+    """A monitor that is still down although a person resolved its incident."""
+
+    name: str
+    resolved_at: datetime
+
+
+async def resolved_by_hand(tx: Tx, team_id: int, id_: UUID, limit: int) -> list[ResolvedByHand]:
+    """Those of the rule's monitors, by name."""
+    rows = await tx.fetch(
+        f"""
+        SELECT m.name, i.resolved_at FROM rules r JOIN monitors m USING (team_id)
+        CROSS JOIN LATERAL (
+            SELECT max(i.resolved_at) AS resolved_at, bool_or(i.status <> 'resolved') AS open FROM incidents i
+            WHERE i.team_id = m.team_id AND i.monitor_id = m.id AND i.automatic
+                AND (i.status <> 'resolved' OR i.resolved_by ->> 'id' IS NOT NULL)
+        ) i
+        WHERE r.team_id = $1 AND r.id = $2 AND r.enabled AND {CONCERNS}
+            AND m.down AND m.paused_at IS NULL AND i.resolved_at >= m.changed_at AND NOT i.open
+        ORDER BY m.name, m.id LIMIT $3
+        """,
+        team_id,
+        id_,
+        limit,
+    )
+    return [ResolvedByHand(**row) for row in rows]
+
+
+async def used_channels(tx: Tx, team_id: int) -> set[UUID]:
+    """Channels to which some enabled rule sends."""
+    rows = await tx.fetch(
+        "SELECT DISTINCT unnest(channels || escalate_to) AS id FROM rules WHERE team_id = $1 AND enabled",
+        team_id,
+    )
+    return {row["id"] for row in rows}
+
+
+async def drop_channel(tx: Tx, team_id: int, channel_id: UUID) -> None:
+    """Take a channel that goes out of the rules that name it."""
+    await tx.execute(
+        """
+        UPDATE rules SET channels = array_remove(channels, $2), escalate_to = array_remove(escalate_to, $2),
+            revision = revision + 1
+        WHERE team_id = $1 AND ($2 = ANY (channels) OR $2 = ANY (escalate_to))
+        """,
+        team_id,
+        channel_id,
+    )
+
+
+async def drop_monitor(tx: Tx, team_id: int, monitor_id: UUID) -> None:
+    """Take a monitor that goes out of the rules that name it; one that named no other is for none then."""
+    await tx.execute(
+        """
+        UPDATE rules SET monitors = array_remove(monitors, $2), revision = revision + 1
+        WHERE team_id = $1 AND $2 = ANY (monitors)
+        """,
+        team_id,
+        monitor_id,
+    )
+
+
+def _values(row: Row, names: Sequence[str]) -> list[object]:
+    return [getattr(row, name) for name in names] + [row.selection.names, row.selection.pairs]

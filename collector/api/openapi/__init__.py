@@ -1,1 +1,0 @@
-"""The API in OpenAPI 3.1: one file for each group of resources, put together in document.py."""

@@ -1,0 +1,80 @@
+"""The first start: a team, its admin and a token; and at every start, whether the secret key fits."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from collector.accounts.service import tokens
+from collector.accounts.storage import teams
+from collector.platform.access import Permission
+from collector.platform.seal import Keyring, Place, Unsealable
+from collector.platform.storage import sealed, secret_keys
+from collector.platform.storage.db import Db
+from shared.errors import BadSettings, CannotStart
+from shared.ids import uuid7
+
+_PROOF = b"tocsin"
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What the first start made; *token* is told once and kept nowhere here."""
+
+    team_id: int
+    user_id: UUID
+    token: str
+
+
+async def bootstrap(db: Db, *, plan: str, admin_email: str, token: str | None, now: datetime) -> Made | None:
+    """Make the team, the admin and an admin token when the database is new, else None. Raises BadSettings."""
+    if token is not None and not tokens.plausible(token):
+        raise BadSettings(
+            "TOCSIN_BOOTSTRAP_TOKEN: 16 to 512 characters; one that starts with tocsin_ must be whole"
+        )
+    async with db.transaction() as tx:
+        await teams.lock(tx)
+        if await teams.exist(tx):
+            return None
+        team_id = await teams.insert(tx, uuid7(), "Default", plan, now)
+        user_id = uuid7()
+        await teams.insert_user(tx, team_id, user_id, admin_email, "Admin", "admin", now)
+        value = await tokens.issue(
+            tx,
+            team_id=team_id,
+            user_id=user_id,
+            name="first start",
+            permission=Permission.ADMIN,
+            now=now,
+            value=token,
+        )
+    return Made(team_id, user_id, value)
+
+
+async def check_keys(db: Db, keyring: Keyring, now: datetime, source: str = "TOCSIN_SECRET_KEY") -> None:
+    """Prove that every key that the database needs is at hand, and note the one that seals from now on.
+
+    Raises CannotStart, naming the ids of the missing keys and the *source* of those at hand.
+    """
+    async with db.transaction() as tx:
+        await secret_keys.lock(tx)
+        proofs = await secret_keys.proofs(tx)
+        missing = {kid for kid, proof in proofs.items() if not _opens(keyring, kid, proof)}
+        # A collector that ran on with an older key may have sealed after that key was forgotten.
+        missing |= await sealed.keys(tx) - {kid.hex() for kid in keyring.keys}
+        if missing:
+            named = ", ".join(sorted(missing))
+            raise CannotStart(f"{source} lacks what this database is encrypted with: key {named}")
+        first = keyring.first.hex()
+        if await secret_keys.newest(tx) != first:
+            await secret_keys.take_up(tx, first, keyring.seal(_PROOF, _place(first)), now)
+
+
+def _opens(keyring: Keyring, kid: str, proof: bytes) -> bool:
+    try:
+        return keyring.open(proof, _place(kid)) == _PROOF
+    except Unsealable:
+        return False
+
+
+def _place(kid: str) -> Place:
+    return Place(0, "secret_keys", kid, "proof")

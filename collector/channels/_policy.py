@@ -1,7 +1,0 @@
-"""How often those services are tried that reach people: for half an hour, and as they ask to be."""
-
-from typing import Final
-
-from collector.core.retry import Policy
-
-PATIENT: Final = Policy(max_retries=8, obliging=True)

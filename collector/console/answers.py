@@ -1,0 +1,125 @@
+"""How the console's handlers answer: a page, a part of one, a way on with a word about what was done."""
+
+import base64
+import binascii
+import secrets
+from typing import Any, Final
+from urllib.parse import quote
+
+import orjson
+from aiohttp import hdrs, web
+
+from collector.accounts.service import users
+from collector.console import render, session
+from collector.console.forms import read
+from collector.console.render import Flash, Frame
+from collector.console.site import SITE
+from collector.console.state import VISITOR, cookie
+from collector.http.auth import is_secure
+from collector.http.request_data import form
+from shared.errors import Invalid
+
+PART: Final = "X-Part"
+_SAID: Final = "tocsin_said"
+_THEME: Final = "tocsin_theme"
+_LONGEST: Final = 400
+_MOST_FIELDS: Final = 20_000
+
+
+def page(
+    request: web.Request,
+    template: str,
+    *,
+    status: int = 200,
+    said: tuple[Flash, ...] = (),
+    **values: Any,
+) -> web.Response:
+    """The template filled with *values*; only the block that the script asks for by X-Part, if it does."""
+    part = request.headers.get(PART)
+    if part is not None and not render.has_part(template, part):
+        part = None
+    told = said if part is not None else (*_said(request), *said)
+    text = render.render(template, frame(request, told), values, part)
+    answer = web.Response(text=text, status=status, content_type="text/html", charset="utf-8")
+    if part is not None:
+        answer.headers[PART] = part
+    elif _SAID in request.cookies:
+        answer.del_cookie(_SAID, path="/")
+    return answer
+
+
+def back(request: web.Request, path: str, said: str = "", *, tone: str = "good") -> web.Response:
+    """303 to *path*, where *said* is shown once."""
+    answer = web.Response(status=303, headers={hdrs.LOCATION: path})
+    if said:
+        told = orjson.dumps([tone, said[:_LONGEST]])
+        answer.set_cookie(
+            _SAID,
+            base64.urlsafe_b64encode(told).decode(),
+            path="/",
+            max_age=60,
+            httponly=True,
+            samesite="Lax",
+            secure=is_secure(request),
+        )
+    return answer
+
+
+def sign_in_first(request: web.Request) -> web.Response:
+    """To the door, and back here afterwards."""
+    if request.headers.get(PART) is not None:
+        return web.Response(status=401)
+    here = request.path_qs if request.method == hdrs.METH_GET else "/"
+    return back(request, "/sign-in" if here == "/" else f"/sign-in?next={quote(here, safe='')}")
+
+
+async def posted(request: web.Request) -> read.Posted:
+    """The texts of the form that was sent, by their names. Raises Invalid for anything but a plain form."""
+    return await form(request, _MOST_FIELDS)
+
+
+def new_password(sent: read.Posted) -> str:
+    """The password that was typed twice. Raises Invalid with all that is wrong with it."""
+    password = value(sent, "password")
+    faults = users.password_faults(password)
+    if password != value(sent, "again"):
+        faults["again"] = "must be the same twice"
+    if faults:
+        raise Invalid(faults)
+    return password
+
+
+def value(posted_: read.Posted, name: str) -> str:
+    """One text of a form; empty when it was not in it."""
+    return posted_.get(name, [""])[-1]
+
+
+def frame(request: web.Request, said: tuple[Flash, ...] = ()) -> Frame:
+    """What is around every page."""
+    site, visitor = request.app[SITE], request.get(VISITOR)
+    held = visitor.permission if visitor else None
+    theme = request.cookies.get(_THEME, "")
+    return Frame(
+        path=request.path,
+        visitor=visitor,
+        sections=site.sections(held, request.path),
+        beside=site.beside(held, request.path),
+        may=lambda method, path: site.may(held, method, path),
+        csrf=_form_token(request) if visitor else "",
+        theme=theme if theme in ("light", "dark") else "",
+        said=said,
+    )
+
+
+def _form_token(request: web.Request) -> str:
+    return session.form_token(cookie(request), secrets.token_bytes(session.NONCE_BYTES))
+
+
+def _said(request: web.Request) -> tuple[Flash, ...]:
+    """What the answer before this one had to say."""
+    try:
+        tone, text = orjson.loads(base64.urlsafe_b64decode(request.cookies.get(_SAID, "")))
+    except (ValueError, TypeError, binascii.Error):
+        return ()
+    known = tone in ("good", "bad", "warn") and isinstance(text, str)
+    return (Flash(tone, text[:_LONGEST]),) if known else ()

@@ -1,0 +1,46 @@
+"""The console's stylesheet and scripts, under an address that changes with what is in them."""
+
+import gzip
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Final
+
+_KINDS: Final[Mapping[str, str]] = {
+    "css": "text/css",
+    "js": "text/javascript",
+    "svg": "image/svg+xml",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    """A file as it is served; *packed* is the same in gzip."""
+
+    body: bytes
+    packed: bytes
+    kind: str
+
+
+def _read() -> dict[str, Asset]:
+    found = {}
+    for file in sorted(files("collector.console").joinpath("static").iterdir(), key=lambda one: one.name):
+        kind = _KINDS.get(file.name.rpartition(".")[2])
+        if kind is not None:
+            body = file.read_bytes()
+            found[file.name] = Asset(body, gzip.compress(body, mtime=0), kind)
+    return found
+
+
+ASSETS: Final[Mapping[str, Asset]] = _read()
+# One for all: so scripts may name each other by relative paths.
+VERSION: Final = hashlib.sha256(
+    b"".join(name.encode() + asset.body for name, asset in ASSETS.items())
+).hexdigest()[:16]
+
+
+def url(name: str) -> str:
+    """Where the asset is; raises KeyError for one that there is not."""
+    _ = ASSETS[name]
+    return f"/assets/{VERSION}/{name}"

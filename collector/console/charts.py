@@ -1,0 +1,127 @@
+"""Drawings of a monitor's past: bars of days, and lines of response times, as paths of an SVG."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from collector.history.core.rollup import Numbers
+
+# A day is three wide, and one apart from the next.
+_STEP: Final = 4
+_FAIR: Final = 99.0
+WIDTH: Final = 720
+HEIGHT: Final = 160
+# The highest is not at the very edge.
+_ROOM: Final = 1.1
+_LINES: Final = ("p50", "p95", "p99")
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """*paths*: the days of each level (``good``, ``fair``, ``bad``, ``none``), in a field *width* by 20."""
+
+    width: int
+    paths: dict[str, str]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """*paths* by what they show, in a field of WIDTH by HEIGHT; *highest* in milliseconds is at its top.
+
+    *down*: the steps in which it was down, as rectangles.
+    """
+
+    paths: dict[str, str]
+    down: str
+    highest: float
+
+
+def bars(days: Sequence[float | None], of: str = "days") -> Bars:
+    """Uptimes in percent, oldest first; None where nothing is known."""
+    paths: dict[str, list[str]] = {}
+    for at, share in enumerate(days):
+        paths.setdefault(_level(share), []).append(f"M{at * _STEP} 0h3v20h-3z")
+    known = [share for share in days if share is not None]
+    troubled = sum(share < 100 for share in known)
+    text = f"{len(known)} of the last {len(days)} {of} are known, {troubled} of them with an outage"
+    return Bars(len(days) * _STEP - 1, {level: "".join(each) for level, each in paths.items()}, text)
+
+
+def _level(share: float | None) -> str:
+    if share is None:
+        return "none"
+    if share >= 100:
+        return "good"
+    return "fair" if share >= _FAIR else "bad"
+
+
+def lines(points: Sequence[Numbers]) -> Lines | None:
+    """Response times by step; None where none was measured."""
+    measured = [one.percentiles_ms for one in points]
+    highest = max((values[-1] for values in measured if values), default=0.0) * _ROOM
+    if not highest:
+        return None
+    step = WIDTH / max(len(points) - 1, 1)
+    return Lines(
+        {
+            name: _line([values[at] if values else None for values in measured], step, highest)
+            for at, name in enumerate(_LINES)
+        },
+        "".join(
+            f"M{max(at - 0.5, 0) * step:.1f} 0h{step:.1f}v{HEIGHT}h-{step:.1f}z"
+            for at, one in enumerate(points)
+            if one.down_ms
+        ),
+        highest,
+    )
+
+
+def _line(values: Sequence[float | None], step: float, highest: float) -> str:
+    """With a gap where nothing was measured; a lone point is a short stroke."""
+    path, drawing = [], False
+    for at, value in enumerate(values):
+        if value is None:
+            drawing = False
+            continue
+        place = f"{at * step:.1f} {HEIGHT * (1 - value / highest):.1f}"
+        path.append(f"L{place}" if drawing else f"M{place}h.1")
+        drawing = True
+    return "".join(path)
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """*paths*: what each phase took, upon those before it; *highest* in milliseconds is at the top."""
+
+    paths: dict[str, str]
+    highest: float
+
+
+def phases(checks: Sequence[Mapping[str, float | None]]) -> Stack | None:
+    """Columns of the milliseconds of each phase of a check, in their order; None where there are none."""
+    highest = max((sum(filter(None, one.values())) for one in checks), default=0.0)
+    if not highest:
+        return None
+    step = WIDTH / len(checks)
+    paths: dict[str, list[str]] = {}
+    for at, one in enumerate(checks):
+        top = float(HEIGHT)
+        for name, took in one.items():
+            height = HEIGHT * (took or 0) / highest
+            top -= height
+            if height:
+                paths.setdefault(name, []).append(
+                    f"M{at * step:.1f} {top:.1f}h{step * 0.8:.1f}v{height:.1f}h-{step * 0.8:.1f}z"
+                )
+    return Stack({name: "".join(each) for name, each in paths.items()}, highest)
+
+
+def columns(counts: Sequence[int]) -> str:
+    """A path of columns in a field of WIDTH by HEIGHT, the most of them as high as it is."""
+    most, step = max(counts, default=0) or 1, WIDTH / max(len(counts), 1)
+    return "".join(
+        f"M{at * step + 1:.1f} {HEIGHT}V{HEIGHT * (1 - count / most):.1f}h{max(step - 2, 1):.1f}V{HEIGHT}z"
+        for at, count in enumerate(counts)
+        if count
+    )

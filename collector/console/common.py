@@ -1,0 +1,87 @@
+"""What pages of the console use besides: assets, the stream of events, pages of a list."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from aiohttp import hdrs, web
+
+from collector.console.answers import back
+from collector.console.assets import ASSETS, VERSION
+from collector.console.site import SITE
+from collector.console.state import visitor, who
+from collector.events import api
+from collector.http.auth import CALLER, Caller
+from collector.http.deps import deps
+from collector.monitors.service.monitors import Means
+
+_FOREVER: Final = "public, max-age=31536000, immutable"
+PER_PAGE: Final = 50
+_MOST_PAGES: Final = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """Where in a list a page is, for `ui.pager`; *before* and *after* are the addresses beside it."""
+
+    number: int
+    last: int
+    before: str
+    after: str
+
+
+def asked(request: web.Request) -> int:
+    """The number of the page that is asked for, from 1; anything odd is the first."""
+    text = request.query.get("page", "1")
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 1
+    return min(max(number, 1), _MOST_PAGES)
+
+
+def at(request: web.Request, number: int, total: int, per_page: int = PER_PAGE) -> At:
+    """Page *number* of a list of *total* entries, with the query as it is."""
+    last = max(1, -(-total // per_page))
+
+    def beside(other: int) -> str:
+        return str(request.rel_url.update_query(page=other)) if 1 <= other <= last else ""
+
+    return At(number, last, beside(number - 1), beside(number + 1))
+
+
+async def section(request: web.Request) -> web.StreamResponse:
+    """To the first page of the section that the visitor may see."""
+    first = request.app[SITE].beside(visitor(request).permission, request.path)[0]
+    return back(request, first.path)
+
+
+def means(request: web.Request) -> Means:
+    """What the deeds of monitors need, by the visitor."""
+    at_hand = deps(request)
+    return Means(
+        at_hand.db,
+        at_hand.keyring,
+        at_hand.signals,
+        at_hand.min_interval,
+        who(request),
+        at_hand.nodes,
+        at_hand.plans[visitor(request).plan],
+    )
+
+
+async def asset(request: web.Request) -> web.StreamResponse:
+    """A stylesheet or a script; what is at such an address never changes."""
+    found = ASSETS.get(request.match_info["name"])
+    if found is None or request.match_info["version"] != VERSION:
+        return web.Response(status=404, text="There is nothing here")
+    headers = {hdrs.CACHE_CONTROL: _FOREVER, hdrs.VARY: hdrs.ACCEPT_ENCODING}
+    body = found.body
+    if "gzip" in request.headers.get(hdrs.ACCEPT_ENCODING, ""):
+        body, headers[hdrs.CONTENT_ENCODING] = found.packed, "gzip"
+    return web.Response(body=body, content_type=found.kind, charset="utf-8", headers=headers)
+
+
+async def stream(request: web.Request) -> web.StreamResponse:
+    """What happens, as GET /v1/events tells it, for as long as the session lasts."""
+    mine = visitor(request)
+    request[CALLER] = Caller(
+        mine.team_id, mine.user_id, mine.session_id, mine.name, mine.plan, mine.permission
+    )
+    return await api.stream(request)

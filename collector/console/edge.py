@@ -1,0 +1,220 @@
+"""What goes around each page of the console: who it is, what they may, whether their browser was tricked."""
+
+import asyncio
+import gzip
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from datetime import timedelta
+from functools import partial
+from typing import Final
+
+import asyncpg
+import structlog
+from aiohttp import hdrs, web
+
+from collector.accounts.service.console_sessions import Finder, Visitor
+from collector.accounts.service.sign_in import Door
+from collector.console import session
+from collector.console.answers import page, posted, sign_in_first, value
+from collector.console.site import SITE, Page, Site
+from collector.console.state import STATE, VISITOR, State, cookie, signed_out
+from collector.http import problems, ratelimit
+from collector.http.auth import NEEDS
+from collector.http.deps import DEPS, deps
+from collector.http.page_headers import NO_DEVICES, PERMISSIONS_POLICY
+from collector.http.problems import AWAY
+from collector.platform.access import permits
+from collector.platform.storage.db import asking
+from collector.status_pages.api.public import outdate, takes_gzip
+from shared.errors import (
+    BodyTooLarge,
+    Conflict,
+    Forbidden,
+    Invalid,
+    Limited,
+    NotFound,
+    TocsinError,
+    Unavailable,
+)
+from shared.loop import forever
+
+log = structlog.get_logger()
+
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; frame-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+# Smaller ones fit into one packet anyway. More zeal than the least takes twice the time for a tenth less.
+_WORTH_PACKING: Final = 1_000
+_ZEAL: Final = 1
+_TURN: Final = timedelta(seconds=1)
+_SAFE: Final = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
+_STATUS: Final[dict[type[TocsinError], tuple[int, str]]] = {
+    Invalid: (400, "That cannot be done"),
+    BodyTooLarge: (413, "That is too large"),
+    Forbidden: (403, "Not allowed"),
+    NotFound: (404, "Not found"),
+    Conflict: (409, "That is not possible now"),
+    Limited: (429, "Too many requests"),
+    Unavailable: (503, "Not right now"),
+}
+_TRICKED: Final = (
+    "This form is not from this session, or is too old. Go back, reload the page, and try again."
+)
+
+
+def register(app: web.Application, site: Site, pages: tuple[Page, ...]) -> None:
+    """Put the pages into *app*, after its other routes."""
+    app[SITE] = site
+    app[problems.NOWHERE] = nowhere
+    needs = app[NEEDS]
+    for one in pages:
+        handler = partial(_serve, one)
+        names = (one.method, hdrs.METH_HEAD) if one.method == hdrs.METH_GET else (one.method,)
+        for name in names:
+            app.router.add_route(name, one.path, handler)
+            needs[name, one.path] = None
+    app.cleanup_ctx.append(_running)
+
+
+async def _running(app: web.Application) -> AsyncIterator[None]:
+    """What the console keeps, for as long as *app* serves."""
+    state = app[STATE] = State(Finder(app[DEPS].db), Door(app[DEPS].db))
+    task = asyncio.create_task(forever("sign-in limits", state.door.turn, _TURN), name="sign-in limits")
+    yield
+    for one in (task, *state.mails):
+        one.cancel()
+        with suppress(asyncio.CancelledError):
+            await one
+    await state.door.close()
+    await state.finder.close()
+    if (provider := app[DEPS].openid) is not None:
+        await provider.close()
+
+
+async def _serve(one: Page, request: web.Request) -> web.StreamResponse:
+    """One page, or why not; whatever flies out of its view is told as a page too."""
+    try:
+        answer = await _guarded(one, request)
+    except TocsinError as error:
+        answer = _failed(request, error)
+    except (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError):
+        answer = _failed(request, Conflict("Somebody else changed the same thing at the same time"))
+    except web.HTTPException as error:
+        answer = _page_of(request, error.status, "That cannot be done", error.reason)
+    except AWAY as error:
+        if request.transport is None or request.transport.is_closing():  # nobody is there to be told
+            return web.Response()
+        log.warning("page failed for now", page=one.path, error=repr(error))
+        answer = _failed(request, Unavailable("This cannot be done right now; try again in a moment"))
+    except Exception:
+        # Never the path itself: the secrets of links stand in it.
+        log.exception("page failed", method=one.method, page=one.path)
+        answer = _page_of(request, 500, "Something went wrong", "It is logged under this request's id.")
+    if not answer.prepared:
+        _protect(answer)
+        _pack(request, answer)
+    return answer
+
+
+async def nowhere(request: web.Request, refusal: web.HTTPException) -> web.StreamResponse:
+    """A path that leads nowhere, within the visitor's own navigation if there is a session."""
+
+    async def view(request: web.Request) -> web.StreamResponse:
+        answer = _page_of(request, refusal.status, "Not found", "There is no page at this address.")
+        if hdrs.ALLOW in refusal.headers:
+            answer.headers[hdrs.ALLOW] = refusal.headers[hdrs.ALLOW]
+        return answer
+
+    return await _serve(Page(hdrs.METH_GET, "unknown", view, None), request)
+
+
+async def _guarded(one: Page, request: web.Request) -> web.StreamResponse:
+    visitor = await _visitor(request)
+    if visitor is not None:
+        request[VISITOR] = visitor
+        await ratelimit.of_token(request, visitor.team_id, visitor.session_id, visitor.plan)
+    if request.method not in _SAFE:
+        _demand_own_origin(request)
+    if one.needs is not None and visitor is None:
+        return _to_the_door(request)
+    if one.needs is not None and visitor is not None and not permits(visitor.permission, one.needs):
+        raise Forbidden(
+            f"Your role lets you do what is {visitor.permission.value}; this needs {one.needs.value}."
+        )
+    if request.method not in _SAFE and visitor is not None and not await _bears_token(request):
+        raise Forbidden(_TRICKED)
+    with asking(visitor.team_id if visitor is not None else None):
+        answer = await one.view(request)
+    if visitor is not None:
+        outdate(request, visitor.team_id)
+    return answer
+
+
+async def _visitor(request: web.Request) -> Visitor | None:
+    shown = cookie(request)
+    return await request.app[STATE].finder.find(shown, deps(request).now()) if shown else None
+
+
+def _to_the_door(request: web.Request) -> web.Response:
+    answer = sign_in_first(request)
+    if cookie(request):
+        signed_out(request, answer)
+    return answer
+
+
+def _demand_own_origin(request: web.Request) -> None:
+    """A browser says where a form came from: only our own pages may send one. Raises Forbidden."""
+    site = request.headers.get("Sec-Fetch-Site")
+    origin = request.headers.get(hdrs.ORIGIN)
+    own = session.same_origin(origin, request.host, deps(request).public_url)
+    if not own or site in ("cross-site", "same-site"):
+        raise Forbidden(_TRICKED)
+
+
+async def _bears_token(request: web.Request) -> bool:
+    shown = request.headers.get("X-CSRF") or value(await posted(request), "csrf")
+    return session.fits(cookie(request), shown)
+
+
+def _failed(request: web.Request, error: TocsinError) -> web.Response:
+    status, title = _STATUS.get(type(error), (500, "Something went wrong"))
+    if status == 500:
+        log.error("page failed", exc_info=error)
+        return _page_of(request, status, title, "It is logged under this request's id.")
+    text = str(error)
+    if isinstance(error, Invalid) and error.details:
+        text = "; ".join(f"{name} {fault}" for name, fault in error.details.items())
+    answer = _page_of(request, status, title, text)
+    if isinstance(error, Limited | Unavailable):
+        answer.headers[hdrs.RETRY_AFTER] = str(error.retry_after)
+    return answer
+
+
+def _page_of(request: web.Request, status: int, title: str, text: str) -> web.Response:
+    template = "failed.html.j2" if VISITOR in request else "failed_door.html.j2"
+    return page(request, template, status=status, title=title, text=text)
+
+
+def _protect(answer: web.StreamResponse) -> None:
+    headers = answer.headers
+    headers.setdefault("Content-Security-Policy", POLICY)
+    headers.setdefault(hdrs.CACHE_CONTROL, "no-store")
+    headers["X-Content-Type-Options"] = "nosniff"
+    headers.setdefault("X-Frame-Options", "DENY")
+    headers["Referrer-Policy"] = "same-origin"
+    headers["X-Robots-Tag"] = "noindex"
+    headers[PERMISSIONS_POLICY] = NO_DEVICES
+    headers["Cross-Origin-Opener-Policy"] = "same-origin"
+
+
+def _pack(request: web.Request, answer: web.StreamResponse) -> None:
+    """HTML in gzip for who takes it: a form's token is another one each time, so its size tells nothing."""
+    if not isinstance(answer, web.Response) or answer.content_type != "text/html":
+        return
+    answer.headers.add(hdrs.VARY, hdrs.ACCEPT_ENCODING)
+    body = answer.body
+    taken = takes_gzip(request.headers.get(hdrs.ACCEPT_ENCODING, ""))
+    if taken and isinstance(body, bytes) and len(body) >= _WORTH_PACKING:
+        answer.body = gzip.compress(body, _ZEAL, mtime=0)
+        answer.headers[hdrs.CONTENT_ENCODING] = "gzip"

@@ -1,0 +1,248 @@
+"""Forms made from the API's own models: a field for each member of a dataclass, with its bounds."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+import orjson
+from annotated_types import Ge, Gt, Interval, Le, MaxLen
+
+from collector.console.forms.fields import Control, Field, Form
+from collector.console.forms.texts import said
+from collector.console.forms.value_texts import Said
+from collector.platform.validation.model_fields import Member, Shape, defaults, members, shape
+from shared.kinds.fields import Secret
+
+_LONG: Final = 10_000
+
+
+def build(
+    cls: Any,
+    values: Mapping[str, Any] | None = None,
+    faults: Mapping[str, str] | None = None,
+    *,
+    prefix: str = "",
+    leave_out: Collection[str] = (),
+    options: Mapping[str, Collection[tuple[str, str]]] | None = None,
+) -> Form:
+    """The form of *cls*. *values* are as the API shows them (camelCase), *faults* as its ``details``.
+
+    *prefix* stands before every name, as ``config.``; the faults of an API's direct field have none.
+    *leave_out* names members that have no field; *options*: what a member may be, where the page knows it
+    (channels, monitors), by name, each with its label.
+    """
+    shown = {**defaults(cls), **(values or {})}
+    left = dict(faults or {})
+    fields = tuple(
+        _field(cls, member, shown.get(member.alias), left, prefix + member.alias, (options or {}))
+        for member in members(cls).values()
+        if member.alias not in leave_out
+    )
+    return Form(fields, left)
+
+
+def _field(
+    cls: Any,
+    member: Member,
+    value: Any,
+    left: dict[str, str],
+    name: str,
+    options: Mapping[str, Collection[tuple[str, str]]],
+) -> Field:
+    form, words = shape(member.hint), said(cls, member.alias)
+    given = options.get(member.alias)
+    if given is not None:
+        return _chosen(form, member, value, left, name, words, tuple(given))
+    record = form.record()
+    if record is not None:
+        return _group(record, member, value, left, name, words)
+    items = form.items()
+    if items is not None and (of_items := shape(items).record()) is not None:
+        return _rows(of_items, member, value, left, name, words)
+    typed = _control(form, words)
+    return Field(
+        name=name,
+        label=words.label,
+        control=typed,
+        help=words.help,
+        value=text(value, typed),
+        options=_options(form, member, words),
+        checked=_checked(value),
+        required=_is_required(form, member, typed),
+        **_bounds(form),
+        unit=words.unit,
+        fault=_fault(left, name),
+    )
+
+
+def _chosen(
+    form: Shape,
+    member: Member,
+    value: Any,
+    left: dict[str, str],
+    name: str,
+    words: Said,
+    given: tuple[tuple[str, str], ...],
+) -> Field:
+    many = form.items() is not None
+    blank = () if many or (member.required and value) else (("", words.none or "Choose…"),)
+    return Field(
+        name=name,
+        label=words.label,
+        control="checks" if many else "choice",
+        help=words.help,
+        value="" if value is None or many else str(value),
+        options=(*blank, *given),
+        checked=_checked(value),
+        required=member.required and not many,
+        fault=_fault(left, name),
+    )
+
+
+def _group(record: Any, member: Member, value: Any, left: dict[str, str], name: str, words: Said) -> Field:
+    below = value if isinstance(value, Mapping) else {}
+    blank = {} if value is not None or shape(member.hint).nullable else defaults(record)
+    fields = tuple(
+        _field(record, one, {**blank, **below}.get(one.alias), left, f"{name}.{one.alias}", {})
+        for one in members(record).values()
+    )
+    if shape(member.hint).nullable:
+        # What may be left out as a whole demands nothing of a browser.
+        fields = tuple(replace(one, required=False) for one in fields)
+    return Field(
+        name=name,
+        label=words.label,
+        control="group",
+        help=words.help,
+        fields=fields,
+        fault=left.pop(name, left.pop(bare(name), "")),
+    )
+
+
+def _rows(record: Any, member: Member, value: Any, left: dict[str, str], name: str, words: Said) -> Field:
+    del member
+    given = value if isinstance(value, list) else []
+
+    def row(at: int | str, shown: Mapping[str, Any]) -> tuple[Field, ...]:
+        return tuple(
+            _field(record, one, shown.get(one.alias), left, f"{name}[{at}].{one.alias}", {})
+            for one in members(record).values()
+        )
+
+    rows = tuple(row(at, shown) for at, shown in enumerate(given))
+    return Field(
+        name=name,
+        label=words.label,
+        control="rows",
+        help=words.help,
+        rows=rows,
+        blank=row("#", {}),
+        fault=_fault(left, name),
+    )
+
+
+def _is_required(form: Shape, member: Member, typed: Control) -> bool:
+    """A choice among words always has one, so that it is not called optional."""
+    return typed not in ("switch", "checks") and (
+        member.required or (typed == "choice" and not form.nullable)
+    )
+
+
+def control(cls: Any, member: Member) -> Control:
+    """How a member of *cls* is typed in."""
+    return _control(shape(member.hint), said(cls, member.alias))
+
+
+def _control(form: Shape, words: Said) -> Control:
+    """How a value of that shape is typed in."""
+    if words.control is not None:
+        return words.control
+    plain: tuple[tuple[bool, Control], ...] = (
+        (bool in form.options, "switch"),
+        (_lists_words(form), "checks"),
+        (form.values() is not None, "pairs"),
+        (form.items() is not None and len(form.options) == 1, "lines"),
+        (bool(form.words()) and len(form.options) == 1, "choice"),
+        (set(form.options) <= {int, float}, "number"),
+        (form.mark(Secret) is not None and not _is_long(form), "secret"),
+        (_is_long(form), "area"),
+        (str in form.options or bool(form.words()), "text"),
+    )
+    return next((one for fits, one in plain if fits), "json")
+
+
+def _lists_words(form: Shape) -> bool:
+    items = form.items()
+    return items is not None and len(form.options) == 1 and bool(shape(items).words())
+
+
+def _is_long(form: Shape) -> bool:
+    longest = form.mark(MaxLen)
+    return longest is not None and longest.max_length >= _LONG and str in form.options
+
+
+def _options(form: Shape, member: Member, words: Said) -> tuple[tuple[str, str], ...]:
+    items = form.items()
+    known = form.words() or (shape(items).words() if items is not None else ())
+    found = tuple((str(word), words.words.get(str(word), str(word))) for word in known)
+    if not form.words() or not (form.nullable or member.required):
+        return found
+    return (("", words.none or ("Choose…" if member.required else "Not set")), *found)
+
+
+def _bounds(form: Shape) -> dict[str, Any]:
+    """What a browser can hold a value to; the server says the rest."""
+    interval = form.mark(Interval)
+    low = [
+        interval.ge if interval else None,
+        getattr(form.mark(Ge), "ge", None),
+        getattr(form.mark(Gt), "gt", None),
+    ]
+    high = [interval.le if interval else None, getattr(form.mark(Le), "le", None)]
+    longest = form.mark(MaxLen)
+    return {
+        "least": next((str(one) for one in low if one is not None), None),
+        "most": next((str(one) for one in high if one is not None), None),
+        "longest": longest.max_length if longest and str in form.options else None,
+    }
+
+
+def _fault(left: dict[str, str], name: str) -> str:
+    """The fault of a field, or of what stands in it (``locations[1]``), taken from those that are left."""
+    for mine in (name, bare(name)):
+        if mine in left:
+            return left.pop(mine)
+        below = [key for key in left if key.startswith((f"{mine}[", f"{mine}."))]
+        if below:
+            return "; ".join(f"{key.removeprefix(mine)} {left.pop(key)}" for key in below)
+    return ""
+
+
+def bare(name: str) -> str:
+    """``config.auth.type`` -> ``auth.type``: as ``details`` name it."""
+    return name.removeprefix("config.")
+
+
+def text(value: Any, typed: Control) -> str:
+    """*value* as it stands in a field."""
+    if value is None or typed in ("switch", "checks"):
+        return ""
+    if typed == "lines" and isinstance(value, list | tuple):
+        return "\n".join(map(str, value))
+    if typed == "pairs" and isinstance(value, Mapping) and not any(map(_is_list, value.values())):
+        return "\n".join(f"{key}: {item}" for key, item in value.items())
+    if typed == "json" or (typed == "pairs" and not isinstance(value, str)):
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple)
+
+
+def _checked(value: Any) -> frozenset[str]:
+    if isinstance(value, bool):
+        return frozenset({"on"}) if value else frozenset()
+    return frozenset(map(str, value)) if isinstance(value, list | tuple) else frozenset()

@@ -1,0 +1,21 @@
+"""How the text of a field is written down."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from collector.console.forms.fields import Control
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """*none*: what an empty choice means; *words*: what the choices are called, where not by their names.
+
+    *control*: instead of the one that goes by the type.
+    """
+
+    label: str
+    help: str = ""
+    unit: str = ""
+    none: str = ""
+    words: Mapping[str, str] = field(default_factory=dict)
+    control: Control | None = None

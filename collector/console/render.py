@@ -1,0 +1,175 @@
+"""Draws the console's pages: whole, or one part of a page that is on somebody's screen already."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from collector.accounts.service.console_sessions import Visitor
+from collector.console import assets
+from collector.console.icons import ICONS
+from shared import __version__, ids
+from shared.clock import iso
+
+# As `iso` writes them.
+_MOMENT: Final = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
+_BROWSERS: Final = (
+    ("Edg/", "Edge"),
+    ("OPR/", "Opera"),
+    ("Firefox/", "Firefox"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+    ("curl/", "curl"),
+)
+_SYSTEMS: Final = (
+    ("Android", "Android"),
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Mac OS X", "macOS"),
+    ("Windows", "Windows"),
+    ("Linux", "Linux"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """An entry of a navigation; *key* follows ``g`` on the keyboard; *root*: where all of its pages are."""
+
+    label: str
+    path: str
+    icon: str = ""
+    key: str = ""
+    root: str = ""
+    current: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Flash:
+    """Something that is said once, at the top of the next page; *tone*: ``good`` or ``bad``."""
+
+    tone: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """What is around a page, and who looks at it.
+
+    *sections* are the main navigation, *beside* that of the section; *may* tells by method and path whether
+    the visitor may use a page; *theme*: ``light``, ``dark`` or ``""`` for what the device says.
+    """
+
+    path: str
+    visitor: Visitor | None
+    sections: tuple[Link, ...]
+    beside: tuple[Link, ...]
+    may: Callable[[str, str], bool]
+    csrf: str
+    theme: str
+    said: tuple[Flash, ...]
+
+
+def render(name: str, frame: Frame, values: Mapping[str, Any], part: str | None = None) -> str:
+    """The template *name*, or its block *part* alone. Raises KeyError for a part that it does not have."""
+    template = _ENV.get_template(name)
+    known = {"frame": frame, **values}
+    if part is None:
+        return template.render(known)
+    return "".join(template.blocks[part](template.new_context(known)))
+
+
+def has_part(name: str, part: str) -> bool:
+    """Does the template have a block of that name?"""
+    return part in _ENV.get_template(name).blocks
+
+
+def when(moment: datetime | None, empty: str = "never") -> Markup:
+    """A moment, in the viewer's zone once a script has seen it, in UTC on hover and until then."""
+    return _time(moment, "data-time", empty)
+
+
+def ago(moment: datetime | None, empty: str = "never") -> Markup:
+    """The same as how long ago, or how far ahead, it is."""
+    return _time(moment, "data-ago", empty)
+
+
+def dated(text: str) -> Markup:
+    """Prose of ours with the moments in it as `when` shows them."""
+    parts, ends = [], 0
+    for found in _MOMENT.finditer(text):
+        parts += [escape(text[ends : found.start()]), when(datetime.fromisoformat(found[0]))]
+        ends = found.end()
+    return Markup().join([*parts, escape(text[ends:])])
+
+
+def _time(moment: datetime | None, mark: str, empty: str) -> Markup:
+    if moment is None:
+        return Markup('<span class="soft">{}</span>').format(empty)
+    shown = moment.astimezone(UTC)
+    return Markup('<time datetime="{}" title="{}" {}>{}</time>').format(
+        iso(moment), shown.strftime("%Y-%m-%d %H:%M:%S UTC"), mark, shown.strftime("%d %b %Y, %H:%M UTC")
+    )
+
+
+def span(length: timedelta | float) -> str:
+    """``45 s``, ``5 min``, ``3 h``, ``2 d``: the largest unit that fits."""
+    seconds = length.total_seconds() if isinstance(length, timedelta) else float(length)
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.3g} s"
+
+
+def size(count: float) -> str:
+    """``1.4 GB``: powers of 1,000."""
+    for power, unit in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if count >= power:
+            return f"{count / power:.3g} {unit}"
+    return f"{count:.0f} B"
+
+
+def device(agent: str) -> str:
+    """``Firefox on Linux`` of what a browser says of itself; its beginning when it is none that we know."""
+    name = next((name for mark, name in _BROWSERS if mark in agent), "")
+    system = next((name for mark, name in _SYSTEMS if mark in agent), "")
+    if name and system:
+        return f"{name} on {system}"
+    return name or agent[:60] or "unknown"
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """``1 user``, ``2,000 users``."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def icon(name: str) -> Markup:
+    """A drawing for the eye alone: the words beside it say what it means."""
+    return Markup(  # noqa: S704 - the drawings are this package's own
+        '<svg class="icon" viewBox="0 0 16 16" aria-hidden="true" focusable="false">' + ICONS[name] + "</svg>"
+    )
+
+
+_ENV: Final = Environment(
+    loader=PackageLoader("collector.console"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_ENV.filters |= {
+    "when": when,
+    "ago": ago,
+    "dated": dated,
+    "span": span,
+    "size": size,
+    "plural": plural,
+    "iso": iso,
+    "device": device,
+}
+_ENV.globals |= {"asset": assets.url, "icon": icon, "show_id": ids.show, "version": __version__}
+# Parts are drawn without what a template imports at its top: so the macros are there for every one.
+_ENV.globals["ui"] = _ENV.get_template("ui.html.j2").module

@@ -1,0 +1,73 @@
+"""What a page of the console is, and what all of them together tell each: navigation and permissions."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from aiohttp import web
+
+from collector.console.render import Link
+from collector.http.auth import Handler
+from collector.platform.access import Permission, permits
+
+_ID: Final = re.compile(r"(?<=/)([a-z]+_[0-9a-z]{26}|\{\w+\})(?=/|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """*needs* is what the visitor must be permitted; None: for anybody, signed in or not."""
+
+    method: str
+    path: str
+    view: Handler
+    needs: Permission | None
+
+
+class Site:
+    """*sections* are the main navigation; *beside* the navigation of a section, by the path of that."""
+
+    __slots__ = ("_beside", "_needs", "_sections")
+
+    def __init__(
+        self, pages: Iterable[Page], sections: tuple[Link, ...], beside: Mapping[str, tuple[Link, ...]]
+    ) -> None:
+        self._needs = {(page.method, _pattern(page.path)): page.needs for page in pages}
+        self._sections = sections
+        self._beside = beside
+
+    def may(self, held: Permission | None, method: str, path: str) -> bool:
+        """May somebody with *held* (None: nobody) use the page? False for one that there is not."""
+        key = (method, _pattern(path.partition("?")[0]))
+        if key not in self._needs:
+            return False
+        needed = self._needs[key]
+        return needed is None or (held is not None and permits(held, needed))
+
+    def sections(self, held: Permission | None, path: str) -> tuple[Link, ...]:
+        """The main navigation as somebody with *held* sees it on *path*."""
+        return self._seen(self._sections, held, path)
+
+    def beside(self, held: Permission | None, path: str) -> tuple[Link, ...]:
+        """The navigation of the section that *path* is in."""
+        found = (links for start, links in self._beside.items() if _within(path, start))
+        return self._seen(next(found, ()), held, path)
+
+    def _seen(self, links: tuple[Link, ...], held: Permission | None, path: str) -> tuple[Link, ...]:
+        return tuple(
+            replace(link, current=_within(path, link.root or link.path))
+            for link in links
+            if self.may(held, "GET", link.path)
+        )
+
+
+SITE: web.AppKey[Site] = web.AppKey("site", Site)
+
+
+def _pattern(path: str) -> str:
+    """The path with ``{id}`` for each id, be it one or a place for one."""
+    return _ID.sub("{id}", path)
+
+
+def _within(path: str, start: str) -> bool:
+    return path == start or (start != "/" and path.startswith(start + "/"))

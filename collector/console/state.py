@@ -1,0 +1,100 @@
+"""What the console keeps between requests, and what its handlers find on a request."""
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Final
+
+from aiohttp import hdrs, web
+
+from collector.accounts.service.console_sessions import Browser, Finder, Visitor, actor
+from collector.accounts.service.sign_in import Door
+from collector.console import session
+from collector.http.auth import REQUEST_ID, address, is_secure
+from collector.platform.access import Actor
+
+_PLAIN: Final = "tocsin_session"
+_MARK: Final = "tocsin_browser"
+_LONGEST_MARK: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Of one application; *mails* are under way."""
+
+    finder: Finder
+    door: Door
+    mails: set["asyncio.Task[None]"] = field(default_factory=set)
+
+
+STATE: web.AppKey[State] = web.AppKey("console", State)
+VISITOR: web.RequestKey[Visitor] = web.RequestKey("visitor", Visitor)
+
+
+def visitor(request: web.Request) -> Visitor:
+    """Who is signed in."""
+    return request[VISITOR]
+
+
+def who(request: web.Request) -> Actor:
+    """The visitor as whoever changes something is noted."""
+    return actor(request[VISITOR], browser(request))
+
+
+def browser(request: web.Request) -> Browser:
+    """Where the request comes from."""
+    agent = request.headers.get(hdrs.USER_AGENT, "").replace("\0", "")
+    printable = "".join(letter for letter in agent if letter.isprintable())
+    return Browser(address(request), printable, request.get(REQUEST_ID))
+
+
+def cookie_name(request: web.Request) -> str:
+    """With the prefix by which browsers bind a cookie to this very host, where they can."""
+    return f"__Host-{_PLAIN}" if is_secure(request) else _PLAIN
+
+
+def cookie(request: web.Request) -> str:
+    """The session's cookie, or nothing."""
+    return request.cookies.get(cookie_name(request), "")
+
+
+def signed_in(request: web.Request, answer: web.StreamResponse, value: str, seconds: int) -> None:
+    """Give the browser the cookie of a session."""
+    answer.set_cookie(
+        cookie_name(request),
+        value,
+        path="/",
+        max_age=seconds,
+        httponly=True,
+        samesite="Lax",
+        secure=is_secure(request),
+    )
+
+
+def known_by(request: web.Request) -> str:
+    """The mark of a browser that signed in to some account before, or nothing."""
+    return request.cookies.get(_mark_name(request), "")[:_LONGEST_MARK]
+
+
+def make_known(request: web.Request, answer: web.StreamResponse, mark: str) -> None:
+    """Let the browser show that it signed in; a mark that is empty changes nothing."""
+    if mark:
+        answer.set_cookie(
+            _mark_name(request),
+            mark,
+            path="/",
+            max_age=int(session.KNOWN_FOR.total_seconds()),
+            httponly=True,
+            samesite="Lax",
+            secure=is_secure(request),
+        )
+
+
+def _mark_name(request: web.Request) -> str:
+    return f"__Host-{_MARK}" if is_secure(request) else _MARK
+
+
+def signed_out(request: web.Request, answer: web.StreamResponse) -> None:
+    """Take the cookie back."""
+    answer.del_cookie(
+        cookie_name(request), path="/", httponly=True, samesite="Lax", secure=is_secure(request)
+    )

@@ -1,0 +1,1 @@
+"""Configuration as code: `tocsin apply` and `tocsin export`."""

@@ -1,0 +1,24 @@
+"""Configuration as code: what files declare is made so in one request, and what a team has is said so."""
+
+from aiohttp import web
+
+from collector.declarative.service import apply
+from collector.declarative.service import export as declared_export
+from collector.declarative.service.shape import Ground
+from collector.http.auth import actor
+from collector.http.deps import deps, own
+from collector.http.request_data import body, ok, warned
+from collector.monitors.api.monitors import means
+
+
+async def carry_out(request: web.Request) -> web.Response:
+    """All of it or nothing; with ``plan`` nothing, and what would change."""
+    asked, at_hand = await body(request), deps(request)
+    outcome = await apply.apply(means(request), actor(request), asked, at_hand.now, own=own(request))
+    return ok(warned(apply.told(outcome, plan=asked.get("plan", False)), outcome.warnings))
+
+
+async def export(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    ground = Ground(means(request), actor(request), own(request), at_hand.now())
+    return ok(await declared_export.export(ground))

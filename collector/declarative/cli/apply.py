@@ -1,0 +1,130 @@
+"""``tocsin apply``: makes what a team has what files declare, or says what would change."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import orjson
+
+from collector.declarative.cli import connection
+from collector.declarative.cli.files import Declared, placed, read, sources
+from collector.declarative.service.items import USUAL_SET, is_set_name
+from collector.platform.interruptible import run
+from shared.command import begin_with
+from shared.errors import Invalid
+from shared.settings import DeclaredSettings, variables
+
+_BAD: Final = 2
+_WOULD_CHANGE: Final = 3
+_SIGNS: Final = {"create": "+", "update": "~", "delete": "-"}
+_PAST: Final = {"create": "created", "update": "changed", "delete": "deleted"}
+_LONGEST: Final = 200
+_USAGE: Final = (
+    "tocsin apply -f FILE [-f FILE ...] [--plan [--exit-code]] [--prune] [--set NAME] [--take-over] [--json] "
+    "[--team TEAM]"
+)
+
+
+def main(argv: list[str]) -> int:
+    """0 when it is done or there is nothing to do, 2 for files that cannot be used."""
+    own, settings = begin_with(_parser(), DeclaredSettings, argv, _faults)
+    unread: list[str] = []
+    declared = read(sources(own.file, unread), variables())
+    found = [*unread, *declared.faults, *_sets(declared, own.set), *declared.unset]
+    if found and not declared.sections:
+        return _refused(found)
+    body = {
+        **declared.sections,
+        "set": own.set or next(iter(declared.sets), USUAL_SET),
+        "plan": own.plan or bool(found),
+        "prune": own.prune,
+        "takeOver": own.take_over,
+    }
+    try:
+        answer = run(connection.apply(settings, own.team, body))
+    except Invalid as error:
+        return _refused([*found, *placed(declared, error.details)])
+    if found:
+        return _refused(found)
+    sys.stdout.write(_json(answer) if own.json else "".join(f"{line}\n" for line in _lines(answer)))
+    return _WOULD_CHANGE if own.plan and own.exit_code and answer["changes"] else 0
+
+
+def _faults(values: Mapping[str, Any]) -> list[str]:
+    found = list(connection.faults(values))
+    if values.get("exit_code") and not values.get("plan"):
+        found.append("--exit-code: is only for --plan")
+    if values.get("set") is not None and not is_set_name(values["set"]):
+        found.append("--set: must be a name of letters, digits and . _ / -")
+    return found
+
+
+def _sets(declared: Declared, own: str | None) -> list[str]:
+    """All files are of one set."""
+    names = sorted({*declared.sets, *([own] if own else [])})
+    return [f"the files are of several sets: {', '.join(names)}"] if len(names) > 1 else []
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="tocsin apply", usage=_USAGE, allow_abbrev=False)
+    parser.add_argument(
+        "-f",
+        "--file",
+        action="append",
+        required=True,
+        help="YAML or JSON, a folder of it, or -; may be repeated",
+    )
+    parser.add_argument("--plan", action="store_true", help="change nothing, say what would change")
+    parser.add_argument("--prune", action="store_true", help="delete what files made and declare no more")
+    parser.add_argument("--set", metavar="NAME", help=f"what these files are together ({USUAL_SET})")
+    parser.add_argument("--take-over", action="store_true", help="also what another set of files keeps")
+    parser.add_argument("--exit-code", action="store_true", help="with --plan: 3 if something would change")
+    parser.add_argument("--json", action="store_true", help="say it as JSON")
+    parser.add_argument("--team", help="a team's id or name; the first team without it")
+    return parser
+
+
+def _refused(faults: list[str]) -> int:
+    told = "\n  ".join(dict.fromkeys(faults))
+    sys.stderr.write(f"tocsin: files that cannot be used, and nothing was changed:\n  {told}\n")
+    return _BAD
+
+
+def _lines(answer: Mapping[str, Any]) -> Iterator[str]:
+    """For people: each change, then how many there are."""
+    for change in answer["changes"]:
+        yield f"{_SIGNS[change['action']]} {change['resource']} {change['key']}"
+        for one in change["fields"]:
+            yield f"    {one['name']}: {_short(one['old'])} -> {_short(one['new'])}"
+    for one in answer["takenOver"]:
+        yield f"= {one['resource']} {one['key']}: taken over, {_will(answer)} managed by these files"
+    for one in answer["left"]:
+        yield f"? {one['resource']} {one['key']}: not declared any more; --prune deletes it"
+    for text in answer.get("warnings", ()):
+        yield f"! {text}"
+    yield _sum(answer)
+
+
+def _sum(answer: Mapping[str, Any]) -> str:
+    counts = {action: sum(one["action"] == action for one in answer["changes"]) for action in _SIGNS}
+    told = [
+        f"{count} to {action}" if answer["plan"] else f"{count} {_PAST[action]}"
+        for action, count in counts.items()
+        if count
+    ]
+    return ", ".join([*(told or ["nothing to do"]), f"{answer['unchanged']} unchanged"])
+
+
+def _will(answer: Mapping[str, Any]) -> str:
+    return "would be" if answer["plan"] else "now"
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def _json(answer: Mapping[str, Any]) -> str:
+    return orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode() + "\n"

@@ -1,0 +1,115 @@
+"""The way of ``tocsin apply`` and ``tocsin export``: by the API of a service, or straight to its database."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final
+
+import aiohttp
+import orjson
+
+from collector.accounts.service import team
+from collector.declarative.service import apply as declared
+from collector.declarative.service import export as declared_export
+from collector.declarative.service.shape import Ground
+from collector.monitors.service.monitors import Means
+from collector.platform.access import operator
+from collector.platform.bucket import plans
+from collector.platform.operator import ground, operators
+from collector.platform.signals import Signals
+from collector.status_pages.service.domains import Own
+from shared import rpc_urls, trust
+from shared.clock import utc_now
+from shared.errors import Conflict, Invalid, Unavailable
+from shared.settings import DeclaredSettings
+
+# Longer than the service takes before it gives up.
+_TIMEOUT: Final = aiohttp.ClientTimeout(total=300, connect=10)
+_TRIES: Final = 5
+_LONGEST_WAIT_S: Final = 30
+_PASSING: Final = {429, 503}
+
+
+async def apply(settings: DeclaredSettings, team_name: str | None, body: Mapping[str, Any]) -> dict[str, Any]:
+    """What changed, or would, as the API tells it. Raises Invalid and other errors of the API."""
+    if settings.url is not None:
+        return await _called(settings, "POST", "/v1/apply", body)
+    async with ground(operators(settings)) as here:
+        means, where = await _means(here.db, here.keyring, settings, team_name)
+        outcome = await declared.apply(means, where.who, body, utc_now, own=where.own)
+        await means.signals.turn()
+    answer = declared.told(outcome, plan=body.get("plan", False))
+    return answer | ({"warnings": outcome.warnings} if outcome.warnings else {})
+
+
+async def export(settings: DeclaredSettings, team_name: str | None) -> dict[str, Any]:
+    """What the team has, by section."""
+    if settings.url is not None:
+        return await _called(settings, "GET", "/v1/export", None)
+    async with ground(operators(settings)) as here:
+        _, where = await _means(here.db, here.keyring, settings, team_name)
+        return await declared_export.export(where)
+
+
+def faults(values: Mapping[str, Any]) -> list[str]:
+    """What is wrong with settings beside each other."""
+    if values.get("url") and not values.get("token", "unreadable"):
+        return ["TOCSIN_TOKEN: is required with TOCSIN_URL"]
+    return []
+
+
+async def _means(db: Any, keyring: Any, settings: DeclaredSettings, name: str | None) -> tuple[Means, Ground]:
+    async with db.connection() as tx:
+        found = await team.named(tx, name)
+    who = operator(found.team_id)
+    nodes = rpc_urls.parse(settings.rpc_urls) if settings.rpc_urls else {}
+    allowed = plans(None, None, monitors=settings.max_monitors, channels=settings.max_channels)
+    means = Means(db, keyring, Signals(db), settings.min_interval, who, nodes, allowed[found.plan])
+    return means, Ground(means, who, Own(settings.public_url, settings.hosts or ()), utc_now())
+
+
+async def _called(
+    settings: DeclaredSettings, method: str, path: str, body: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """The answer to one request, sent again while the service is busy."""
+    assert settings.url is not None  # noqa: S101 - it is what brought us here
+    url = settings.url.removesuffix("/v1") + path
+    data = None if body is None else orjson.dumps(body)
+    headers = {"Authorization": f"Bearer {settings.token}", "Content-Type": "application/json"}
+    connector = aiohttp.TCPConnector(ssl=trust.of_the_system())
+    async with aiohttp.ClientSession(connector=connector, timeout=_TIMEOUT, headers=headers) as session:
+        for left in reversed(range(_TRIES)):
+            status, answer = await _answer(session, method, url, data)
+            if status not in _PASSING or not left:
+                return _read(status, answer, len(data or b""))
+            await asyncio.sleep(min(int(answer.get("retryAfter", 1)), _LONGEST_WAIT_S))
+    raise AssertionError("the last try returns or raises")
+
+
+async def _answer(
+    session: aiohttp.ClientSession, method: str, url: str, data: bytes | None
+) -> tuple[int, dict[str, Any]]:
+    try:
+        async with session.request(method, url, data=data, allow_redirects=False) as response:
+            content = await response.read()
+            answer = orjson.loads(content) if content else {}
+            return response.status, answer if isinstance(answer, dict) else {}
+    except (aiohttp.ClientError, TimeoutError, OSError) as error:
+        raise Unavailable(f"{url} cannot be reached: {error or 'it does not answer'}") from None
+    except orjson.JSONDecodeError:
+        raise Unavailable(f"{url} answers something that is not Tocsin's") from None
+
+
+def _read(status: int, answer: dict[str, Any], size: int) -> dict[str, Any]:
+    """Raises Invalid, Conflict, Unavailable."""
+    if status == 200:
+        return answer
+    said = str(answer.get("message") or f"the service answered {status}")
+    if status == 400 and isinstance(answer.get("details"), dict):
+        raise Invalid(answer["details"], said)
+    if status == 413:
+        raise Conflict(
+            f"the files are {size} bytes as one request: {said}; without --url there is no such bound"
+        )
+    if status in _PASSING:
+        raise Unavailable(said)
+    raise Conflict(said)

@@ -1,0 +1,32 @@
+"""``tocsin export``: what a team has, as a file for ``tocsin apply``, without its secrets."""
+
+import argparse
+import sys
+
+import orjson
+
+from collector.declarative.cli import connection
+from collector.declarative.cli.text import text
+from collector.platform.interruptible import run
+from shared.command import begin_with
+from shared.settings import DeclaredSettings
+
+
+def main(argv: list[str]) -> int:
+    """Print it, in the same order each time."""
+    own, settings = begin_with(_parser(), DeclaredSettings, argv, connection.faults)
+    sections = run(connection.export(settings, own.team))
+    if own.json:
+        sys.stdout.write(orjson.dumps(sections, option=orjson.OPT_INDENT_2).decode() + "\n")
+    else:
+        sys.stdout.write(text(sections))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="tocsin export", usage="tocsin export [--json] [--team TEAM]", allow_abbrev=False
+    )
+    parser.add_argument("--json", action="store_true", help="as JSON, which tocsin apply reads, too")
+    parser.add_argument("--team", help="a team's id or name; the first team without it")
+    return parser

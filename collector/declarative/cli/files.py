@@ -1,0 +1,248 @@
+"""The files of ``tocsin apply``: read whole, variables filled in, every fault told with its file and line."""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from collector.declarative.cli.yaml import Node, parse
+from collector.declarative.service.items import KEPT, SET, is_set_name
+from collector.declarative.service.kinds import SECTIONS
+from shared import arguments
+
+_LARGEST: Final = 16 << 20
+_ENDINGS: Final = {".yaml", ".yml", ".json"}
+_FLAGS: Final = {"plan", "prune", "takeOver"}
+_VARIABLE: Final = re.compile(
+    r"\$\$\{|\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?P<kept>\?)?\}|\$\{file:(?P<file>[^}]+)\}|\$\{"
+)
+_AT: Final = re.compile(r"(\w+)(?:\[(\d+)\])?(?:\.(.*))?")
+_STEP: Final = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
+# As a fault of a variable that is not set comes back.
+_UNSET: Final = "the variable ${"
+_SWITCHES: Final = {"yes", "no", "on", "off"}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """*name* as it is told; *folder*: what paths in it start from."""
+
+    name: str
+    folder: Path
+    content: bytes
+
+
+@dataclass(slots=True)
+class Declared:
+    """*sections* as the service takes them, *nodes* where each entry stands, *faults* as lines to print.
+
+    *unset*: likewise, of variables; all else can be looked at without them. *sets*: the names that they give
+    their set.
+    """
+
+    sections: dict[str, list[Any]] = field(default_factory=dict)
+    nodes: dict[str, list[tuple[str, Node]]] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+    unset: list[str] = field(default_factory=list)
+    sets: set[str] = field(default_factory=set)
+
+
+def sources(paths: Sequence[str], faults: list[str]) -> Iterator[Source]:
+    """The files, those of a folder by their names; ``-`` is what comes in."""
+    for path in paths:
+        if path == "-":
+            yield Source("stdin", Path(), sys.stdin.buffer.read(_LARGEST + 1))
+        else:
+            yield from filter(None, (_source(file, faults) for file in _files(Path(path), faults)))
+
+
+def _source(file: Path, faults: list[str]) -> Source | None:
+    try:
+        with file.open("rb") as stream:
+            return Source(str(file), file.parent, stream.read(_LARGEST + 1))
+    except OSError as error:
+        faults.append(f"{file}: cannot be read: {error.strerror or error}")
+        return None
+
+
+def read(found: Iterable[Source], variables: Mapping[str, str]) -> Declared:
+    """All of them as one."""
+    declared = Declared()
+    for source in found:
+        _add(declared, source, variables)
+    return declared
+
+
+def placed(declared: Declared, details: Mapping[str, str]) -> list[str]:
+    """Faults that the service found, each with its file and line; those of `unset` aside."""
+    found = [_placed(declared, at, text) for at, text in details.items() if not text.startswith(_UNSET)]
+    return [told for _, _, told in sorted(found)]
+
+
+def _placed(declared: Declared, at: str, text: str) -> tuple[str, int, str]:
+    parts = _AT.fullmatch(at)
+    listed = declared.nodes.get(parts[1], []) if parts else []
+    if parts is None or not listed:
+        return "", 0, f"{at}: {text}"
+    if parts[2] is None or int(parts[2]) >= len(listed):
+        name, node = listed[0]
+        return name, node.line, f"{name}:{node.line}: {at}: {text}"
+    name, item = listed[int(parts[2])]
+    path = parts[3] or ""
+    node = _deepest(item, [step or key for step, key in _STEP.findall(path)])
+    noun, called = SECTIONS[parts[1]].noun, _called(item)
+    about = f"{noun} {called}: {path}" if called else f"{noun}: {path}"
+    return name, node.line, f"{name}:{node.line}: {about.removesuffix(': ')}: {text}{_hint(node, text)}"
+
+
+def _called(item: Node) -> str:
+    fields = item.value if isinstance(item.value, dict) else {}
+    said = fields.get("key") or fields.get("name")
+    return str(said.value) if said is not None and isinstance(said.value, str) else ""
+
+
+def _deepest(node: Node, steps: Sequence[str]) -> Node:
+    """Where *steps* lead, or as far as they do; fields of a configuration are told without it."""
+    for at, step in enumerate(steps):
+        below = _below(node, step) or (_below(_below(node, "config"), step) if at == 0 else None)
+        if below is None:
+            break
+        node = below
+    return node
+
+
+def _below(node: Node | None, step: str) -> Node | None:
+    value = node.value if node else None
+    if isinstance(value, dict):
+        return value.get(step)
+    if isinstance(value, list) and step.isdigit() and int(step) < len(value):
+        return value[int(step)]
+    return None
+
+
+def _hint(node: Node, text: str) -> str:
+    """How YAML reads what is written, where that may surprise."""
+    if text.startswith("must be a string") and node.written and not isinstance(node.value, str):
+        return f" ({node.written} is none in YAML: put it in quotes)"
+    if text.startswith("must be true or false") and node.written.lower() in _SWITCHES:
+        return f" ({node.written} is a text in YAML)"
+    return ""
+
+
+def _files(path: Path, faults: list[str]) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    found = sorted(file for file in path.iterdir() if file.suffix in _ENDINGS and file.is_file())
+    if not found:
+        faults.append(f"{path}: has no file that ends in {', '.join(sorted(_ENDINGS))}")
+    return found
+
+
+def _add(declared: Declared, source: Source, variables: Mapping[str, str]) -> None:
+    if len(source.content) > _LARGEST:
+        declared.faults.append(f"{source.name}: must be {_LARGEST >> 20} MiB at most")
+        return
+    try:
+        text = source.content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        declared.faults.append(f"{source.name}: must be UTF-8")
+        return
+    documents, faults = parse(text)
+    declared.faults += [f"{source.name}:{line}: {said}" for line, said in faults]
+    filler = _Filler(source, variables, declared.unset)
+    for root in documents:
+        if isinstance(root.value, dict):
+            _add_sections(declared, source, root.value, filler)
+        else:
+            declared.faults.append(f"{source.name}:{root.line}: must be an object of {', '.join(SECTIONS)}")
+
+
+def _add_sections(declared: Declared, source: Source, root: Mapping[str, Node], filler: "_Filler") -> None:
+    """What begins with ``x-`` is for anchors."""
+    for name, node in root.items():
+        if name.startswith("x-"):
+            continue
+        at = f"{source.name}:{_named_at(source, name, node)}"
+        if name in _FLAGS:
+            flag = {"takeOver": "take-over"}.get(name, name)
+            declared.faults.append(f"{at}: {name} is said on the command line: --{flag}")
+        elif name == SET:
+            _add_set(declared, at, node)
+        elif name not in SECTIONS:
+            perhaps = arguments.meant(name, SECTIONS) or f"; there are {', '.join(SECTIONS)}"
+            declared.faults.append(f"{at}: there is no section {name}{perhaps}")
+        elif node.value is not None and not isinstance(node.value, list):
+            declared.faults.append(f"{at}: {name} must be a list")
+        else:
+            entries = node.value or []
+            declared.sections.setdefault(name, []).extend(filler.plain(one) for one in entries)
+            declared.nodes.setdefault(name, []).extend((source.name, one) for one in entries)
+
+
+def _add_set(declared: Declared, at: str, node: Node) -> None:
+    if not is_set_name(node.value):
+        declared.faults.append(f"{at}: set must be a name of letters, digits and . _ / -")
+    else:
+        declared.sets.add(str(node.value))
+
+
+def _named_at(source: Source, name: str, node: Node) -> int:
+    """The line where the name of a section stands: what it holds may begin below it."""
+    lines = source.content.decode("utf-8-sig").splitlines()[: node.line]
+    named = [at for at, line in enumerate(lines, 1) if line.lstrip("{ \"'").startswith(name)]
+    return named[-1] if named else node.line
+
+
+@dataclass(frozen=True, slots=True)
+class _Filler:
+    """Puts values in the place of variables."""
+
+    source: Source
+    variables: Mapping[str, str]
+    faults: list[str]
+
+    def plain(self, node: Node) -> Any:
+        """As JSON has it."""
+        if isinstance(node.value, dict):
+            return {name: self.plain(one) for name, one in node.value.items()}
+        if isinstance(node.value, list):
+            return [self.plain(one) for one in node.value]
+        return self._filled(node, node.value) if isinstance(node.value, str) else node.value
+
+    def _filled(self, node: Node, text: str) -> Any:
+        if "${" not in text:
+            return text
+        whole, known = _VARIABLE.fullmatch(text), len(self.faults)
+        if whole and whole["kept"] and whole["name"] not in self.variables:
+            return {KEPT: whole["name"]}
+        filled = _VARIABLE.sub(lambda found: self._value(node, found), text)
+        return filled if len(self.faults) == known else {KEPT: text}
+
+    def _value(self, node: Node, found: re.Match[str]) -> str:
+        if found[0] == "$${":
+            return "${"
+        if found["file"]:
+            return self._content(node, found["file"])
+        name = found["name"]
+        if name is None:
+            self._fault(node, "${ begins the name of a variable; $${ is written for the signs themselves")
+        elif name in self.variables:
+            return self.variables[name]
+        elif found["kept"]:
+            self._fault(node, f"${{{name}?}} is kept as it is, and must be all of the text")
+        else:
+            self._fault(node, f"the variable {name} is not set")
+        return ""
+
+    def _content(self, node: Node, path: str) -> str:
+        try:
+            return (self.source.folder / path).read_text(encoding="utf-8").rstrip("\r\n")
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or "it is no text"
+            self._fault(node, f"the file {path} cannot be read: {reason}")
+            return ""
+
+    def _fault(self, node: Node, text: str) -> None:
+        self.faults.append(f"{self.source.name}:{node.line}: {text}")

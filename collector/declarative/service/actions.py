@@ -1,0 +1,131 @@
+"""Carries out what files declare, by the services of the API, and remembers whose key is whose."""
+
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from collector.declarative import storage as managed
+from collector.declarative.service.changes import Change, Field, Outcome, fields, swapped
+from collector.declarative.service.items import Item
+from collector.declarative.service.kinds import SECTIONS
+from collector.declarative.service.shape import Ground, Present
+from collector.platform.storage.db import Tx
+from shared import ids
+from shared.errors import Conflict, Invalid, NotFound
+
+_LAST = "monitors"
+
+
+@dataclass(slots=True)
+class Work:
+    """By section: what is declared, what is there, whose key is whose, what was declared once and is not now.
+
+    *elsewhere*: what other sets of files declare, by their keys. *faults*: of what is declared, so far.
+    *wholes*: what each is to be, by its place; *real*: ids by the tentative ones.
+    """
+
+    items: dict[str, list[Item]]
+    set_name: str
+    prune: bool
+    faults: dict[str, str]
+    there: dict[str, dict[UUID, Present]] = field(default_factory=dict)
+    managed: dict[str, dict[str, UUID]] = field(default_factory=dict)
+    left: dict[str, dict[str, Present]] = field(default_factory=dict)
+    elsewhere: dict[str, dict[str, Present]] = field(default_factory=dict)
+    wholes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    real: dict[str, str] = field(default_factory=dict)
+    outcome: Outcome = field(default_factory=Outcome)
+
+
+async def carry_out(tx: Tx, ground: Ground, work: Work, *, plan: bool) -> None:
+    """Deletions free addresses, so they come first; those of monitors hold others up, so they come last.
+
+    A plan needs not see monitors go. Raises Invalid with all that is wrong, Crossed.
+    """
+    called = _called(work)
+    if work.prune:
+        for section in reversed(list(SECTIONS)):
+            if section != _LAST:
+                await _delete(ground, work, section)
+    for section, listed in work.items.items():
+        faults: dict[str, str] = {}
+        for item in listed:
+            faults |= await _put(ground, work, item, called)
+        if faults:
+            raise Invalid(faults)
+        await _remember(tx, ground, work, section)
+    if work.prune:
+        await _delete(ground, work, _LAST, plan=plan)
+
+
+async def _put(ground: Ground, work: Work, item: Item, called: dict[str, str]) -> dict[str, str]:
+    """Make one what it is to be; what was wrong with that."""
+    try:
+        change, warnings = await _put_one(ground, work, item, called)
+    except Invalid as error:
+        return {f"{item.at}.{name}": text for name, text in error.details.items()}
+    except (Conflict, NotFound) as error:
+        return {item.at: str(error)}
+    noun = SECTIONS[item.section].noun
+    work.outcome.warnings += [f"{noun} {item.key}: {text}" for text in warnings]
+    if change is None:
+        work.outcome.unchanged += 1
+    else:
+        work.outcome.changes.append(change)
+    return {}
+
+
+async def _put_one(
+    ground: Ground, work: Work, item: Item, called: dict[str, str]
+) -> tuple[Change | None, list[str]]:
+    sort, before, whole = SECTIONS[item.section], item.before, work.wholes[item.at]
+    if before is None:
+        made = await sort.create(ground, swapped(item.body, work.real))
+        work.real[item.tentative] = ids.show(sort.prefix, made.id)
+        return Change("create", item.section, item.key), list(made.warnings)
+    if before.body == whole:
+        return None, []
+    shown = sort.hidden(before.body), sort.hidden(whole)
+    changed = [
+        Field(one.name, swapped(one.old, called), swapped(one.new, called))
+        for one in fields(before.body, whole, shown)
+    ]
+    warnings = await sort.update(ground, before, swapped(whole, work.real))
+    return Change("update", item.section, item.key, changed), list(warnings)
+
+
+async def _delete(ground: Ground, work: Work, section: str, *, plan: bool = False) -> None:
+    for key, one in work.left[section].items():
+        if not plan:
+            await SECTIONS[section].delete(ground, one.id)
+        work.outcome.changes.append(Change("delete", section, key))
+
+
+async def _remember(tx: Tx, ground: Ground, work: Work, section: str) -> None:
+    """Whose key is whose; nothing is written where all is as it was."""
+    before = work.managed[section]
+    stand_for = {item.key: _id(work, item) for item in work.items[section]}
+    new = {key: id_ for key, id_ in stand_for.items() if before.get(key) != id_}
+    if new:
+        await managed.put(tx, ground.team_id, work.set_name, section, new)
+    left = work.left[section]
+    gone = [key for key in before if key not in stand_for and (work.prune or key not in left)]
+    if gone:
+        await managed.drop(tx, ground.team_id, work.set_name, section, gone)
+
+
+def _id(work: Work, item: Item) -> UUID:
+    found = item.before.id if item.before else None
+    id_ = found or ids.read(SECTIONS[item.section].prefix, work.real[item.tentative])
+    assert id_ is not None  # noqa: S101 - the services show ids of their own
+    return id_
+
+
+def _called(work: Work) -> dict[str, str]:
+    """How each is called in what is told, by its id."""
+    found: dict[str, str] = {}
+    for section, sort in SECTIONS.items():
+        found |= {ids.show(sort.prefix, one.id): one.name for one in work.there[section].values()}
+        found |= {ids.show(sort.prefix, one.id): key for key, one in work.left[section].items()}
+        found |= {item.id: item.key for item in work.items[section]}
+    return found

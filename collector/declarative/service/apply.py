@@ -1,0 +1,266 @@
+"""Makes a team's things what files declare: all of it or nothing, with what changed, or would."""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, NoReturn
+
+from collector.declarative import storage
+from collector.declarative.service.actions import Work, carry_out
+from collector.declarative.service.changes import Outcome
+from collector.declarative.service.items import (
+    SET,
+    USUAL_SET,
+    Item,
+    Names,
+    demand_own,
+    items,
+    keep,
+    match,
+    refer,
+)
+from collector.declarative.service.kinds import SECTIONS
+from collector.declarative.service.shape import Ground
+from collector.events.storage import events
+from collector.history.storage import retention
+from collector.monitors.service.monitors import Means
+from collector.platform.access import Actor
+from collector.platform.prepared import Lacking, SlowWork, begun_again
+from collector.platform.storage.db import Tx
+from collector.platform.storage.nested import Crossed, impatient
+from collector.status_pages.service.domains import Own
+from shared import ids
+from shared.backoff import full_jitter
+from shared.errors import Conflict, Invalid, Unavailable
+
+_PATIENCE_S = 30.0
+_FIRST_S, _MOST_S = 0.05, 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """*plan*: only say what would change; *prune*: delete what files made and declare no more.
+
+    *set_name*: of the files that are meant by that; *take_over*: also what other sets declare.
+    """
+
+    sections: Mapping[str, Any]
+    plan: bool = False
+    prune: bool = False
+    set_name: str = USUAL_SET
+    take_over: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    outcome: Outcome
+    forgotten: list[int] = field(default_factory=list)
+
+
+class _Undone(Exception):
+    """Nothing of it is to stay."""
+
+    def __init__(self, done: _Done) -> None:
+        super().__init__()
+        self.done = done
+
+
+async def apply(
+    means: Means, who: Actor, body: Mapping[str, Any], clock: Callable[[], datetime], *, own: Own
+) -> Outcome:
+    """*body* has the sections, each a list, and ``plan`` and ``prune``.
+
+    Raises Invalid with every fault, keyed by its place (``monitors[3].url``); Conflict above a limit of the
+    team's plan; Unavailable when others hold what is needed for long.
+    """
+    asked = Asked(
+        body,
+        plan=body.get("plan", False),
+        prune=body.get("prune", False),
+        set_name=body.get(SET, USUAL_SET),
+        take_over=body.get("takeOver", False),
+    )
+    until = time.monotonic() + _PATIENCE_S
+    for wait in full_jitter(_FIRST_S, _MOST_S):
+        try:
+            done = await begun_again(lambda: _tried(means, who, asked, clock(), own))
+        except Crossed:
+            if time.monotonic() > until:
+                break
+            await asyncio.sleep(wait)
+        else:
+            await _settle(means, done)
+            return done.outcome
+    raise Unavailable("Others are changing the same things, or files are being applied; try again")
+
+
+def told(outcome: Outcome, *, plan: bool) -> dict[str, Any]:
+    """As callers see it, its warnings aside."""
+    return {
+        "plan": plan,
+        "changes": [
+            {
+                "action": one.action,
+                "section": one.section,
+                "resource": SECTIONS[one.section].noun,
+                "key": one.key,
+                "fields": [{"name": each.name, "old": each.old, "new": each.new} for each in one.fields],
+            }
+            for one in outcome.changes
+        ],
+        "unchanged": outcome.unchanged,
+        "takenOver": [_named(*one) for one in outcome.taken_over],
+        "left": [_named(*one) for one in outcome.left],
+    }
+
+
+def _named(section: str, key: str) -> dict[str, str]:
+    return {"section": section, "resource": SECTIONS[section].noun, "key": key}
+
+
+async def _tried(means: Means, who: Actor, asked: Asked, now: datetime, own: Own) -> _Done:
+    """Raises Crossed."""
+    try:
+        async with means.db.transaction() as tx, impatient(tx) as db:
+            if not await storage.lock(tx, who.team_id):
+                raise Crossed
+            inner = replace(means, db=db, who=who, later=[])
+            ground = Ground(inner, who, own, now)
+            done = _Done(await _apply(tx, ground, asked), ground.forgotten)
+            if asked.plan:
+                _undo(done)
+            if inner.later:
+                await events.append_all(tx, inner.later, now)
+            return done
+    except _Undone as undone:
+        return undone.done
+
+
+def _undo(done: _Done) -> NoReturn:
+    raise _Undone(done)
+
+
+async def _settle(means: Means, done: _Done) -> None:
+    """After the commit: the probes hear of it, and results that nothing leads to go."""
+    means.signals.ring()
+    if done.forgotten:
+        async with means.db.transaction() as tx:
+            await retention.forget(tx, done.forgotten)
+
+
+async def _apply(tx: Tx, ground: Ground, asked: Asked) -> Outcome:
+    work = await _looked_up(tx, ground, asked)
+    await _read(ground, work, said=any(section in asked.sections for section in SECTIONS))
+    _hold_to_plan(ground, work)
+    await carry_out(tx, ground, work, plan=asked.plan)
+    return work.outcome
+
+
+async def _looked_up(tx: Tx, ground: Ground, asked: Asked) -> Work:
+    """What is declared beside what is there."""
+    known = await storage.all_(tx, ground.team_id)
+    declared = items(asked.sections)
+    work = Work(declared.items, str(asked.set_name), prune=asked.prune, faults=declared.faults)
+    for section, sort in SECTIONS.items():
+        there = {one.id: one for one in await sort.present(ground, tx)}
+        listed, keys = work.items[section], known.get(work.set_name, {}).get(section, {})
+        others = {name: of[section] for name, of in known.items() if name != work.set_name and section in of}
+        foreign = {key: id_ for of in others.values() for key, id_ in of.items() if id_ in there}
+        taken = list(match(listed, {**foreign, **keys}, there))
+        work.elsewhere[section] = {key: there[id_] for key, id_ in foreign.items() if key not in keys}
+        if not asked.take_over:
+            sets = {key: name for name, of in others.items() for key in of}
+            demand_own(listed, sets, work.elsewhere[section])
+        taken += [item for item in listed if item.key in work.elsewhere[section]]
+        work.outcome.taken_over += [(section, item.key) for item in taken]
+        mine = {item.key for item in listed}
+        work.there[section], work.managed[section] = there, keys
+        work.left[section] = {
+            key: there[id_] for key, id_ in keys.items() if key not in mine and id_ in there
+        }
+    if not asked.prune:
+        work.outcome.left += [(section, key) for section, left in work.left.items() for key in left]
+    return work
+
+
+async def _read(ground: Ground, work: Work, *, said: bool) -> None:
+    """What each is to be. Raises Invalid with all that is wrong; Lacking."""
+    named = {section: _names(work, section) for section in SECTIONS}
+    faults, lacking = dict(work.faults), list[SlowWork]()
+    if work.prune and not said:
+        faults["prune"] = "nothing is declared, and all that files ever made would go"
+    for section, listed in work.items.items():
+        for item in listed:
+            keep(item)
+            refer(item, named)
+            try:
+                reading = await SECTIONS[section].read(ground, item.body, item.before)
+            except Lacking as more:
+                lacking += more.works
+                continue
+            found = {**reading.faults, **item.faults}
+            faults |= {f"{item.at}.{name}": text for name, text in found.items()}
+            if reading.whole is not None:
+                work.wholes[item.at] = reading.whole
+            await asyncio.sleep(0)  # others are served meanwhile
+    if faults:
+        raise Invalid(faults)
+    if lacking:
+        raise Lacking(lacking)
+    work.items["monitors"] = _in_order(work)
+
+
+def _hold_to_plan(ground: Ground, work: Work) -> None:
+    """Raises Conflict for more than the team's plan allows."""
+    plan = ground.means.plan
+    if plan is None:
+        return
+    for section, called, most in (
+        ("monitors", "monitors", plan.monitors),
+        ("channels", "alert channels", plan.channels),
+    ):
+        made = sum(item.before is None for item in work.items[section])
+        gone = len(work.left[section]) if work.prune else 0
+        wanted = len(work.there[section]) + made - gone
+        if made and wanted > most:
+            raise Conflict(f"The team's plan allows {most} {called} at most; these files would make {wanted}")
+
+
+def _names(work: Work, section: str) -> Names:
+    prefix = SECTIONS[section].prefix
+    listed, left = work.items[section], work.left[section]
+    mine = {item.before.id for item in listed if item.before}
+    leaving = {one.id for one in left.values()} if work.prune else set()
+    others: dict[str, list[str]] = {}
+    for one in work.there[section].values():
+        if one.id not in mine | leaving:
+            others.setdefault(one.name, []).append(ids.show(prefix, one.id))
+    kept = {key: ids.show(prefix, one.id) for key, one in work.elsewhere[section].items()}
+    kept |= {} if work.prune else {key: ids.show(prefix, one.id) for key, one in left.items()}
+    return Names(
+        {**kept, **{item.key: item.id for item in listed}}, others, frozenset(left if work.prune else ())
+    )
+
+
+def _in_order(work: Work) -> list[Item]:
+    """The monitors, each after those it depends on. Raises Invalid."""
+    by_id = {item.id: item for item in work.items["monitors"]}
+    ordered: dict[str, Item] = {}
+    waiting = dict(by_id)
+    while waiting:
+        ready = [
+            id_
+            for id_, item in waiting.items()
+            if not any(parent in waiting for parent in work.wholes[item.at]["dependsOn"])
+        ]
+        if not ready:
+            raise Invalid(
+                {
+                    f"{item.at}.dependsOn": "would make a circle: a monitor must not depend on itself"
+                    for item in waiting.values()
+                }
+            )
+        ordered |= {id_: waiting.pop(id_) for id_ in ready}
+    return list(ordered.values())

@@ -1,0 +1,97 @@
+"""What would change, field by field, with keys for ids and nothing told of secrets."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from collector.declarative.service.shape import Body
+
+SECRET = "(secret)"  # noqa: S105 - what stands in the place of one
+_MASK = "********"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """*old* and *new* are JSON, secrets aside."""
+
+    name: str
+    old: Any
+    new: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is done to one; *fields*: of an update."""
+
+    action: Literal["create", "update", "delete"]
+    section: str
+    key: str
+    fields: Sequence[Field] = ()
+
+
+@dataclass(slots=True)
+class Outcome:
+    """*taken_over*: keys of what was made by hand; *left*: what files declared once and do no more."""
+
+    changes: list[Change] = field(default_factory=list)
+    unchanged: int = 0
+    taken_over: list[tuple[str, str]] = field(default_factory=list)
+    left: list[tuple[str, str]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def fields(before: Body, after: Body, shown: tuple[Body, Body]) -> Iterator[Field]:
+    """The fields in which *after* is another; *shown* are both with their secrets masked."""
+    yield from _fields("", before, after, *shown)
+
+
+def swapped(value: Any, names: Mapping[str, str]) -> Any:
+    """*value* with every text that is in *names* replaced."""
+    if isinstance(value, str):
+        return names.get(value, value)
+    if isinstance(value, Mapping):
+        return {key: swapped(one, names) for key, one in value.items()}
+    return [swapped(one, names) for one in value] if isinstance(value, list) else value
+
+
+def plain(value: Any) -> Any:
+    """A masked value as it is told."""
+    if isinstance(value, str) and value.startswith(_MASK):
+        return SECRET
+    if isinstance(value, Mapping):
+        return {key: plain(one) for key, one in value.items()}
+    return [plain(one) for one in value] if isinstance(value, list) else value
+
+
+def _fields(path: str, before: Any, after: Any, old: Any, new: Any) -> Iterator[Field]:
+    if before == after:
+        return
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for name in [*before, *(name for name in after if name not in before)]:
+            yield from _fields(
+                f"{path}.{name}" if path else name,
+                before.get(name),
+                after.get(name),
+                old.get(name),
+                new.get(name),
+            )
+    elif _named(before) and _named(after):
+        whole = [_by_name(one) for one in (before, after, old, new)]
+        yield from _fields(path, *whole)
+        if not any(_fields(path, *whole)):
+            yield Field(f"{path} in order", list(whole[0]), list(whole[1]))
+    else:
+        yield Field(path, plain(old), plain(new))
+
+
+def _named(value: Any) -> bool:
+    """Is it a list of things that are told apart by their names?"""
+    return (
+        isinstance(value, list)
+        and all(isinstance(one, Mapping) and "name" in one for one in value)
+        and len({one["name"] for one in value}) == len(value)
+    )
+
+
+def _by_name(value: Sequence[Body]) -> dict[str, Body]:
+    return {one["name"]: one for one in value}

@@ -1,0 +1,101 @@
+"""Alert channels in files."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from collector.declarative.service.shape import (
+    Body,
+    Ground,
+    Made,
+    Present,
+    Reading,
+    Sort,
+    another_type,
+    different,
+    faults_of,
+    patch,
+    spare,
+)
+from collector.notifications.channels import CHANNELS, load
+from collector.notifications.service import channels
+from collector.notifications.service.fields import Settings, for_create
+from collector.notifications.storage import channels as table
+from collector.notifications.storage.channels import Row
+from collector.platform.masks import masked
+from collector.platform.seal import Place
+from collector.platform.seal import whole as opened
+from collector.platform.storage.db import Tx
+from collector.platform.validation.validation import ignored, to_json
+
+_SHOWN = frozenset(
+    {"id", "createdAt", "updatedAt", "revision", "warnings", "flagged", "failingSince", "lastError"}
+)
+
+
+async def present(ground: Ground, tx: Tx) -> list[Present]:
+    rows = await table.newest(tx, ground.team_id, None)
+    return [Present(row.id, row.name, _body(ground, row)) for row in reversed(rows)]
+
+
+async def read(ground: Ground, item: Body, before: Present | None) -> Reading:
+    del ground
+    wish = for_create(item)
+    faults = {**another_type(before, item.get("type"), "channel"), **faults_of(item, _SHOWN, wish)}
+    if faults or wish.settings is None or wish.config is None:
+        return Reading(None, faults)
+    return Reading({"type": item["type"], **to_json(wish.settings), "config": to_json(wish.config)})
+
+
+async def create(ground: Ground, item: Body) -> Made:
+    means = ground.means
+    most = means.plan.channels if means.plan else channels.MOST
+    known = await channels.create(means.db, means.keyring, ground.who, item, ground.now, most=most)
+    return Made(known.row.id, ignored(known.unknown))
+
+
+async def update(ground: Ground, before: Present, whole: Body) -> Sequence[str]:
+    body = different(before.body, whole)
+    if "config" in body:
+        body["config"] = patch(before.body["config"], whole["config"])
+    await channels.update(ground.means.db, ground.means.keyring, ground.who, before.id, body, ground.now)
+    return ()
+
+
+async def delete(ground: Ground, id_: UUID) -> None:
+    await channels.delete(ground.means.db, ground.who, id_)
+
+
+def hidden(whole: Body) -> dict[str, Any]:
+    return {**whole, "config": masked(CHANNELS[whole["type"]], whole["config"])}
+
+
+def spared(whole: Body) -> dict[str, Any]:
+    own = spare(Settings, {name: whole[name] for name in ("name", "enabled")})
+    config = spare(CHANNELS[whole["type"]], whole["config"])
+    return {"name": own.pop("name"), "type": whole["type"], **own, **({"config": config} if config else {})}
+
+
+def _body(ground: Ground, row: Row) -> dict[str, Any]:
+    place = Place(row.team_id, "channels", row.id, "secrets")
+    config = opened(ground.means.keyring, row.config, row.secrets, place)
+    return {
+        "type": row.type,
+        "name": row.name,
+        "enabled": row.enabled,
+        "config": to_json(load(row.type, config)),
+    }
+
+
+SORT = Sort(
+    noun="alert channel",
+    prefix="chan",
+    refers={("config", "monitors", "[]"): "monitors", ("monitors", "[]"): "monitors"},
+    present=present,
+    read=read,
+    create=create,
+    update=update,
+    delete=delete,
+    hidden=hidden,
+    spare=spared,
+)

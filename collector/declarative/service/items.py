@@ -1,0 +1,231 @@
+"""Reads what is declared: whose key each is, what it refers to, what of it is to be kept."""
+
+import copy
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from collector.declarative.service.kinds import SECTIONS
+from collector.declarative.service.shape import Present
+from shared import ids
+
+KEPT = "$kept"
+MOST_KEY = 255
+_FLAGS = ("plan", "prune", "takeOver")
+SET = "set"
+USUAL_SET = "default"
+_SET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,99}")
+
+
+@dataclass(slots=True)
+class Item:
+    """One that is declared; *body* has ids where the files have keys; *tentative*: the id until it has one.
+
+    *at* is its place in the request: ``monitors[3]``.
+    """
+
+    section: str
+    key: str
+    at: str
+    body: dict[str, Any]
+    before: Present | None = None
+    tentative: str = ""
+    faults: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """Of what is there, else the tentative one."""
+        return ids.show(SECTIONS[self.section].prefix, self.before.id) if self.before else self.tentative
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """By section; *faults* are of what is no entry, by its place."""
+
+    items: dict[str, list[Item]]
+    faults: dict[str, str]
+
+
+def is_set_name(said: Any) -> bool:
+    return isinstance(said, str) and _SET_NAME.fullmatch(said) is not None
+
+
+def items(body: Mapping[str, Any]) -> Declared:
+    """What a request declares."""
+    faults = {
+        name: f"there is no such section; there are {', '.join(SECTIONS)}"
+        for name in body
+        if name not in SECTIONS and name not in _FLAGS and name != SET
+    }
+    if not is_set_name(body.get(SET, USUAL_SET)):
+        faults[SET] = "must have 1 to 100 of letters, digits and . _ / -, and begin with a letter or digit"
+    faults |= {
+        name: "must be true or false" for name in _FLAGS if not isinstance(body.get(name, False), bool)
+    }
+    found: dict[str, list[Item]] = {}
+    for section in SECTIONS:
+        listed = body.get(section)
+        if listed is not None and not isinstance(listed, list):
+            faults[section] = "must be a list"
+            listed = None
+        found[section] = list(_items(section, listed or [], faults))
+    return Declared(found, faults)
+
+
+def _items(section: str, listed: Sequence[Any], faults: dict[str, str]) -> Iterator[Item]:
+    """What has no key is read all the same, to tell of all that is wrong with it."""
+    seen: set[str] = set()
+    for place, said in enumerate(listed):
+        at = f"{section}[{place}]"
+        if not isinstance(said, dict):
+            faults[at] = "must be an object"
+            continue
+        key, named = said.get("key", said.get("name")), "key" if "key" in said else "name"
+        rest = {name: copy.deepcopy(value) for name, value in said.items() if name != "key"}
+        tentative = ids.show(SECTIONS[section].prefix, ids.uuid7())
+        item = Item(section, key if isinstance(key, str) else at, at, rest, tentative=tentative)
+        if named == "key" and not _is_key(key):
+            item.faults["key"] = f"must be a text of 1 to {MOST_KEY} characters"
+        elif item.key in seen:
+            item.faults[named] = (
+                f"another {SECTIONS[section].noun} has it, too; give either a key of its own with key:"
+            )
+        seen.add(item.key)
+        yield item
+
+
+def _is_key(key: Any) -> bool:
+    return isinstance(key, str) and 0 < len(key) <= MOST_KEY and bool(key.strip())
+
+
+def match(
+    declared: Sequence[Item], managed: Mapping[str, UUID], there: Mapping[UUID, Present]
+) -> Iterator[Item]:
+    """Finds what each stands for: by its key, else what was made by hand under its name, which is yielded.
+
+    Several of one name are taken in the order in which they were made, if all of them are declared.
+    """
+    kept = {id_ for id_ in managed.values() if id_ in there}
+    by_name: dict[str, list[Present]] = {}
+    for one in there.values():
+        if one.id not in kept:
+            by_name.setdefault(one.name, []).append(one)
+    wanting: dict[str, list[Item]] = {}
+    for item in declared:
+        id_ = managed.get(item.key)
+        item.before = there.get(id_) if id_ else None
+        name = item.body.get("name")
+        if item.before is None and isinstance(name, str):
+            wanting.setdefault(name, []).append(item)
+    for name, asking in wanting.items():
+        free = by_name.get(name, [])
+        if len(free) > len(asking):
+            for item in asking:
+                item.faults["name"] = (
+                    f"{len(free)} that were made by hand have this name: which one is meant?"
+                )
+            continue
+        for item, one in zip(asking, free, strict=False):
+            item.before = one
+            yield item
+
+
+def demand_own(declared: Sequence[Item], others: Mapping[str, str], there: Mapping[str, Present]) -> None:
+    """A fault for each key by which another set of files keeps something; *others*: which set that is."""
+    for item in declared:
+        if item.key in others and item.key in there:
+            item.faults["key"] = (
+                f"the files of the set {others[item.key]} keep what has this key; "
+                "--take-over (takeOver) takes it over"
+            )
+
+
+def refer(item: Item, known: Mapping[str, "Names"]) -> None:
+    """Puts ids where the files have keys; what is not found becomes a fault."""
+    for path, section in SECTIONS[item.section].refers.items():
+        for holder, name, shown in _places(item.body, path):
+            said = holder[name]
+            prefix = SECTIONS[section].prefix
+            if not isinstance(said, str) or not said or ids.read(prefix, said):
+                continue
+            found = known[section].find(said)
+            if found.id is None:
+                item.faults[shown] = found.why or f"there is no {SECTIONS[section].noun} {said}"
+            holder[name] = found.id or ids.show(prefix, ids.uuid7())
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """*why*: what stands in the way, if there is more to say than that there is none."""
+
+    id: str | None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """By what one may refer to those of a section: keys, else a name that only one of the others has.
+
+    *leaving*: names of those that are about to be deleted.
+    """
+
+    keys: Mapping[str, str]
+    others: Mapping[str, Sequence[str]]
+    leaving: frozenset[str] = frozenset()
+
+    def find(self, said: str) -> Found:
+        if said in self.keys:
+            return Found(self.keys[said])
+        named = self.others.get(said, ())
+        if len(named) == 1:
+            return Found(named[0])
+        if named:
+            return Found(None, f"{len(named)} are called {said}: declare the one that is meant")
+        return Found(
+            None, f"{said} is not declared any more and would be deleted" if said in self.leaving else ""
+        )
+
+
+def keep(item: Item) -> None:
+    """Puts what is there where the files say that it is kept; where there is nothing it is a fault."""
+    before = item.before.body if item.before else {}
+    item.body = {
+        name: _kept(item, name, value, before.get(name, before.get("config", {}).get(name)))
+        for name, value in item.body.items()
+    }
+
+
+def _kept(item: Item, path: str, sent: Any, before: Any) -> Any:
+    if isinstance(sent, dict) and sent.keys() == {KEPT}:
+        if before is None:
+            field_ = path.removeprefix("config.")
+            item.faults[field_] = f"the variable {sent[KEPT]} is not set, and there is nothing to keep"
+        return before
+    if isinstance(sent, dict):
+        old = before if isinstance(before, Mapping) else {}
+        return {name: _kept(item, f"{path}.{name}", value, old.get(name)) for name, value in sent.items()}
+    if isinstance(sent, list):
+        listed = before if isinstance(before, list) else []
+        padded = [*listed, *[None] * len(sent)]
+        return [
+            _kept(item, f"{path}[{at}]", value, old)
+            for at, (value, old) in enumerate(zip(sent, padded, strict=False))
+        ]
+    return sent
+
+
+def _places(value: Any, path: Sequence[str], shown: str = "") -> Iterator[tuple[Any, Any, str]]:
+    """What holds the last step of *path*, the step itself, and how it is called in a fault."""
+    step, rest = path[0], path[1:]
+    steps: list[tuple[Any, str]] = []
+    if step == "[]":
+        steps = [(at, f"{shown}[{at}]") for at in range(len(value))] if isinstance(value, list) else []
+    elif isinstance(value, dict) and step in value:
+        steps = [(step, f"{shown}.{step}" if shown and shown != "config" else step)]
+    for at, name in steps:
+        if rest:
+            yield from _places(value[at], rest, name)
+        else:
+            yield value, at, name

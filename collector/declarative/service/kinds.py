@@ -1,0 +1,15 @@
+"""What files may declare, in the order in which it is made: each names only what comes before it."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from collector.declarative.service import channels, maintenance_windows, monitors, rules, status_pages
+from collector.declarative.service.shape import Sort
+
+SECTIONS: Final[Mapping[str, Sort]] = {
+    "monitors": monitors.SORT,
+    "channels": channels.SORT,
+    "rules": rules.SORT,
+    "maintenanceWindows": maintenance_windows.SORT,
+    "statusPages": status_pages.SORT,
+}

@@ -1,0 +1,101 @@
+"""Maintenance windows in files."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from collector.declarative.service.shape import (
+    Body,
+    Ground,
+    Made,
+    Present,
+    Reading,
+    Sort,
+    different,
+    faults_of,
+    spare,
+)
+from collector.maintenance.core.windows import Schedule, moment
+from collector.maintenance.service import windows
+from collector.maintenance.service.fields import Asked, Fields, for_create
+from collector.maintenance.storage import windows as table
+from collector.maintenance.storage.windows import Row
+from collector.platform.storage.db import Tx
+from shared import ids
+from shared.clock import iso
+
+_SHOWN = frozenset(
+    {"id", "status", "until", "nextStart", "nextEnd", "occurrences", "localStart", "revision", "createdAt"}
+    | {"updatedAt", "warnings"}
+)
+_SECOND = timedelta(seconds=1)
+
+
+async def present(ground: Ground, tx: Tx) -> list[Present]:
+    """Those that are over, too: a file that declares one still does."""
+    rows = await table.newest(tx, ground.team_id, None, ground.now, windows.MOST, 0)
+    return [Present(row.id, row.name, _whole(row)) for row in reversed(rows)]
+
+
+async def read(ground: Ground, item: Body, before: Present | None) -> Reading:
+    del ground, before
+    wish = for_create(item)
+    faults = faults_of(item, _SHOWN, wish)
+    return Reading(None, faults) if faults or wish.asked is None else Reading(_whole(wish.asked))
+
+
+async def create(ground: Ground, item: Body) -> Made:
+    known = await windows.create(ground.means.db, ground.who, item, ground.now)
+    return Made(known.row.id, known.warnings)
+
+
+async def update(ground: Ground, before: Present, whole: Body) -> Sequence[str]:
+    body = different(before.body, whole)
+    return (await windows.update(ground.means.db, ground.who, before.id, body, ground.now)).warnings
+
+
+async def delete(ground: Ground, id_: UUID) -> None:
+    await windows.delete(ground.means.db, ground.who, id_, ground.now)
+
+
+def spared(whole: Body) -> dict[str, Any]:
+    return spare(Fields, whole)
+
+
+def _whole(one: Row | Asked) -> dict[str, Any]:
+    schedule, selection = one.schedule, one.selection
+    return {
+        "name": one.name,
+        "description": one.description,
+        "monitors": [ids.show("mon", id_) for id_ in selection.monitors],
+        "tags": selection.tags,
+        "all": selection.every,
+        "start": _start(schedule),
+        "duration": schedule.duration // _SECOND,
+        "timezone": schedule.timezone,
+        "rrule": schedule.rrule,
+        "exdates": [day.isoformat() for day in schedule.exdates],
+        "enabled": one.enabled,
+    }
+
+
+def _start(schedule: Schedule) -> str:
+    """By the clock of its zone, unless that shows the same time twice and the other one is meant."""
+    local = schedule.starts_local
+    same = moment(local, schedule.zone) == schedule.starts_at
+    return local.isoformat(timespec="seconds") if same else iso(schedule.starts_at)
+
+
+SORT = Sort(
+    noun="maintenance window",
+    prefix="mw",
+    refers={("monitors", "[]"): "monitors"},
+    present=present,
+    read=read,
+    create=create,
+    update=update,
+    delete=delete,
+    hidden=dict,
+    spare=spared,
+)

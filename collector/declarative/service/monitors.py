@@ -1,0 +1,134 @@
+"""Monitors in files."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from collector.declarative.service.shape import (
+    Body,
+    Ground,
+    Made,
+    Present,
+    Reading,
+    Sort,
+    another_type,
+    different,
+    faults_of,
+    patch,
+    spare,
+)
+from collector.monitors.service import ends, fields, monitors
+from collector.monitors.service.columns import settings_of, whole_config
+from collector.monitors.storage import monitors as table
+from collector.monitors.storage.monitors import Monitor
+from collector.platform.masks import masked
+from collector.platform.monitor import Settings
+from collector.platform.storage.db import Tx
+from collector.platform.validation.validation import to_json
+from shared.kinds import KINDS, RECEIVING, UMBRELLA, effective, load
+
+# What a GET shows and no file sets.
+_SHOWN = frozenset(
+    {"id", "status", "stats", "revision", "createdAt", "updatedAt", "lastCheckedAt", "silencedUntil"}
+    | {"silenceReason", "pausedAt", "locationStates", "alerts", "warnings"}
+)
+_MADE = ("pingKey",)
+# Of those that only receive, nobody has a say in these.
+_SETTLED = ("locations", "failureThreshold", "recoveryThreshold", "quorum")
+
+
+async def present(ground: Ground, tx: Tx) -> list[Present]:
+    rows = await table.all_(tx, ground.team_id)
+    return [Present(row.id, row.name, _body(ground, row)) for row in rows]
+
+
+async def read(ground: Ground, item: Body, before: Present | None) -> Reading:
+    """Locations and a token that the file leaves out stay as they are."""
+    body = dict(item)
+    if before and body.get("locations") is None and "locations" in before.body:
+        body["locations"] = before.body["locations"]
+    wish = fields.for_create(body, ground.means.min_interval, ground.means.nodes)
+    faults = {**another_type(before, wish.type, "monitor"), **faults_of(item, _SHOWN, wish)}
+    if faults or wish.settings is None or wish.kind is None:
+        return Reading(None, faults)
+    whole = _whole(wish.type, wish.settings, fields.stored(wish.kind))
+    config = whole["config"]
+    if before and "authToken" in config and not _says(item, "authToken"):
+        config["authToken"] = before.body["config"]["authToken"]
+    if before and config.get("subType") != before.body["config"].get("subType"):
+        return Reading(None, {"subType": f"cannot be changed; it is {before.body['config']['subType']}"})
+    return Reading(whole)
+
+
+async def create(ground: Ground, item: Body) -> Made:
+    told = await monitors.create(ground.means, ground.team_id, item, ground.now)
+    return Made(told.monitor.id, told.warnings)
+
+
+async def update(ground: Ground, before: Present, whole: Body) -> Sequence[str]:
+    body = different(before.body, whole)
+    if "config" in body:
+        body["config"] = patch(before.body["config"], whole["config"])
+    return (await monitors.update(ground.means, ground.team_id, before.id, body, ground.now)).warnings
+
+
+async def delete(ground: Ground, id_: UUID) -> None:
+    """Its results are to go after the commit."""
+    means, later = ground.means, ground.forgotten
+    await ends.delete(means.db, means.signals, ground.team_id, id_, ground.now, who=means.who, later=later)
+
+
+def hidden(whole: Body) -> dict[str, Any]:
+    return {**whole, "config": masked(_kind(whole), whole["config"])}
+
+
+def spared(whole: Body) -> dict[str, Any]:
+    """The token of a receiver is the service's, and its own on each."""
+    config = spare(_kind(whole), whole["config"])
+    config = {name: value for name, value in config.items() if name != "authToken"}
+    if whole["type"] == UMBRELLA:
+        config = {"subType": whole["config"]["subType"], **config}
+    rest = {name: value for name, value in whole.items() if name not in {"type", "config"}}
+    rest = spare(Settings, rest)
+    return {"name": rest.pop("name"), "type": whole["type"], **rest, **({"config": config} if config else {})}
+
+
+def _body(ground: Ground, row: Monitor) -> dict[str, Any]:
+    kind = load(row.type, whole_config(ground.means.keyring, row))
+    return _whole(row.type, settings_of(row), fields.stored(kind))
+
+
+def _whole(type_: str, settings: Settings, config: dict[str, Any]) -> dict[str, Any]:
+    own = to_json(settings)
+    for name in ("locations", "dependsOn"):
+        own[name] = own[name] and list(dict.fromkeys(own[name]))
+    dropped = _SETTLED if type_ in RECEIVING else ()
+    kept = {name: value for name, value in own.items() if name not in dropped}
+    return {
+        **kept,
+        "type": type_,
+        "config": {name: value for name, value in config.items() if name not in _MADE},
+    }
+
+
+def _says(item: Body, name: str) -> bool:
+    config = item.get("config")
+    return bool(item.get(name) or (isinstance(config, dict) and config.get(name)))
+
+
+def _kind(whole: Body) -> Any:
+    return KINDS[effective(whole["type"], whole["config"])]
+
+
+SORT = Sort(
+    noun="monitor",
+    prefix="mon",
+    refers={("dependsOn", "[]"): "monitors"},
+    present=present,
+    read=read,
+    create=create,
+    update=update,
+    delete=delete,
+    hidden=hidden,
+    spare=spared,
+)

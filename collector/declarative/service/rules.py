@@ -1,0 +1,98 @@
+"""Alert rules in files."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from collector.alerts.core.rule_fields import Conditions, Rule
+from collector.alerts.service import rules
+from collector.alerts.service.rule_fields import for_create
+from collector.alerts.storage import rules as table
+from collector.alerts.storage.rules import Wanted
+from collector.declarative.service.shape import (
+    Body,
+    Ground,
+    Made,
+    Present,
+    Reading,
+    Sort,
+    different,
+    faults_of,
+    patch,
+    spare,
+)
+from collector.platform.storage.db import Tx
+from collector.platform.validation.validation import to_json
+
+_SHOWN = frozenset({"id", "revision", "createdAt", "updatedAt", "warnings"})
+_MERGED = ("conditions", "escalationPolicy")
+
+
+async def present(ground: Ground, tx: Tx) -> list[Present]:
+    """One whose monitors are all gone selects none, where a file that names none means every one."""
+    rows = await table.newest(tx, ground.team_id, Wanted(), None, 0)
+    return [
+        Present(row.id, row.name, rules.settable(row), sayable=row.every or bool(row.monitors or row.tags))
+        for row in reversed(rows)
+    ]
+
+
+async def read(ground: Ground, item: Body, before: Present | None) -> Reading:
+    del ground, before
+    wish = for_create(item)
+    faults = faults_of(item, _SHOWN, wish)
+    return Reading(None, faults) if faults or wish.rule is None else Reading(_whole(wish.rule))
+
+
+async def create(ground: Ground, item: Body) -> Made:
+    known = await rules.create(ground.means.db, ground.who, item, ground.now)
+    return Made(known.row.id, known.warnings)
+
+
+async def update(ground: Ground, before: Present, whole: Body) -> Sequence[str]:
+    body = different(before.body, whole)
+    for name in _MERGED:
+        if name in body:
+            body[name] = patch(before.body[name], whole[name])
+    return (await rules.update(ground.means.db, ground.who, before.id, body, ground.now)).warnings
+
+
+async def delete(ground: Ground, id_: UUID) -> None:
+    await rules.delete(ground.means.db, ground.who, id_)
+
+
+def spared(whole: Body) -> dict[str, Any]:
+    said = spare(Rule, whole)
+    return {name: value for name, value in said.items() if name != "conditions" or value}
+
+
+def _whole(rule: Rule) -> dict[str, Any]:
+    """As `rules.settable` shows one: of the conditions what was said, and everything once."""
+    body = to_json(rule)
+    body["conditions"] = spare(Conditions, body["conditions"])
+    policy = body["escalationPolicy"]
+    if policy is not None:
+        policy["escalateToChannels"] = _once(policy["escalateToChannels"])
+    return {**body, "channels": _once(body["channels"]), "monitors": _once(body["monitors"])}
+
+
+def _once(named: list[str]) -> list[str]:
+    return list(dict.fromkeys(named))
+
+
+SORT = Sort(
+    noun="alert rule",
+    prefix="rule",
+    refers={
+        ("monitors", "[]"): "monitors",
+        ("channels", "[]"): "channels",
+        ("escalationPolicy", "escalateToChannels", "[]"): "channels",
+    },
+    present=present,
+    read=read,
+    create=create,
+    update=update,
+    delete=delete,
+    hidden=dict,
+    spare=spared,
+)

@@ -1,0 +1,201 @@
+"""Status pages in files, with their components; what happens on a page (incidents, subscribers) is not."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from collector.accounts.service import password_hashes
+from collector.declarative.service.shape import (
+    Body,
+    Ground,
+    Made,
+    Present,
+    Reading,
+    Sort,
+    different,
+    faults_of,
+    not_declared,
+    spare,
+)
+from collector.platform.masks import mask
+from collector.platform.storage.db import Tx
+from collector.platform.validation.validation import read as validated
+from collector.platform.validation.validation import to_json
+from collector.status_pages.core.fields import Branding, NewPage
+from collector.status_pages.service import components, status_pages
+from collector.status_pages.storage import components as parts
+from collector.status_pages.storage import status_pages as table
+from collector.status_pages.storage.status_pages import Page
+from shared import ids
+
+_SHOWN = frozenset(
+    {"id", "url", "subscribers", "passwordSet", "status", "revision", "createdAt", "updatedAt", "warnings"}
+    | {"domainVerified", "domainProof"}
+)
+_NOT_OF_A_COMPONENT = frozenset({"id", "status", "statusMode", "statusMessage", "order", "updatedAt"})
+_OF_A_COMPONENT = ("name", "description", "group", "monitorId")
+
+
+async def present(ground: Ground, tx: Tx) -> list[Present]:
+    rows = await table.newest(tx, ground.team_id, None, 0)
+    return [await _present(tx, row) for row in reversed(rows)]
+
+
+async def read(ground: Ground, item: Body, before: Present | None) -> Reading:
+    """An address that the file leaves out stays as it is; the order of components is that of the list."""
+    found = validated(NewPage, item)
+    faults = {
+        **_component_faults(item.get("components")),
+        **faults_of(item, _SHOWN, found),
+    }
+    if faults or found.value is None:
+        return Reading(None, faults)
+    page = found.value
+    whole = {
+        "name": page.name,
+        "slug": page.slug or (before.body["slug"] if before else None),
+        "domain": page.domain and page.domain.lower(),
+        "visibility": page.visibility,
+        "password": page.password,
+        "branding": to_json(page.branding),
+        "components": [_component(to_json(one)) for one in page.components],
+    }
+    if page.password and await _is_kept(ground, page.password, before):
+        whole["password"] = before and before.body["password"]
+    return Reading(whole)
+
+
+async def create(ground: Ground, item: Body) -> Made:
+    known = await status_pages.create(ground.means.db, ground.who, item, ground.now, own=ground.own)
+    return Made(known.page.id, known.warnings)
+
+
+async def update(ground: Ground, before: Present, whole: Body) -> Sequence[str]:
+    """The page's own fields, then what stands on it."""
+    body = different(before.body, whole)
+    wanted = body.pop("components", None)
+    warnings: Sequence[str] = ()
+    if body:
+        known = await status_pages.update(
+            ground.means.db, ground.who, before.id, body, ground.now, own=ground.own
+        )
+        warnings = known.warnings
+    if wanted is not None:
+        await _furnish(ground, before, wanted)
+    return warnings
+
+
+async def delete(ground: Ground, id_: UUID) -> None:
+    await status_pages.delete(ground.means.db, ground.who, id_)
+
+
+def hidden(whole: Body) -> dict[str, Any]:
+    return {**whole, "password": whole["password"] and mask(whole["password"])}
+
+
+def spared(whole: Body) -> dict[str, Any]:
+    page = spare(NewPage, {name: value for name, value in whole.items() if name != "branding"})
+    branding = spare(Branding, whole["branding"])
+    stood = page.pop("components", [])
+    if branding:
+        page["branding"] = branding
+    return page | ({"components": stood} if stood else {})
+
+
+async def _present(tx: Tx, row: Page) -> Present:
+    stood = await parts.of_page(tx, row.team_id, row.id)
+    body = {
+        "name": row.name,
+        "slug": row.slug,
+        "domain": row.domain,
+        "visibility": row.visibility,
+        "password": row.password,
+        "branding": {**to_json(Branding()), **row.branding},
+        "components": [_component(components.settable(one)) for one in stood],
+    }
+    return Present(row.id, row.name, body, [one.id for one in stood])
+
+
+def _component(said: Body) -> dict[str, Any]:
+    return {name: said[name] for name in _OF_A_COMPONENT} | {"group": said["group"] or None}
+
+
+def _component_faults(said: Any) -> dict[str, str]:
+    """Two of one name in one group could not be told apart the next time."""
+    listed = [(at, one) for at, one in enumerate(said if isinstance(said, list) else []) if _is_named(one)]
+    called = Counter(_called(one) for _, one in listed)
+    faults: dict[str, str] = {}
+    for at, one in listed:
+        if called[_called(one)] > 1:
+            faults[f"components[{at}].name"] = "two components of a group must not have the same name"
+        found = not_declared(one, _NOT_OF_A_COMPONENT)
+        faults |= {f"components[{at}].{name}": text for name, text in found.items()}
+    return faults
+
+
+def _is_named(one: Any) -> bool:
+    return isinstance(one, Mapping) and isinstance(one.get("name"), str)
+
+
+def _called(one: Body) -> tuple[str, str]:
+    return str(one.get("group") or ""), one["name"]
+
+
+async def _furnish(ground: Ground, before: Present, wanted: Sequence[Body]) -> None:
+    """Let exactly these stand on the page, in this order."""
+    db, who, page, now = ground.means.db, ground.who, before.id, ground.now
+    there = dict(zip(before.parts, before.body["components"], strict=True))
+    same = _paired(there, wanted)
+    for id_ in there.keys() - set(same.values()):
+        await components.delete(db, who, page, id_, now)
+    order = []
+    for at, one in enumerate(wanted):
+        known = same.get(at)
+        if known is None:
+            known = (await components.add(db, who, page, one, now)).row.id
+        elif there[known] != one:
+            await components.update(db, who, page, known, different(there[known], one), now)
+        order.append(ids.show("comp", known))
+    await components.arrange(db, who, page, {"components": order}, now)
+
+
+def _paired(there: Mapping[UUID, Body], wanted: Sequence[Body]) -> dict[int, UUID]:
+    """By place in *wanted*, the one that it is: of its name in its group, else of its name in any."""
+    free, found = dict(there), dict[int, UUID]()
+    for key in (_called, _name):
+        for at, one in enumerate(wanted):
+            if at in found:
+                continue
+            match = next((id_ for id_, other in free.items() if key(other) == key(one)), None)
+            if match is not None:
+                found[at] = match
+                del free[match]
+    return found
+
+
+def _name(one: Body) -> str:
+    return str(one["name"])
+
+
+async def _is_kept(ground: Ground, password: str, before: Present | None) -> bool:
+    """Is it the page's password already? One that is not is hashed, for what is written later."""
+    kept = before.body["password"] if before else None
+    if kept and (password == kept or await password_hashes.matches(password, kept, ground.team_id)):
+        return True
+    await password_hashes.stored(password, ground.team_id)
+    return False
+
+
+SORT = Sort(
+    noun="status page",
+    prefix="sp",
+    refers={("components", "[]", "monitorId"): "monitors"},
+    present=present,
+    read=read,
+    create=create,
+    update=update,
+    delete=delete,
+    hidden=hidden,
+    spare=spared,
+)

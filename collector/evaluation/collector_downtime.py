@@ -1,0 +1,29 @@
+"""Time that counts against nobody who brings results: no collector listened, or the monitor was paused."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from collector.evaluation.storage import collector_presence
+from collector.heartbeats.storage import heartbeats
+from collector.platform.deadlines import Between, unheard
+from collector.platform.storage.db import Tx
+
+# A collector says less often than we look that it listens.
+_BETWEEN: Final = timedelta(seconds=15)
+
+
+async def deafness(
+    tx: Tx, monitors: Sequence[int], oldest: datetime, since: datetime, now: datetime
+) -> dict[int, list[Between]]:
+    """The times between *oldest* and *now*, by the keys of *monitors*; *since*: see `Steady`."""
+    spans = await collector_presence.between(tx, oldest, now)
+    heard = max((until for _, until in spans), default=None)
+    if heard is not None and heard >= since and now - heard <= _BETWEEN:
+        spans.append((heard, now))
+    gaps = unheard(spans, oldest, now)
+    deaf: defaultdict[int, list[Between]] = defaultdict(lambda: list(gaps))
+    for monitor, start, end in await heartbeats.pauses(tx, monitors):
+        deaf[monitor].append((start, end))
+    return deaf

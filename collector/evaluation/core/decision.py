@@ -1,0 +1,259 @@
+"""What a monitor's verdict means for its incident, and for who must hear of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import Enum
+
+from collector.evaluation.core import flapping, quorum
+from collector.evaluation.core.holds import Allowed, Standing, allowed, holding
+from collector.evaluation.core.quorum import Vote
+from collector.evaluation.core.state import Change, LocationState
+from collector.history.core.certificate import only_nears
+
+# A monitor that fails again this soon after an automatic resolve goes on with the same incident.
+REOPEN_WITHIN = timedelta(minutes=5)
+# On the way down and up some locations fail for a moment: that alone is told of nobody.
+DEGRADED_AFTER = timedelta(seconds=10)
+
+_NOTHING_HOLDS = Standing()
+
+
+@dataclass(frozen=True, slots=True)
+class Monitor:
+    """A monitor as the decision sees it; *told* says that its being down was announced and not yet ended.
+
+    *owed*: it is to be announced again, since its incident was reopened. *unrecorded_until*: it is down
+    without an incident because of a maintenance window, and that is the window's end. *turned_at*: the newest
+    changes of *down*. *around*: what else may hold its news.
+    """
+
+    name: str
+    quorum: str
+    down: bool
+    told: bool
+    silenced_until: datetime | None
+    owed: bool = False
+    unrecorded_until: datetime | None = None
+    degraded_since: datetime | None = None
+    flapping_since: datetime | None = None
+    turned_at: tuple[datetime, ...] = ()
+    around: Standing = _NOTHING_HOLDS
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One location after this transaction's results; *error* is theirs, *last_error* what it said before.
+
+    *checked_at*: the start of its newest check.
+    """
+
+    vote: Vote
+    state: LocationState
+    change: Change | None = None
+    changed_at: datetime | None = None
+    failed_now: int = 0
+    error: str = ""
+    last_error: str = ""
+    checked_at: datetime | None = None
+
+
+class Deed(Enum):
+    """What happens to the monitor's incident."""
+
+    NONE = "none"
+    OPEN = "open"
+    RESOLVE = "resolve"
+
+
+class Tell(Enum):
+    """What is announced."""
+
+    NOTHING = "nothing"
+    DOWN = "down"
+    UP = "up"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """*since*: first failed check of the streak; *until*: the good check that ended it.
+
+    *failures*: failed checks in a row over all locations, *failed_now* of them new. *turned*: it went
+    down, or came up. *nears*: a certificate that comes near its end is all that is wrong. The last four are
+    as in `Monitor`, after the decision.
+    """
+
+    down: bool
+    deed: Deed
+    tell: Tell
+    since: datetime
+    until: datetime
+    failures: int
+    failed_now: int
+    error: str
+    entries: tuple[tuple[str, str], ...] = ()
+    turned: bool = False
+    nears: bool = False
+    unrecorded_until: datetime | None = None
+    degraded_since: datetime | None = None
+    flapping_since: datetime | None = None
+    turned_at: tuple[datetime, ...] = ()
+
+
+def decide(monitor: Monitor, seen: Sequence[Seen], since: datetime | None, now: datetime) -> Decision:
+    """What follows from what all locations know now.
+
+    *since*: when this collector started; None while its clock is not to be trusted, and nothing changes.
+    """
+    votes = [one.vote for one in seen]
+    down = _down(monitor, votes, since, now)
+    turned = down != monitor.down
+    began = _began(monitor, seen, now)
+    ended = max((one.changed_at for one in seen if one.changed_at is not None), default=now)
+    after = monitor
+    if turned:
+        after = _turned(monitor, began if down else ended, now)
+    elif monitor.flapping_since and since and _calm(monitor, votes, now):
+        after = replace(monitor, flapping_since=None, turned_at=())
+        ended = monitor.turned_at[-1] if monitor.turned_at else now
+    free = allowed(holding(standing(after), now))
+    opens_late = down and not turned and monitor.unrecorded_until is not None
+    return Decision(
+        down=down,
+        deed=_deed(monitor, after, free, down=down),
+        tell=announcement(after, down=down, now=now),
+        since=max(began, min(monitor.unrecorded_until or now, now)) if opens_late else began,
+        until=ended,
+        failures=sum(one.state.fails for one in seen),
+        failed_now=sum(one.failed_now for one in seen),
+        error=next((error for error in _errors(seen) if error), ""),
+        entries=tuple(entry for one in seen for entry in _entries(one)),
+        turned=turned,
+        nears=only_nears(
+            [text for one in seen if one.state.failing and (text := one.error or one.last_error)]
+        ),
+        unrecorded_until=_unrecorded(monitor, free, down=down, turned=turned),
+        degraded_since=_degraded(monitor, votes, now, down=down),
+        flapping_since=after.flapping_since,
+        turned_at=after.turned_at,
+    )
+
+
+def announcement(monitor: Monitor, *, down: bool, now: datetime) -> Tell:
+    """Trouble is announced unless something holds it; who was told of it is told of its end."""
+    free = allowed(holding(standing(monitor), now))
+    if down and (not monitor.told or monitor.owed) and free.openings:
+        return Tell.DOWN
+    if not down and monitor.told and free.recovery:
+        return Tell.UP
+    return Tell.NOTHING
+
+
+def goes_on(resolved_at: datetime | None, resolved_by: Mapping[str, object] | None, now: datetime) -> bool:
+    """Does a new outage belong to the incident that ended so? Only to one that System resolved just now."""
+    if resolved_at is None or resolved_by is None or resolved_by.get("id") is not None:
+        return False
+    return now - resolved_at <= REOPEN_WITHIN
+
+
+def after(monitor: Monitor, decision: Decision) -> Monitor:
+    """The monitor as the decision leaves it; what is *around* it is for the next one to find out."""
+    tell = decision.tell
+    return Monitor(
+        monitor.name,
+        monitor.quorum,
+        decision.down,
+        monitor.told if tell is Tell.NOTHING else tell is Tell.DOWN,
+        monitor.silenced_until,
+        monitor.owed and decision.down and tell is not Tell.DOWN,
+        decision.unrecorded_until,
+        decision.degraded_since,
+        decision.flapping_since,
+        decision.turned_at,
+    )
+
+
+def standing(monitor: Monitor) -> Standing:
+    """All of a monitor that may hold something, from its fields and from what is *around* it."""
+    if monitor.silenced_until is None and monitor.flapping_since is None:
+        return monitor.around
+    return replace(
+        monitor.around,
+        silenced_until=monitor.silenced_until,
+        flapping=monitor.flapping_since is not None,
+    )
+
+
+def _turned(monitor: Monitor, at: datetime, now: datetime) -> Monitor:
+    changes = flapping.add(monitor.turned_at, at)
+    since = monitor.flapping_since or (now if flapping.flaps(changes) else None)
+    return replace(monitor, flapping_since=since, turned_at=changes)
+
+
+def _calm(monitor: Monitor, votes: Sequence[Vote], now: datetime) -> bool:
+    """Has its state held for long enough, and is it known to hold?"""
+    known = quorum.verdict(votes, monitor.quorum, now, down=monitor.down) is monitor.down
+    return known and (monitor.down or quorum.vouched(votes, now)) and flapping.calm(monitor.turned_at, now)
+
+
+def _deed(before: Monitor, after: Monitor, free: Allowed, *, down: bool) -> Deed:
+    turned = down != before.down
+    if down:
+        opens = (turned or before.unrecorded_until is not None) and free.opens
+        return Deed.OPEN if opens else Deed.NONE
+    calmed = before.flapping_since is not None and after.flapping_since is None
+    return Deed.RESOLVE if (turned or calmed) and free.resolves else Deed.NONE
+
+
+def _unrecorded(monitor: Monitor, free: Allowed, *, down: bool, turned: bool) -> datetime | None:
+    """Set while it is down and no incident may open: the end of the window as it is known now."""
+    if not down or free.opens or not (turned or monitor.unrecorded_until):
+        return None
+    return monitor.around.maintenance_until or monitor.unrecorded_until
+
+
+def _degraded(monitor: Monitor, votes: Sequence[Vote], now: datetime, *, down: bool) -> datetime | None:
+    """Since when some locations fail and not enough; with no verdict, or a held one, nothing changes."""
+    if down:
+        return None
+    if quorum.verdict(votes, monitor.quorum, now) is not False:
+        return monitor.degraded_since
+    return (monitor.degraded_since or now) if quorum.failing(votes, now) else None
+
+
+def _down(monitor: Monitor, votes: Sequence[Vote], since: datetime | None, now: datetime) -> bool:
+    """The verdict; what is held already when there is none, or it would come too early."""
+    down = quorum.verdict(votes, monitor.quorum, now, down=monitor.down)
+    measured = any(vote.known for vote in votes)
+    if since is None or down is None or down == monitor.down or not measured:
+        return monitor.down
+    ripe = quorum.settled(votes, since, now) if down else quorum.vouched(votes, now)
+    return down if ripe else monitor.down
+
+
+def _began(monitor: Monitor, seen: Sequence[Seen], now: datetime) -> datetime:
+    """The first failed check of the outage.
+
+    That is of the locations that make the quorum; a streak that is much older was one location's own trouble.
+    """
+    failing = sorted(one.state.failed_since or now for one in seen if one.state.failing)
+    if not failing:
+        return now
+    voters = sum(one.vote.counts(now) for one in seen)
+    enough = failing[min(quorum.needed(monitor.quorum, voters), len(failing)) - 1]
+    # One that is not confirmed yet may have seen it first.
+    unconfirmed = [one.state.failed_since or now for one in seen if one.state.fails and not one.vote.stale]
+    return min(streak for streak in (*failing, *unconfirmed) if enough - streak <= REOPEN_WITHIN)
+
+
+def _errors(seen: Sequence[Seen]) -> list[str]:
+    """What is wrong, news first."""
+    return [one.error for one in seen] + [one.last_error for one in seen if one.state.failing]
+
+
+def _entries(one: Seen) -> list[tuple[str, str]]:
+    if one.change is Change.FAILING:
+        return [("location_failing", f"{one.vote.location}: {one.error}" if one.error else one.vote.location)]
+    if one.change is Change.RECOVERED:
+        return [("location_recovered", one.vote.location)]
+    return []

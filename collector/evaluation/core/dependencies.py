@@ -1,0 +1,90 @@
+"""What the monitors that another one depends on say of its trouble: theirs, its own, or not yet known."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import Enum
+from uuid import UUID
+
+from collector.evaluation.core import quorum
+from collector.evaluation.core.quorum import Vote
+
+# A child that went down waits so long for the verdict on its parents.
+PATIENCE = timedelta(seconds=15)
+# A child whose parent came up waits so long for a check of its own, which is asked for at once.
+MEASURED_WITHIN = timedelta(seconds=60)
+
+
+class Parents(Enum):
+    """What all parents of a monitor come to."""
+
+    WELL = "well"
+    AWAITED = "awaited"
+    DOWN = "down"
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """A parent at one location; *last_at* is the start of its newest check."""
+
+    vote: Vote
+    fails: int
+    last_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """*turned_at*: when it last went down or came up, if ever; *incident_id*: its open automatic one."""
+
+    id: UUID
+    name: str
+    quorum: str
+    down: bool
+    paused: bool
+    turned_at: datetime | None
+    incident_id: UUID | None
+    places: Sequence[At]
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A monitor that is down *since* its first failed check, which was decided at *turned_at*.
+
+    *measured_at*: the start of its newest failed check.
+    """
+
+    since: datetime
+    turned_at: datetime
+    measured_at: datetime | None
+
+
+def verdict(child: Child, parents: Sequence[Parent], now: datetime) -> Parents:
+    """Down when any is; awaited while one may turn out to be, or came up and the child was not checked since.
+
+    A parent that is paused, or has no voters, is never waited for.
+    """
+    able = [parent for parent in parents if not parent.paused]
+    if any(parent.down for parent in able):
+        return Parents.DOWN
+    if any(_doubtful(child, parent, now) or _just_up(child, parent, now) for parent in able):
+        return Parents.AWAITED
+    return Parents.WELL
+
+
+def _doubtful(child: Child, parent: Parent, now: datetime) -> bool:
+    """May it yet turn out to be down, by checks that began after the child's trouble?"""
+    voters = [at for at in parent.places if at.vote.counts(now)]
+    if not voters or abs(now - child.turned_at) >= PATIENCE:
+        return False
+    well = sum(
+        not at.vote.failing and at.fails == 0 and at.last_at is not None and at.last_at >= child.since
+        for at in voters
+    )
+    return len(voters) - well >= quorum.needed(parent.quorum, len(voters))
+
+
+def _just_up(child: Child, parent: Parent, now: datetime) -> bool:
+    rose_at = parent.turned_at
+    if rose_at is None or rose_at <= child.since or abs(now - rose_at) >= MEASURED_WITHIN:
+        return False
+    return child.measured_at is None or child.measured_at < rose_at

@@ -1,0 +1,172 @@
+"""What keeps the news of a monitor back: one table, and the only place that says what each hold allows."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import Final
+
+from collector.evaluation.core.dependencies import Parents
+
+# An incident that was resolved by hand is reopened if its monitor is still down after this time.
+REOPENED_AFTER: Final = timedelta(minutes=10)
+
+
+class Hold(Enum):
+    """Its value is its name in answers."""
+
+    PAUSED = "paused"
+    UNMEASURED = "unmeasured"
+    SILENCED = "silenced"
+    MAINTENANCE = "maintenance"
+    PARENT_DOWN = "parent_down"
+    PARENT_AWAITED = "parent_awaited"
+    FLAPPING = "flapping"
+    ACKNOWLEDGED = "acknowledged"
+    RESOLVED_BY_HAND = "resolved_by_hand"
+    NO_VOTERS = "no_voters"
+
+
+class Reminders(Enum):
+    """What becomes of reminders and escalation; of several holds the last in this order wins."""
+
+    GO_ON = 0
+    AFRESH = 1
+    HELD = 2
+    STOP = 3
+
+
+class After(Enum):
+    """What is done about trouble that outlasts the hold."""
+
+    NOTHING = "nothing"
+    TOLD = "told"
+    OPENED = "opened"
+    DECIDED = "decided"
+    REOPENED = "reopened"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What may happen while something holds.
+
+    *moves*: the verdict; *opens*, *resolves*: the incident, by System; *openings*: that it is down is told;
+    *recovery*: who was told of that is told of its end.
+    """
+
+    moves: bool = True
+    opens: bool = True
+    resolves: bool = True
+    openings: bool
+    reminders: Reminders
+    recovery: bool = True
+    after: After
+
+
+_PAUSED = Row(
+    moves=False,
+    opens=False,
+    resolves=False,
+    openings=False,
+    reminders=Reminders.HELD,
+    recovery=False,
+    after=After.DECIDED,
+)
+_SILENCED = Row(openings=False, reminders=Reminders.HELD, after=After.TOLD)
+
+TABLE: dict[Hold, Row] = {
+    Hold.PAUSED: _PAUSED,
+    Hold.UNMEASURED: _PAUSED,
+    Hold.SILENCED: _SILENCED,
+    Hold.MAINTENANCE: Row(opens=False, openings=False, reminders=Reminders.HELD, after=After.OPENED),
+    Hold.PARENT_DOWN: _SILENCED,
+    Hold.PARENT_AWAITED: _SILENCED,
+    Hold.FLAPPING: Row(
+        resolves=False, openings=False, reminders=Reminders.HELD, recovery=False, after=After.TOLD
+    ),
+    Hold.ACKNOWLEDGED: Row(openings=True, reminders=Reminders.STOP, after=After.NOTHING),
+    Hold.RESOLVED_BY_HAND: Row(opens=False, openings=False, reminders=Reminders.AFRESH, after=After.REOPENED),
+    Hold.NO_VOTERS: Row(
+        moves=False,
+        opens=False,
+        resolves=False,
+        openings=False,
+        reminders=Reminders.GO_ON,
+        recovery=False,
+        after=After.DECIDED,
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """All of a monitor that may hold something.
+
+    *maintenance_until*: the end of its present window; *flapping*: its state changes too often; *by_hand*: a
+    person resolved the incident of its present outage; *votes*: some location votes; *measured*: something
+    was, since it was made or resumed.
+    """
+
+    paused: bool = False
+    silenced_until: datetime | None = None
+    maintenance_until: datetime | None = None
+    parents: Parents = Parents.WELL
+    flapping: bool = False
+    acknowledged: bool = False
+    by_hand: bool = False
+    votes: bool = True
+    measured: bool = True
+
+
+_NOTHING = Standing()
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """What all holds together allow; see `Row`."""
+
+    moves: bool
+    opens: bool
+    resolves: bool
+    openings: bool
+    recovery: bool
+    reminders: Reminders
+
+
+def holding(standing: Standing, now: datetime) -> tuple[Hold, ...]:
+    """The holds that apply, in the order of the table."""
+    if standing == _NOTHING:
+        return ()
+    applies = {
+        Hold.PAUSED: standing.paused,
+        Hold.UNMEASURED: not standing.measured and not standing.paused,
+        Hold.SILENCED: standing.silenced_until is not None and standing.silenced_until > now,
+        Hold.MAINTENANCE: standing.maintenance_until is not None and standing.maintenance_until > now,
+        Hold.PARENT_DOWN: standing.parents is Parents.DOWN,
+        Hold.PARENT_AWAITED: standing.parents is Parents.AWAITED,
+        Hold.FLAPPING: standing.flapping,
+        Hold.ACKNOWLEDGED: standing.acknowledged,
+        Hold.RESOLVED_BY_HAND: standing.by_hand,
+        Hold.NO_VOTERS: not standing.votes,
+    }
+    return tuple(hold for hold, does in applies.items() if does)
+
+
+def allowed(holds: Iterable[Hold]) -> Allowed:
+    """What they leave free; everything where nothing holds."""
+    rows = [TABLE[hold] for hold in holds]
+    return _together(rows) if rows else _ALL
+
+
+def _together(rows: Sequence[Row]) -> Allowed:
+    return Allowed(
+        moves=all(row.moves for row in rows),
+        opens=all(row.opens for row in rows),
+        resolves=all(row.resolves for row in rows),
+        openings=all(row.openings for row in rows),
+        recovery=all(row.recovery for row in rows),
+        reminders=max((row.reminders for row in rows), key=lambda one: one.value, default=Reminders.GO_ON),
+    )
+
+
+_ALL = _together(())

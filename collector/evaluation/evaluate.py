@@ -1,0 +1,211 @@
+"""The rare part of the deciding transaction: what failed or recovered, and what is decided about it."""
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from collector.evaluation.apply import Writes, conclude, write
+from collector.evaluation.core.decision import Deed, Seen, Tell, decide
+from collector.evaluation.core.state import LATE, Change, Check, Thresholds, outdated, sooner, step, timed_out
+from collector.evaluation.core.timeouts import joined
+from collector.evaluation.storage import locked_monitors, states
+from collector.evaluation.storage.locked_monitors import Judged
+from collector.evaluation.storage.states import Located
+from collector.evaluation.suppression import Around, around, monitor
+from collector.platform.committed_events import told
+from collector.platform.storage.db import Tx
+from shared.results import Status
+
+_NOTHING_AROUND = Around()
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One result of a key that needs a decision: the check ran from *at* to *ended*."""
+
+    status: Status
+    at: datetime
+    ended: datetime
+    error: str
+
+
+@dataclass(slots=True)
+class Judgement:
+    """What came of it: the kinds of events written, and which monitors are in doubt.
+
+    *doubted*: monitors of which a location has just begun to fail; *risen*: those that came up again.
+    """
+
+    events: list[str] = field(default_factory=list)
+    doubted: list[int] = field(default_factory=list)
+    risen: list[int] = field(default_factory=list)
+
+
+# Called with what is doubted and what has risen.
+Ask = Callable[[Sequence[int], Sequence[int]], None]
+
+
+def unasked(_: Sequence[int], __: Sequence[int]) -> None:
+    """For where nobody asks for checks at once."""
+
+
+def pass_on(judgement: Judgement, ask: Ask, tell: Callable[[], None]) -> None:
+    """After its commit: count the events, and have those know who go by what was decided."""
+    ask(judgement.doubted, judgement.risen)
+    told(judgement.events, tell)
+
+
+Pending = Mapping[tuple[int, int], deque[Told]]
+
+
+async def judge(tx: Tx, pending: Pending, since: datetime | None, now: datetime) -> Judgement:
+    """Move the states of these (monitor, location)s by their results, in order.
+
+    Each round takes every location up to its next change, so that an outage that began and ended within one
+    transaction is still an outage. *since*: see `decide`.
+    """
+    judgement = Judgement()
+    while monitors := sorted({key for (key, _), results in pending.items() if results}):
+        judged_now = await _round(tx, monitors, pending, since, now, judgement)
+        for (key, _), results in pending.items():
+            if key not in judged_now:
+                results.clear()
+    return judgement
+
+
+async def judge_anew(tx: Tx, monitors: Sequence[int], since: datetime | None, now: datetime) -> Judgement:
+    """Decide about *monitors*, in key order, by what is known of them."""
+    judgement = Judgement()
+    await _round(tx, monitors, {}, since, now, judgement)
+    return judgement
+
+
+def differs(
+    doubtful: Sequence[Judged], located: Sequence[Located], since: datetime | None, now: datetime
+) -> list[int]:
+    """Which of these monitors are held to be other than they are."""
+    places = states.by_monitor(located)
+    found = []
+    for one in doubtful:
+        decision = decide(monitor(one), [_seen(place) for place in places[one.monitor]], since, now)
+        held = decision.degraded_since == one.degraded_since and decision.flapping_since == one.flapping_since
+        if decision.turned or decision.deed is not Deed.NONE or not held:
+            found.append(one.monitor)
+    return found
+
+
+async def _round(
+    tx: Tx,
+    monitors: Sequence[int],
+    pending: Pending,
+    since: datetime | None,
+    now: datetime,
+    judgement: Judgement,
+) -> set[int]:
+    """Take every location up to its next change, and decide; the monitors that are judged at all."""
+    locked = await locked_monitors.lock(tx, monitors)
+    places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in locked]))
+    writes = Writes()
+    seen = {one.monitor: _advance(one, places[one.monitor], pending, writes, now) for one in locked}
+    if writes.states:
+        # Before anybody looks at a parent, which may be among these.
+        await states.save(tx, writes.states)
+    decisions = {one.monitor: decide(monitor(one), seen[one.monitor], since, now) for one in locked}
+    moving = [
+        one
+        for one in locked
+        if decisions[one.monitor].deed is not Deed.NONE or decisions[one.monitor].tell is not Tell.NOTHING
+    ]
+    # Only where something would happen is it asked what holds it: most failures end as they began.
+    held = await around(tx, moving, _after(places, seen), now) if moving else {}
+    for one in locked:
+        decision, about = decisions[one.monitor], held.get(one.monitor)
+        if about is not None:
+            decision = decide(monitor(one, about), seen[one.monitor], since, now)
+        conclude(one, decision, about or _NOTHING_AROUND, now, writes)
+        if decision.turned and not decision.down:
+            judgement.risen.append(one.monitor)
+    judgement.events.extend(await write(tx, writes, now))
+    judgement.doubted.extend(
+        one.monitor for one in locked if _doubted(one, places[one.monitor], seen[one.monitor])
+    )
+    return {one.monitor for one in locked}
+
+
+def _after(
+    places: Mapping[int, Sequence[Located]], seen: Mapping[int, Sequence[Seen]]
+) -> dict[int, list[Located]]:
+    """The locations with the states that they have now."""
+    return {
+        key: [replace(place, state=one.state) for place, one in zip(places[key], of_one, strict=True)]
+        for key, of_one in seen.items()
+    }
+
+
+def _doubted(one: Judged, places: Sequence[Located], seen: Sequence[Seen]) -> bool:
+    """Has a streak of failures begun, and is there somebody else to ask?"""
+    if len(places) == 1 and not one.depends_on:
+        return False
+    return any(
+        after.state.fails and not before.state.fails and not before.state.failing
+        for before, after in zip(places, seen, strict=True)
+    )
+
+
+def _seen(place: Located) -> Seen:
+    return Seen(place.vote, place.state, last_error=place.error, checked_at=place.last_at)
+
+
+def _advance(
+    one: Judged, places: Sequence[Located], pending: Pending, writes: Writes, now: datetime
+) -> list[Seen]:
+    """Step each location through its results up to its next change."""
+    bad = [place.vote.fails(now) for place in places]
+    seen = [
+        _advanced(one, place, pending, now, elsewhere=sum(bad) > mine)
+        for place, mine in zip(places, bad, strict=True)
+    ]
+    thresholds = Thresholds(one.failure_threshold, one.recovery_threshold)
+    seen = joined(seen, thresholds, timedelta(seconds=one.timeout_s), now)
+    for place, each in zip(places, seen, strict=True):
+        _note(place, each, writes, now)
+    return seen
+
+
+def _advanced(one: Judged, place: Located, pending: Pending, now: datetime, *, elsewhere: bool) -> Seen:
+    """*elsewhere*: another location was confirmed failing before these results."""
+    results = pending.get((place.monitor, place.location))
+    seen = _seen(place)
+    if not results:
+        return seen
+    thresholds = Thresholds(one.failure_threshold, one.recovery_threshold)
+    late_after = timedelta(seconds=one.timeout_s) + LATE
+    while results and seen.change is None:
+        result = results.popleft()
+        bad = result.status is Status.DOWN
+        check = Check(result.status, result.at, late=now - result.ended > late_after)
+        hung = bad and elsewhere and timed_out(result.error)
+        state, change = step(seen.state, check, sooner(thresholds) if hung else thresholds)
+        seen = replace(
+            seen,
+            vote=replace(
+                seen.vote, failing=state.failing, stale=place.outlived or outdated(state, thresholds)
+            ),
+            state=state,
+            change=change,
+            changed_at=min(result.at, now) if change else None,
+            failed_now=seen.failed_now + bad,
+            error=result.error if bad else seen.error,
+        )
+    return seen
+
+
+def _note(place: Located, seen: Seen, writes: Writes, now: datetime) -> None:
+    """What became of the location is to be written."""
+    if seen.state != place.state:
+        writes.states.append((place.monitor, place.location, seen.state))
+    if seen.change is Change.FAILING:
+        writes.began.append((place.monitor, place.location, seen.state.failed_since or now))
+    elif seen.change is Change.RECOVERED:
+        writes.ended.append((place.monitor, place.location, seen.changed_at or now))

@@ -1,0 +1,202 @@
+"""Turns what was decided about a monitor, or done to it, into the events that tell it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from collector.evaluation.core.decision import Tell
+from collector.evaluation.storage.locked_monitors import Incident, Judged
+from collector.evaluation.storage.states import Located
+from collector.events.core import events as payloads
+from collector.events.core import events_web3 as of_chains
+from collector.events.storage.events import Event
+from collector.events.storage.timeline import Entry
+from collector.incidents.service.incidents import shown
+from collector.incidents.storage import reads
+from collector.incidents.storage.incidents import SYSTEM
+from collector.monitors.storage.monitors import Monitor
+from collector.platform.access import Actor
+from collector.platform.monitor import status
+from collector.platform.storage.db import Tx
+from collector.web3.core.web3 import Alert
+from collector.web3.storage.news import Chain, Untold
+from shared import ids
+
+_DELETED = "deleted"
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What System did to an incident: *kind* as of events; *stream_id* and *about* are its monitor's."""
+
+    team_id: int
+    incident_id: UUID
+    kind: str
+    stream_id: UUID
+    about: Mapping[str, Any]
+
+
+def about(judged: Judged, *, down: bool) -> dict[str, Any]:
+    """A monitor as events show it."""
+    return payloads.monitor_part(
+        id_=judged.id,
+        name=judged.name,
+        type_=judged.type,
+        url=judged.url if judged.type == "http" else None,
+        status="down" if down else "up",
+    )
+
+
+def event(
+    judged: Judged,
+    tell: Tell,
+    incident: Incident,
+    *,
+    failures: int,
+    error: str,
+    until: datetime,
+    now: datetime,
+) -> Event:
+    """monitor.down or monitor.up of this incident; *until* is where its downtime ends."""
+    going_down = tell is Tell.DOWN
+    monitor = about(judged, down=going_down)
+    if going_down:
+        payload = payloads.down(
+            monitor,
+            incident_id=incident.id,
+            severity=incident.severity,
+            failures=failures,
+            error=error or incident.last_error,
+            started_at=incident.started_at,
+            now=now,
+        )
+    else:
+        payload = payloads.up(
+            monitor,
+            incident_id=incident.id,
+            severity=incident.severity,
+            downtime_s=incident.downtime_s(until),
+            now=now,
+        )
+    return Event(judged.team_id, judged.id, payload["event"], payload, incident.id)
+
+
+def notice(judged: Judged, kind: str, places: Sequence[Located], *, begins: bool, now: datetime) -> Event:
+    """monitor.degraded or monitor.flapping."""
+    states = [located(place, bad=place.state.failing) for place in places]
+    monitor = about(judged, down=judged.down)
+    payload = payloads.notice(kind, monitor, states, begins=begins, now=now)
+    return Event(judged.team_id, judged.id, kind, payload)
+
+
+def crossing(judged: Judged, chain: Chain, type_: str, alert: Alert, *, over: bool, now: datetime) -> Event:
+    """That a threshold of a chain was crossed, or that this is *over*."""
+    about = of_chains.monitor_part(judged.id, judged.name, judged.type, chain.chain)
+    payload = of_chains.crossing(about, chain.sub_type, type_, alert, over=over, now=now)
+    return Event(judged.team_id, judged.id, payload["event"], payload)
+
+
+def chain_log(judged: Judged, chain: Chain, log: Untold, now: datetime) -> Event:
+    """That something happened on a chain, or that the chain took it back."""
+    about = of_chains.monitor_part(judged.id, judged.name, judged.type, chain.chain)
+    payload = of_chains.log(about, chain.sub_type, log.data, removed=log.removed, now=now)
+    return Event(judged.team_id, judged.id, payload["event"], payload)
+
+
+def located(place: Located, *, bad: bool) -> dict[str, Any]:
+    """A location as events show it, which is *bad* for what they tell."""
+    state = place.state
+    return {
+        "location": place.name,
+        "status": "down" if bad else "unknown" if place.last_at is None else "up",
+        "failing": state.failing,
+        "consecutiveFailures": state.fails,
+        "failingSince": state.failed_since if state.failing else None,
+        "lastCheckedAt": place.last_at,
+        "error": place.error or None,
+    }
+
+
+async def deeds(tx: Tx, done: Sequence[Deed], now: datetime) -> list[Event]:
+    """The events of what System did to incidents, each as it is now."""
+    found = await reads.several(tx, [(one.team_id, one.incident_id) for one in done])
+    return [
+        Event(
+            one.team_id,
+            one.stream_id,
+            one.kind,
+            payloads.incident(
+                one.kind,
+                shown(found[one.team_id, one.incident_id], now),
+                SYSTEM,
+                monitor=one.about,
+                note=None,
+                now=now,
+            ),
+            one.incident_id,
+        )
+        for one in done
+    ]
+
+
+def by_hand(
+    actor: Actor,
+    deed: str,
+    incident: reads.Incident,
+    monitor: Monitor | None,
+    note: reads.Note | None,
+    now: datetime,
+) -> Event:
+    """What somebody did to an incident: ``created``, ``acknowledged``, ...; *monitor* while there is one."""
+    kind = f"{payloads.INCIDENT}.{deed}"
+    payload = payloads.incident(
+        kind,
+        shown(incident, now),
+        actor.shown,
+        monitor=of_row(monitor, _standing(monitor)) if monitor else None,
+        note=_note(incident.id, note) if note else None,
+        now=now,
+    )
+    stream = monitor.id if monitor else incident.id
+    return Event(actor.team_id, stream, kind, payload, incident.id)
+
+
+def held_by_parent(team_id: int, incident_id: UUID, parent: str) -> Entry:
+    """The line of an incident's log that says why nobody was told."""
+    return Entry(team_id, incident_id, "parent_down", f"Held while {parent} is down")
+
+
+def change(kind: str, monitor: Monitor, now: datetime) -> Event:
+    """One of `core.events.CHANGES`; *monitor* is as the change left it, or as it was when it is deleted.
+
+    To be appended as the last deed of the transaction: the team's other events wait for its end.
+    """
+    part = of_row(monitor, _DELETED if kind == payloads.DELETED else _standing(monitor))
+    return Event(monitor.team_id, monitor.id, kind, payloads.change(kind, part, now))
+
+
+def of_row(monitor: Monitor, shown_as: str) -> dict[str, Any]:
+    """A monitor as events show it."""
+    return payloads.monitor_part(
+        id_=monitor.id,
+        name=monitor.name,
+        type_=monitor.type,
+        url=monitor.config.get("url") if monitor.type == "http" else None,
+        status=shown_as,
+    )
+
+
+def _standing(monitor: Monitor) -> str:
+    return status(paused_at=monitor.paused_at, down=monitor.down, last_at=monitor.last_at)
+
+
+def _note(incident_id: UUID, note: reads.Note) -> dict[str, Any]:
+    return {
+        "id": ids.show("note", note.id),
+        "incidentId": ids.show("inc", incident_id),
+        "text": note.text,
+        "createdBy": note.created_by,
+        "createdAt": note.created_at,
+    }

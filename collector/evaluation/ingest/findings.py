@@ -1,0 +1,225 @@
+"""What checks found besides their outcomes, on its way from the batches into its tables."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from collector.evaluation.ingest.columns import Columns, kept_by
+from collector.evaluation.storage import checkpoints, states
+from collector.evaluation.storage.checkpoints import Kept
+from collector.platform import metrics
+from collector.platform.storage.db import Tx
+from collector.web3.core.findings import (
+    Crossing,
+    Gone,
+    Line,
+    Log,
+    Unreadable,
+    found_again,
+    line,
+    not_found_again,
+    one_line,
+    read,
+)
+from collector.web3.core.web3 import Alert, raised, recovered
+from collector.web3.storage import writes
+from collector.web3.storage.writes import Key, Owner, Seen, TakenBack
+from shared.clock import EPOCH
+from shared.findings import Finding, Found
+
+# Of one monitor: no kind has nearly as many thresholds.
+_MOST_ALERTS: Final = 64
+# Of one monitor in a transaction; a chain takes back blocks once in a while...
+_MOST_RETRACTIONS: Final = 500
+# ... and of all of them, thresholds included, which are told of at their edges.
+_MOST_EDGES: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """What one result brought, which began *at*; *state* is its own checkpoint."""
+
+    kept: Kept
+    at: datetime
+    findings: Sequence[Finding]
+    state: bytes | None
+
+    @property
+    def place(self) -> tuple[int, int]:
+        return self.kept.monitor, self.kept.location
+
+
+@dataclass(slots=True)
+class _News:
+    """What is to be written: alerts as they are after it, logs, and what takes them back, in turns.
+
+    In each turn come logs, then what takes back some of a monitor; *turns*: those of each monitor so far.
+    *standing*: see `checkpoints.standing`; *lines*: who goes on, where results come too late to be kept
+    and there is a checkpoint to go on from.
+    """
+
+    owners: Mapping[int, Owner]
+    standing: Mapping[Kept, bool]
+    lines: Mapping[tuple[int, int], Line | None]
+    alerts: dict[Key, Alert]
+    changed: set[Key] = field(default_factory=set)
+    logs: dict[int, list[Seen]] = field(default_factory=dict)
+    takes_back: dict[int, list[TakenBack]] = field(default_factory=dict)
+    turns: Counter[int] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    held: Counter[UUID] = field(default_factory=Counter)  # alerts by their monitor
+    edges: int = 0
+
+    def goes_on(self, result: _Result) -> Line | None:
+        """Who may find by itself what that one brings, since it comes late."""
+        return None if self.standing.get(result.kept) else self.lines.get(result.place)
+
+
+def monitors(columns: Columns) -> set[int]:
+    """Of which something was found, whosever they are."""
+    return {part.batch.monitor[i] for part in columns.parts for i in part.batch.found}
+
+
+async def note(tx: Tx, columns: Columns, now: datetime) -> bool:
+    """Keep what was found; was there any?
+
+    Thresholds go by the checkpoint: they count where it is kept. A log happened, whoever saw it and however
+    late it comes: it counts wherever its result may be written, once, unless who goes on now began before it
+    and so finds it too. That some are no part of the chain any more is for those to say who have the
+    assignment, and for others as far as those do not find it.
+    """
+    if not any(part.batch.found for part in columns.parts):
+        return False
+    results = list(_results(columns))
+    standing = await checkpoints.standing(tx, sorted({one.kept for one in results}))
+    results = await _permitted(tx, results, standing)
+    locked = await writes.lock_monitors(tx, sorted({one.kept.monitor for one in results}))
+    owners = {one.monitor: one for one in locked}
+    known = await writes.alerts(tx, [(one.team_id, one.id) for one in locked])
+    lines = await _lines(tx, [one for one in results if not standing.get(one.kept)])
+    news = _News(owners, standing, lines, known, held=Counter(id_ for _, id_, _ in known))
+    for result in results:
+        _take(news, result)
+    await _write(tx, news, now)
+    for reason, count in news.refused.items():
+        metrics.findings_refused.labels(reason).inc(count)
+    return bool(news.changed or news.logs or news.takes_back)
+
+
+def _results(columns: Columns) -> Iterator[_Result]:
+    """Those that found something, in the order in which they count."""
+    start = 0
+    for part in columns.parts:
+        for i, findings in sorted(part.batch.found.items()):
+            at = EPOCH + timedelta(milliseconds=columns.at_ms[start + i])
+            yield _Result(kept_by(part, i), at, findings, part.batch.state.get(i))
+        start += len(part.batch.monitor)
+
+
+async def _permitted(tx: Tx, results: Sequence[_Result], standing: Mapping[Kept, bool]) -> list[_Result]:
+    """Without those of probes that do not serve the monitor's team."""
+    doubtful: defaultdict[UUID, set[tuple[int, int]]] = defaultdict(set)
+    for one in results:
+        if one.kept not in standing:
+            doubtful[one.kept.probe_id].add(one.place)
+    allowed = {
+        probe_id: await states.may_write(tx, probe_id, places) for probe_id, places in doubtful.items()
+    }
+    return [one for one in results if one.kept in standing or one.place in allowed[one.kept.probe_id]]
+
+
+async def _lines(tx: Tx, late: Sequence[_Result]) -> dict[tuple[int, int], Line | None]:
+    """At the places of these results; their monitors are locked, so that nobody begins one meanwhile."""
+    if not late:
+        return {}
+    kept = await checkpoints.of_places(tx, sorted({one.place for one in late}))
+    return {place: line(state) for place, state in kept.items() if state is not None}
+
+
+def _take(news: _News, result: _Result) -> None:
+    owner = news.owners.get(result.kept.monitor)
+    if owner is None:
+        news.refused["monitor"] += len(result.findings)
+        return
+    goes_on = news.goes_on(result)
+    late = None if goes_on is None else line(result.state)
+    for finding in result.findings:
+        news.edges += finding.found is not Found.LOG
+        if news.edges > _MOST_EDGES and finding.found is not Found.LOG:
+            news.refused["too many"] += 1
+            continue
+        try:
+            _add(news, owner, result, read(finding), (late, goes_on))
+        except Unreadable as error:
+            news.refused[str(error)] += 1
+
+
+def _add(
+    news: _News,
+    owner: Owner,
+    result: _Result,
+    found: Crossing | Log | Gone,
+    lines: tuple[Line | None, Line | None],
+) -> None:
+    """*lines*: of a result that comes late its own, and the one that goes on."""
+    location = result.kept.location
+    if isinstance(found, Log):
+        if found_again(*lines, found.block):
+            raise Unreadable("found again")
+        seen = Seen(owner, location, result.at, found, stands=one_line(*lines))
+        news.logs.setdefault(news.turns[owner.monitor], []).append(seen)
+    elif isinstance(found, Crossing):
+        if news.standing.get(result.kept):
+            _cross(news, owner, location, found, result.at)
+    else:
+        counts = result.kept in news.standing or result.place not in news.lines
+        gone = found if counts else not_found_again(*lines, found)
+        if gone is not None:
+            _take_back(news, TakenBack(owner, location, result.at, gone))
+
+
+def _take_back(news: _News, one: TakenBack) -> None:
+    turn = news.turns[one.owner.monitor]
+    if turn >= _MOST_RETRACTIONS:
+        raise Unreadable("too many")
+    news.takes_back.setdefault(turn, []).append(one)
+    news.turns[one.owner.monitor] += 1
+
+
+def _cross(news: _News, owner: Owner, location: int, crossing: Crossing, at: datetime) -> None:
+    key = (owner.team_id, owner.id, crossing.key)
+    before = news.alerts.get(key)
+    if not crossing.raised:
+        after = recovered(before, location, crossing.data)
+    else:
+        if before is None and news.held[owner.id] >= _MOST_ALERTS:
+            raise Unreadable("too many")
+        news.held[owner.id] += before is None
+        after = raised(before, location, crossing.data, at)
+    if after is not None and after != before:
+        news.alerts[key] = after
+        news.changed.add(key)
+
+
+async def _write(tx: Tx, news: _News, now: datetime) -> None:
+    if news.changed:
+        await writes.save_alerts(tx, {key: news.alerts[key] for key in sorted(news.changed)})
+    for turn in sorted({*news.logs, *news.takes_back}):
+        await _add_logs(tx, news.logs.get(turn, ()))
+        if taken := news.takes_back.get(turn):
+            await writes.take_back(tx, taken, now)
+
+
+async def _add_logs(tx: Tx, logs: Sequence[Seen]) -> None:
+    """Of several of one key what each location said last, one after the other."""
+    last = {(one.owner.monitor, one.log.key, one.location): one for one in logs}
+    rounds: defaultdict[int, list[Seen]] = defaultdict(list)
+    seen: Counter[tuple[int, str]] = Counter()
+    for (monitor, key, _), one in last.items():
+        rounds[seen[monitor, key]].append(one)
+        seen[monitor, key] += 1
+    for round_ in rounds.values():
+        await writes.add_logs(tx, round_)

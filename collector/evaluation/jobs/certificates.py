@@ -1,0 +1,100 @@
+"""Tells that certificates come near their end: once each, and not while something holds it back."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from collector.evaluation import event_writer
+from collector.evaluation.core.decision import standing
+from collector.evaluation.core.holds import allowed, holding
+from collector.evaluation.storage import certificates, locked_monitors, states
+from collector.evaluation.storage.certificates import Untold
+from collector.evaluation.storage.locked_monitors import Judged
+from collector.evaluation.suppression import around, monitor
+from collector.events.core import events as payloads
+from collector.events.storage import events
+from collector.events.storage.events import Event
+from collector.history.core.certificate import days_left, ends_at, expiry
+from collector.platform.committed_events import told
+from collector.platform.storage.db import Db, Tx
+from shared import ids
+
+_AT_ONCE: Final = 100
+# A probe whose clock is behind may still call one near that is over.
+_KEEP: Final = timedelta(days=7)
+_FORGET_EVERY: Final = timedelta(hours=1)
+
+
+class Certificates:
+    """Any number may run; *tell* is called after a commit that wrote events."""
+
+    __slots__ = ("_after", "_db", "_forgot_at", "_now", "_tell")
+
+    def __init__(self, db: Db, *, now: Callable[[], datetime], tell: Callable[[], None]) -> None:
+        self._db = db
+        self._now = now
+        self._tell = tell
+        self._after = 0
+        self._forgot_at: datetime | None = None
+
+    async def turn(self) -> bool:
+        """Look at the next of those of which something is untold: many may be held for long."""
+        now = self._now()
+        await self._forget(now)
+        async with self._db.connection() as tx:
+            found = await certificates.waiting(tx, self._after, now, _AT_ONCE)
+        more = len(found) == _AT_ONCE
+        self._after = found[-1] if more else 0
+        if found:
+            await self._write(found, now)
+        return more
+
+    async def _write(self, monitors: Sequence[int], now: datetime) -> None:
+        async with self._db.transaction() as tx:
+            news = await _news(tx, await locked_monitors.lock(tx, monitors), now)
+            if news:
+                await events.append_all(tx, news, now)
+        told([event.kind for event in news], self._tell)
+
+    async def _forget(self, now: datetime) -> None:
+        if self._forgot_at is not None and now - self._forgot_at < _FORGET_EVERY:
+            return
+        async with self._db.transaction() as tx:
+            await certificates.forget(tx, now - _KEEP)
+        self._forgot_at = now
+
+
+async def _news(tx: Tx, locked: Sequence[Judged], now: datetime) -> list[Event]:
+    """What nothing holds back, of certificates that some location still sees; marked as told."""
+    places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in locked]))
+    held = await around(tx, locked, places, now)
+    free = {
+        one.monitor: one
+        for one in locked
+        if allowed(holding(standing(monitor(one, held[one.monitor])), now)).openings
+    }
+    due = [one for one in await certificates.untold(tx, list(free), now) if _seen(one)]
+    if due:
+        await certificates.tell(tx, due, now)
+    return [_event(one, free[one.monitor], now) for one in due]
+
+
+def _seen(one: Untold) -> bool:
+    return any(
+        found is not None and found.only_near and ends_at(found) == one.ends_at
+        for found in map(expiry, one.checkpoints)
+    )
+
+
+def _event(one: Untold, of: Judged, now: datetime) -> Event:
+    incident = of.open_incident
+    shown = {"id": ids.show("inc", incident.id), "severity": incident.severity} if incident else None
+    payload = payloads.certificate(
+        event_writer.about(of, down=of.down),
+        ends_at=one.ends_at,
+        days_left=days_left(one.ends_at, now),
+        expiry_days=one.expiry_days,
+        incident=shown,
+        now=now,
+    )
+    return Event(of.team_id, of.id, payload["event"], payload, incident.id if incident else None)

@@ -1,0 +1,35 @@
+"""Notes that this collector runs: silence counts against a sender only while somebody listened."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from collector.evaluation.storage import collector_presence
+from collector.platform.storage.db import Db
+from shared.ids import uuid7
+
+# Who said nothing for so long could not: its database was away, and so nobody was heard.
+_LAPSE = timedelta(seconds=20)
+
+
+class Listening:
+    """One per collector, from its start on. *since*: see `Steady`; a clock that was set begins a new row."""
+
+    def __init__(self, db: Db, *, since: Callable[[], datetime | None], now: Callable[[], datetime]) -> None:
+        self._db = db
+        self._since = since
+        self._now = now
+        self._began: datetime | None = None
+        self._from = self._said = now()
+        self._collector = uuid7()
+
+    async def turn(self) -> bool:
+        since, now = self._since(), self._now()
+        if since is None:
+            return False
+        if self._began != since or now - self._said > _LAPSE:
+            self._from = since if self._began != since else now
+            self._began, self._collector = since, uuid7()
+        async with self._db.transaction() as tx:
+            await collector_presence.keep(tx, self._collector, self._from, now)
+        self._said = now
+        return False

@@ -1,0 +1,144 @@
+"""Tells what a hold kept back when the hold ends and the trouble is still there."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from collector.evaluation import event_writer
+from collector.evaluation.core.decision import DEGRADED_AFTER, Tell, announcement, standing
+from collector.evaluation.core.holds import Allowed, Hold, allowed, holding
+from collector.evaluation.storage import locked_monitors, states
+from collector.evaluation.storage.locked_monitors import Judged
+from collector.evaluation.storage.states import Located
+from collector.evaluation.suppression import Around, around, monitor
+from collector.events.core import events as payloads
+from collector.events.storage import events, timeline
+from collector.events.storage.events import Event
+from collector.incidents.storage import incidents
+from collector.platform.committed_events import told
+from collector.platform.storage.db import Db, Tx
+
+_AT_ONCE = 100
+
+
+@dataclass(slots=True)
+class News:
+    """What there is to write: monitors after it, events, incidents to link to those of parents."""
+
+    monitors: list[Judged] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    linked: list[tuple[Judged, Around]] = field(default_factory=list)
+
+    @property
+    def concerned(self) -> list[int]:
+        return sorted({one.monitor for one in (*self.monitors, *(one for one, _ in self.linked))})
+
+
+class Holds:
+    """Any number may run; *tell* is called after a commit that wrote events."""
+
+    def __init__(self, db: Db, *, now: Callable[[], datetime], tell: Callable[[], None]) -> None:
+        self._db = db
+        self._now = now
+        self._tell = tell
+        self._after = 0
+
+    async def turn(self) -> bool:
+        """Look at the next of those of which something is untold: many may be held for long."""
+        now = self._now()
+        async with self._db.connection() as tx:
+            found = await locked_monitors.untold(tx, self._after, now - DEGRADED_AFTER, now, _AT_ONCE)
+            concerned = (await _news(tx, found, now)).concerned if found else []
+        more = len(found) == _AT_ONCE
+        self._after = found[-1].monitor if more else 0
+        if concerned:
+            await self._write(concerned, now)
+        return more
+
+    async def _write(self, concerned: Sequence[int], now: datetime) -> None:
+        """Look again at those, now locked: others may have told it meanwhile."""
+        async with self._db.transaction() as tx:
+            news = await _news(tx, await locked_monitors.lock(tx, concerned), now)
+            if news.linked:
+                await _link(tx, news.linked, now)
+            if news.monitors:
+                await locked_monitors.save(tx, news.monitors, now)
+            if news.events:
+                await events.append_all(tx, news.events, now)
+        told([event.kind for event in news.events], self._tell)
+
+
+async def _news(tx: Tx, monitors: Sequence[Judged], now: datetime) -> News:
+    """What nothing holds back any more."""
+    places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in monitors]))
+    held = await around(tx, monitors, places, now)
+    news = News()
+    for one in monitors:
+        here, about = places[one.monitor], held[one.monitor]
+        heard, after = _state_news(one, about, here, now)
+        noticed, after = _notices(after, about, here, now)
+        news.events += [*heard, *noticed]
+        if after != one:
+            news.monitors.append(after)
+        if _unlinked(one, about):
+            news.linked.append((one, about))
+    return news
+
+
+def _state_news(
+    one: Judged, about: Around, places: Sequence[Located], now: datetime
+) -> tuple[list[Event], Judged]:
+    """monitor.down or monitor.up, if it is due; of what somebody resolved there is nothing to hear."""
+    tell = announcement(monitor(one, about), down=one.down, now=now)
+    if tell is Tell.NOTHING or (tell is Tell.DOWN and one.open_incident is None):
+        return [], one
+    down = tell is Tell.DOWN
+    after = replace(one, told=down, owed=False, degraded_told=one.degraded_told and not down)
+    if one.incident is None:
+        return [], after
+    failures = sum(place.state.fails for place in places)
+    event = event_writer.event(one, tell, one.incident, failures=failures, error="", until=now, now=now)
+    return [event], after
+
+
+def _notices(
+    one: Judged, about: Around, places: Sequence[Located], now: datetime
+) -> tuple[list[Event], Judged]:
+    """monitor.degraded and monitor.flapping, that they begin and that they are over."""
+    held = holding(standing(monitor(one, about)), now)
+    noticed = []
+    degraded = one.degraded_since is not None and now - one.degraded_since >= DEGRADED_AFTER
+    if not one.down and _due(degraded, one.degraded_told, allowed(held)):
+        noticed.append(event_writer.notice(one, payloads.DEGRADED, places, begins=degraded, now=now))
+        one = replace(one, degraded_told=degraded)
+    flapping = one.flapping_since is not None
+    # That it flaps is no reason not to say so.
+    if _due(flapping, one.flapping_told, allowed(hold for hold in held if hold is not Hold.FLAPPING)):
+        noticed.append(event_writer.notice(one, payloads.FLAPPING, places, begins=flapping, now=now))
+        one = replace(one, flapping_told=flapping)
+    return noticed, one
+
+
+def _due(is_so: bool, told: bool, free: Allowed) -> bool:
+    return is_so != told and (free.openings if is_so else free.recovery)
+
+
+def _unlinked(one: Judged, about: Around) -> bool:
+    """Did its parent turn out to be down after its own incident had opened?"""
+    incident, parent = one.open_incident, about.parent
+    if incident is None or parent is None or parent.incident_id is None or one.told:
+        return False
+    return incident.parent_incident_id is None
+
+
+async def _link(tx: Tx, linked: Sequence[tuple[Judged, Around]], now: datetime) -> None:
+    pairs = [
+        (one.team_id, one.open_incident.id, about.parent)
+        for one, about in linked
+        if one.open_incident is not None and about.parent is not None
+    ]
+    await incidents.link(
+        tx, [(team, id_, parent.incident_id) for team, id_, parent in pairs if parent.incident_id]
+    )
+    entries = [event_writer.held_by_parent(team, id_, parent.name) for team, id_, parent in pairs]
+    await timeline.add(tx, entries, now)

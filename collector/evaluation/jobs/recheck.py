@@ -1,0 +1,45 @@
+"""Verdicts that fall with time alone: a location fell silent, or is gone; a collector has settled."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from collector.evaluation.evaluate import Ask, differs, judge_anew, pass_on, unasked
+from collector.evaluation.storage import locked_monitors, states
+from collector.platform.storage.db import Db
+
+
+class Verdicts:
+    """Looks at monitors whose locations disagree with what is held of them. Any number may run.
+
+    Results bring about most verdicts, but only those of the location that they are from, when they come.
+    *since*: see `Steady`; *tell* is called after a commit that wrote events.
+    *ask*: see `Writer`.
+    """
+
+    def __init__(
+        self,
+        db: Db,
+        *,
+        since: Callable[[], datetime | None],
+        now: Callable[[], datetime],
+        tell: Callable[[], None],
+        ask: Ask = unasked,
+    ) -> None:
+        self._db = db
+        self._since = since
+        self._now = now
+        self._tell = tell
+        self._ask = ask
+
+    async def turn(self) -> bool:
+        now, since = self._now(), self._since()
+        async with self._db.connection() as connection:
+            doubtful = await locked_monitors.doubtful(connection)
+            located = await states.of_monitors(connection, [one.monitor for one in doubtful])
+        wrong = differs(doubtful, located, since, now)
+        if not wrong:
+            return False
+        async with self._db.transaction() as tx:
+            judgement = await judge_anew(tx, wrong, since, now)
+        pass_on(judgement, self._ask, self._tell)
+        return False

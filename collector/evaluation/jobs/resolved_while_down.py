@@ -1,0 +1,72 @@
+"""Opens an incident again that somebody resolved while its monitor was, and still is, down."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+
+from collector.evaluation import event_writer
+from collector.evaluation.core.decision import standing
+from collector.evaluation.core.holds import REOPENED_AFTER, Hold, allowed, holding
+from collector.evaluation.storage import locked_monitors, resolved_while_down
+from collector.evaluation.storage.locked_monitors import Incident, Judged
+from collector.evaluation.suppression import Around, around, monitor
+from collector.events.core import events as payloads
+from collector.events.storage import events, timeline
+from collector.events.storage.timeline import Entry
+from collector.incidents.storage import incidents
+from collector.platform.storage.db import Db, Tx
+
+_AT_ONCE = 100
+_KIND = f"{payloads.INCIDENT}.reopened"
+_WHY = "Still down 10 minutes after it was resolved"
+
+
+class Reopening:
+    """Any number may run. Whoever tells what a hold kept back tells this too."""
+
+    def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
+        self._db = db
+        self._now = now
+
+    async def turn(self) -> bool:
+        now = self._now()
+        async with self._db.connection() as tx:
+            found = await resolved_while_down.still_down(tx, now - REOPENED_AFTER, _AT_ONCE)
+        if not found:
+            return False
+        async with self._db.transaction() as tx:
+            locked = await locked_monitors.lock(tx, found)
+            held = await around(tx, locked, {}, now)
+            again = [
+                (one, ended)
+                for one in locked
+                if (ended := _ended_by_hand(one, now)) and _may_open(one, held[one.monitor], now)
+            ]
+            if again:
+                await _reopen(tx, again, now)
+        return len(again) == _AT_ONCE
+
+
+async def _reopen(tx: Tx, again: list[tuple[Judged, Incident]], now: datetime) -> None:
+    await incidents.reopen(tx, [(one.team_id, ended.id, now) for one, ended in again], now)
+    await timeline.add(tx, [Entry(one.team_id, ended.id, "reopened", _WHY) for one, ended in again], now)
+    await locked_monitors.save(tx, [replace(one, owed=True) for one, _ in again], now)
+    done = [
+        event_writer.Deed(one.team_id, ended.id, _KIND, one.id, event_writer.about(one, down=True))
+        for one, ended in again
+    ]
+    await events.append_all(tx, await event_writer.deeds(tx, done, now), now)
+
+
+def _ended_by_hand(one: Judged, now: datetime) -> Incident | None:
+    """Its incident, if all is still as it was when it was found."""
+    incident = one.incident
+    if not one.by_hand or incident is None or incident.resolved_at is None:
+        return None
+    return incident if incident.resolved_at <= now - REOPENED_AFTER else None
+
+
+def _may_open(one: Judged, about: Around, now: datetime) -> bool:
+    """Does nothing else than its having been resolved keep an incident from opening?"""
+    rest = replace(standing(monitor(one, about)), by_hand=False, votes=True, measured=True)
+    return allowed(hold for hold in holding(rest, now) if hold is not Hold.RESOLVED_BY_HAND).opens

@@ -1,0 +1,84 @@
+"""Notifies when every check of a monitor is unknown, and when it is measured again: once each."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Final
+
+import structlog
+
+from collector.evaluation import event_writer
+from collector.evaluation.core.decision import standing
+from collector.evaluation.core.holds import allowed, holding
+from collector.evaluation.storage import locked_monitors, states, unmeasured
+from collector.evaluation.storage.locked_monitors import Judged
+from collector.evaluation.storage.unmeasured import Turn
+from collector.evaluation.suppression import around, monitor
+from collector.events.core import events as payloads
+from collector.events.storage import events
+from collector.events.storage.events import Event
+from collector.platform.storage.db import Db, Tx
+from shared import ids
+
+log = structlog.get_logger()
+
+_AT_ONCE: Final = 200
+
+
+class Unmeasured:
+    """Any number may run."""
+
+    __slots__ = ("_db", "_now")
+
+    def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
+        self._db = db
+        self._now = now
+
+    async def turn(self) -> bool:
+        now = self._now()
+        async with self._db.connection() as tx:
+            found = await unmeasured.turns(tx, now)
+        for start in range(0, len(found), _AT_ONCE):
+            await self._record([one.monitor for one in found[start : start + _AT_ONCE]], now)
+        return False
+
+    async def _record(self, monitors: Sequence[int], now: datetime) -> None:
+        async with self._db.transaction() as tx:
+            locked = {one.monitor: one for one in await locked_monitors.lock(tx, monitors)}
+            free = await _notifiable(tx, list(locked.values()), now)
+            turned = [
+                one
+                for one in await unmeasured.turns(tx, now, list(locked))
+                if one.measured or one.monitor in free
+            ]
+            if turned:
+                await unmeasured.save(tx, turned)
+                await events.append_all(tx, [_event(one, locked[one.monitor], now) for one in turned], now)
+        for one in turned:
+            _say(one, locked[one.monitor])
+
+
+async def _notifiable(tx: Tx, locked: Sequence[Judged], now: datetime) -> set[int]:
+    """Those of which no hold keeps news back."""
+    places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in locked]))
+    held = await around(tx, locked, places, now)
+    return {
+        one.monitor
+        for one in locked
+        if allowed(holding(standing(monitor(one, held[one.monitor])), now)).openings
+    }
+
+
+def _event(turned: Turn, of: Judged, now: datetime) -> Event:
+    about = event_writer.about(of, down=of.down)
+    payload = payloads.measurement(
+        about, measured=turned.measured, since=turned.since, error=turned.error, now=now
+    )
+    return Event(of.team_id, of.id, payload["event"], payload)
+
+
+def _say(turned: Turn, of: Judged) -> None:
+    named = {"monitor": ids.show("mon", of.id), "name": of.name, "since": turned.since.isoformat()}
+    if turned.measured:
+        log.info("monitor is measured again", **named)
+    else:
+        log.warning("monitor is not measured: all its checks are unknown", **named, error=turned.error)

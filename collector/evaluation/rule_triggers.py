@@ -1,0 +1,37 @@
+"""Leaves a mark on monitors of which a result came that an alert rule waits for."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+
+from collector.evaluation.ingest.columns import Columns
+from collector.evaluation.storage import rule_triggers
+from collector.evaluation.storage.rule_triggers import Key
+from collector.evaluation.watched_results import Watched
+from collector.platform.storage.db import Tx
+from shared.clock import EPOCH
+
+# As in judging: what took longer than its timeout and this to arrive pages nobody.
+_LATE_MS = 15_000
+_MS = timedelta(milliseconds=1)
+
+
+async def mark(tx: Tx, columns: Columns, watched: Mapping[int, Watched], now: datetime) -> None:
+    """In the transaction that stores the results: no collector that stops loses one."""
+    if watched and (keys := set(_awaited(columns, watched, (now - EPOCH) // _MS))):
+        await rule_triggers.add(tx, sorted(keys))
+
+
+def _awaited(columns: Columns, watched: Mapping[int, Watched], now_ms: int) -> Iterator[Key]:
+    """The monitors with results that matter and are not late."""
+    at_ms = iter(columns.at_ms)
+    for part in columns.parts:
+        batch = part.batch
+        for monitor, status, us, code in zip(
+            batch.monitor, batch.outcome, batch.duration_us, batch.code, strict=True
+        ):
+            began_ms = next(at_ms)
+            rule = watched.get(monitor)
+            if rule is None or not rule.matters(status, us // 1000, code):
+                continue
+            if began_ms + us // 1000 >= now_ms - rule.timeout_s * 1000 - _LATE_MS:
+                yield rule.team_id, rule.id

@@ -1,0 +1,83 @@
+"""Asks for checks at once: second opinions when a location begins to fail, and what depends on a verdict."""
+
+import secrets
+from collections import deque
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+
+from collector.evaluation.storage import second_opinions
+from collector.platform import metrics
+from collector.platform.signals import Signals
+from collector.platform.storage import signals
+from collector.platform.storage.db import Db
+from shared.loop import Bell
+from shared.results import Run
+
+# A check that cannot start within this time would come too late to matter.
+WITHIN = timedelta(seconds=5)
+# Nobody is asked again about the same monitor sooner.
+AGAIN_AFTER = timedelta(seconds=5)
+# So many checks a second, and what was saved up: an outage of everything is seen without asking.
+A_SECOND = 200
+SAVED_UP = 1000
+
+
+class Opinions:
+    """One per collector. What was not asked is checked at its time: losing all of this loses only speed."""
+
+    def __init__(self, db: Db, signals_: Signals, *, now: Callable[[], datetime]) -> None:
+        self.bell = Bell()
+        self._db = db
+        self._signals = signals_
+        self._now = now
+        self._doubted: deque[int] = deque(maxlen=SAVED_UP)
+        self._risen: deque[int] = deque(maxlen=SAVED_UP)
+        self._asked: dict[int, datetime] = {}
+        self._left = float(SAVED_UP)
+        self._counted_at = now()
+
+    def ask(self, doubted: Sequence[int], risen: Sequence[int]) -> None:
+        """*doubted*: a location of each has begun to fail; *risen*: came up, and others depend on them."""
+        if doubted or risen:
+            self._doubted.extend(doubted)
+            self._risen.extend(risen)
+            self.bell.ring()
+
+    async def turn(self) -> bool:
+        now = self._now()
+        self._refill(now)
+        doubted, risen = self._admit(self._doubted, now), self._admit(self._risen, now)
+        if self._left < 1 or not (doubted or risen):
+            return False
+        async with self._db.transaction() as tx:
+            places = await second_opinions.to_ask(tx, doubted, risen, int(self._left))
+            wanted = [
+                {
+                    "session": at.session,
+                    "id": secrets.randbits(63),
+                    "run": Run.SECOND_OPINION,
+                    "withinMs": WITHIN // timedelta(milliseconds=1),
+                    "monitor": at.monitor,
+                    "location": at.location,
+                }
+                for at in places
+            ]
+            if wanted:
+                await signals.add_all(tx, "run", wanted, 2 * WITHIN)
+        self._left -= len(places)
+        metrics.second_opinions.inc(len(places))
+        if places:
+            self._signals.ring()
+        return False
+
+    def _refill(self, now: datetime) -> None:
+        gained = max(0.0, (now - self._counted_at).total_seconds()) * A_SECOND
+        self._left, self._counted_at = min(SAVED_UP, self._left + gained), now
+        self._asked = {one: at for one, at in self._asked.items() if abs(now - at) < AGAIN_AFTER}
+
+    def _admit(self, waiting: deque[int], now: datetime) -> list[int]:
+        """All that wait, each once, less those that were asked about just now."""
+        admitted = [one for one in dict.fromkeys(waiting) if one not in self._asked]
+        self._asked.update((one, now) for one in admitted)
+        waiting.clear()
+        return admitted

@@ -1,0 +1,171 @@
+"""Certificates that come near their end: found by checks, told once, forgotten when they are over."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from collector.evaluation.core.state import LATE
+from collector.history.core.certificate import NEARS, SEVERITY
+from collector.platform.storage.db import Tx
+from shared.results import Status
+
+# Of one monitor in a day: a target that shows another certificate to each check is told of no more often.
+_MOST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a check said that ended *at*: the end is near, and nothing else is wrong."""
+
+    monitor: int
+    ends_at: datetime
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Untold:
+    """A certificate of which nobody was told; *checkpoints*: what each location of its monitor keeps now."""
+
+    team_id: int
+    monitor_id: UUID
+    monitor: int
+    ends_at: datetime
+    expiry_days: int
+    checkpoints: Sequence[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Graver:
+    """An incident that is to be as grave as its monitor says, if something else is wrong by now."""
+
+    team_id: int
+    incident_id: UUID
+    monitor: int
+    severity: str
+
+
+async def note(tx: Tx, found: Sequence[Found], now: datetime) -> None:
+    """Keep what is new of it; late results, other types of monitors and paused ones warn of nothing."""
+    await tx.execute(
+        """
+        INSERT INTO certificate_warnings (team_id, monitor_id, ends_at, expiry_days, found_at)
+        SELECT DISTINCT m.team_id, m.id, u.ends_at, coalesce((m.config ->> 'expiryDays')::int, 14),
+            $4::timestamptz
+        FROM unnest($1::int[], $2::timestamptz[], $3::timestamptz[]) AS u (monitor, ends_at, at)
+        JOIN monitors m USING (monitor)
+        WHERE m.type = 'tls' AND m.paused_at IS NULL AND u.ends_at > $4
+            AND u.at > $4::timestamptz - m.timeout_s * interval '1 second' - $5::interval
+            AND (
+                SELECT count(*) FROM certificate_warnings w
+                WHERE w.team_id = m.team_id AND w.monitor_id = m.id
+                    AND w.found_at > $4::timestamptz - interval '1 day'
+            ) < $6
+        ON CONFLICT DO NOTHING
+        """,
+        [one.monitor for one in found],
+        [one.ends_at for one in found],
+        [one.at for one in found],
+        now,
+        LATE,
+        _MOST,
+    )
+
+
+async def waiting(tx: Tx, after: int, now: datetime, limit: int) -> list[int]:
+    """The next monitors after that key of whose certificates there is something to tell, not locked."""
+    rows = await tx.fetch(
+        """
+        SELECT DISTINCT m.monitor
+        FROM certificate_warnings w JOIN monitors m ON m.team_id = w.team_id AND m.id = w.monitor_id
+        WHERE w.told_at IS NULL AND w.ends_at > $2 AND m.monitor > $1 AND m.paused_at IS NULL
+            AND (m.silenced_until IS NULL OR m.silenced_until <= $2)
+        ORDER BY m.monitor LIMIT $3
+        """,
+        after,
+        now,
+        limit,
+    )
+    return [row["monitor"] for row in rows]
+
+
+async def untold(tx: Tx, monitors: Sequence[int], now: datetime) -> list[Untold]:
+    """Of these monitors, which are locked; what was found under another setting is left out."""
+    rows = await tx.fetch(
+        """
+        SELECT w.team_id, w.monitor_id, m.monitor, w.ends_at, w.expiry_days, ARRAY(
+            SELECT s.checkpoint FROM states s WHERE s.monitor = m.monitor AND s.checkpoint IS NOT NULL
+        ) AS checkpoints
+        FROM certificate_warnings w JOIN monitors m ON m.team_id = w.team_id AND m.id = w.monitor_id
+        WHERE m.monitor = ANY($1) AND w.told_at IS NULL AND w.ends_at > $2
+            AND w.expiry_days = coalesce((m.config ->> 'expiryDays')::int, 14)
+        ORDER BY w.ends_at
+        """,
+        list(monitors),
+        now,
+    )
+    return [Untold(**row) for row in rows]
+
+
+async def tell(tx: Tx, told: Sequence[Untold], now: datetime) -> None:
+    """Nobody is told of these again."""
+    await tx.execute(
+        """
+        UPDATE certificate_warnings w SET told_at = $5
+        FROM unnest($1::int[], $2::uuid[], $3::timestamptz[], $4::int[])
+            AS u (team_id, monitor_id, ends_at, expiry_days)
+        WHERE w.team_id = u.team_id AND w.monitor_id = u.monitor_id AND w.ends_at = u.ends_at
+            AND w.expiry_days = u.expiry_days
+        """,
+        [one.team_id for one in told],
+        [one.monitor_id for one in told],
+        [one.ends_at for one in told],
+        [one.expiry_days for one in told],
+        now,
+    )
+
+
+async def forget(tx: Tx, before: datetime) -> None:
+    """Those that ended before that."""
+    await tx.execute("DELETE FROM certificate_warnings WHERE ends_at < $1", before)
+
+
+async def raise_severity(tx: Tx, graver: Sequence[Graver]) -> list[Graver]:
+    """Those that were opened for a certificate's coming end, and now fail otherwise at some location.
+
+    As many checks there as confirm a failure must have said so, and nobody may have set the severity.
+    """
+    rows = await tx.fetch(
+        """
+        UPDATE incidents i SET severity = u.severity
+        FROM unnest($1::int[], $2::uuid[], $3::int[], $4::text[]) AS u (team_id, id, monitor, severity)
+        WHERE i.team_id = u.team_id AND i.id = u.id AND i.severity = $5
+            AND (
+                SELECT t.type <> 'severity_changed' AND t.details ~ $6 FROM timeline t
+                WHERE t.team_id = u.team_id AND t.incident_id = u.id
+                    AND t.type IN ('created', 'reopened', 'severity_changed')
+                ORDER BY t.n DESC LIMIT 1
+            )
+            AND EXISTS (
+                SELECT FROM states s JOIN monitors m USING (monitor)
+                CROSS JOIN LATERAL (
+                    SELECT count(*) FILTER (WHERE r.status = $7 AND coalesce(e.text, '') !~ $6) AS others
+                    FROM (
+                        SELECT status, error FROM results
+                        WHERE monitor = s.monitor AND location = s.location AND ts >= s.failed_since
+                        ORDER BY ts DESC, n DESC LIMIT m.failure_threshold
+                    ) r LEFT JOIN errors e USING (error)
+                ) newest
+                WHERE s.monitor = u.monitor AND s.failing AND newest.others >= m.failure_threshold
+            )
+        RETURNING u.team_id, u.id AS incident_id, u.monitor, u.severity
+        """,
+        [one.team_id for one in graver],
+        [one.incident_id for one in graver],
+        [one.monitor for one in graver],
+        [one.severity for one in graver],
+        SEVERITY,
+        NEARS,
+        Status.DOWN,
+    )
+    return [Graver(**row) for row in rows]

@@ -1,0 +1,81 @@
+"""What checks want back at their next start, as the probe that has the assignment said last."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from collector.platform.storage.db import Tx
+
+
+class Kept(NamedTuple):
+    """Whose checkpoint it is: what an incarnation of a probe, its *ordinal*, said under that assignment."""
+
+    monitor: int
+    location: int
+    assignment: int
+    probe_id: UUID
+    ordinal: int
+
+
+# What a probe said before its newest incarnation comes late: that one has gone on from elsewhere.
+_NEWEST = """
+    newest AS (
+        SELECT probe_id, max(ordinal) AS ordinal FROM probe_cursors WHERE probe_id = ANY($4) GROUP BY probe_id
+    )
+"""
+_CURRENT = "s.monitor = u.monitor AND s.location = u.location AND s.assignment = u.assignment"
+
+
+async def save(tx: Tx, checkpoints: Mapping[Kept, bytes]) -> None:
+    """Keep what checks want back at their next start.
+
+    Most are as they were, and nothing is written of those.
+    """
+    keys = sorted(checkpoints)
+    await tx.execute(
+        f"""
+        WITH {_NEWEST}
+        UPDATE states s SET checkpoint = u.checkpoint
+        FROM unnest($1::int[], $2::smallint[], $3::bigint[], $4::uuid[], $5::bigint[], $6::bytea[])
+                AS u (monitor, location, assignment, probe_id, ordinal, checkpoint)
+            JOIN newest n ON n.probe_id = u.probe_id AND n.ordinal <= u.ordinal
+        WHERE {_CURRENT} AND s.probe_id = u.probe_id AND s.checkpoint IS DISTINCT FROM u.checkpoint
+        """,
+        *_columns(keys),
+        [checkpoints[key] for key in keys],
+    )
+
+
+async def standing(tx: Tx, keys: Sequence[Kept]) -> dict[Kept, bool]:
+    """Those of *keys* that have their assignment still, locked in key order: does `save` keep their word?"""
+    rows = await tx.fetch(
+        f"""
+        WITH {_NEWEST}
+        SELECT u.*, n.ordinal <= u.ordinal AS newest
+        FROM unnest($1::int[], $2::smallint[], $3::bigint[], $4::uuid[], $5::bigint[])
+                AS u (monitor, location, assignment, probe_id, ordinal)
+            JOIN newest n ON n.probe_id = u.probe_id
+            JOIN states s ON {_CURRENT} AND s.probe_id = u.probe_id
+        ORDER BY s.monitor, s.location FOR NO KEY UPDATE OF s
+        """,
+        *_columns(keys),
+    )
+    return {Kept(*row[:5]): row["newest"] for row in rows}
+
+
+async def of_places(tx: Tx, places: Sequence[tuple[int, int]]) -> dict[tuple[int, int], bytes | None]:
+    """What is kept now at these *places*, each a monitor and a location, whoever said it."""
+    rows = await tx.fetch(
+        """
+        SELECT monitor, location, s.checkpoint
+        FROM unnest($1::int[], $2::smallint[]) AS u (monitor, location)
+        JOIN states s USING (monitor, location)
+        """,
+        [monitor for monitor, _ in places],
+        [location for _, location in places],
+    )
+    return {(row["monitor"], row["location"]): row["checkpoint"] for row in rows}
+
+
+def _columns(keys: Iterable[Kept]) -> tuple[Sequence[Any], ...]:
+    return tuple(zip(*keys, strict=True))

@@ -1,0 +1,112 @@
+"""Marks on monitors of which alert rules may have something to say; rows are added, and taken to be read."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from collector.alerts.storage.rules import CONCERNS
+from collector.platform.storage.db import Tx
+
+# A monitor's team and id.
+Key = tuple[int, UUID]
+
+
+async def add(tx: Tx, keys: Sequence[Key]) -> None:
+    await tx.execute(
+        "INSERT INTO alert_marks (team_id, monitor_id) SELECT * FROM unnest($1::int[], $2::uuid[])",
+        [team_id for team_id, _ in keys],
+        [monitor_id for _, monitor_id in keys],
+    )
+
+
+async def add_later(tx: Tx, due: Mapping[Key, datetime]) -> None:
+    """Have these monitors judged again then, unless they are to be already."""
+    await tx.execute(
+        """
+        INSERT INTO alert_marks (team_id, monitor_id, due_at)
+        SELECT u.* FROM unnest($1::int[], $2::uuid[], $3::timestamptz[]) AS u (team_id, monitor_id, due_at)
+        WHERE NOT EXISTS (
+            SELECT FROM alert_marks a
+            WHERE a.team_id = u.team_id AND a.monitor_id = u.monitor_id AND a.due_at IS NOT NULL
+        )
+        """,
+        [team_id for team_id, _ in due],
+        [monitor_id for _, monitor_id in due],
+        list(due.values()),
+    )
+
+
+async def add_where_ruled(tx: Tx, keys: Sequence[Key]) -> int:
+    """Mark those of teams that have rules, or alerts that are not over. How many?"""
+    rows = await tx.fetch(
+        """
+        INSERT INTO alert_marks (team_id, monitor_id)
+        SELECT u.team_id, u.monitor_id FROM unnest($1::int[], $2::uuid[]) AS u (team_id, monitor_id)
+        WHERE EXISTS (SELECT FROM rules r WHERE r.team_id = u.team_id AND r.enabled)
+            OR EXISTS (
+                SELECT FROM alerts a
+                WHERE a.team_id = u.team_id AND a.monitor_id = u.monitor_id AND a.status <> 'recovered'
+            )
+        RETURNING mark
+        """,
+        [team_id for team_id, _ in keys],
+        [monitor_id for _, monitor_id in keys],
+    )
+    return len(rows)
+
+
+async def add_of_rule(tx: Tx, team_id: int, rule_id: UUID) -> None:
+    """After a change of a rule: the monitors in trouble that it is for now, and those it fired for.
+
+    A rate may be bad although its monitor is well by now: of an error rate all are judged, of an
+    availability those that were down within its day.
+    """
+    await tx.execute(
+        f"""
+        INSERT INTO alert_marks (team_id, monitor_id)
+        SELECT $1, m.id FROM rules r JOIN monitors m USING (team_id)
+        WHERE r.team_id = $1 AND r.id = $2 AND r.enabled AND {CONCERNS} AND (m.down OR EXISTS (
+            SELECT FROM states s WHERE s.monitor = m.monitor AND (s.failing OR s.fails > 0)
+        ) OR EXISTS (
+            SELECT FROM web3_alerts w
+            WHERE w.team_id = m.team_id AND w.monitor_id = m.id AND w.told_at IS NOT NULL
+        ) OR r.conditions ? 'errorRatePercent' OR (r.conditions ? 'availability' AND EXISTS (
+            SELECT FROM outages o
+            WHERE o.monitor = m.monitor AND o.location = 0 AND o.ended_at > now() - interval '1 day'
+        )))
+        UNION
+        SELECT $1, a.monitor_id FROM alerts a
+        WHERE a.team_id = $1 AND a.rule_id = $2 AND a.status <> 'recovered'
+        """,
+        team_id,
+        rule_id,
+    )
+
+
+async def take(tx: Tx, now: datetime, limit: int) -> set[Key]:
+    """Some monitors whose marks are due.
+
+    Whoever else takes has others, and nobody has these once this is committed.
+    """
+    rows = await tx.fetch(
+        """
+        WITH taken AS (
+            DELETE FROM alert_marks WHERE (team_id, mark) IN (
+                SELECT team_id, mark FROM alert_marks WHERE due_at IS NULL OR due_at <= $2
+                LIMIT $1 FOR UPDATE SKIP LOCKED
+            ) RETURNING team_id, monitor_id
+        )
+        SELECT DISTINCT team_id, monitor_id FROM taken
+        """,
+        limit,
+        now,
+    )
+    return {(row["team_id"], row["monitor_id"]) for row in rows}
+
+
+async def due(tx: Tx, now: datetime, limit: int) -> set[Key]:
+    """Monitors with an alert whose time has come."""
+    rows = await tx.fetch(
+        "SELECT team_id, monitor_id FROM alerts WHERE due_at <= $1 ORDER BY due_at LIMIT $2", now, limit
+    )
+    return {(row["team_id"], row["monitor_id"]) for row in rows}

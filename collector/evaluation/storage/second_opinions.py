@@ -1,0 +1,46 @@
+"""Who can be asked at once about a monitor in doubt: at its other locations, its parents', its children's."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from collector.platform.storage.db import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """A monitor at a location, and the session of the probe that checks it there."""
+
+    monitor: int
+    location: int
+    session: int
+
+
+async def to_ask(tx: Tx, doubted: Sequence[int], risen: Sequence[int], limit: int) -> list[At]:
+    """Of the *doubted* and their parents the locations without trouble; of *risen* ones' children, all.
+
+    Where there is trouble already, its probe checks again by itself; but a child may only now be well.
+    """
+    rows = await tx.fetch(
+        """
+        WITH asked AS (
+            SELECT unnest($1::int[]) AS monitor, false AS child
+            UNION
+            SELECT p.monitor, false FROM monitors m JOIN monitors p
+                ON p.team_id = m.team_id AND p.id = ANY(m.depends_on) AND p.paused_at IS NULL
+            WHERE m.monitor = ANY($1)
+            UNION
+            SELECT c.monitor, true FROM monitors c CROSS JOIN unnest(c.depends_on) AS named (id)
+                JOIN monitors r ON r.team_id = c.team_id AND r.id = named.id
+            WHERE c.down AND c.paused_at IS NULL AND r.monitor = ANY($2)
+        )
+        SELECT s.monitor, s.location, p.session
+        FROM asked JOIN states s USING (monitor) JOIN probes p USING (probe_id)
+        WHERE p.session IS NOT NULL AND p.ended_at IS NULL AND p.revoked_at IS NULL
+            AND (asked.child OR NOT (s.failing OR s.fails > 0))
+        ORDER BY s.monitor, s.location LIMIT $3
+        """,
+        list(doubted),
+        list(risen),
+        limit,
+    )
+    return [At(**row) for row in rows]

@@ -1,0 +1,278 @@
+"""What is known now of each monitor at each location, as the writer moves it."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from collector.evaluation.core import quorum
+from collector.evaluation.core.quorum import Vote
+from collector.evaluation.core.state import LATE, LocationState, Thresholds, outdated
+from collector.platform.storage.db import Tx
+from shared.kinds import RECEIVING
+from shared.results import Status
+
+
+@dataclass(frozen=True, slots=True)
+class Latest:
+    """The last result of each key, in columns and in key order; *part* indexes *probes* and *ordinals*.
+
+    *at_ms* is Unix milliseconds; *troubled* says that some result of the key was not good.
+    """
+
+    probes: Sequence[UUID]
+    ordinals: Sequence[int]
+    monitor: Sequence[int]
+    location: Sequence[int]
+    part: Sequence[int]
+    assignment: Sequence[int]
+    revision: Sequence[int]
+    at_ms: Sequence[int]
+    status: Sequence[int]
+    ms: Sequence[int]
+    error: Sequence[int | None]
+    troubled: Sequence[bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """How many keys took their result, and which of them need a decision."""
+
+    count: int
+    wanting: frozenset[tuple[int, int]]
+
+
+async def move(tx: Tx, latest: Latest) -> Moved:
+    """Give each state row its latest result, if the row's plan is the one that the result was made under."""
+    row = await tx.fetchrow(
+        """
+        WITH moved AS (
+            UPDATE states s SET
+                ordinal = ($2::bigint[])[u.part + 1],
+                last_at = 'epoch'::timestamptz + u.at_ms * interval '1 millisecond',
+                last_status = u.status, last_ms = u.ms, last_error = u.error
+            FROM unnest($3::int[], $4::smallint[], $5::smallint[], $6::bigint[], $7::int[],
+                    $8::bigint[], $9::smallint[], $10::int[], $11::int[], $12::boolean[])
+                AS u (monitor, location, part, assignment, revision, at_ms, status, ms, error, troubled)
+            WHERE s.monitor = u.monitor AND s.location = u.location
+                AND s.assignment = u.assignment AND s.revision = u.revision
+                AND s.probe_id = ($1::uuid[])[u.part + 1] AND s.ordinal <= ($2::bigint[])[u.part + 1]
+            RETURNING s.monitor, s.location, u.troubled OR s.failing OR s.fails > 0 AS wanting
+        )
+        SELECT count(*) AS count,
+            array_agg(monitor) FILTER (WHERE wanting) AS monitors,
+            array_agg(location) FILTER (WHERE wanting) AS locations
+        FROM moved
+        """,
+        latest.probes,
+        latest.ordinals,
+        latest.monitor,
+        latest.location,
+        latest.part,
+        latest.assignment,
+        latest.revision,
+        latest.at_ms,
+        latest.status,
+        latest.ms,
+        latest.error,
+        latest.troubled,
+    )
+    assert row is not None  # noqa: S101 - an aggregate without GROUP BY always has its row
+    return Moved(row["count"], frozenset(zip(row["monitors"] or (), row["locations"] or (), strict=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Who may move a state row: that probe, under that plan, from that incarnation on."""
+
+    probe_id: UUID | None
+    assignment: int | None
+    revision: int
+    ordinal: int
+
+
+async def lock(tx: Tx, keys: Sequence[tuple[int, int]]) -> dict[tuple[int, int], Plan]:
+    """Lock the rows of *keys*, which stand in their order; the plan of each that there is."""
+    rows = await tx.fetch(
+        """
+        SELECT s.monitor, s.location, s.probe_id, s.assignment, s.revision, s.ordinal
+        FROM unnest($1::int[], $2::smallint[]) AS u (monitor, location)
+        JOIN states s USING (monitor, location)
+        ORDER BY s.monitor, s.location FOR NO KEY UPDATE OF s
+        """,
+        [monitor for monitor, _ in keys],
+        [location for _, location in keys],
+    )
+    return {
+        (row["monitor"], row["location"]): Plan(
+            row["probe_id"], row["assignment"], row["revision"], row["ordinal"]
+        )
+        for row in rows
+    }
+
+
+async def current(tx: Tx, latest: Latest) -> set[tuple[int, int]]:
+    """The keys among *latest* whose state is at that plan: what `move` moved, asked again by name."""
+    rows = await tx.fetch(
+        """
+        SELECT s.monitor, s.location
+        FROM unnest($3::int[], $4::smallint[], $5::smallint[], $6::bigint[], $7::int[])
+            AS u (monitor, location, part, assignment, revision)
+        JOIN states s ON s.monitor = u.monitor AND s.location = u.location
+            AND s.assignment = u.assignment AND s.revision = u.revision
+            AND s.probe_id = ($1::uuid[])[u.part + 1] AND s.ordinal <= ($2::bigint[])[u.part + 1]
+        """,
+        latest.probes,
+        latest.ordinals,
+        latest.monitor,
+        latest.location,
+        latest.part,
+        latest.assignment,
+        latest.revision,
+    )
+    return {(row["monitor"], row["location"]) for row in rows}
+
+
+async def may_write(tx: Tx, probe_id: UUID, places: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Those of *places* (monitor and location) to whose history this probe may add.
+
+    The monitor is there, and the probe serves its team; a team's own probe stands there, or once stood.
+    """
+    rows = await tx.fetch(
+        """
+        SELECT u.monitor, u.location
+        FROM unnest($2::int[], $3::smallint[]) AS u (monitor, location)
+        JOIN monitors m USING (monitor) JOIN probes p ON p.probe_id = $1
+        LEFT JOIN locations l ON l.location = u.location
+        WHERE p.team_id IS NULL OR (p.team_id = m.team_id AND l.name = ANY (p.locations || p.stood))
+        """,
+        probe_id,
+        [monitor for monitor, _ in places],
+        [location for _, location in places],
+    )
+    return {(row["monitor"], row["location"]) for row in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A state row beside what a decision needs of its location.
+
+    *seen_at*: when its probe last saw out; *last_at*: the start of its newest check, None if nothing was
+    measured; *error* is what that check said. *known_at*: the start of the newest one that said something, as
+    far as that matters; *apart*: see `outlived`. *receives*: see `Vote`.
+    """
+
+    monitor: int
+    location: int
+    name: str
+    seen_at: datetime | None
+    state: LocationState
+    last_at: datetime | None
+    error: str
+    receives: bool
+    known_at: datetime | None
+    apart: timedelta
+    thresholds: Thresholds
+
+    @property
+    def outlived(self) -> bool:
+        return not self.receives and quorum.outlived(self.known_at, self.seen_at, self.apart)
+
+    @property
+    def vote(self) -> Vote:
+        stale = self.outlived or outdated(self.state, self.thresholds)
+        known = self.last_at is not None
+        return Vote(self.name, self.state.failing, self.seen_at, known, self.receives, stale)
+
+
+def by_monitor(located: Iterable[Located]) -> defaultdict[int, list[Located]]:
+    """In the order in which they were; none of a monitor that is not among them."""
+    places: defaultdict[int, list[Located]] = defaultdict(list)
+    for place in located:
+        places[place.monitor].append(place)
+    return places
+
+
+async def of_monitors(tx: Tx, monitors: Sequence[int]) -> list[Located]:
+    """All locations of these monitors, by turn.
+
+    Only where a probe that sees out has said nothing with its newest check, its results are searched.
+    """
+    rows = await tx.fetch(
+        """
+        SELECT s.monitor, s.location, l.name, least(p.seen_at, p.blind_since) AS seen_at, s.failing, s.fails,
+            s.goods, s.failed_since, s.last_at, coalesce(e.text, '') AS error, m.type = ANY($2) AS receives,
+            p.seen_at IS NOT NULL AND p.blind_since IS NULL AND s.last_status = $3 AS silent,
+            (m.interval_s + m.timeout_s) * interval '1 second' + $4 AS apart,
+            m.failure_threshold, m.recovery_threshold
+        FROM states s JOIN monitors m USING (monitor) JOIN locations l USING (location)
+            LEFT JOIN probes p USING (probe_id)
+            LEFT JOIN errors e ON e.error = s.last_error
+        WHERE s.monitor = ANY($1) ORDER BY s.monitor, s.turn
+        """,
+        list(monitors),
+        list(RECEIVING),
+        Status.UNKNOWN,
+        LATE,
+    )
+    silent = [row for row in rows if row["silent"]]
+    spoke = await _spoke(tx, silent) if silent else {}
+    return [
+        Located(
+            row["monitor"],
+            row["location"],
+            row["name"],
+            row["seen_at"],
+            LocationState(row["failing"], row["fails"], row["goods"], row["failed_since"]),
+            row["last_at"],
+            row["error"],
+            row["receives"],
+            spoke.get((row["monitor"], row["location"])) if row["silent"] else row["last_at"],
+            row["apart"],
+            Thresholds(row["failure_threshold"], row["recovery_threshold"]),
+        )
+        for row in rows
+    ]
+
+
+async def _spoke(tx: Tx, rows: Sequence[Any]) -> dict[tuple[int, int], datetime]:
+    """The newest check of each location that said something, if it is not too old to count."""
+    since = [row["seen_at"] - max(row["apart"], quorum.SILENCE) for row in rows]
+    found = await tx.fetch(
+        """
+        SELECT u.monitor, u.location, r.ts
+        FROM unnest($1::int[], $2::smallint[], $3::timestamptz[]) AS u (monitor, location, since)
+        CROSS JOIN LATERAL (
+            SELECT ts FROM results WHERE monitor = u.monitor AND location = u.location
+                AND ts >= u.since AND ts >= $4 AND status <> $5
+            ORDER BY ts DESC LIMIT 1
+        ) r
+        """,
+        [row["monitor"] for row in rows],
+        [row["location"] for row in rows],
+        since,
+        min(since),
+        Status.UNKNOWN,
+    )
+    return {(row["monitor"], row["location"]): row["ts"] for row in found}
+
+
+async def save(tx: Tx, after: Sequence[tuple[int, int, LocationState]]) -> None:
+    """Write states that the machine has moved; their rows are locked by `move` already."""
+    await tx.execute(
+        """
+        UPDATE states s SET
+            failing = u.failing, fails = u.fails, goods = u.goods, failed_since = u.failed_since
+        FROM unnest($1::int[], $2::smallint[], $3::boolean[], $4::int[], $5::int[], $6::timestamptz[])
+            AS u (monitor, location, failing, fails, goods, failed_since)
+        WHERE s.monitor = u.monitor AND s.location = u.location
+        """,
+        [monitor for monitor, _, _ in after],
+        [location for _, location, _ in after],
+        [state.failing for _, _, state in after],
+        [state.fails for _, _, state in after],
+        [state.goods for _, _, state in after],
+        [state.failed_since for _, _, state in after],
+    )

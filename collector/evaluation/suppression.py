@@ -1,0 +1,76 @@
+"""What may hold the news of monitors, read for those about which there is something to decide or to tell."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from collector.evaluation.core.decision import Monitor
+from collector.evaluation.core.dependencies import Child, Parent, Parents, verdict
+from collector.evaluation.core.holds import Standing
+from collector.evaluation.storage import dependencies
+from collector.evaluation.storage.locked_monitors import Judged
+from collector.evaluation.storage.states import Located
+from collector.history.storage import maintenance
+from collector.platform.storage.db import Tx
+
+_NOTHING = Standing()
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """*parent*: one that is down, if any is."""
+
+    standing: Standing = _NOTHING
+    parent: Parent | None = None
+
+
+def monitor(one: Judged, around: Around | None = None) -> Monitor:
+    """The monitor as decisions see it; without what is *around* it nothing holds but what its row says."""
+    return Monitor(
+        one.name,
+        one.quorum,
+        one.down,
+        one.told,
+        one.silenced_until,
+        one.owed,
+        one.unrecorded_until,
+        one.degraded_since,
+        one.flapping_since,
+        tuple(one.turned_at),
+        around.standing if around else _NOTHING,
+    )
+
+
+async def around(
+    tx: Tx, monitors: Sequence[Judged], places: Mapping[int, Sequence[Located]], now: datetime
+) -> dict[int, Around]:
+    """By the monitors' keys; *places* are their locations as they are now."""
+    windows = await maintenance.active(tx, [one.monitor for one in monitors], now)
+    wanted = {(one.team_id, id_) for one in monitors for id_ in one.depends_on}
+    known = await dependencies.standing(tx, sorted(wanted)) if wanted else {}
+    found = {}
+    for one in monitors:
+        parents = [known[one.team_id, id_] for id_ in one.depends_on if (one.team_id, id_) in known]
+        here = places.get(one.monitor, ())
+        said = verdict(_child(one, here, now), parents, now)
+        found[one.monitor] = Around(
+            Standing(
+                maintenance_until=windows.get(one.monitor),
+                parents=said if parents else Parents.WELL,
+                acknowledged=one.open_incident is not None and one.open_incident.status == "acknowledged",
+                by_hand=one.by_hand,
+                votes=any(place.vote.counts(now) for place in here),
+                measured=any(place.last_at is not None for place in here),
+            ),
+            next((parent for parent in parents if parent.down and not parent.paused), None),
+        )
+    return found
+
+
+def _child(one: Judged, places: Sequence[Located], now: datetime) -> Child:
+    bad = [place for place in places if place.state.fails or place.state.failing]
+    return Child(
+        since=min((place.state.failed_since for place in bad if place.state.failed_since), default=now),
+        turned_at=one.changed_at if one.down else now,
+        measured_at=max((place.last_at for place in bad if place.last_at), default=None),
+    )

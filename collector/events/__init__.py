@@ -1,0 +1,1 @@
+"""The team's log of events and its stream."""

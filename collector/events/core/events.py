@@ -1,0 +1,285 @@
+"""The payloads of events: as interface.md shows them, and what is added when they are sent."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from collector.history.core.downtime import formatted
+from shared import ids
+from shared.clock import iso
+
+DOWN = "monitor.down"
+UP = "monitor.up"
+CREATED = "monitor.created"
+UPDATED = "monitor.updated"
+PAUSED = "monitor.paused"
+RESUMED = "monitor.resumed"
+DELETED = "monitor.deleted"
+DEGRADED = "monitor.degraded"
+FLAPPING = "monitor.flapping"
+UNMEASURED = "monitor.unmeasured"
+MEASURED = "monitor.measured"
+# The first part of the kinds that tell of an incident itself: incident.created, ...
+INCIDENT = "incident"
+INCIDENTS = frozenset(
+    f"{INCIDENT}.{deed}" for deed in ("created", "acknowledged", "resolved", "reopened", "note_added")
+)
+PROBE_OFFLINE = "probe.offline"
+PROBE_ONLINE = "probe.online"
+CHANNEL_FAILING = "channel.failing"
+CHANNEL_RECOVERED = "channel.recovered"
+ALERT_FIRED = "alert.fired"
+ALERT_RECOVERED = "alert.recovered"
+ALERT_ESCALATED = "alert.escalated"
+CERTIFICATE_EXPIRING = "certificate.expiring"
+MAINTENANCE_STARTED = "maintenance.started"
+MAINTENANCE_ENDED = "maintenance.ended"
+PAGE_PUBLISHED = "status_page.incident.published"
+PAGE_UPDATED = "status_page.incident.updated"
+WEB3_GAS = "web3.gas.alert"
+WEB3_ALERT = "web3.alert"
+WEB3_EVENT = "web3.event"
+# For those who follow the stream of events; no channel is told, whatever it asked for.
+CHANGES = frozenset({CREATED, UPDATED, PAUSED, RESUMED, DELETED})
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """An event as it is stored: *payload* without id, sequence and links."""
+
+    id: UUID
+    kind: str
+    stream_id: UUID
+    sequence: int
+    payload: Mapping[str, Any]
+    incident_id: UUID | None
+
+
+def body(fact: Fact, public_url: str) -> dict[str, Any]:
+    """What receivers get; *public_url* is the base of its links, without a slash at the end."""
+    return {
+        "event": fact.kind,
+        "id": ids.show("evt", fact.id),
+        "sequence": fact.sequence,
+        **{name: value for name, value in fact.payload.items() if name != "event"},
+        "links": _links(fact, public_url),
+    }
+
+
+def change(kind: str, monitor: dict[str, Any], now: datetime) -> dict[str, Any]:
+    """*kind*: one of CHANGES; *monitor*: as it is after the change."""
+    return {"event": kind, "timestamp": iso(now), "monitor": monitor}
+
+
+def monitor_part(*, id_: Any, name: str, type_: str, url: str | None, status: str) -> dict[str, Any]:
+    """*url* is None for a monitor that is not http."""
+    return {"id": ids.show("mon", id_), "name": name, "type": type_, "url": url, "status": status}
+
+
+def down(
+    monitor: dict[str, Any],
+    *,
+    incident_id: Any,
+    severity: str,
+    failures: int,
+    error: str,
+    started_at: datetime,
+    now: datetime,
+) -> dict[str, Any]:
+    """*failures*: failed checks since the last good one, over all locations."""
+    return {
+        "event": DOWN,
+        "timestamp": iso(now),
+        "monitor": monitor,
+        "incident": {
+            "id": ids.show("inc", incident_id),
+            "severity": severity,
+            "consecutiveFailures": failures,
+            "lastError": error,
+            "downtime": max(0, int((now - started_at).total_seconds())),
+        },
+    }
+
+
+def up(
+    monitor: dict[str, Any], *, incident_id: Any, severity: str, downtime_s: int, now: datetime
+) -> dict[str, Any]:
+    """*downtime_s*: seconds of all open spans of the incident."""
+    return {
+        "event": UP,
+        "timestamp": iso(now),
+        "monitor": monitor,
+        "incident": {
+            "id": ids.show("inc", incident_id),
+            "severity": severity,
+            "downtimeSeconds": downtime_s,
+            "downtimeFormatted": formatted(downtime_s),
+        },
+    }
+
+
+def probe_part(
+    *, id_: Any, name: str, locations: Sequence[str], version: str, seen_at: datetime, reason: str
+) -> dict[str, Any]:
+    """*reason*: why it is, or was, called offline: ``stopped``, ``lost`` or ``blind``."""
+    return {
+        "id": ids.show("prb", id_),
+        "name": name,
+        "locations": list(locations),
+        "version": version,
+        "lastSeenAt": iso(seen_at),
+        "reason": reason,
+    }
+
+
+def probe_offline(probe: dict[str, Any], *, affected: int, now: datetime) -> dict[str, Any]:
+    """*affected*: how many of the team's monitors nobody else checks in its place."""
+    return {"event": PROBE_OFFLINE, "timestamp": iso(now), "probe": probe, "affectedMonitors": affected}
+
+
+def probe_online(probe: dict[str, Any], *, offline_since: datetime, now: datetime) -> dict[str, Any]:
+    """*offline_since*: when it was called offline."""
+    return {
+        "event": PROBE_ONLINE,
+        "timestamp": iso(now),
+        "probe": probe,
+        "offlineSince": iso(offline_since),
+    }
+
+
+def incident(
+    kind: str,
+    shown: Mapping[str, Any],
+    actor: Mapping[str, Any],
+    *,
+    monitor: Mapping[str, Any] | None,
+    note: Mapping[str, Any] | None,
+    now: datetime,
+) -> dict[str, Any]:
+    """What became of an incident, by whom; *shown* as GET shows it, *monitor* None where it is of none."""
+    payload = {
+        "event": kind,
+        "timestamp": iso(now),
+        "monitor": monitor,
+        "incident": _in_json(shown),
+        "actor": dict(actor),
+    }
+    return payload if note is None else {**payload, "note": _in_json(note)}
+
+
+def notice(
+    kind: str, monitor: Mapping[str, Any], states: Sequence[Mapping[str, Any]], *, begins: bool, now: datetime
+) -> dict[str, Any]:
+    """monitor.degraded or monitor.flapping: that it begins, or is over; *states* of its locations."""
+    return {
+        "event": kind,
+        "timestamp": iso(now),
+        "monitor": monitor,
+        kind.rpartition(".")[2]: begins,
+        "locationStates": [_in_json(state) for state in states],
+    }
+
+
+def alert(
+    kind: str,
+    monitor: Mapping[str, Any],
+    fired: Mapping[str, Any],
+    *,
+    incident: Mapping[str, Any] | None,
+    states: Sequence[Mapping[str, Any]],
+    now: datetime,
+) -> dict[str, Any]:
+    """What became of an alert; *fired* is what is shown of it, *states* of its monitor's locations."""
+    return {
+        "event": kind,
+        "timestamp": iso(now),
+        "monitor": dict(monitor),
+        "alert": _in_json(fired),
+        "incident": None if incident is None else _in_json(incident),
+        "locationStates": [_in_json(state) for state in states],
+    }
+
+
+def channel(
+    kind: str, *, id_: Any, name: str, type_: str, since: datetime, error: str, now: datetime
+) -> dict[str, Any]:
+    """That an alert channel has failed *since*, or works again; *error* is what its last bad try said."""
+    part = {"id": ids.show("chan", id_), "name": name, "type": type_, "failingSince": iso(since)}
+    return {"event": kind, "timestamp": iso(now), "channel": {**part, "lastError": error}}
+
+
+def certificate(
+    monitor: Mapping[str, Any],
+    *,
+    ends_at: datetime,
+    days_left: int,
+    expiry_days: int,
+    incident: Mapping[str, Any] | None,
+    now: datetime,
+) -> dict[str, Any]:
+    """That a certificate has fewer than *expiry_days* left; *incident* is its id and severity."""
+    return {
+        "event": CERTIFICATE_EXPIRING,
+        "timestamp": iso(now),
+        "monitor": dict(monitor),
+        "certificate": {"endsAt": iso(ends_at), "daysLeft": days_left, "expiryDays": expiry_days},
+        "incident": None if incident is None else dict(incident),
+    }
+
+
+def measurement(
+    monitor: Mapping[str, Any], *, measured: bool, since: datetime, error: str, now: datetime
+) -> dict[str, Any]:
+    """That no check of a monitor measured anything *since*, or that one does again.
+
+    *error*: what the newest unknown check said.
+    """
+    payload = {
+        "event": MEASURED if measured else UNMEASURED,
+        "timestamp": iso(now),
+        "monitor": dict(monitor),
+        "notMeasuredSince": iso(since),
+    }
+    return payload if measured else {**payload, "lastError": error}
+
+
+def maintenance(kind: str, window: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
+    """That a maintenance window began, or is over; *window* is what is shown of it."""
+    return {"event": kind, "timestamp": iso(now), "maintenanceWindow": dict(window)}
+
+
+def page_incident(
+    kind: str, page: Mapping[str, Any], shown: Mapping[str, Any], actor: Mapping[str, Any], *, now: datetime
+) -> dict[str, Any]:
+    """What a status page says of an incident; *page*: its id, name and slug."""
+    return {
+        "event": kind,
+        "timestamp": iso(now),
+        "statusPage": dict(page),
+        "incident": _in_json(shown),
+        "actor": dict(actor),
+    }
+
+
+def _in_json(shown: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: iso(value) if isinstance(value, datetime) else value for name, value in shown.items()}
+
+
+def _links(fact: Fact, public_url: str) -> dict[str, str]:
+    if fact.kind in {PROBE_OFFLINE, PROBE_ONLINE}:
+        return {"probe": f"{public_url}/probes/{ids.show('prb', fact.stream_id)}"}
+    if fact.kind in {CHANNEL_FAILING, CHANNEL_RECOVERED}:
+        return {"channel": f"{public_url}/alert-channels/{ids.show('chan', fact.stream_id)}"}
+    if fact.kind in {MAINTENANCE_STARTED, MAINTENANCE_ENDED}:
+        return {"maintenanceWindow": f"{public_url}/maintenance-windows/{ids.show('mw', fact.stream_id)}"}
+    if fact.kind in {PAGE_PUBLISHED, PAGE_UPDATED}:
+        return {"statusPage": f"{public_url}/status/{fact.payload['statusPage']['slug']}"}
+    links = {}
+    # An incident that is no monitor's has a stream of its own.
+    if fact.stream_id != fact.incident_id:
+        links["monitor"] = f"{public_url}/monitors/{ids.show('mon', fact.stream_id)}"
+    if fact.incident_id is not None:
+        links["incident"] = f"{public_url}/incidents/{ids.show('inc', fact.incident_id)}"
+    return links

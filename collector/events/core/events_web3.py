@@ -1,0 +1,82 @@
+"""The payloads of events of chains: web3.gas.alert, web3.alert and web3.event."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Final
+from uuid import UUID
+
+from collector.events.core.events import WEB3_ALERT, WEB3_EVENT, WEB3_GAS
+from collector.web3.core.web3 import Alert
+from shared import ids
+from shared.clock import iso
+
+_GAS: Final = "gas_price"
+_LOG: Final = ("name", "args", "address", "transactionHash", "blockNumber", "logIndex")
+
+
+def monitor_part(id_: UUID, name: str, type_: str, chain: str | int | None) -> dict[str, Any]:
+    """*chain*: as the configuration names it; None if it names none."""
+    return {"id": ids.show("mon", id_), "name": name, "type": type_, "chain": chain}
+
+
+def crossing(
+    monitor: Mapping[str, Any], sub_type: str, type_: str, alert: Alert, *, over: bool, now: datetime
+) -> dict[str, Any]:
+    """That a threshold was crossed, or that this is *over*; what is not known of it is null."""
+    said = alert.data
+    if over:
+        # Without a word of the probe's the threshold is gone, or nobody looks at it any more.
+        gone = {"threshold": said.get("threshold"), "unit": said.get("unit")}
+        said = alert.recovery or {**gone, "message": f"{type_} is not watched any more"}
+    shown = f"{type_}_recovered" if over else type_
+    if sub_type == _GAS:
+        told = {
+            "type": shown,
+            "currentGwei": _number(said.get("current")),
+            "thresholdGwei": _number(said.get("threshold")),
+            "message": said.get("message", shown),
+        }
+        return {"event": WEB3_GAS, "timestamp": iso(now), "monitor": dict(monitor), "alert": told}
+    return {
+        "event": WEB3_ALERT,
+        "timestamp": iso(now),
+        "monitor": dict(monitor),
+        "alert": _alert(shown, sub_type, said),
+    }
+
+
+def log(
+    monitor: Mapping[str, Any], sub_type: str, data: Mapping[str, Any], *, removed: bool, now: datetime
+) -> dict[str, Any]:
+    """That something happened, or with *removed* that the chain took it back; *data* as it was kept."""
+    shown = {name: data.get(name) for name in _LOG} | {"removed": removed}
+    if "error" in data:
+        shown["error"] = data["error"]
+    head = {"timestamp": iso(now), "monitor": dict(monitor)}
+    alert = data.get("alert")
+    if alert is None:
+        return {"event": WEB3_EVENT, **head, "log": shown}
+    told = _alert(alert["type"], sub_type, alert)
+    if removed:
+        told["type"] += "_removed"
+        told["message"] = f"taken back by the chain: {told['message']}"
+    return {"event": WEB3_ALERT, **head, "alert": told, "log": shown}
+
+
+def _alert(type_: str, sub_type: str, said: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": type_,
+        "subType": sub_type,
+        "current": said.get("current"),
+        "threshold": said.get("threshold"),
+        "unit": said.get("unit"),
+        "message": said.get("message", type_),
+    }
+
+
+def _number(text: str | None) -> int | float | None:
+    if text is None:
+        return None
+    value = Decimal(text)
+    return int(value) if value == value.to_integral_value() and abs(value) < 2**53 else float(value)

@@ -1,0 +1,90 @@
+"""Facts to be told: each is appended to its monitor's stream with the stream's next number."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from collector.platform.storage.db import Tx
+from collector.platform.storage.on_commit import appended
+from shared.ids import uuid7
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """*payload* is the fact in JSON as receivers see it, less id, sequence and links.
+
+    *channels*: for whom it is, beside those who hear of its kind by themselves.
+    """
+
+    team_id: int
+    stream_id: UUID
+    kind: str
+    payload: dict[str, Any]
+    incident_id: UUID | None = None
+    channels: Sequence[UUID] = ()
+
+
+async def append(
+    tx: Tx,
+    team_id: int,
+    stream_id: UUID,
+    kind: str,
+    payload: dict[str, Any],
+    now: datetime,
+    incident_id: UUID | None = None,
+) -> None:
+    """Add one event to a stream; the stream is made when it is its first."""
+    await append_all(tx, [Event(team_id, stream_id, kind, payload, incident_id)], now)
+
+
+async def append_all(tx: Tx, events: Sequence[Event], now: datetime) -> None:
+    """Add events to their streams, which are locked in the order of their ids; those of one keep their order.
+
+    Each gets the team's next position: whoever else adds to the team's events waits for this transaction.
+    """
+    ordered = sorted(events, key=lambda event: (event.team_id, event.stream_id))
+    await tx.execute(
+        """
+        WITH given AS (
+            SELECT * FROM unnest($1::int[], $2::uuid[], $3::uuid[], $4::text[], $5::jsonb[], $6::uuid[],
+                    $8::text[])
+                WITH ORDINALITY AS u (team_id, stream_id, id, kind, payload, incident_id, channels, place)
+        ), streamed AS (
+            SELECT team_id, stream_id, count(*) AS events FROM given
+            GROUP BY team_id, stream_id ORDER BY team_id, stream_id
+        ), numbered AS (
+            INSERT INTO streams (team_id, stream_id, sequence)
+            SELECT team_id, stream_id, events FROM streamed
+            ON CONFLICT (team_id, stream_id) DO UPDATE SET sequence = streams.sequence + excluded.sequence
+            RETURNING team_id, stream_id, sequence
+        ), wanted AS (
+            -- Counted from the numbered streams: those are locked before the team's position is.
+            SELECT team_id, sum(events) AS events FROM numbered JOIN streamed USING (team_id, stream_id)
+            GROUP BY team_id ORDER BY team_id
+        ), positioned AS (
+            INSERT INTO event_positions AS p (team_id, last) SELECT team_id, events FROM wanted
+            ON CONFLICT (team_id) DO UPDATE SET last = p.last + excluded.last
+            RETURNING p.team_id, p.last
+        )
+        INSERT INTO events
+            (team_id, stream_id, sequence, id, kind, payload, incident_id, created_at, position, channels)
+        SELECT team_id, stream_id,
+            sequence + 1 - row_number() OVER (PARTITION BY team_id, stream_id ORDER BY place DESC),
+            id, kind, payload, incident_id, $7,
+            last + 1 - row_number() OVER (PARTITION BY team_id ORDER BY place DESC),
+            string_to_array(channels, ',')::uuid[]
+        FROM given JOIN numbered USING (team_id, stream_id) JOIN positioned USING (team_id)
+        """,
+        [event.team_id for event in ordered],
+        [event.stream_id for event in ordered],
+        [uuid7() for _ in ordered],
+        [event.kind for event in ordered],
+        [event.payload for event in ordered],
+        [event.incident_id for event in ordered],
+        now,
+        # No array of PostgreSQL holds lists of different lengths.
+        [",".join(map(str, event.channels)) for event in ordered],
+    )
+    appended(tx, [event.kind for event in ordered])

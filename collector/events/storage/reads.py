@@ -1,0 +1,100 @@
+"""A team's events in the order of their positions, as those who follow them read them."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from collector.events.core.events import Fact
+from collector.platform.storage.db import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An event and its place among its team's."""
+
+    team_id: int
+    position: int
+    fact: Fact
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What is kept of a team's events; *last* is the position given last, its event kept or not."""
+
+    last: int = 0
+    last_id: UUID | None = None
+    first: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """How long a token or a session counts."""
+
+    expires_at: datetime | None
+    revoked_at: datetime | None
+
+
+async def after(tx: Tx, heads: Mapping[int, int], most: int) -> list[Placed]:
+    """The next events of each team after the position that *heads* has of it, at most *most* of one."""
+    rows = await tx.fetch(
+        """
+        SELECT event.* FROM unnest($1::int[], $2::bigint[]) AS head (team_id, position)
+        CROSS JOIN LATERAL (
+            SELECT team_id, position, id, kind, stream_id, sequence, payload, incident_id FROM events
+            WHERE team_id = head.team_id AND position > head.position
+            ORDER BY position LIMIT $3
+        ) AS event
+        ORDER BY event.team_id, event.position
+        """,
+        list(heads.keys()),
+        list(heads.values()),
+        most,
+    )
+    names = ("id", "kind", "stream_id", "sequence", "payload", "incident_id")
+    return [
+        Placed(row["team_id"], row["position"], Fact(**{name: row[name] for name in names})) for row in rows
+    ]
+
+
+async def span(tx: Tx, team_id: int) -> Span:
+    """The ends of a team's events."""
+    row = await tx.fetchrow(
+        """
+        SELECT p.last, newest.id AS last_id, oldest.position AS first
+        FROM event_positions p
+        LEFT JOIN events newest ON newest.team_id = p.team_id AND newest.position = p.last
+        LEFT JOIN LATERAL (
+            SELECT position FROM events WHERE team_id = p.team_id ORDER BY position LIMIT 1
+        ) AS oldest ON true
+        WHERE p.team_id = $1
+        """,
+        team_id,
+    )
+    return Span(**row) if row else Span()
+
+
+async def position(tx: Tx, team_id: int, id_: UUID) -> int | None:
+    """Where the team's event of that id stands; None if there is none."""
+    found: int | None = await tx.fetchval(
+        "SELECT position FROM events WHERE team_id = $1 AND id = $2", team_id, id_
+    )
+    return found
+
+
+async def lives(tx: Tx, tokens: Collection[tuple[int, UUID]]) -> dict[UUID, Life]:
+    """Of each token or console session (its team, its id) that still exists, how long it counts."""
+    rows = await tx.fetch(
+        """
+        WITH wanted AS (SELECT * FROM unnest($1::int[], $2::uuid[]) AS wanted (team_id, id))
+        SELECT t.id, t.expires_at, t.revoked_at FROM wanted
+        JOIN tokens t ON t.team_id = wanted.team_id AND t.id = wanted.id
+        UNION ALL
+        SELECT s.id, least(s.ends_at, t.expires_at), t.revoked_at FROM wanted
+        JOIN console_sessions s ON s.team_id = wanted.team_id AND s.id = wanted.id
+        LEFT JOIN tokens t ON t.team_id = s.team_id AND t.id = s.token_id
+        """,
+        [team_id for team_id, _ in tokens],
+        [id_ for _, id_ in tokens],
+    )
+    return {row["id"]: Life(row["expires_at"], row["revoked_at"]) for row in rows}

@@ -1,0 +1,39 @@
+"""The log of an incident: entries are added and never changed; the database sees to it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from collector.platform.storage.db import Tx
+
+SYSTEM = "System"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the log; *type* as in decisions.md, *details* for people."""
+
+    team_id: int
+    incident_id: UUID
+    type: str
+    details: str
+    actor: str = SYSTEM
+
+
+async def add(tx: Tx, entries: Sequence[Entry], now: datetime) -> None:
+    await tx.execute(
+        """
+        INSERT INTO timeline (team_id, incident_id, at, type, actor, details)
+        SELECT team_id, incident_id, $6, type, actor, details
+        FROM unnest($1::int[], $2::uuid[], $3::text[], $4::text[], $5::text[])
+            WITH ORDINALITY AS u (team_id, incident_id, type, actor, details, place)
+        ORDER BY place
+        """,
+        [entry.team_id for entry in entries],
+        [entry.incident_id for entry in entries],
+        [entry.type for entry in entries],
+        [entry.actor for entry in entries],
+        [entry.details for entry in entries],
+        now,
+    )

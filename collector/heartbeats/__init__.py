@@ -1,0 +1,1 @@
+"""Monitors that jobs ping."""

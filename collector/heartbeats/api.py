@@ -1,0 +1,132 @@
+"""Pings of jobs: the key in the path is all that they need; whatever is answered was committed."""
+
+import asyncio
+import hashlib
+from contextlib import suppress
+from typing import Final
+
+from aiohttp import hdrs, web
+
+from collector.heartbeats import service
+from collector.heartbeats.core.heartbeat import Ping, Sign
+from collector.heartbeats.service import WHAT, Arrived
+from collector.http import bodies, ratelimit
+from collector.http.auth import caller
+from collector.http.deps import deps
+from collector.http.ratelimit import PUSHES
+from collector.http.request_data import MAX_BODY, Query, ok, path_id
+from collector.monitors.api.monitors import made_for, means
+from collector.monitors.service import report_secrets
+from collector.platform.bucket import Standing
+from shared.errors import BodyTooLarge, Invalid, Limited, NotFound
+
+MAX_KEPT: Final = 10_000
+_BODY_S: Final = 10.0
+_MAX_RID: Final = 64
+_MAX_MS: Final = 2**31 - 1
+_MAX_CODE: Final = 255
+_SIGNS: Final = {
+    "": Ping(Sign.GOOD),
+    "start": Ping(Sign.STARTED),
+    "fail": Ping(Sign.FAILED),
+    "log": Ping(Sign.LOGGED),
+    "0": Ping(Sign.GOOD),
+}
+_OK: Final = b'{"ok":true}'
+_JSON: Final = {hdrs.CONTENT_TYPE: "application/json; charset=utf-8", hdrs.CACHE_CONTROL: "no-store"}
+# So long an empty bucket takes to be full.
+_EMPTY_S: Final = PUSHES.burst / PUSHES.per_second
+_ROUNDING: Final = 1e-6
+_NOBODYS: Final = "No monitor has this key"
+
+
+async def take(request: web.Request) -> web.Response:
+    """By its key, with what the path says after it."""
+    found = request.match_info
+    ping = _ping(found.get("sign", ""), request)
+    return await _taken(request, _hashed(found["key"]), ping, await _body(request))
+
+
+async def take_push(request: web.Request) -> web.Response:
+    """As a push monitor of Uptime Kuma is called: ``?status=up&msg=OK&ping=20``.
+
+    As there a status that is not sent is ``up``, and any other text than just that is a failure.
+    """
+    query = request.query
+    sign = Sign.GOOD if (query.get("status") or "up") == "up" else Sign.FAILED
+    text = query.get("ping", "").partition(".")[0]
+    ms = min(int(text), _MAX_MS) if text.isascii() and text.isdigit() and len(text) < 16 else None
+    said = query.get("msg", "")
+    body = b"" if said == "OK" else said.encode("utf-8", "replace")[:MAX_KEPT]
+    return await _taken(request, _hashed(request.match_info["key"]), Ping(sign, ms=ms), body)
+
+
+async def take_by_id(request: web.Request) -> web.Response:
+    """With a token: ``?sign=start``, ``fail``, ``log`` or an exit status."""
+    hashed = await service.key_of(deps(request).db, caller(request).team_id, path_id(request, "mon", WHAT))
+    query = Query(request)
+    sign = query.text("sign") or ""
+    query.done()
+    try:
+        ping = _ping(sign, request)
+    except NotFound:
+        raise Invalid({"sign": "must be start, fail, log or an exit status from 0 to 255"}) from None
+    return await _taken(request, hashed, ping, await _body(request))
+
+
+async def rotate(request: web.Request) -> web.Response:
+    """The new key or token works from now on, the old one no longer."""
+    id_ = path_id(request, "mon", WHAT)
+    after = await report_secrets.rotate(means(request), caller(request).team_id, id_, deps(request).now())
+    return ok({"id": request.match_info["id"], **made_for(request, after)})
+
+
+async def _taken(request: web.Request, hashed: bytes, ping: Ping, body: bytes) -> web.Response:
+    try:
+        ahead_s = await deps(request).take(Arrived(hashed, ping, body))
+    except Limited as error:
+        ratelimit.stands(request, Standing(PUSHES, False, 0, _EMPTY_S, error.retry_after))
+        raise
+    if ahead_s is None:
+        raise NotFound(_NOBODYS)
+    left = max(0, int(PUSHES.burst - ahead_s * PUSHES.per_second + _ROUNDING))
+    ratelimit.stands(request, Standing(PUSHES, True, left, ahead_s, 0))
+    return web.Response(body=_OK, headers=_JSON)
+
+
+def _ping(sign: str, request: web.Request) -> Ping:
+    """Raises NotFound for what is no sign, as any other path that leads nowhere."""
+    ping = _SIGNS.get(sign)
+    if ping is None:
+        code = int(sign) if sign.isascii() and sign.isdigit() and len(sign) <= 3 else -1
+        if not 0 <= code <= _MAX_CODE:
+            raise NotFound("A key is followed by start, fail, log or an exit status from 0 to 255")
+        ping = Ping(Sign.FAILED if code else Sign.GOOD, code=code)
+    rid = request.query.get("rid", "") if request.query_string else ""
+    if not rid:
+        return ping
+    # What is no text for PostgreSQL would spoil the transaction of many.
+    clean = rid.replace("\0", "").encode("utf-8", "replace").decode()
+    return Ping(ping.sign, clean[:_MAX_RID], ping.code)
+
+
+def _hashed(key: str) -> bytes:
+    return hashlib.sha256(key.encode("utf-8", "replace")).digest()
+
+
+async def _body(request: web.Request) -> bytes:
+    """The first of it; what is longer, or does not come, is let go by, and nothing is wrong with it."""
+    if request.method != hdrs.METH_POST or not request.can_read_body:
+        return b""
+    body, packed = bytearray(), bodies.is_packed(request)
+    with suppress(TimeoutError, BodyTooLarge):
+        async with asyncio.timeout(_BODY_S):
+            await _read(request, body, packed=packed)
+    return bytes(body[:MAX_KEPT])
+
+
+async def _read(request: web.Request, body: bytearray, *, packed: bool) -> None:
+    async for piece in bodies.pieces(request, MAX_BODY, packed=packed):
+        body += piece
+        if len(body) >= MAX_KEPT:
+            return

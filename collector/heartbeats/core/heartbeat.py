@@ -1,0 +1,192 @@
+"""What pings, and their absence, say of a job: in time, missed, failed, too long, too often."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import Final
+
+from collector.heartbeats.core.times import following
+from collector.platform.deadlines import Between, deadline
+from shared.results import Status
+
+# So many runs are followed at once; the oldest is forgotten then.
+MOST_RUNS: Final = 50
+# What is stored as a run time holds no more: 24 days.
+_LONGEST_MS: Final = 2**31 - 1
+
+
+class Sign(Enum):
+    """What a ping says."""
+
+    GOOD = "good"
+    FAILED = "failed"
+    STARTED = "started"
+    LOGGED = "logged"
+
+
+@dataclass(frozen=True, slots=True)
+class Ping:
+    """*rid* pairs the end of a run with its start; *code*: an exit status; *ms*: a run time as it is told."""
+
+    sign: Sign
+    rid: str = ""
+    code: int = 0
+    ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """When pings are awaited: each *wait*, or at the times of *cron* in *zone*. All but one may be absent."""
+
+    wait: timedelta | None
+    cron: str
+    zone: str
+    grace: timedelta
+    max_run: timedelta | None = None
+    min_interval: timedelta | None = None
+
+    def wait_from(self, base: datetime) -> timedelta:
+        return self.wait if self.wait is not None else following(self.cron, self.zone, base) - base
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """*base*: from here on the next ping is awaited, None before the first one of a job that may wait for it.
+
+    *last*: the newest ping that ended a run; *runs*: those that started and did not end, by their rid.
+    """
+
+    base: datetime | None
+    last: datetime | None = None
+    runs: Mapping[str, datetime] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is recorded; *error* is empty when all is well."""
+
+    status: Status
+    at: datetime
+    error: str = ""
+    ms: int = 0
+    code: int = 0
+
+
+def take(beat: Beat, ping: Ping, plan: Plan, now: datetime) -> tuple[Beat, Finding]:
+    """The heartbeat after a ping, and what it says."""
+    match ping.sign:
+        case Sign.LOGGED:
+            return beat, Finding(Status.UNKNOWN, now, "logged")
+        case Sign.STARTED:
+            return _started(beat, ping, plan, now), Finding(Status.UNKNOWN, now, "started")
+        case _:
+            return _ended(beat, ping, plan, now)
+
+
+def look(
+    beat: Beat, plan: Plan, deaf: Iterable[Between], now: datetime
+) -> tuple[Beat, Finding | None, datetime | None]:
+    """Is something late by now? The heartbeat after it, what is late, and when to look again.
+
+    *deaf*: see `deadline`.
+    """
+    deaf = list(deaf)
+    ends = _ends(beat, plan, deaf)
+    if ends and min(ends.values()) <= now:
+        rid = min(ends, key=lambda one: ends[one])
+        after = replace(beat, runs={name: at for name, at in beat.runs.items() if name != rid})
+        said = f"too long: it started and did not end within {_shown(plan.max_run)}"
+        return after, Finding(Status.DOWN, ends[rid], said), _soonest(after, plan, deaf)
+    due = _due(beat, plan, deaf)
+    if beat.base is None or due is None or due > now:
+        return beat, None, _soonest(beat, plan, deaf)
+    # From the time that was missed on the next one is awaited; who looks late makes up for one of them.
+    after = replace(beat, base=max(due - plan.grace, now - plan.wait_from(beat.base)))
+    return after, Finding(Status.DOWN, due, _missed(beat, plan)), _soonest(after, plan, deaf)
+
+
+def run_time(ping: Ping, took: timedelta | None = None) -> int:
+    """In milliseconds: as the ping tells it, else as long as its run *took*; 0 where nobody knows."""
+    ms = ping.ms if ping.ms is not None else 0 if took is None else took // timedelta(milliseconds=1)
+    return min(ms, _LONGEST_MS)
+
+
+def awaited(beat: Beat, plan: Plan) -> datetime | None:
+    """When to look, as long as somebody listens all the time; None if nothing is awaited."""
+    return _soonest(beat, plan, [])
+
+
+def _started(beat: Beat, ping: Ping, plan: Plan, now: datetime) -> Beat:
+    """Where a run may not last for ever, its start says that the job runs in time."""
+    runs = {rid: at for rid, at in beat.runs.items() if rid != ping.rid}
+    while len(runs) >= MOST_RUNS:
+        del runs[min(runs, key=lambda one: runs[one])]
+    return replace(
+        beat, runs={**runs, ping.rid: now}, base=_served(beat, plan, now) if plan.max_run else beat.base
+    )
+
+
+def _ended(beat: Beat, ping: Ping, plan: Plan, now: datetime) -> tuple[Beat, Finding]:
+    started = beat.runs.get(ping.rid)
+    took = None if started is None else max(timedelta(), now - started)
+    ms = run_time(ping, took)
+    error = _why_bad(beat, ping, plan, took, now)
+    after = Beat(_served(beat, plan, now), now, {rid: at for rid, at in beat.runs.items() if rid != ping.rid})
+    return after, Finding(Status.DOWN if error else Status.UP, now, error, ms, ping.code)
+
+
+def _served(beat: Beat, plan: Plan, now: datetime) -> datetime:
+    """From when on the next ping is awaited: from this one, or from the time that it is a little early for.
+
+    Clocks differ, so a little is the grace, but no more than a tenth of the wait.
+    """
+    if beat.base is None:
+        return now
+    wait = plan.wait_from(beat.base)
+    expected = beat.base if now < beat.base else beat.base + wait
+    return expected if now < expected <= now + min(plan.grace, wait / 10) else now
+
+
+def _why_bad(beat: Beat, ping: Ping, plan: Plan, took: timedelta | None, now: datetime) -> str:
+    if ping.sign is Sign.FAILED:
+        return f"failed: exit status {ping.code}" if ping.code else "failed: the job says so"
+    if plan.max_run is not None and took is not None and took > plan.max_run:
+        return f"too long: it ran for more than {_shown(plan.max_run)}"
+    if plan.min_interval is not None and beat.last is not None and now - beat.last < plan.min_interval:
+        return f"too often: less than {_shown(plan.min_interval)} after the ping before"
+    return ""
+
+
+def _missed(beat: Beat, plan: Plan) -> str:
+    when = f"within {_shown(plan.wait)}" if plan.wait is not None else f"at its time ({plan.cron})"
+    began = "it started and did not end" if beat.runs else "no ping came"
+    return f"missed: {began} {when}, nor in the {_shown(plan.grace)} after"
+
+
+def _due(beat: Beat, plan: Plan, deaf: Iterable[Between]) -> datetime | None:
+    if beat.base is None:
+        return None
+    return deadline(beat.base, plan.wait_from(beat.base), plan.grace, deaf)
+
+
+def _ends(beat: Beat, plan: Plan, deaf: Iterable[Between]) -> dict[str, datetime]:
+    """When each run must have ended."""
+    if plan.max_run is None:
+        return {}
+    return {rid: deadline(at, plan.max_run, timedelta(), deaf) for rid, at in beat.runs.items()}
+
+
+def _soonest(beat: Beat, plan: Plan, deaf: Iterable[Between]) -> datetime | None:
+    due = _due(beat, plan, deaf)
+    return min([*_ends(beat, plan, deaf).values(), *([due] if due else [])], default=None)
+
+
+def _shown(span: timedelta | None) -> str:
+    """``90 s``, ``15 m``, ``24 h``, ``7 d``: in the largest unit that says it exactly."""
+    seconds = int(span.total_seconds()) if span is not None else 0
+    if seconds > 86_400 and seconds % 86_400 == 0:
+        return f"{seconds // 86_400} d"
+    if seconds >= 3_600 and seconds % 3_600 == 0:
+        return f"{seconds // 3_600} h"
+    return f"{seconds // 60} m" if seconds >= 60 and seconds % 60 == 0 else f"{seconds} s"

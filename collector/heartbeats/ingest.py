@@ -1,0 +1,180 @@
+"""Pings on their way in: those of many senders are one transaction, which moves and decides them all."""
+
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Final, TypeAlias
+
+from collector.evaluation.ingest.pushes import Pushed, Pushes
+from collector.evaluation.storage import locks
+from collector.heartbeats.core import heartbeat
+from collector.heartbeats.core.heartbeat import Finding, Sign
+from collector.heartbeats.service import Arrived
+from collector.heartbeats.storage import heartbeats, ping_bodies
+from collector.heartbeats.storage.heartbeats import Good, Heartbeat, Moved
+from collector.platform.group_commit import Gathering
+from collector.platform.storage.db import Db, Tx
+from collector.probes.core import pace
+from collector.probes.core.pace import Pace, Rate
+from shared.errors import Limited
+
+_MOST: Final = 1_000
+_RATE: Final = Rate(10, 100)
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """What pings came to, and what of it is to be written."""
+
+    answers: "Sequence[_Answer]"
+    moved: Sequence[Moved]
+    pings: Sequence[Arrived]
+    pushed: Sequence[Pushed]
+
+
+# Of each ping: how far it is ahead of the pace, None when nobody has its key, or what it is refused with.
+_Answer: TypeAlias = float | BaseException | None
+
+
+class Heartbeats:
+    """One per collector."""
+
+    def __init__(self, db: Db, pushes: Pushes, *, now: Callable[[], datetime]) -> None:
+        self._db = db
+        self._pushes = pushes
+        self._now = now
+        # What one collector lets through; the rows of the heartbeats count for all of them.
+        self._pace = Pace(_RATE.per_second, _RATE.burst)
+        self._waiting: Gathering[Arrived, _Answer] = Gathering(self._carry_out, most=_MOST)
+        self._others: Gathering[Arrived, _Answer] = Gathering(self._commit, most=_MOST)
+
+    async def take(self, ping: Arrived) -> float | None:
+        """Once it is committed and decided about, by how many seconds its like are ahead of the pace.
+
+        None if nobody has that key. Raises Limited.
+        """
+        if not self._pace.admit(ping.key_hash, time.monotonic()):
+            raise _too_many()
+        answer = await self._waiting.add(ping)
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    async def turn(self) -> bool:
+        return await self._waiting.turn()
+
+    async def late(self, tx: Tx, found: Sequence[tuple[int, Finding]]) -> Callable[[], None]:
+        """Store what a look found late, (monitor, what) each; the answer is to be called after the commit."""
+        try:
+            written = await self._pushes.write(tx, [result(monitor, said) for monitor, said in found])
+        except BaseException:
+            self._pushes.forget()
+            raise
+        return partial(self._pushes.settle, written)
+
+    async def _carry_out(self, group: Sequence[Arrived]) -> Sequence[_Answer]:
+        """The good pings of jobs that are well together, then all others, of which the guilty fail alone."""
+        good = await self._commit_good([one for one in group if one.ping.sign is Sign.GOOD])
+        others = {id(one): self._others.add(one) for one in group if id(one) not in good}
+        with suppress(Exception):  # is the answer of those that it concerns
+            while not all(one.done() for one in others.values()):
+                await self._others.turn()
+        late = {place: one.exception() or one.result() for place, one in others.items()}
+        return [good[id(one)] if id(one) in good else late[id(one)] for one in group]
+
+    async def _commit_good(self, group: Sequence[Arrived]) -> dict[int, float]:
+        """Take those that concern nothing but their own rows, one of each key, by one statement.
+
+        How far each is ahead, by the identity of the ping.
+        """
+        if not group:
+            return {}
+        first = {one.key_hash: one for one in reversed(group)}
+        good = [Good(key, heartbeat.run_time(first[key].ping)) for key in sorted(first)]
+        async with self._db.transaction() as tx:
+            await locks.begin(tx)
+            now = self._moment()
+            taken = await heartbeats.take_good(tx, good, _RATE, secrets.randbits(15), now)
+            bodies = [
+                (one.monitor, now, one.n, clean_body(body))
+                for one in taken
+                if (body := first[one.key_hash].body)
+            ]
+            if bodies:
+                await ping_bodies.keep(tx, bodies)
+            await self._pushes.mark_good(tx, [(one.monitor, one.ms) for one in taken])
+        self._pushes.count(len(taken))
+        return {id(first[one.key_hash]): one.ahead_s for one in taken}
+
+    async def _commit(self, group: Sequence[Arrived]) -> Sequence[_Answer]:
+        try:
+            async with self._db.transaction() as tx:
+                known = await heartbeats.lock(tx, sorted({one.key_hash for one in group}))
+                taken = _taken(group, known, self._moment())
+                if not taken.pings:
+                    return taken.answers
+                await heartbeats.save(tx, taken.moved)
+                written = await self._pushes.write(tx, taken.pushed)
+                await _keep_bodies(tx, taken, written.ties)
+        except BaseException:
+            self._pushes.forget()
+            raise
+        self._pushes.settle(written)
+        return taken.answers
+
+    def _moment(self) -> datetime:
+        """In milliseconds, as results are stored."""
+        now = self._now()
+        return now.replace(microsecond=now.microsecond // 1000 * 1000)
+
+
+def _taken(group: Sequence[Arrived], known: Mapping[bytes, Heartbeat], now: datetime) -> _Taken:
+    """What these pings come to, which come in their order."""
+    beats = {key: one.beat for key, one in known.items()}
+    ahead = {key: one.ahead_s for key, one in known.items()}
+    answers: list[_Answer] = []
+    pings, pushed = [], []
+    for one in group:
+        key = one.key_hash
+        stepped = pace.step(ahead[key], _RATE) if key in known else None
+        answers.append(_too_many() if stepped is None and key in known else stepped)
+        if stepped is None:
+            continue
+        ahead[key] = stepped
+        beats[key], said = heartbeat.take(beats[key], one.ping, known[key].plan, now)
+        pings.append(one)
+        pushed.append(result(known[key].monitor, said))
+    moved = [
+        Moved(found, beats[key], heartbeat.awaited(beats[key], found.plan), ahead[key])
+        for key, found in known.items()
+    ]
+    return _Taken(answers, moved, pings, pushed)
+
+
+def _too_many() -> Limited:
+    said = f"A monitor takes {_RATE.per_second:g} pings a second, {_RATE.burst} at once"
+    return Limited(said, retry_after=1)
+
+
+def result(monitor: int, said: Finding) -> Pushed:
+    """What a ping or its absence says, as it is stored."""
+    return Pushed(monitor, said.status, said.at, said.ms, said.code, said.error)
+
+
+async def _keep_bodies(tx: Tx, taken: _Taken, ties: Sequence[int | None]) -> None:
+    bodies = [
+        (result.monitor, result.at, n, clean_body(one.body))
+        for one, result, n in zip(taken.pings, taken.pushed, ties, strict=True)
+        if one.body and n is not None
+    ]
+    if bodies:
+        await ping_bodies.keep(tx, bodies)
+
+
+def clean_body(body: bytes) -> str:
+    """Text that PostgreSQL takes: what is no UTF-8 is replaced, NUL too."""
+    return body.decode("utf-8", "replace").replace("\0", "\N{REPLACEMENT CHARACTER}")

@@ -1,0 +1,45 @@
+"""Heartbeats: jobs say themselves that they run."""
+
+from collector.http.openapi.parts import Operation, Schema, flag, id_, query, record, text
+from collector.monitors.openapi import REPORTED_TO
+
+TAG = "Heartbeats"
+SCHEMAS: dict[str, Schema] = {}
+_TAKEN = record(ok=flag())
+_NOT_KEPT = {"Cache-Control": "Nobody may keep it: each ping counts"}
+_RID = query("rid", text(), "Pairs the end of a run with its start, whose time is the response time then")
+_SIGN = query("sign", text(), "start, fail, log, or an exit status from 0 to 255; without it all went well")
+
+OPERATIONS: dict[str, Operation] = {
+    "GET /v1/ping/{key}": Operation(
+        summary="The job ran, and all went well", answer=_TAKEN, query=(_RID,), headers=_NOT_KEPT
+    ),
+    "POST /v1/ping/{key}": Operation(
+        summary="The same; the first 10 kB of what is sent are kept, and shown with the result",
+        answer=_TAKEN,
+        query=(_RID,),
+        headers=_NOT_KEPT,
+    ),
+    "GET /v1/ping/{key}/{sign}": Operation(
+        summary="The job starts, fails, logs, or ended with this exit status",
+        answer=_TAKEN,
+        query=(_RID,),
+        headers=_NOT_KEPT,
+    ),
+    "POST /v1/ping/{key}/{sign}": Operation(
+        summary="The same; the first 10 kB of what is sent are kept, and shown with the result",
+        answer=_TAKEN,
+        query=(_RID,),
+        headers=_NOT_KEPT,
+    ),
+    "POST /v1/monitors/{id}/ping": Operation(
+        summary="Ping a heartbeat with a token in place of its key",
+        answer=_TAKEN,
+        query=(_SIGN, _RID),
+        headers=_NOT_KEPT,
+    ),
+    "POST /v1/monitors/{id}/rotate-key": Operation(
+        summary="Replace the key of a heartbeat, or the token of a monitor that takes metrics",
+        answer=record(tuple(REPORTED_TO["properties"]), id=id_("mon"), **REPORTED_TO["properties"]),
+    ),
+}

@@ -1,0 +1,59 @@
+"""Heartbeats as callers deal with them: pings by the monitor's id, and what pings brought."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from collector.heartbeats.core.heartbeat import Ping
+from collector.heartbeats.storage import heartbeats, ping_bodies
+from collector.history.storage.result_reads import Cursor, Result
+from collector.monitors.storage import monitors as table
+from collector.monitors.storage.monitors import Monitor
+from collector.platform.storage.db import Db
+from shared.errors import Invalid, NotFound
+
+WHAT = "Monitor"
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """A ping under its key, and what it brought."""
+
+    key_hash: bytes
+    ping: Ping
+    body: bytes = b""
+
+
+async def nobodys(_: Arrived) -> float | None:
+    """For where no pings are taken."""
+    return None
+
+
+async def key_of(db: Db, team_id: int, id_: UUID) -> bytes:
+    """The hash of the monitor's key. Raises NotFound; Invalid when it is no heartbeat."""
+    async with db.connection() as tx:
+        found = await heartbeats.key_of(tx, team_id, id_)
+        if found is None:
+            _heartbeat(await table.get(tx, team_id, id_))
+            raise NotFound(f"{WHAT} not found")
+    return found
+
+
+async def bodies(db: Db, monitor: Monitor, of: Sequence[Result]) -> dict[Cursor, dict[str, str]]:
+    """What pings brought, for those of a heartbeat's results that have any."""
+    if monitor.type != "heartbeat" or not of:
+        return {}
+    times = [one.ts for one in of]
+    async with db.connection() as tx:
+        found = await ping_bodies.between(tx, monitor.monitor, min(times), max(times))
+    return {
+        one.cursor: {"body": found[one.ts, one.cursor.n]} for one in of if (one.ts, one.cursor.n) in found
+    }
+
+
+def _heartbeat(monitor: Monitor | None) -> Monitor:
+    if monitor is None:
+        raise NotFound(f"{WHAT} not found")
+    if monitor.type != "heartbeat":
+        raise Invalid({"type": f"a monitor of type {monitor.type} takes no pings"})
+    return monitor

@@ -1,0 +1,1 @@
+"""Raw results, rollups, outages, uptime, and how long each is kept."""

@@ -1,0 +1,80 @@
+"""Rollups: what is kept of the checks of one hour or day, and the numbers that any of them make together."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from collector.history.core import histogram, uptime
+
+
+# Both are made by the hundred for each chart: as tuples in a fifth of the time.
+class Rollup(NamedTuple):
+    """*place* None: the monitor as a whole. *good*, *failed*, *unknown* count scheduled checks only.
+
+    *answers* are good checks of every run; sum and histogram are theirs.
+    """
+
+    location: int
+    place: str | None
+    at: datetime
+    checks: int
+    good: int
+    failed: int
+    unknown: int
+    answers: int
+    sum_ms: int
+    buckets: Sequence[int]
+    counts: Sequence[int]
+    known_ms: int
+    down_ms: int
+
+
+class Numbers(NamedTuple):
+    """Percents, and milliseconds; None where there was nothing to measure. Percentiles: 50th, 95th, 99th."""
+
+    checks: int
+    known_ms: int
+    down_ms: int
+    uptime: float | None
+    success: float | None
+    latency_ms: float | None
+    percentiles_ms: Sequence[float] | None
+
+
+NOTHING = Numbers(0, 0, 0, None, None, None, None)
+
+
+def numbers(rows: Sequence[Rollup]) -> Numbers:
+    """Of all their time together."""
+    if not rows:
+        return NOTHING
+    one = rows[0] if len(rows) == 1 else _together(rows)
+    judged = one.good + one.failed
+    return Numbers(
+        checks=one.checks,
+        known_ms=one.known_ms,
+        down_ms=one.down_ms,
+        uptime=uptime.share(one.known_ms, one.down_ms) if one.known_ms else None,
+        success=round(100 * one.good / judged, 4) if judged else None,
+        latency_ms=one.sum_ms / one.answers if one.answers else None,
+        percentiles_ms=histogram.percentiles(one.buckets, one.counts) if one.answers else None,
+    )
+
+
+def _together(rows: Sequence[Rollup]) -> Rollup:
+    buckets, counts = histogram.merged((row.buckets, row.counts) for row in rows)
+    return Rollup(
+        location=rows[0].location,
+        place=rows[0].place,
+        at=rows[0].at,
+        checks=sum(row.checks for row in rows),
+        good=sum(row.good for row in rows),
+        failed=sum(row.failed for row in rows),
+        unknown=sum(row.unknown for row in rows),
+        answers=sum(row.answers for row in rows),
+        sum_ms=sum(row.sum_ms for row in rows),
+        buckets=buckets,
+        counts=counts,
+        known_ms=sum(row.known_ms for row in rows),
+        down_ms=sum(row.down_ms for row in rows),
+    )

@@ -1,0 +1,113 @@
+"""A window of time for a chart: its steps, and which part of it hours, days or results themselves answer."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from collector.history.core.uptime import Span, less
+from shared.clock import EPOCH
+
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+MOST_POINTS = 1000
+MOST_RAW = timedelta(days=2)
+_USUAL_POINTS = 100
+_STEPS = (timedelta(minutes=1), timedelta(minutes=5), HOUR, 6 * HOUR, DAY)
+
+_NEAR = 2 * DAY
+_MS = timedelta(milliseconds=1)
+_HOUR_MS = HOUR // _MS
+_DAY_MS = DAY // _MS
+
+Between = tuple[datetime, datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Of a window, none overlapping: whole days, whole hours, and the rest, which only results answer."""
+
+    days: list[Between]
+    hours: list[Between]
+    raw: list[Between]
+
+
+def default_step(length: timedelta, *, hours: bool = False) -> timedelta:
+    """For at most a hundred points; beyond days, whole weeks. *hours*: none shorter than one."""
+    for step in _STEPS:
+        if not (hours and step < HOUR) and length < (_USUAL_POINTS - 1) * step:
+            return step
+    week = 7 * DAY
+    return week * (length // ((_USUAL_POINTS - 1) * week) + 1)
+
+
+def by_hours(step: timedelta) -> bool:
+    """Do whole hours make this step?"""
+    return not step % HOUR
+
+
+def count(since: datetime, until: datetime, step: timedelta) -> int:
+    """How many points it has; a step begins where a multiple of it does, counted from 1970."""
+    return -(-(until - EPOCH) // step) - (since - EPOCH) // step
+
+
+def points(since: datetime, until: datetime, step: timedelta) -> list[Between]:
+    """Its steps, in order; the first and the last are cut to the window."""
+    first = (since - EPOCH) // step
+    starts = [EPOCH + step * (first + n) for n in range(count(since, until, step))]
+    return [(max(start, since), min(start + step, until)) for start in starts]
+
+
+def floor(at: datetime, step: timedelta) -> datetime:
+    """Where the step of *at* begins."""
+    return at - (at - EPOCH) % step
+
+
+def ceiling(at: datetime, step: timedelta) -> datetime:
+    """Where a step begins, at *at* or next after it."""
+    return at + (EPOCH - at) % step
+
+
+def divide(
+    since: datetime,
+    until: datetime,
+    step: timedelta,
+    *,
+    rolled_until: datetime | None,
+    dirty: Collection[datetime] = (),
+) -> Parts:
+    """Hours before *rolled_until* have rollups, true ones but for the *dirty* (each the hour's start)."""
+    whole = [(_ms(since), _ms(until))]
+    rolled = min(until, rolled_until) if rolled_until else since
+    if not by_hours(step) or rolled <= since:
+        return Parts([], [], _shown(whole))
+    spans = [(_ms(at), _ms(at) + _HOUR_MS) for at in dirty]
+    days: list[Span] = []
+    if not step % DAY:
+        spoilt = [(at - at % _DAY_MS, at - at % _DAY_MS + _DAY_MS) for at, _ in spans]
+        days = less(_inner(since, rolled, DAY), spoilt)
+    hours = less(_inner(since, rolled, HOUR), [*days, *spans])
+    return Parts(_shown(days), _shown(hours), _shown(less(whole, [*days, *hours])))
+
+
+def clusters(spans: Iterable[Between]) -> list[list[Between]]:
+    """Those that lie near each other together: one query for them plans for no day that it does not read."""
+    found: list[list[Between]] = []
+    for span in sorted(span for span in spans if span[0] < span[1]):
+        if found and span[0] - found[-1][-1][1] < _NEAR:
+            found[-1].append(span)
+        else:
+            found.append([span])
+    return found
+
+
+def _inner(since: datetime, until: datetime, step: timedelta) -> list[Span]:
+    first, last = ceiling(since, step), floor(until, step)
+    return [(_ms(first), _ms(last))] if first < last else []
+
+
+def _ms(at: datetime) -> int:
+    return (at - EPOCH) // _MS
+
+
+def _shown(spans: Iterable[Span]) -> list[Between]:
+    return [(EPOCH + since * _MS, EPOCH + until * _MS) for since, until in spans]

@@ -1,0 +1,104 @@
+"""Makes the days of results ahead of their time, and drops those that are too old."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from uuid import uuid4
+
+import asyncpg
+import structlog
+
+from collector.history.storage import partitions, rollups
+from collector.platform import metrics
+from collector.platform.storage import leases
+from collector.platform.storage.db import Db, Tx
+from shared.clock import iso
+
+log = structlog.get_logger()
+
+_LEASE = "days of results"
+_LEASE_FOR = timedelta(minutes=10)
+_DAY = timedelta(days=1)
+
+
+@contextmanager
+def _giving_way() -> Iterator[None]:
+    """What somebody else uses for long is left to a later turn."""
+    try:
+        yield
+    except asyncpg.LockNotAvailableError:
+        log.info("days of results are in use: later")
+
+
+class Days:
+    """One per collector; the one that holds the lease does the work."""
+
+    def __init__(
+        self,
+        db: Db,
+        *,
+        keep: timedelta,
+        now: Callable[[], datetime],
+        agreed: Callable[[], datetime] | None = None,
+    ) -> None:
+        """*keep*: for how long results are kept; those that may still arrive are kept in any case.
+
+        *agreed*: what time it is for dropping a day. It raises Unavailable while nobody can be sure.
+        """
+        self._db = db
+        self._keep = max(keep, partitions.BACK + _DAY)
+        self._now = now
+        self._agreed = agreed or now
+        self._id = uuid4()
+        self._in_doubt = False
+
+    async def turn(self) -> bool:
+        """Make what is missing, and drop one day at the most. Raises Unavailable, see *agreed*."""
+        await self.prepare()
+        with _giving_way():
+            if dropped := await self._drop(self._agreed()):
+                log.info("day of results dropped", day=dropped)
+        return False
+
+    async def prepare(self) -> None:
+        """Make the coming days, which may be done at any time."""
+        with _giving_way():
+            if made := await self._make(self._now()):
+                log.info("days of results made", days=made)
+
+    async def _make(self, now: datetime) -> list[str]:
+        async with self._db.transaction() as tx:
+            if not await self._mine(tx):
+                return []
+            made = await partitions.make(tx, now.date())
+            strays = await partitions.strays(tx)
+        if strays:
+            log.error("results lie outside of every day", count=strays)
+        metrics.results_astray.set(strays)
+        return made
+
+    async def _drop(self, now: datetime) -> str | None:
+        """The oldest day, if it is too old. Days that the rollups need stay."""
+        async with self._db.connection() as connection:
+            needed = await rollups.needed_since(connection)
+            if needed is None:
+                return None
+            old = await partitions.before(connection, min(now - self._keep, needed).date())
+            if not old or self._doubts(now, await partitions.any_between(connection, now - _DAY, now + _DAY)):
+                return None
+        async with self._db.transaction() as tx:
+            if not await self._mine(tx):
+                return None
+            await partitions.drop(tx, old[0])
+        return old[0]
+
+    def _doubts(self, now: datetime, lately: bool) -> bool:
+        """Without a result of the last day the clock may be wrong: that is said once, and nothing goes."""
+        if not lately and not self._in_doubt:
+            log.warning("no result of the last day: no day of results is dropped", now=iso(now))
+        self._in_doubt = not lately
+        return self._in_doubt
+
+    async def _mine(self, tx: Tx) -> bool:
+        await partitions.give_way(tx)
+        return await leases.take(tx, _LEASE, self._id, _LEASE_FOR) is not None

@@ -1,0 +1,100 @@
+"""Deletes what is kept no longer: in each round a day of anything at the most, a little at a time."""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from uuid import uuid4
+
+import structlog
+
+from collector.history.storage import partitions, retention, rollups
+from collector.platform.storage import leases
+from collector.platform.storage.db import Db, Tx
+
+log = structlog.get_logger()
+
+_LEASE = "retention"
+_LEASE_FOR = timedelta(minutes=10)
+_ROWS = 2_000
+_MONITORS = 200
+# Nobody can set it lower: whoever has something to hide may be who sets it.
+_KEEP_AUDIT = timedelta(days=1095)
+# The longest that a deadline or a chart looks back, and more.
+_KEEP_TIMES = timedelta(days=400)
+# A collector notes twice a day that it uses a text of errors; a day that has begun is kept whole.
+_NAMED = timedelta(days=2)
+_OF_ROWS = (
+    "outages", "cadences", "refused", "gaps", "chain_logs", "probes", "failures", "deliveries", "events",
+    "audit", "agent_metrics", "listening", "maintenance", "errors",
+)  # fmt: skip
+
+Step = Callable[[Tx, datetime], Awaitable[bool]]
+
+
+class Retention:
+    """One per collector; the one that holds the lease does the work, one step in each turn."""
+
+    def __init__(
+        self, db: Db, *, keep: timedelta, keep_rollups: timedelta, now: Callable[[], datetime]
+    ) -> None:
+        """*keep*: for how long results, events and deliveries stay; *keep_rollups*: numbers and outages."""
+        self._db = db
+        self._keep = max(keep, partitions.BACK + timedelta(days=1))
+        self._keep_rollups = max(keep_rollups, self._keep)
+        self._kept = {
+            **dict.fromkeys(("outages", "agent_metrics"), self._keep_rollups),
+            **dict.fromkeys(("listening", "maintenance"), _KEEP_TIMES),
+            "audit": _KEEP_AUDIT,
+        }
+        self._now = now
+        self._id = uuid4()
+        self._after = 0
+        self._steps: list[Step] = []
+
+    async def turn(self) -> bool:
+        """Take the next step; a round of them begins when the last one is done."""
+        now = self._now()
+        self._steps = self._steps or [self._forget, self._numbers, *map(self._rows, _OF_ROWS)]
+        async with self._db.transaction() as tx:
+            if await leases.take(tx, _LEASE, self._id, _LEASE_FOR) is None:
+                self._steps, self._after = [], 0
+                return False
+            more = await self._steps[0](tx, now)
+        if not more:
+            self._steps, self._after = self._steps[1:], 0
+        return bool(self._steps)
+
+    async def _forget(self, tx: Tx, _: datetime) -> bool:
+        """History of monitors that are gone."""
+        gone, reached = await retention.gone(tx, self._after, _MONITORS)
+        others = await retention.gone_otherwise(tx, _MONITORS) if self._after == 0 else []
+        if gone or others:
+            await retention.forget(tx, [*gone, *others])
+            log.info("history of deleted monitors", monitors=len({*gone, *others}))
+        self._after = reached or 0
+        return reached is not None
+
+    async def _numbers(self, tx: Tx, now: datetime) -> bool:
+        before = (now - self._keep_rollups).replace(hour=0, minute=0, second=0, microsecond=0)
+        monitors = await rollups.monitors(tx, self._after, _MONITORS)
+        await retention.rollups(tx, monitors, before)
+        self._after = monitors[-1] if monitors else 0
+        return len(monitors) == _MONITORS
+
+    def _rows(self, what: str) -> Step:
+        """Deletes what is too old of *what*, a day of it."""
+
+        async def rows(tx: Tx, now: datetime) -> bool:
+            deleted = await retention.rows(tx, what, await self._before(tx, what, now), _ROWS)
+            if deleted:
+                log.info("old rows deleted", what=what, rows=deleted)
+            return deleted == _ROWS
+
+        return rows
+
+    async def _before(self, tx: Tx, what: str, now: datetime) -> datetime:
+        """What is older is too old."""
+        raw = now - self._keep
+        if what == "errors":
+            # Results name them, for as long as their day is there.
+            return min(raw, await partitions.first(tx) or raw) - _NAMED
+        return raw - rollups.LONGEST if what == "cadences" else now - self._kept.get(what, self._keep)

@@ -1,0 +1,157 @@
+"""Numbers of monitors: those shown with one, and the days of many."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from collector.history.core import uptime, window
+from collector.history.core.rollup import Rollup, numbers
+from collector.history.core.window import DAY, HOUR
+from collector.history.storage import live_rollups, monitor_stats, rollup_reads
+from collector.history.storage.rollup_reads import Days, Recent
+from collector.platform.storage.db import Db, Tx
+
+# While hours wait longer than this to be rolled up, what is shown with a monitor waits for them, too.
+_LIVE = timedelta(days=2)
+_SUMMED_DAYS = (7, 30, 90)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Uptimes in percent of the known time of the last 1, 7, 30 and 90 days; the rest of the last 24 hours.
+
+    The 24 hours begin with their hour, what is longer with its UTC day. Latencies are in milliseconds,
+    of good checks, 0 without any; *success* is the percentage of scheduled checks that were good.
+    *measured*: did a location vote in the last 30 days? If none did, the rest are only placeholders.
+    """
+
+    uptime_day: float
+    uptime_week: float
+    uptime: float
+    uptime_quarter: float
+    avg_latency: float
+    p50: float
+    p95: float
+    p99: float
+    checks_today: int
+    check_success: float
+    measured: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DayOf:
+    """*uptime* None: nothing is known of it."""
+
+    at: datetime
+    uptime: float | None
+    down_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Daily:
+    """A monitor's days, oldest first, every one of them, and all together."""
+
+    uptime: float | None
+    days: list[DayOf]
+
+
+async def summary(tx: Tx, monitor: int, now: datetime) -> Summary:
+    """Two queries: of the rollups, and of the results since the last one."""
+    midnight, day_ago = window.floor(now, DAY), window.floor(now, HOUR) - DAY
+    rolled = await rollup_reads.recent(
+        tx, monitor, day_ago, midnight, [midnight - days * DAY for days in _SUMMED_DAYS]
+    )
+    live = (await _live(tx, [monitor], rolled.until, HOUR, now)).get(monitor, [])
+    last_day = [row for row in live if row.at >= day_ago]
+    day = numbers([_last_day(rolled, day_ago), *last_day])
+    low, high, highest = day.percentiles_ms or (0.0, 0.0, 0.0)
+    of_day, of_week, of_month, of_quarter = _uptimes(rolled, last_day, live)
+    return Summary(
+        uptime_day=of_day,
+        uptime_week=of_week,
+        uptime=of_month,
+        uptime_quarter=of_quarter,
+        avg_latency=round(day.latency_ms or 0.0, 1),
+        p50=round(low, 1),
+        p95=round(high, 1),
+        p99=round(highest, 1),
+        checks_today=rolled.checks_today + sum(row.checks for row in live if row.at >= midnight),
+        check_success=100.0 if day.success is None else day.success,
+        measured=day.success is not None or _month_known(rolled, live),
+    )
+
+
+async def daily(tx: Tx, monitors: Sequence[int], days: int, now: datetime) -> dict[int, Daily]:
+    """The last *days* UTC days of each, today the last. One query, and one for those in an outage just now.
+
+    The others' hours that are not rolled up yet are left out: they could only be without an outage.
+    """
+    midnight = window.floor(now, DAY)
+    starts = [midnight - n * DAY for n in reversed(range(days))]
+    found = await rollup_reads.days(tx, monitors, starts[0])
+    troubled = [one.monitor for one in found if one.lately_down]
+    live = await _live(tx, troubled, found[0].until, DAY, now) if troubled else {}
+    return {one.monitor: _daily(one, live.get(one.monitor, []), starts) for one in found}
+
+
+async def daily_of(db: Db, team_id: int, ids: Sequence[UUID], days: int, now: datetime) -> dict[UUID, Daily]:
+    """`daily` by id; ids that are no monitor of this team are left out."""
+    async with db.connection() as tx:
+        numbers_of = await monitor_stats.numbers(tx, team_id, ids)
+        found = await daily(tx, list(numbers_of.values()), days, now)
+    return {id_: found[monitor] for id_, monitor in numbers_of.items()}
+
+
+async def _live(
+    tx: Tx, monitors: Sequence[int], since: datetime | None, step: timedelta, now: datetime
+) -> dict[int, list[Rollup]]:
+    """What the rollups that end at *since* do not know yet, of the last two days at most."""
+    since = max(since or now - _LIVE, now - _LIVE)
+    found = await live_rollups.rollups(tx, monitors, [(since, now)], step) if since < now else {}
+    return {monitor: [row for row in rows if row.place is None] for monitor, rows in found.items()}
+
+
+def _month_known(rolled: Recent, live: Iterable[Rollup]) -> bool:
+    return rolled.known_ms[2] > 0 or any(row.known_ms for row in live)
+
+
+def _last_day(rolled: Recent, since: datetime) -> Rollup:
+    return Rollup(
+        location=0,
+        place=None,
+        at=since,
+        checks=0,
+        good=rolled.good,
+        failed=rolled.failed,
+        unknown=0,
+        answers=rolled.answers,
+        sum_ms=rolled.sum_ms,
+        buckets=rolled.buckets,
+        counts=rolled.counts,
+        known_ms=rolled.known_ms[0],
+        down_ms=rolled.down_ms[0],
+    )
+
+
+def _uptimes(rolled: Recent, last_day: Iterable[Rollup], live: Iterable[Rollup]) -> list[float]:
+    parts = zip(rolled.known_ms, rolled.down_ms, (last_day, live, live, live), strict=True)
+    return [
+        uptime.share(known + sum(row.known_ms for row in rows), down + sum(row.down_ms for row in rows))
+        for known, down, rows in parts
+    ]
+
+
+def _daily(found: Days, live: Iterable[Rollup], starts: Sequence[datetime]) -> Daily:
+    known, down = dict.fromkeys(starts, 0), dict.fromkeys(starts, 0)
+    rolled = zip(found.starts, found.known_ms, found.down_ms, strict=True)
+    for at, known_ms, down_ms in (*rolled, *((row.at, row.known_ms, row.down_ms) for row in live)):
+        if at in known:
+            known[at] += known_ms
+            down[at] += down_ms
+    days = [DayOf(at, _share(known[at], down[at]), down[at]) for at in starts]
+    return Daily(_share(sum(known.values()), sum(down.values())), days)
+
+
+def _share(known_ms: int, down_ms: int) -> float | None:
+    return uptime.share(known_ms, down_ms) if known_ms else None

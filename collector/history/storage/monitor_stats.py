@@ -1,0 +1,46 @@
+"""What monitors are at their locations, and what results and rollups call them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from collector.platform.storage.db import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class AtLocation:
+    """What is known at one location; *checkpoint* is what is kept of its certificate.
+
+    *last_status*: what its newest check found, see `shared.results.Status`.
+    """
+
+    name: str
+    failing: bool
+    fails: int
+    failed_since: datetime | None
+    last_at: datetime | None
+    last_status: int | None
+    last_ms: int | None
+    last_error: str | None
+    checkpoint: bytes | None
+
+
+async def numbers(tx: Tx, team_id: int, ids: Sequence[UUID]) -> dict[UUID, int]:
+    """What results and rollups call those of *ids* that are the team's."""
+    rows = await tx.fetch(
+        "SELECT id, monitor FROM monitors WHERE team_id = $1 AND id = ANY ($2)", team_id, ids
+    )
+    return {row["id"]: row["monitor"] for row in rows}
+
+
+async def attended(tx: Tx, monitor: int) -> set[str]:
+    """Locations at which some probe checks it."""
+    rows = await tx.fetch(
+        """
+        SELECT l.name FROM states s JOIN locations l USING (location)
+        WHERE s.monitor = $1 AND s.probe_id IS NOT NULL
+        """,
+        monitor,
+    )
+    return {row["name"] for row in rows}

@@ -1,0 +1,63 @@
+"""Outages as intervals: of a monitor by its quorum (location 0), and of each of its locations."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from collector.platform.storage.db import Tx
+
+# A monitor, a location, and when it turned.
+Turn = tuple[int, int, datetime]
+
+
+async def open_(tx: Tx, turns: Sequence[Turn]) -> None:
+    """Begin an outage each, but never before the end of the last one; one that is open goes on."""
+    await tx.execute(
+        """
+        INSERT INTO outages (monitor, location, started_at)
+        SELECT u.monitor, u.location, greatest(u.at, (
+            SELECT max(o.ended_at) FROM outages o WHERE o.monitor = u.monitor AND o.location = u.location
+        ))
+        FROM unnest($1::int[], $2::smallint[], $3::timestamptz[]) AS u (monitor, location, at)
+        WHERE NOT EXISTS (
+            SELECT FROM outages o
+            WHERE o.monitor = u.monitor AND o.location = u.location AND o.ended_at IS NULL
+        )
+        ON CONFLICT (monitor, location, started_at) DO UPDATE SET ended_at = NULL
+        """,
+        *_columns(turns),
+    )
+
+
+async def close(tx: Tx, turns: Sequence[Turn]) -> None:
+    """End the open outage of each."""
+    await tx.execute(
+        """
+        UPDATE outages o SET ended_at = greatest(u.at, o.started_at)
+        FROM unnest($1::int[], $2::smallint[], $3::timestamptz[]) AS u (monitor, location, at)
+        WHERE o.monitor = u.monitor AND o.location = u.location AND o.ended_at IS NULL
+        """,
+        *_columns(turns),
+    )
+
+
+async def leave(tx: Tx, team_id: int, id_: UUID, now: datetime) -> None:
+    """End those at locations from which the monitor is checked no longer."""
+    await tx.execute(
+        """
+        UPDATE outages o SET ended_at = greatest($3::timestamptz, o.started_at)
+        FROM monitors m
+        WHERE m.team_id = $1 AND m.id = $2 AND m.paused_at IS NULL
+            AND o.monitor = m.monitor AND o.location <> 0 AND o.ended_at IS NULL
+            AND NOT EXISTS (
+                SELECT FROM locations l WHERE l.location = o.location AND l.name = ANY(m.locations)
+            )
+        """,
+        team_id,
+        id_,
+        now,
+    )
+
+
+def _columns(turns: Sequence[Turn]) -> tuple[list[int], list[int], list[datetime]]:
+    return [turn[0] for turn in turns], [turn[1] for turn in turns], [turn[2] for turn in turns]

@@ -1,0 +1,124 @@
+"""The days of results: each is a partition, made ahead of its time and dropped when it is too old."""
+
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, time, timedelta
+
+from collector.platform.storage.db import Tx
+from shared.wire.convert import SPOOL_AGE_S
+
+AHEAD = timedelta(days=3)
+# Results that a probe kept while it was cut off reach back this far.
+BACK = timedelta(seconds=SPOOL_AGE_S)
+
+_PREFIX = "results_"
+_FORMAT = "%Y_%m_%d"
+
+
+async def give_way(tx: Tx) -> None:
+    """Rather fail with LockNotAvailable than have all others wait behind this one for a long read."""
+    await tx.execute("SET LOCAL lock_timeout = '1s'")
+
+
+async def make(tx: Tx, today: date) -> list[str]:
+    """Make the missing partitions from BACK to AHEAD of *today*; their names.
+
+    Rows that landed in the default partition for want of a day move to it.
+    """
+    return await make_days(tx, [today - BACK + timedelta(days=n) for n in range((BACK + AHEAD).days + 1)])
+
+
+async def make_days(tx: Tx, days: Iterable[date]) -> list[str]:
+    """As `make`, for these days."""
+    there = set(await _names(tx))
+    missing = {name: day for day in days if (name := day.strftime(_PREFIX + _FORMAT)) not in there}
+    if missing:
+        # Nobody adds a row for one of these days while it is made.
+        await tx.execute("LOCK TABLE results_default IN ACCESS EXCLUSIVE MODE")
+    for name, day in missing.items():
+        await _make_day(tx, name, day)
+    return list(missing)
+
+
+async def days(tx: Tx) -> list[date]:
+    """Those that have a partition, the oldest first."""
+    return [of for name in await _names(tx) if (of := _day_of(name))]
+
+
+async def _names(tx: Tx) -> list[str]:
+    rows = await tx.fetch(
+        "SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'results'::regclass"
+    )
+    return sorted(row["name"] for row in rows)
+
+
+async def _make_day(tx: Tx, name: str, day: date) -> None:
+    first = datetime.combine(day, time(), UTC)
+    last = first + timedelta(days=1)
+    await tx.execute(f"CREATE TABLE {name} (LIKE results INCLUDING ALL)")
+    await tx.execute(
+        f"""
+        WITH strays AS (DELETE FROM results_default WHERE ts >= $1 AND ts < $2 RETURNING *)
+        INSERT INTO {name} SELECT * FROM strays
+        """,
+        first,
+        last,
+    )
+    await tx.execute(
+        f"ALTER TABLE results ATTACH PARTITION {name} "
+        f"FOR VALUES FROM ('{first.isoformat()}') TO ('{last.isoformat()}')"
+    )
+
+
+async def before(tx: Tx, day: date) -> list[str]:
+    """The partitions of all days before *day*."""
+    return [name for name in await _names(tx) if (of := _day_of(name)) and of < day]
+
+
+async def oldest(tx: Tx) -> datetime | None:
+    """Where the oldest day begins of which there is any result; None when there are none."""
+    for name in await _names(tx):
+        of = _day_of(name)
+        if of and await tx.fetchval(f"SELECT EXISTS (SELECT FROM {name})"):
+            return datetime.combine(of, time(), UTC)
+    stray: datetime | None = await tx.fetchval("SELECT min(ts) FROM results_default")
+    return stray and datetime.combine(stray.date(), time(), UTC)
+
+
+async def first(tx: Tx) -> datetime | None:
+    """Where the first day begins that has a partition."""
+    found = await days(tx)
+    return datetime.combine(found[0], time(), UTC) if found else None
+
+
+async def any_between(tx: Tx, since: datetime, until: datetime) -> bool:
+    """Whether there is a result of that time."""
+    found: bool = await tx.fetchval(
+        "SELECT EXISTS (SELECT FROM results WHERE ts >= $1 AND ts < $2)", since, until
+    )
+    return found
+
+
+async def whole_since(tx: Tx, today: date) -> datetime:
+    """Since when a moment's results are there together with those of the day before it."""
+    days = [of for name in await _names(tx) if (of := _day_of(name))]
+    first = min(days, default=today)
+    # The first days of a new database had none before them.
+    whole = first if first >= today - BACK else first + timedelta(days=1)
+    return datetime.combine(whole, time(), UTC)
+
+
+async def drop(tx: Tx, name: str) -> None:
+    """Drop one day. For a moment nobody else reads or writes any."""
+    await tx.execute(f"DROP TABLE IF EXISTS {name}")
+
+
+async def strays(tx: Tx) -> int:
+    """How many results lie in the default partition: any is an alarm."""
+    return int(await tx.fetchval("SELECT count(*) FROM (SELECT FROM results_default LIMIT 10000) AS astray"))
+
+
+def _day_of(name: str) -> date | None:
+    try:
+        return datetime.strptime(name, _PREFIX + _FORMAT).replace(tzinfo=UTC).date()
+    except ValueError:
+        return None

@@ -1,0 +1,48 @@
+"""Results as they come in: written by COPY, a day's partition taking each."""
+
+from collections.abc import AsyncIterator, Sequence
+
+from collector.platform.storage.db import Tx
+
+COLUMNS = ("ts", "monitor", "ms", "error", "location", "n", "run", "status", "code", "phases")
+
+_HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
+_TRAILER = b"\xff\xff"
+
+
+async def copy(tx: Tx, rows: Sequence[bytes]) -> None:
+    """Append rows that are in PostgreSQL's binary COPY format, their fields in the order of COLUMNS."""
+
+    async def source() -> AsyncIterator[bytes]:
+        yield _HEADER + b"".join(rows) + _TRAILER
+
+    await tx.copy_to_table("results", source=source(), columns=COLUMNS, format="binary")
+
+
+async def stored(
+    tx: Tx, monitor: Sequence[int], location: Sequence[int], at_ms: Sequence[int], n: Sequence[int]
+) -> set[int]:
+    """Places in these columns of results that are there already."""
+    rows = await tx.fetch(
+        """
+        SELECT u.place FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::smallint[])
+            WITH ORDINALITY AS u (monitor, location, at_ms, n, place)
+        JOIN results r ON r.monitor = u.monitor AND r.location = u.location AND r.n = u.n
+            AND r.ts = 'epoch'::timestamptz + u.at_ms * interval '1 millisecond'
+        """,
+        monitor,
+        location,
+        at_ms,
+        n,
+    )
+    return {row["place"] - 1 for row in rows}
+
+
+async def try_copy(tx: Tx, rows: Sequence[bytes]) -> None:
+    """Write rows and take them back again; raises what PostgreSQL has against them."""
+    trial = tx.transaction()
+    await trial.start()
+    try:
+        await copy(tx, rows)
+    finally:
+        await trial.rollback()

@@ -1,0 +1,183 @@
+"""What is kept no longer: deleted a little at a time, and never more than a day of anything at once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+from collector.platform.storage.db import Tx
+
+_HISTORY = ("results", "failures", "outages", "cadences", "rollups_dirty", "rollups_hour", "rollups_day")
+
+
+async def forget(tx: Tx, monitors: Sequence[int]) -> None:
+    """All history of monitors that are gone."""
+    for table in _HISTORY:
+        await tx.execute(f"DELETE FROM {table} WHERE monitor = ANY($1)", monitors)
+
+
+async def gone(
+    tx: Tx, after: int, limit: int, table: Literal["rollups_day", "ping_bodies"] = "rollups_day"
+) -> tuple[list[int], int | None]:
+    """Of the next monitors after *after* that are in *table*, those that are gone; None when no more follow.
+
+    A deletion leaves history behind when its collector dies in it, or when others were just adding some.
+    """
+    rows = await tx.fetch(
+        f"""
+        WITH RECURSIVE past (monitor) AS (
+            SELECT (SELECT min(monitor) FROM {table} WHERE monitor > $1)
+            UNION ALL
+            SELECT (SELECT min(r.monitor) FROM {table} r WHERE r.monitor > past.monitor)
+            FROM past WHERE past.monitor IS NOT NULL
+        ), next AS (SELECT monitor FROM past WHERE monitor IS NOT NULL LIMIT $2)
+        SELECT next.monitor, m.monitor IS NULL AS gone FROM next LEFT JOIN monitors m USING (monitor)
+        ORDER BY next.monitor
+        """,
+        after,
+        limit,
+    )
+    there = [row["monitor"] for row in rows]
+    return [row["monitor"] for row in rows if row["gone"]], there[-1] if len(there) == limit else None
+
+
+async def gone_otherwise(tx: Tx, limit: int) -> list[int]:
+    """Some monitors that are gone and have outages, cadences or marks, be it without rollups."""
+    rows = await tx.fetch(
+        """
+        SELECT monitor FROM (
+            SELECT monitor FROM cadences
+            UNION SELECT monitor FROM outages
+            UNION SELECT monitor FROM rollups_dirty
+        ) past
+        WHERE NOT EXISTS (SELECT FROM monitors m WHERE m.monitor = past.monitor) LIMIT $1
+        """,
+        limit,
+    )
+    return [row["monitor"] for row in rows]
+
+
+async def rollups(tx: Tx, monitors: Sequence[int], before: datetime) -> None:
+    """Numbers of these monitors from before *before*, a day's beginning: of each the oldest day."""
+    for table in ("rollups_hour", "rollups_day"):
+        await tx.execute(
+            f"""
+            DELETE FROM {table} r
+            USING unnest($1::int[]) AS u (monitor), (SELECT location FROM locations UNION ALL SELECT 0) l,
+                LATERAL (
+                    SELECT o.at FROM {table} o WHERE o.monitor = u.monitor AND o.location = l.location
+                    ORDER BY o.at LIMIT 1
+                ) oldest
+            WHERE r.monitor = u.monitor AND r.location = l.location AND r.at < $2
+                AND r.at < date_trunc('day', oldest.at, 'UTC') + interval '1 day'
+            """,
+            monitors,
+            before,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Old:
+    """Rows of which single ones go: those whose *age*, a time, is before $1; *others* must hold besides.
+
+    In *others* $2 is the time before which rows are too old, of which $1 is the first day.
+    """
+
+    table: str
+    age: str
+    others: str = "true"
+
+
+# Who was told of an incident hears of its end, however long it lasts.
+_OPEN: Final = """
+    EXISTS (
+        SELECT FROM incidents i
+        WHERE i.team_id = {}.team_id AND i.id = {}.incident_id AND i.status <> 'resolved'
+    )
+"""
+_ROWS: Final[Mapping[str, _Old]] = {
+    "outages": _Old("outages", "t.ended_at"),
+    # Cadences that hold no longer, since the next one began.
+    "cadences": _Old(
+        "cadences", "(SELECT min(c.since) FROM cadences c WHERE c.monitor = t.monitor AND c.since > t.since)"
+    ),
+    "refused": _Old("refused_results", "t.at"),
+    "gaps": _Old("result_gaps", "t.at"),
+    "chain_logs": _Old("web3_logs", "t.found_at"),
+    # What failed checks saw, of streaks whose last one is too old.
+    "failures": _Old("failures", "t.at"),
+    # Probes that cannot come back by themselves. Those that were revoked stay, to be known if they ask again.
+    "probes": _Old(
+        "probes",
+        "coalesce(t.seen_at, t.created_at)",
+        """
+        t.revoked_at IS NULL AND NOT EXISTS (SELECT FROM states s WHERE s.probe_id = t.probe_id)
+        AND NOT EXISTS (SELECT FROM probe_certificates c WHERE c.probe_id = t.probe_id AND c.not_after >= $2)
+        """,
+    ),
+    "deliveries": _Old(
+        "deliveries",
+        "t.finished_at",
+        f"""
+        t.status <> 0 AND NOT EXISTS (
+            SELECT FROM events e
+            WHERE e.team_id = t.team_id AND e.id = t.event_id AND {_OPEN.format("e", "e")}
+        )
+        """,
+    ),
+    # Events that were routed and have no delivery left.
+    "events": _Old(
+        "events",
+        "t.created_at",
+        f"""
+        NOT {_OPEN.format("t", "t")}
+        AND NOT EXISTS (SELECT FROM deliveries d WHERE d.team_id = t.team_id AND d.event_id = t.id)
+        AND EXISTS (
+            SELECT FROM streams s
+            WHERE s.team_id = t.team_id AND s.stream_id = t.stream_id AND s.routed >= t.sequence
+        )
+        """,
+    ),
+    # Alerts that are over. By those of an open incident it is known whom it woke; those that are still to be
+    # looked at keep their rule from firing.
+    "alerts": _Old(
+        "alerts",
+        "t.recovered_at",
+        f"t.status = 'recovered' AND t.due_at IS NULL AND NOT {_OPEN.format('t', 't')}",
+    ),
+    # The database itself keeps each entry for three years at least.
+    "audit": _Old("audit_log", "t.at", "t.at < now() - interval '1095 days'"),
+    "ping_bodies": _Old("ping_bodies", "t.ts"),
+    "agent_metrics": _Old("agent_metrics_hour", "t.at"),
+    "listening": _Old("listening", "t.until"),
+    "maintenance": _Old("maintenance_spans", "t.ends_at"),
+    # Texts that no result can name any more; a state may, for as long as its monitor is paused.
+    "errors": _Old("errors", "t.seen_at", "NOT EXISTS (SELECT FROM states s WHERE s.last_error = t.error)"),
+}
+
+
+async def rows(tx: Tx, what: str, before: datetime, limit: int) -> int:
+    """Delete some that are older than *before*, of the first day of which there are any; how many."""
+    old = _ROWS[what]
+    oldest: datetime | None = await tx.fetchval(
+        f"""
+        SELECT date_trunc('day', {old.age}, 'UTC') FROM {old.table} t
+        WHERE {old.age} < least($1::timestamptz, $2) AND {old.others} ORDER BY {old.age} LIMIT 1
+        """,
+        before,
+        before,
+    )
+    if oldest is None:
+        return 0
+    tag = await tx.execute(
+        f"""
+        DELETE FROM {old.table} WHERE ctid = ANY(ARRAY(
+            SELECT t.ctid FROM {old.table} t WHERE {old.age} < least($1::timestamptz, $2) AND {old.others}
+            LIMIT $3 FOR UPDATE SKIP LOCKED
+        ))
+        """,
+        oldest + timedelta(days=1),
+        before,
+        limit,
+    )
+    return int(tag.split()[-1])

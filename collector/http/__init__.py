@@ -1,0 +1,1 @@
+"""The HTTP server: admission, authentication, rate limits, request bodies, errors, paging."""

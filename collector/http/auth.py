@@ -1,0 +1,148 @@
+"""Who calls: a bearer token on everything under /v1, looked up on each request."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from aiohttp import hdrs, web
+from multidict import istr
+
+from collector.accounts.service.tokens import Finder
+from collector.http import ratelimit
+from collector.http.client_address import came_by_https, client_address
+from collector.http.deps import DEPS
+from collector.platform.access import Actor, Permission, needed_for, permits
+from collector.platform.storage.db import asking
+from collector.status_pages.api import public
+from shared import ids
+from shared.errors import Forbidden, Unauthorized
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """*name* is the person's, as timelines show it; *plan* the team's."""
+
+    team_id: int
+    user_id: UUID
+    token_id: UUID
+    name: str
+    plan: str
+    permission: Permission
+
+
+REQUEST_ID: web.RequestKey[str] = web.RequestKey("request_id", str)
+CALLER: web.RequestKey[Caller] = web.RequestKey("caller", Caller)
+FINDER: web.AppKey[Finder] = web.AppKey("finder", Finder)
+# Who was found to call before any route was looked for, or why that cannot be told.
+_FOUND: web.RequestKey[Caller | Exception] = web.RequestKey("found", Caller)
+_X_FORWARDED_FOR: Final = istr("X-Forwarded-For")
+_X_FORWARDED_PROTO: Final = istr("X-Forwarded-Proto")
+_AUTHORIZATION: Final = istr(hdrs.AUTHORIZATION)
+_NOTHING_SENT: Final = "Send a token: Authorization: Bearer <token>"
+_NO_GOOD: Final = "The token is invalid, expired or revoked"
+# What each route asks for, by method and path; None asks for no token.
+NEEDS: web.AppKey[dict[tuple[str, str], Permission | None]] = web.AppKey("needs", dict)
+
+
+def caller(request: web.Request) -> Caller:
+    """Who sent this request."""
+    return request[CALLER]
+
+
+def actor(request: web.Request) -> Actor:
+    """The caller as whoever changes something is noted."""
+    who = request[CALLER]
+    return Actor(
+        team_id=who.team_id,
+        id=ids.show("usr", who.user_id),
+        name=who.name,
+        token_id=who.token_id,
+        address=address(request),
+        request_id=request.get(REQUEST_ID),
+    )
+
+
+def address(request: web.Request) -> str:
+    """The client's address: the peer's, or what a proxy of TOCSIN_TRUSTED_PROXIES says."""
+    return address_in(request.app, request)
+
+
+def address_in(app: web.Application, request: web.Request) -> str:
+    """The same, before *request* has come to a route of *app*."""
+    trusted = app[DEPS].trusted_proxies
+    forwarded = tuple(request.headers.getall(_X_FORWARDED_FOR, ())) if trusted else ()
+    return client_address(request.remote or "", forwarded, trusted)
+
+
+def is_secure(request: web.Request) -> bool:
+    """Did the client come by https? TOCSIN_PUBLIC_URL says so for all, a trusted proxy for each request."""
+    return is_secure_in(request.app, request)
+
+
+def is_secure_in(app: web.Application, request: web.BaseRequest) -> bool:
+    """The same, before *request* has come to a route of *app*."""
+    if app[DEPS].public_url.startswith("https:"):
+        return True
+    trusted = app[DEPS].trusted_proxies
+    forwarded = request.headers.get(_X_FORWARDED_PROTO, "") if trusted else ""
+    return bool(forwarded) and came_by_https(request.remote or "", forwarded, trusted)
+
+
+@web.middleware
+async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """429 and 401 before all else under /v1, known path or not; then 403 before what the route would say."""
+    app = request.app
+    needed = _needed(app, request)
+    if needed is None:
+        if ratelimit.counts(request.path):
+            await ratelimit.of_address(request, address(request))
+        return await handler(request)
+    who = request.get(_FOUND) or await _identify(app, request)
+    if isinstance(who, Exception):
+        raise who
+    if isinstance(who, str):
+        await ratelimit.of_address(request, address(request))
+        raise Unauthorized(who)
+    request[CALLER] = who
+    await ratelimit.of_token(request, who.team_id, who.token_id, who.plan)
+    if not permits(who.permission, needed):
+        raise Forbidden(f"This token is {who.permission.value}; this needs {needed.value}")
+    with asking(who.team_id):
+        answer = await handler(request)
+    public.outdate(request, who.team_id)
+    return answer
+
+
+async def turned_away(app: web.Application, request: web.Request) -> str | None:
+    """Why nobody sent this request; None if it goes on to `guard`, which is told here what was found."""
+    try:
+        who = await _identify(app, request)
+    except Exception as error:  # noqa: BLE001 - the guard raises it, where errors become answers
+        request[_FOUND] = error
+        return None
+    if isinstance(who, str):
+        return who
+    request[_FOUND] = who
+    return None
+
+
+def _needed(app: web.Application, request: web.Request) -> Permission | None:
+    resource = request.match_info.route.resource
+    key = (request.method, resource.canonical if resource is not None else "")
+    if key in app[NEEDS]:
+        return app[NEEDS][key]
+    return needed_for(request.method) if ratelimit.counts(request.path) else None
+
+
+async def _identify(app: web.Application, request: web.Request) -> Caller | str:
+    """The caller, or why there is none."""
+    scheme, _, value = request.headers.get(_AUTHORIZATION, "").partition(" ")
+    if scheme.lower() != "bearer":
+        return _NOTHING_SENT
+    found = await app[FINDER].find(value.strip(), app[DEPS].now())
+    if found is None:
+        return _NO_GOOD
+    return Caller(found.team_id, found.user_id, found.id, found.user_name, found.plan, found.permission)

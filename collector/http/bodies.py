@@ -1,0 +1,128 @@
+"""Bodies of requests: read in good time, unpacked slice by slice, and never more of one than is taken.
+
+The web server itself unpacks nothing: it would do so for handlers that ask for no body, and after the answer.
+"""
+
+import asyncio
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from typing import Final
+
+from aiohttp import hdrs, web
+
+from collector.platform.metrics import bytes_unpacked
+from shared.errors import BodyTooLarge, Invalid
+
+# What is left of a body once its request is answered is read for so long, and then the connection is closed.
+LINGER_S: Final = 1.0
+_SLICE: Final = 64 << 10
+_MOST_MEMBERS: Final = 1_000
+_PLAIN: Final = frozenset({"", "identity"})
+_GZIP: Final = frozenset({"gzip", "x-gzip"})
+_UNREADABLE: Final = {"body": "cannot be read as it is encoded"}
+
+Grown = Callable[[int], Awaitable[None]]
+
+
+def is_packed(request: web.Request) -> bool:
+    """Is the body packed with gzip? Raises HTTPUnsupportedMediaType for any other encoding."""
+    encoding = ",".join(request.headers.getall(hdrs.CONTENT_ENCODING, ())).strip().lower()
+    if encoding in _PLAIN:
+        return False
+    if encoding not in _GZIP:
+        raise web.HTTPUnsupportedMediaType(reason="The body must be sent as it is, or packed with gzip")
+    return True
+
+
+async def whole(
+    request: web.Request, most: int, within_s: float, *, packed: bool, grown: Grown | None = None
+) -> bytes:
+    """The body; *grown* hears of its size with each slice.
+
+    Raises BodyTooLarge, Invalid, HTTPRequestTimeout.
+    """
+    if (request.content_length or 0) > most:
+        raise BodyTooLarge(most)
+    try:
+        async with asyncio.timeout(within_s):
+            return await _joined(pieces(request, most, packed=packed), most, grown)
+    except TimeoutError:
+        raise web.HTTPRequestTimeout(reason=f"The body did not come within {within_s:g} s") from None
+
+
+async def pieces(request: web.Request, most: int, *, packed: bool) -> AsyncIterator[bytes]:
+    """The body as it comes, unpacked if it is *packed*; of what is on the wire *most* bytes are read.
+
+    Raises BodyTooLarge, Invalid.
+    """
+    gzip, size = _Gunzip(), 0
+    try:
+        async for piece in request.content.iter_any():
+            size += len(piece)
+            if size > most:
+                raise BodyTooLarge(most)
+            if not packed:
+                yield piece
+                continue
+            for one in gzip.feed(piece):
+                yield one
+                await asyncio.sleep(0)
+        gzip.end()
+    except (web.RequestPayloadError, zlib.error):
+        raise Invalid(_UNREADABLE) from None
+
+
+async def _joined(parts: AsyncIterator[bytes], most: int, grown: Grown | None) -> bytes:
+    whole_, size = [], 0
+    async for part in parts:
+        whole_.append(part)
+        size += len(part)
+        if size > most:
+            raise BodyTooLarge(most)
+        if grown is not None:
+            await grown(size)
+    return b"".join(whole_)
+
+
+class _Gunzip:
+    """Unpacks what comes in pieces; a file of gzip may be several, one behind the other."""
+
+    __slots__ = ("_fed", "_left", "_one")
+
+    def __init__(self) -> None:
+        self._one = _unpacker()
+        self._left = _MOST_MEMBERS
+        self._fed = False
+
+    def feed(self, piece: bytes) -> Iterator[bytes]:
+        """What *piece* unpacks to, each slice only when it is asked for. Raises zlib.error."""
+        self._fed = True
+        for start in range(0, len(piece), _SLICE):
+            yield from self._slices(piece[start : start + _SLICE])
+
+    def end(self) -> None:
+        """Raises zlib.error if there should be more of it."""
+        if self._fed and not self._one.eof:
+            raise zlib.error("the end is missing")
+
+    def _slices(self, rest: bytes) -> Iterator[bytes]:
+        full = False
+        while rest or full:
+            if self._one.eof:
+                self._next()
+            out = self._one.decompress(rest, _SLICE)
+            full = len(out) == _SLICE and not self._one.eof
+            rest = self._one.unused_data if self._one.eof else self._one.unconsumed_tail
+            if out:
+                bytes_unpacked.inc(len(out))
+                yield out
+
+    def _next(self) -> None:
+        self._left -= 1
+        if self._left <= 0:
+            raise zlib.error("too many parts")
+        self._one = _unpacker()
+
+
+def _unpacker() -> "zlib._Decompress":
+    return zlib.decompressobj(16 + zlib.MAX_WBITS)

@@ -1,0 +1,51 @@
+"""Browsers of other sites: which origins may call the API, and what their scripts may read of its answers."""
+
+from typing import Final
+
+from aiohttp import hdrs, web
+from multidict import istr
+
+from collector.http import ratelimit
+from collector.http.auth import Handler
+from collector.http.deps import DEPS
+
+_ORIGIN: Final = istr(hdrs.ORIGIN)
+_KEPT_S: Final = 600
+_PREFLIGHT: Final = {
+    hdrs.ACCESS_CONTROL_ALLOW_METHODS: "GET, HEAD, POST, PUT, PATCH, DELETE",
+    hdrs.ACCESS_CONTROL_ALLOW_HEADERS: (
+        "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, X-Request-Id"
+    ),
+    hdrs.ACCESS_CONTROL_MAX_AGE: str(_KEPT_S),
+}
+_EXPOSED: Final = (
+    "ETag, Idempotent-Replayed, Link, Location, Retry-After, X-RateLimit-Burst, X-RateLimit-Limit, "
+    "X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id"
+)
+
+
+@web.middleware
+async def preflight(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """What a browser asks before a call, without a token: answered for the origins that may call."""
+    asks = request.method == hdrs.METH_OPTIONS and hdrs.ACCESS_CONTROL_REQUEST_METHOD in request.headers
+    if asks and _origin(request) is not None:
+        return web.Response(status=204, headers=_PREFLIGHT)
+    return await handler(request)
+
+
+def mark(request: web.Request, response: web.StreamResponse) -> None:
+    """Tell a browser that a script of its origin may read this answer, if it may."""
+    if not request.app[DEPS].cors_origins or not ratelimit.is_api(request.path):
+        return
+    response.headers.add(hdrs.VARY, hdrs.ORIGIN)
+    origin = _origin(request)
+    if origin is not None:
+        response.headers[hdrs.ACCESS_CONTROL_ALLOW_ORIGIN] = origin
+        response.headers[hdrs.ACCESS_CONTROL_EXPOSE_HEADERS] = _EXPOSED
+
+
+def _origin(request: web.Request) -> str | None:
+    """Where the script is from that calls the API, if it may."""
+    origin = request.headers.get(_ORIGIN)
+    allowed = request.app[DEPS].cors_origins
+    return origin if origin in allowed and ratelimit.is_api(request.path) else None

@@ -1,0 +1,69 @@
+"""What the handlers are given, by hand, from app.py."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from aiohttp import hdrs, web
+
+from collector.accounts.service.openid import Provider
+from collector.events.stream import Following
+from collector.heartbeats.service import Arrived, nobodys
+from collector.http.client_address import Network
+from collector.metrics.service.series import Nobody, Receiver
+from collector.platform.bucket import PLANS, Plan
+from collector.platform.seal import Keyring
+from collector.platform.signals import Signals
+from collector.platform.storage.db import Db
+from collector.platform.transport import Transport
+from collector.status_pages.service.domains import Own
+from collector.web3.service.nodes import Nodes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deps:
+    """*public_url* has no slash at its end; *min_interval* is in seconds.
+
+    *hosts*: names of the service beside that of *public_url*. *trusted_proxies*: whose X-Forwarded-For and
+    -Proto are believed. *cors_origins*: whose scripts may call. *take*: what becomes of a ping, None where
+    nobody has its key. *series*: what takes metrics in; *otlp_url*: where they come in over gRPC.
+    *probes_at*: where probes connect to. *openid*: who signs people in beside us, if anybody.
+    *nodes*: of Web3, those of the deployment.
+    """
+
+    db: Db
+    keyring: Keyring
+    signals: Signals
+    following: Following
+    transport: Transport
+    public_url: str
+    min_interval: int
+    now: Callable[[], datetime]
+    hosts: tuple[str, ...] = ()
+    trusted_proxies: tuple[Network, ...] = ()
+    cors_origins: frozenset[str] = frozenset()
+    plans: Mapping[str, Plan] = field(default_factory=lambda: PLANS)
+    take: Callable[[Arrived], Awaitable[float | None]] = nobodys
+    series: Receiver = field(default_factory=Nobody)
+    otlp_url: str = "http://localhost:4317"
+    probes_at: str = "localhost:7070"
+    openid: Provider | None = None
+    nodes: Nodes = field(default_factory=dict)
+
+
+DEPS: web.AppKey[Deps] = web.AppKey("deps", Deps)
+# The same for a POST whose every transaction is a part of one: see idempotency.py.
+WITHIN: web.RequestKey[Deps] = web.RequestKey("within", Deps)
+
+
+def own(request: web.Request) -> Own:
+    """The names of the service itself."""
+    at_hand = deps(request)
+    return Own(at_hand.public_url, at_hand.hosts)
+
+
+def deps(request: web.Request) -> Deps:
+    """What this application was made with."""
+    if request.method == hdrs.METH_POST and WITHIN in request:
+        return request[WITHIN]
+    return request.app[DEPS]

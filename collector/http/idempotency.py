@@ -1,0 +1,211 @@
+"""Idempotency-Key: a POST that comes again gets the first answer again, and does nothing twice.
+
+Deed and answer are one transaction: a collector that is killed in between leaves either both or none. What
+waits for others while it runs (a test), or is many transactions (bulk), claims its key first; killed in the
+middle of it, the key is free again after a while.
+"""
+
+import hashlib
+import re
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+from aiohttp import hdrs, web
+
+from collector.http import problems
+from collector.http import storage as table
+from collector.http.auth import CALLER, Handler
+from collector.http.deps import WITHIN, deps
+from collector.http.request_data import raw_body
+from collector.http.storage import KEPT_FOR, Kept, Keyed
+from collector.monitors.service import reads
+from collector.platform.prepared import begun_again
+from collector.platform.seal import Keyring, Place, is_sealed
+from collector.platform.storage.db import Tx
+from collector.platform.storage.nested import within
+from shared.errors import Conflict, Invalid, Unavailable
+from shared.fair_gate import Crowded, FairGate
+
+_HEADER: Final = "Idempotency-Key"
+_KEY: Final = re.compile(r"[\x21-\x7e]{1,255}")
+# Their answers hold a secret, which is told once and kept nowhere.
+TELLS_SECRETS: Final = frozenset(
+    {
+        "/v1/tokens",
+        "/v1/probe-tokens",
+        "/v1/users",
+        "/v1/users/{id}/invite",
+        "/v1/monitors/{id}/rotate-key",
+    }
+)
+BY_CLAIM: Final = frozenset(
+    {
+        "/v1/alert-channels/{id}/test",
+        "/v1/alert-rules/preview",
+        "/v1/apply",
+        "/v1/monitors/bulk",
+        "/v1/monitors/test",
+        "/v1/monitors/{id}/ping",
+        "/v1/status-pages/{id}/verify-domain",
+    }
+)
+# Longer than any of those takes.
+_CLAIMED_FOR: Final = timedelta(minutes=5)
+_REPEATED: Final = (hdrs.CONTENT_TYPE, hdrs.LOCATION, hdrs.ETAG, hdrs.CACHE_CONTROL, hdrs.LINK, hdrs.ALLOW)
+_NOT_KEPT: Final = frozenset({401, 429})
+_UNDER_WAY: Final = f"The first request with this {_HEADER} is under way"
+
+AT_ONCE: web.AppKey[FairGate] = web.AppKey("keyed_at_once", FairGate)
+_MOST_AT_ONCE: Final = 3
+_OF_A_TEAM: Final = 2
+_WAITING: Final = 500
+_WAITING_OF_A_TEAM: Final = 100
+
+
+def gate() -> FairGate:
+    """What an application keeps under AT_ONCE: each who is inside holds a connection all the while."""
+    return FairGate(_MOST_AT_ONCE, _OF_A_TEAM, waiting=_WAITING, waiting_each=_WAITING_OF_A_TEAM)
+
+
+@web.middleware
+async def repeat(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Look whether this POST was answered before, if it bears a key."""
+    resource = request.match_info.route.resource
+    path = resource.canonical if resource else None
+    if (
+        request.method != hdrs.METH_POST
+        or _HEADER not in request.headers
+        or CALLER not in request
+        or path is None
+        or path in TELLS_SECRETS
+    ):
+        return await handler(request)
+    keyed = await _keyed(request)
+    return await (_by_claim if path in BY_CLAIM else _at_once)(request, handler, keyed)
+
+
+async def _keyed(request: web.Request) -> Keyed:
+    sent = request.headers[_HEADER]
+    if not _KEY.fullmatch(sent):
+        raise Invalid({_HEADER: "must be 1 to 255 visible ASCII characters"})
+    who, what = request[CALLER], f"{request.method} {request.path} {sent}"
+    # The lock goes by the first bytes of the hash alone, and another token's key is another one.
+    key = hashlib.sha256(who.token_id.bytes + what.encode()).digest()
+    return Keyed(who.team_id, who.token_id, key, hashlib.sha256(await raw_body(request)).digest())
+
+
+async def _at_once(request: web.Request, handler: Handler, keyed: Keyed) -> web.Response:
+    """The deed and its answer in one transaction, of which few are open at once."""
+    at_hand = deps(request)
+    try:
+        async with request.app[AT_ONCE].inside(keyed.team_id):
+            response = await begun_again(lambda: _tried(request, handler, keyed))
+    except _Undone as undone:
+        return undone.response
+    except Crowded:
+        raise Unavailable(f"Too many requests with an {_HEADER} are under way; try again", 1) from None
+    at_hand.signals.ring()  # what rang before the commit found nothing
+    return response
+
+
+async def _tried(request: web.Request, handler: Handler, keyed: Keyed) -> web.Response:
+    """Raises _Undone; Lacking, with nothing done."""
+    at_hand = deps(request)
+    async with at_hand.db.transaction() as tx:
+        await _lock(tx, keyed)
+        if (known := await _known(request, tx, keyed)) is not None:
+            return known
+        response = await _carried_out(request, handler, tx)
+        await table.keep(tx, keyed, _kept(at_hand.keyring, keyed, response), at_hand.now())
+    return response
+
+
+async def _carried_out(request: web.Request, handler: Handler, tx: Tx) -> web.Response:
+    """The answer of *handler*, all of whose transactions are parts of *tx*. Raises _Undone."""
+    db = within(tx)
+    request[WITHIN] = replace(deps(request), db=db)
+    try:
+        response = await _answered(request, handler)
+    finally:
+        del request[WITHIN]
+        await reads.close(db)
+    if not _lasts(response):
+        raise _Undone(response)
+    return response
+
+
+async def _by_claim(request: web.Request, handler: Handler, keyed: Keyed) -> web.Response:
+    """The key is taken, the deed done, its answer kept: each in a transaction of its own."""
+    at_hand = deps(request)
+    async with at_hand.db.transaction() as tx:
+        await _lock(tx, keyed)
+        if (known := await _known(request, tx, keyed)) is not None:
+            return known
+        await table.keep(tx, keyed, Kept(keyed.sent, None, {}, None), at_hand.now())
+    response = await _answered(request, handler)
+    async with at_hand.db.transaction() as tx:
+        if _lasts(response):
+            await table.keep(tx, keyed, _kept(at_hand.keyring, keyed, response), at_hand.now())
+        else:
+            await table.drop(tx, keyed)
+    return response
+
+
+async def _answered(request: web.Request, handler: Handler) -> web.Response:
+    response = await problems.explain(request, handler)
+    assert isinstance(response, web.Response)  # noqa: S101 - no POST is answered by a stream
+    return response
+
+
+async def _lock(tx: Tx, keyed: Keyed) -> None:
+    if not await table.lock(tx, keyed):
+        raise Conflict(_UNDER_WAY)
+
+
+async def _known(request: web.Request, tx: Tx, keyed: Keyed) -> web.Response | None:
+    """The first answer, if there is one. Raises Conflict."""
+    at_hand = deps(request)
+    now = at_hand.now()
+    kept = await table.find(tx, keyed, now - KEPT_FOR, now - _CLAIMED_FOR)
+    if kept is None:
+        return None
+    if kept.sent != keyed.sent:
+        raise Conflict(f"This {_HEADER} was used with another body")
+    if kept.status is None:
+        raise Conflict(_UNDER_WAY)
+    headers = {**kept.headers, "Idempotent-Replayed": "true"}
+    return web.Response(
+        status=kept.status, headers=headers, body=_opened(at_hand.keyring, keyed, kept.answer)
+    )
+
+
+def _lasts(response: web.Response) -> bool:
+    """Is this answer the one to give again?"""
+    return 200 <= response.status < 500 and response.status not in _NOT_KEPT
+
+
+def _kept(keyring: Keyring, keyed: Keyed, response: web.Response) -> Kept:
+    """Sealed, for it may repeat a channel's or a monitor's secrets to who may read them."""
+    headers = {str(name): response.headers[name] for name in _REPEATED if name in response.headers}
+    body = response.body
+    answer = keyring.seal(body, _place(keyed)) if isinstance(body, bytes) else None
+    return Kept(keyed.sent, response.status, headers, answer)
+
+
+def _opened(keyring: Keyring, keyed: Keyed, answer: bytes | None) -> bytes | None:
+    if answer is None or not is_sealed(answer):
+        return answer  # of a collector that is older than sealed answers
+    return keyring.open(answer, _place(keyed))
+
+
+def _place(keyed: Keyed) -> Place:
+    return Place(keyed.team_id, "idempotency_keys", keyed.key.hex(), "answer")
+
+
+class _Undone(Exception):
+    """The deed failed for now: nothing of it is to stay."""
+
+    def __init__(self, response: web.Response) -> None:
+        super().__init__(response.status)
+        self.response = response

@@ -1,0 +1,93 @@
+"""Pages of a list: which one is asked for, and how it is answered."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from aiohttp import web
+from yarl import URL
+
+from collector.http.deps import deps
+from collector.http.request_data import Query, ok
+
+DEFAULT_LIMIT = 20
+MAX_LIMIT = 100
+# No list is as long; what lies beyond is empty without asking the database for more than it can count.
+_MAX_OFFSET = 2**53
+# So many links are remembered: making them costs a good part of what a list does.
+_MOST = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """*number* counts from 1."""
+
+    number: int
+    limit: int
+
+    @property
+    def offset(self) -> int:
+        return min((self.number - 1) * self.limit, _MAX_OFFSET)
+
+
+def page(query: Query, *, default: int = DEFAULT_LIMIT, most: int = MAX_LIMIT) -> Page:
+    """The page asked for; too large a limit is clamped, what is less than 1 is a fault of the query."""
+    return Page(number=_at_least_one(query, "page", 1), limit=limit(query, default=default, most=most))
+
+
+def limit(query: Query, *, default: int = DEFAULT_LIMIT, most: int = MAX_LIMIT) -> int:
+    """How many are asked for, at most *most*."""
+    return min(_at_least_one(query, "limit", default), most)
+
+
+def asked(query: Query) -> Page | None:
+    """For lists that are whole unless the query names a page or a limit."""
+    return page(query) if query.has("page") or query.has("limit") else None
+
+
+def answer(request: web.Request, at: Page, items: Sequence[Any], total: int) -> web.Response:
+    """``{data, meta: {page, limit, total}}`` with links to the pages beside it."""
+    meta = {"page": at.number, "limit": at.limit, "total": total}
+    beside = _links(request, at, total)
+    return ok({"data": items, "meta": meta}, headers={"Link": beside} if beside else None)
+
+
+def of_all(request: web.Request, items: Sequence[Any]) -> web.Response:
+    """The page asked for of *items*, which are all there are; the whole list unless one is asked for.
+
+    Raises Invalid.
+    """
+    query = Query(request)
+    at = asked(query)
+    query.done()
+    if at is None:
+        return ok({"data": items})
+    return answer(request, at, items[at.offset : at.offset + at.limit], len(items))
+
+
+def _at_least_one(query: Query, name: str, default: int) -> int:
+    value = query.integer(name)
+    if value is None:
+        return default
+    if value < 1:
+        query.fault(name, "must be at least 1")
+        return default
+    return value
+
+
+def _links(request: web.Request, at: Page, total: int) -> str:
+    return _beside(deps(request).public_url, request.rel_url, at, max(1, -(-total // at.limit)))
+
+
+@lru_cache(maxsize=_MOST)
+def _beside(base: str, asked: URL, at: Page, last: int) -> str:
+    beside = {}
+    if at.number < last:
+        beside["next"] = at.number + 1
+    if at.number > 1:
+        beside["prev"] = min(at.number - 1, last)
+    return ", ".join(
+        f'<{base}{asked.update_query(page=number, limit=at.limit)}>; rel="{rel}"'
+        for rel, number in beside.items()
+    )

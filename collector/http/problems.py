@@ -1,0 +1,178 @@
+"""Errors as callers see them: the one place where an exception becomes a status."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import cache, lru_cache
+from http import HTTPStatus
+from typing import Any
+
+import asyncpg
+import orjson
+import structlog
+from aiohttp import hdrs, web
+
+from collector.http.auth import Handler
+from collector.http.request_data import JSON
+from collector.platform.prepared import Lacking
+from shared.errors import (
+    BodyTooLarge,
+    Conflict,
+    Forbidden,
+    Invalid,
+    Limited,
+    NotFound,
+    PreconditionFailed,
+    TocsinError,
+    Unauthorized,
+    Unavailable,
+)
+
+log = structlog.get_logger()
+
+_STATUS: dict[type[TocsinError], int] = {
+    Invalid: 400,
+    BodyTooLarge: 413,
+    Unauthorized: 401,
+    Forbidden: 403,
+    NotFound: 404,
+    Conflict: 409,
+    PreconditionFailed: 412,
+    Limited: 429,
+    Unavailable: 503,
+}
+_MESSAGE = {
+    404: "There is nothing here",
+    405: "This method is not allowed here",
+    500: "Something went wrong here; it is logged under this request's id",
+}
+# The database is away, shutting down, read-only after a failover, or somebody else holds the row.
+AWAY = (
+    ConnectionError,
+    TimeoutError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.InsufficientResourcesError,
+    asyncpg.ReadOnlySQLTransactionError,
+    asyncpg.TransactionRollbackError,
+    asyncpg.LockNotAvailableError,
+)
+
+
+# Draws what a browser is shown of a path that leads nowhere.
+Nowhere = Callable[[web.Request, web.HTTPException], Awaitable[web.StreamResponse]]
+NOWHERE: web.AppKey[Nowhere] = web.AppKey("nowhere")
+_FOR_PROGRAMS = ("/v1/", "/api/")
+_PASSING = (Unavailable, Limited)
+
+
+@web.middleware
+async def explain(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Turn whatever flies out of a handler into the error shape of the interface."""
+    try:
+        return await handler(request)
+    except Lacking:
+        raise
+    except TocsinError as error:
+        return _told(error)
+    except web.HTTPException as error:
+        return await _answered(request, error)
+    except (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError):
+        return problem(409, "Somebody else changed the same thing at the same time")
+    except AWAY as error:
+        log.warning("request failed for now", path=place(request), error=repr(error))
+        return problem(503, "This cannot be done right now; try again", retry_after=1)
+    except Exception:
+        log.exception("request failed", method=request.method, path=place(request))
+        return problem(500, _MESSAGE[500])
+
+
+async def _answered(request: web.Request, refusal: web.HTTPException) -> web.StreamResponse:
+    """A page for a path that leads nowhere, to who browses; programs get JSON."""
+    if refusal.status in {404, 405} and _browses(request):
+        return await request.app[NOWHERE](request, refusal)
+    return _refused(refusal)
+
+
+def _browses(request: web.Request) -> bool:
+    """Does a person's browser ask for a path that is none of the API's?"""
+    return (
+        request.method in {hdrs.METH_GET, hdrs.METH_HEAD}
+        and "text/html" in request.headers.get(hdrs.ACCEPT, "")
+        and not f"{request.path}/".startswith(_FOR_PROGRAMS)
+    )
+
+
+def place(request: web.Request) -> str:
+    """The route's pattern, for logs: in the path itself may stand a key, or the secret of a link."""
+    resource = request.match_info.route.resource
+    return resource.canonical if resource else "unknown"
+
+
+def problem(
+    status: int,
+    message: str,
+    *,
+    details: Mapping[str, str] | None = None,
+    retry_after: int | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> web.Response:
+    """``{error, message, status}``, and *details* or *retryAfter* where there are any."""
+    body, usual = prepared(status, message, retry_after)
+    return web.Response(
+        body=body if details is None else _detailed(status, message, details),
+        status=status,
+        headers={**usual, **headers} if headers else usual,
+    )
+
+
+@lru_cache(maxsize=256)
+def prepared(status: int, message: str, retry_after: int | None) -> tuple[bytes, Mapping[str, str]]:
+    """Body and headers, made once: a flood of refusals is to cost little."""
+    data: dict[str, Any] = {"error": _name(status), "message": message, "status": status}
+    headers: dict[str, str] = {hdrs.CONTENT_TYPE: JSON}
+    if status == HTTPStatus.UNAUTHORIZED:
+        headers[hdrs.WWW_AUTHENTICATE] = "Bearer"
+    if retry_after is not None:
+        data["retryAfter"] = retry_after
+        headers[hdrs.RETRY_AFTER] = str(retry_after)
+    return orjson.dumps(data), headers
+
+
+def _detailed(status: int, message: str, details: Mapping[str, str]) -> bytes:
+    return orjson.dumps({"error": _name(status), "message": message, "status": status, "details": details})
+
+
+def reshape(refusal: web.HTTPException) -> None:
+    """What the web server refuses before any of ours is asked (an Expect that nobody knows), in our shape."""
+    told = problem(refusal.status, _name(refusal.status))
+    refusal.body = told.body
+    refusal.headers.update(told.headers)
+    refusal.headers[hdrs.CONTENT_LENGTH] = str(told.content_length)
+
+
+def _told(error: TocsinError) -> web.Response:
+    status = _STATUS.get(type(error), 500)
+    if status == 500:
+        log.error("request failed", exc_info=error)
+        return problem(500, _MESSAGE[500])
+    return problem(
+        status,
+        str(error) or _name(status),
+        details=error.details if isinstance(error, Invalid) else None,
+        retry_after=error.retry_after if isinstance(error, _PASSING) else None,
+    )
+
+
+def _refused(error: web.HTTPException) -> web.Response:
+    """What the web server itself says no to: unknown paths, methods, bodies that are too large."""
+    if error.status >= 500:
+        log.error("request failed", exc_info=error)
+    headers: dict[str, str] = {}
+    if isinstance(error, web.HTTPMethodNotAllowed):
+        headers[hdrs.ALLOW] = ", ".join(sorted(error.allowed_methods))
+    return problem(error.status, _MESSAGE.get(error.status, error.reason), headers=headers)
+
+
+@cache
+def _name(status: int) -> str:
+    return {413: "Payload Too Large"}.get(status) or HTTPStatus(status).phrase

@@ -1,0 +1,130 @@
+"""Rate limits at the door: a token from the caller's bucket, and on every response how a bucket stands."""
+
+import asyncio
+import math
+import time
+from collections.abc import AsyncIterator, Callable, MutableMapping
+from contextlib import suppress
+from datetime import timedelta
+from functools import lru_cache
+from ipaddress import IPv6Address, ip_address
+from typing import Final
+from uuid import UUID
+
+from aiohttp import web
+from multidict import istr
+
+from collector.http.deps import DEPS
+from collector.platform.bucket import Plan, Standing
+from collector.platform.limits import Limits
+from shared.errors import Limited
+from shared.loop import forever
+
+_LIMITS: web.AppKey[Limits] = web.AppKey("limits", Limits)
+_STANDING: web.RequestKey[Standing] = web.RequestKey("standing", Standing)
+_TURN: Final = timedelta(seconds=1)
+_LIMIT, _BURST, _REMAINING, _RESET = (
+    istr(f"X-RateLimit-{name}") for name in ("Limit", "Burst", "Remaining", "Reset")
+)
+EXCEEDED: Final = "Rate limit exceeded"
+_OWN_LIMITS: Final = ("/v1/ping/", "/v1/ingest/")
+# What comes by a monitor's key or token: of each monitor ten a second, and so many at once.
+PUSHES: Final = Plan(per_minute=600, burst=100)
+_UNTOUCHED: Final = Standing(PUSHES, admitted=True, remaining=PUSHES.burst, full_in_s=0, retry_after_s=0)
+_SPENT: Final = Standing(
+    PUSHES, admitted=False, remaining=0, full_in_s=PUSHES.burst / PUSHES.per_second, retry_after_s=1
+)
+_NETWORK_BYTES: Final = 8  # who has one IPv6 address has as many as he likes of its /64
+
+
+async def running(app: web.Application) -> AsyncIterator[None]:
+    """The limits for as long as *app* serves."""
+    limits = app[_LIMITS] = Limits(app[DEPS].db, app[DEPS].plans)
+    task = asyncio.create_task(forever("limits", limits.turn, _TURN), name="limits")
+    yield
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+    await limits.close()
+
+
+def counts(path: str) -> bool:
+    """Is it a path that the plan counts? Pings and what takes metrics in have limits of their own."""
+    return is_api(path) and not path.startswith(_OWN_LIMITS)
+
+
+async def of_token(request: web.Request, team_id: int, token_id: UUID, plan: str) -> None:
+    """Take from the bucket of a good token. Raises Limited."""
+    _admit(request, await request.app[_LIMITS].token(team_id, token_id, plan))
+
+
+async def of_address(request: web.Request, address: str) -> None:
+    """Take from the bucket of an address, for a request without a good token. Raises Limited."""
+    _admit(request, await spend(request.app, address))
+
+
+async def spend(app: web.Application, address: str) -> Standing:
+    """Take from the bucket of an address, if it has anything left, and say how it stands."""
+    return await app[_LIMITS].address(_key(address))
+
+
+def look(app: web.Application, address: str) -> Standing:
+    """How the bucket of an address stands; nothing is taken from it."""
+    return app[_LIMITS].look(_key(address))
+
+
+def stands(request: web.Request, standing: Standing) -> None:
+    """Remember how the bucket stands that this request was counted in, for `mark` to tell."""
+    request[_STANDING] = standing
+
+
+def mark(request: web.Request, response: web.StreamResponse, address: Callable[[web.Request], str]) -> None:
+    """Say on everything under /v1 how the bucket stands; where none was come to, the one that it would be."""
+    if not is_api(request.path):
+        return
+    standing = request.get(_STANDING) or _would_be(request, response, address)
+    tell(response.headers, standing, time.time())
+
+
+def tell(headers: MutableMapping[str, str], standing: Standing, now: float) -> None:
+    """How a bucket stands, in *headers*; *now* is in Unix seconds."""
+    headers[_LIMIT], headers[_BURST] = _texts(standing.plan)
+    headers[_REMAINING] = str(standing.remaining)
+    headers[_RESET] = str(math.ceil(now + standing.full_in_s))
+
+
+def is_api(path: str) -> bool:
+    """Is it a path of the API?"""
+    return path.startswith("/v1/") or path == "/v1"
+
+
+def _would_be(
+    request: web.Request, response: web.StreamResponse, address: Callable[[web.Request], str]
+) -> Standing:
+    if counts(request.path):
+        return look(request.app, address(request))
+    return _SPENT if response.status == 429 else _UNTOUCHED
+
+
+def _admit(request: web.Request, standing: Standing) -> None:
+    stands(request, standing)
+    if not standing.admitted:
+        raise Limited(EXCEEDED, retry_after=standing.retry_after_s)
+
+
+@lru_cache(maxsize=64)
+def _texts(plan: Plan) -> tuple[str, str]:
+    return str(plan.per_minute), str(plan.burst)
+
+
+@lru_cache(maxsize=4096)
+def _key(address: str) -> bytes:
+    """What is counted as one client; whoever has no address (a socket of the machine) is one, too."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address.encode()
+    if isinstance(found, IPv6Address):
+        plain = found.ipv4_mapped
+        return plain.packed if plain is not None else found.packed[:_NETWORK_BYTES]
+    return found.packed

@@ -1,0 +1,111 @@
+"""The HTTP server: the application that the routes make, and what goes around every request."""
+
+import logging
+
+import structlog
+from aiohttp import web
+
+from collector import pages as console
+from collector import routes
+from collector.accounts.service.tokens import Finder
+from collector.http import (
+    admission,
+    auth,
+    bodies,
+    cors,
+    docs,
+    idempotency,
+    malformed,
+    problems,
+    ratelimit,
+    response_headers,
+)
+from collector.http.deps import DEPS, Deps
+from collector.http.request_data import MAX_BODY
+from collector.http.request_log import watch
+from collector.monitors.service import reads
+from collector.status_pages.api import domains, password, public, public_subscribers, status_pages
+from collector.status_pages.service.domains import Prover
+from shared.errors import CannotStart
+
+log = structlog.get_logger()
+
+_KEEPALIVE_S = 75.0
+_SHUTDOWN_S = 5.0
+
+
+def make(deps: Deps) -> web.Application:
+    """The application; `serve` runs it."""
+    around = [
+        watch,
+        cors.preflight,
+        problems.explain,
+        auth.guard,
+        domains.by_domain,
+        idempotency.repeat,
+    ]
+    app = web.Application(middlewares=around, client_max_size=MAX_BODY)
+    app[DEPS] = deps
+    app[auth.FINDER] = Finder(deps.db)
+    app[idempotency.AT_ONCE] = idempotency.gate()
+    app[docs.TEXTS] = {}
+    app[public.PUBLIC] = public.Public()
+    app[status_pages.PROVER] = Prover(deps.transport)
+    app[public_subscribers.ASKERS] = public_subscribers.askers()
+    app.cleanup_ctx.append(ratelimit.running)
+    app.cleanup_ctx.append(password.counting)
+    app.on_cleanup.append(_let_go)
+    app.on_response_prepare.append(response_headers.mark)
+    routes.register(app)
+    console.register(app)
+    routes.refuse_other_methods(app)
+    return app
+
+
+async def serve(app: web.Application, listen: str, *, shared_port: bool = False) -> web.AppRunner:
+    """Serve *app* on ``host:port`` until the runner's cleanup. Raises CannotStart if that cannot be had."""
+    logging.getLogger("aiohttp.server").addFilter(_is_ours)
+    host, _, port = listen.rpartition(":")
+    runner = web.AppRunner(
+        app,
+        access_log=None,
+        handler_cancellation=False,
+        keepalive_timeout=_KEEPALIVE_S,
+        shutdown_timeout=_SHUTDOWN_S,
+        auto_decompress=False,
+        lingering_time=bodies.LINGER_S,
+    )
+    await runner.setup()
+    _with_door(app, runner)
+    try:
+        site = web.TCPSite(
+            runner, host.strip("[]") or None, int(port), backlog=1024, reuse_port=shared_port or None
+        )
+        await site.start()
+    except OSError as error:
+        await runner.cleanup()
+        raise CannotStart(
+            f"cannot listen on {listen}: {error.strerror or error}; set TOCSIN_HTTP_LISTEN"
+        ) from error
+    return runner
+
+
+def _with_door(app: web.Application, runner: web.AppRunner) -> None:
+    """Before the application: within it a route is looked for first."""
+    server = runner.server
+    assert server is not None  # noqa: S101 - it is there once the runner is set up
+    server.request_handler = admission.before(app, server.request_handler)  # type: ignore[assignment]
+    malformed.answer_for(server, app)
+    assert server.request_factory is not None  # noqa: S101 - as above
+    server.request_factory = admission.without_slash(server.request_factory)
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    """Not a body that is not packed as it says: whoever sends one was told so, and fills no log."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, web.RequestPayloadError)
+
+
+async def _let_go(app: web.Application) -> None:
+    await app[auth.FINDER].close()
+    await reads.close(app[DEPS].db)

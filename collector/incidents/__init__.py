@@ -1,0 +1,1 @@
+"""Incidents: their timeline, evidence, post-mortems and statistics."""

@@ -1,0 +1,207 @@
+"""Incidents: those that are open first, one with all that is known of it, and numbers over time."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Any, Final, TypeVar
+from uuid import UUID
+
+from aiohttp import web
+
+from collector.console import common
+from collector.console.answers import back, page, posted, value
+from collector.console.charts import columns
+from collector.console.forms import forms, read
+from collector.console.state import visitor, who
+from collector.http.deps import deps
+from collector.http.request_data import path_id
+from collector.incidents.core.fields import NewIncident, NewNote, Reopening, Resolution
+from collector.incidents.core.stats import GROUPS
+from collector.incidents.service import actions, evidence, incidents, postmortem
+from collector.incidents.service import stats as incident_stats
+from collector.incidents.storage.reads import Incident, Wanted
+from collector.platform.validation.validation import check
+from shared import ids
+from shared.errors import Conflict, Invalid
+
+HERE: Final = "/incidents"
+_STATUSES: Final = ("open", "acknowledged", "resolved")
+_SPANS: Final = {"day": timedelta(days=30), "week": timedelta(days=182), "month": timedelta(days=730)}
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the list; *lasted*: how long it was, or has been, open."""
+
+    incident: Incident
+    lasted: int
+
+
+async def list_(request: web.Request) -> web.StreamResponse:
+    """Those that are not over stand first, on every page's top."""
+    at_hand, mine, now = deps(request), visitor(request), deps(request).now()
+    number, wanted = common.asked(request), _wanted(request)
+    offset = (number - 1) * common.PER_PAGE
+    found, total = await incidents.page(at_hand.db, mine.team_id, wanted, common.PER_PAGE, offset)
+    urgent: list[Incident] = []
+    if wanted == Wanted():
+        for status in ("open", "acknowledged"):
+            some, _ = await incidents.page(
+                at_hand.db, mine.team_id, Wanted(status=status), common.PER_PAGE, 0
+            )
+            urgent += some
+    return page(
+        request,
+        "incidents.html.j2",
+        urgent=[_row(one, now) for one in urgent],
+        rows=[_row(one, now) for one in found if one not in urgent],
+        total=total,
+        at=common.at(request, number, total),
+        wanted=wanted,
+        statuses=_STATUSES,
+        severities=incident_stats.SEVERITIES,
+    )
+
+
+async def show(request: web.Request) -> web.StreamResponse:
+    return await _shown(request, {})
+
+
+async def new(request: web.Request) -> web.StreamResponse:
+    return page(request, "incident_form.html.j2", form=forms.build(NewIncident))
+
+
+async def create(request: web.Request) -> web.StreamResponse:
+    at_hand = deps(request)
+    sent = read.body(NewIncident, await posted(request))
+    try:
+        wanted, _ = check(NewIncident, {name: one for name, one in sent.items() if one is not None})
+        made = await actions.create(at_hand.db, who(request), wanted, at_hand.now())
+    except Invalid as fault:
+        form = forms.build(NewIncident, sent, fault.details)
+        return page(request, "incident_form.html.j2", status=400, form=form)
+    return back(request, path(made.id), "The incident is open.")
+
+
+async def acknowledge(request: web.Request) -> web.StreamResponse:
+    return await _deed(
+        request,
+        lambda id_, _: actions.acknowledge(deps(request).db, who(request), id_, deps(request).now()),
+        "You have taken it on: nobody else is alerted of it.",
+    )
+
+
+async def resolve(request: web.Request) -> web.StreamResponse:
+    def deed(id_: UUID, form: Mapping[str, Any]) -> Awaitable[Incident]:
+        wanted, _ = check(Resolution, _given(form, resolutionNote="note"))
+        now = deps(request).now()
+        return actions.resolve(deps(request).db, who(request), id_, wanted.resolution_note, now)
+
+    return await _deed(request, deed, "The incident is over.")
+
+
+async def reopen(request: web.Request) -> web.StreamResponse:
+    def deed(id_: UUID, form: Mapping[str, Any]) -> Awaitable[Incident]:
+        wanted, _ = check(Reopening, _given(form, reason="note"))
+        now = deps(request).now()
+        return actions.reopen(deps(request).db, who(request), id_, wanted.reason, now)
+
+    return await _deed(request, deed, "The incident is open again.")
+
+
+async def note(request: web.Request) -> web.StreamResponse:
+    def deed(id_: UUID, form: Mapping[str, Any]) -> Awaitable[Any]:
+        wanted, _ = check(NewNote, _given(form, text="note"))
+        return actions.add_note(deps(request).db, who(request), id_, wanted.text, deps(request).now())
+
+    return await _deed(request, deed, "The note is kept.")
+
+
+async def post_mortem(request: web.Request) -> web.StreamResponse:
+    """As Markdown, to be saved."""
+    at_hand, id_ = deps(request), path_id(request, "inc", incidents.WHAT)
+    text = await postmortem.write(at_hand.db, at_hand.keyring, visitor(request).team_id, id_, at_hand.now())
+    named = f'attachment; filename="{ids.show("inc", id_)}.md"'
+    answer = web.Response(text=text, content_type="text/markdown", charset="utf-8")
+    answer.headers["Content-Disposition"] = named
+    return answer
+
+
+async def stats(request: web.Request) -> web.StreamResponse:
+    asked = request.query.get("by", "day")
+    group = asked if asked in GROUPS else "day"
+    at_hand, now = deps(request), deps(request).now()
+    since = now - _SPANS[group]
+    found = await incident_stats.stats(at_hand.db, visitor(request).team_id, group, since, now, now)
+    return page(
+        request,
+        "incident_stats.html.j2",
+        found=found,
+        chart=columns([one.incidents for one in found.groups]),
+        group=group,
+        groups=list(GROUPS),
+        since=since,
+    )
+
+
+async def _shown(request: web.Request, faults: Mapping[str, str], status: int = 200) -> web.Response:
+    at_hand, team_id = deps(request), visitor(request).team_id
+    id_, now = path_id(request, "inc", incidents.WHAT), deps(request).now()
+    incident, notes = await incidents.one(at_hand.db, team_id, id_)
+    log = await incidents.timeline(at_hand.db, team_id, id_)
+    told = await incidents.told(at_hand.db, team_id, incident)
+    return page(
+        request,
+        "incident.html.j2",
+        status=status,
+        incident=incident,
+        id=ids.show("inc", id_),
+        lasted=incidents.lasted_s(incident, now),
+        notes=notes,
+        log=log,
+        told=[list(same) for _, same in groupby(told, key=lambda one: one.event_id)],
+        evidence=await evidence.of_incident(at_hand.db, at_hand.keyring, team_id, id_),
+        faults=faults,
+        now=now,
+    )
+
+
+async def _deed(
+    request: web.Request, deed: Callable[[UUID, Mapping[str, Any]], Awaitable[T]], said: str
+) -> web.StreamResponse:
+    """Do it, and say so; what stands in its way is said at the page's top."""
+    id_, form = path_id(request, "inc", incidents.WHAT), await posted(request)
+    try:
+        await deed(id_, form)
+    except Invalid as fault:
+        return await _shown(request, fault.details, status=400)
+    except Conflict as fault:
+        return back(request, path(id_), str(fault), tone="bad")
+    return back(request, path(id_), said)
+
+
+def _given(form: Mapping[str, Any], **named: str) -> dict[str, str]:
+    """The fields of the API's body by the names of the form's."""
+    given = {name: value(form, field) for name, field in named.items()}
+    return {name: text for name, text in given.items() if text.strip() or name == "text"}
+
+
+def _row(incident: Incident, now: datetime) -> Row:
+    return Row(incident, incidents.lasted_s(incident, now))
+
+
+def _wanted(request: web.Request) -> Wanted:
+    status, severity = request.query.get("status"), request.query.get("severity")
+    return Wanted(
+        status=status if status in _STATUSES else None,
+        severity=severity if severity in incident_stats.SEVERITIES else None,
+        monitor_id=ids.read("mon", request.query.get("monitor", "")),
+    )
+
+
+def path(id_: UUID) -> str:
+    """Of an incident's page."""
+    return f"{HERE}/{ids.show('inc', id_)}"

@@ -1,0 +1,123 @@
+"""A post-mortem to start from: what the log, the checks and the notes know of an incident, as Markdown."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from collector.history.core.downtime import formatted
+from shared.clock import iso
+
+_MOST_SEEN = 20
+_MOST_OF_A_BODY = 200
+_SPECIAL = str.maketrans({char: f"\\{char}" for char in "\\`*_{}[]<>#|!"})
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the log, or a note."""
+
+    at: datetime
+    who: str
+    what: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """What one location saw while the incident lasted; *error* is of its last failed check."""
+
+    location: str
+    checks: int
+    failed: int
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Saw:
+    """What one of the failed checks saw that confirmed the outage; *phases* in ms."""
+
+    at: datetime
+    location: str
+    address: str | None
+    status_code: int | None
+    error: str | None
+    phases: Mapping[str, float]
+    body: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """*downtime_s* are the seconds of its open spans; *resolved_at* None: it goes on."""
+
+    title: str
+    description: str
+    severity: str
+    status: str
+    monitor: str | None
+    started_at: datetime
+    resolved_at: datetime | None
+    downtime_s: int
+    resolution: str | None
+    log: Sequence[Line]
+    checks: Sequence[Checks]
+    notes: Sequence[Line]
+    evidence: Sequence[Saw] = ()
+
+
+def markdown(facts: Facts) -> str:
+    """The whole document."""
+    return "\n".join(_lines(facts)) + "\n"
+
+
+def _lines(facts: Facts) -> Iterator[str]:
+    yield f"# Post-mortem: {_plain(facts.title)}"
+    yield from ("", "| | |", "|---|---|")
+    yield f"| Severity | {facts.severity} |"
+    yield f"| Status | {facts.status} |"
+    yield f"| Monitor | {_plain(facts.monitor or 'none')} |"
+    yield f"| Started | {iso(facts.started_at)} |"
+    yield f"| Resolved | {iso(facts.resolved_at) if facts.resolved_at else 'not yet'} |"
+    yield f"| Downtime | {formatted(facts.downtime_s)} |"
+    yield from _section("Summary", [_plain(facts.description or "What happened, in two sentences.")])
+    yield from _section("Timeline", [_line(one) for one in facts.log])
+    if facts.checks:
+        yield from _section("Checks", _table(facts.checks))
+    if facts.evidence:
+        yield from _section("Evidence", [_seen(one) for one in facts.evidence[:_MOST_SEEN]])
+    if facts.notes:
+        yield from _section("Notes", [_line(one) for one in facts.notes])
+    yield from _section("Resolution", [_plain(facts.resolution or "How it ended.")])
+    yield from _section("Root cause", ["Why it happened, and why it was possible."])
+    yield from _section("Actions", ["- [ ] What keeps it from happening again"])
+
+
+def _section(title: str, lines: Sequence[str]) -> Iterator[str]:
+    yield from ("", f"## {title}", "", *lines)
+
+
+def _line(one: Line) -> str:
+    text = f": {_plain(one.text)}" if one.text else ""
+    return f"- {iso(one.at)} **{_plain(one.what)}** by {_plain(one.who)}{text}"
+
+
+def _seen(one: Saw) -> str:
+    said = [f"status {one.status_code}"] if one.status_code else []
+    said += [_plain(one.error)] if one.error else []
+    said += [f"{name} {ms:g} ms" for name, ms in one.phases.items()]
+    to = f" to {_plain(one.address)}" if one.address else ""
+    body = one.body[:_MOST_OF_A_BODY] if one.body else ""
+    answer = f"; it answered: {_plain(body)}" if body.strip() else ""
+    return f"- {iso(one.at)} **{_plain(one.location)}**{to}: {', '.join(said)}{answer}"
+
+
+def _table(checks: Sequence[Checks]) -> list[str]:
+    rows = [
+        f"| {_plain(one.location)} | {one.checks} | {one.failed} | {_plain(one.error or '')} |"
+        for one in checks
+    ]
+    return ["| Location | Checks | Failed | Last error |", "|---|---|---|---|", *rows]
+
+
+def _plain(text: str) -> str:
+    """*text* on one line, as itself: it makes no heading, link, image or cell."""
+    return " ".join(text.split()).translate(_SPECIAL)

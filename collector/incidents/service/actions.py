@@ -1,0 +1,165 @@
+"""What people do with incidents: each deed is one transaction with its line in the log.
+
+The database decides who was first: a move takes the row only from the state that allows it. What resolves
+or reopens locks the incident's monitor first, as System does: both would be announced otherwise.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+
+from collector.alerts.storage import alerts
+from collector.evaluation import event_writer
+from collector.events.storage import events, timeline
+from collector.events.storage.timeline import Entry
+from collector.incidents.core.fields import Changes, NewIncident
+from collector.incidents.service.incidents import WHAT
+from collector.incidents.storage import monitor_incidents, reads, writes
+from collector.incidents.storage.reads import Incident, Note
+from collector.monitors.storage import monitors
+from collector.platform import audit, references
+from collector.platform.access import Actor
+from collector.platform.storage.db import Db, Tx
+from collector.platform.storage.give_way import giving_way, patiently
+from collector.platform.validation.validation import read
+from shared import ids
+from shared.errors import Conflict, Invalid, NotFound
+
+_NO_MONITOR = "there is no such monitor"
+# What the events of a deed call it.
+_TOLD_AS = {
+    "create": "created",
+    "acknowledge": "acknowledged",
+    "resolve": "resolved",
+    "reopen": "reopened",
+    "note": "note_added",
+}
+
+
+async def raise_(db: Db, actor: Actor, sent: Mapping[str, Any], now: datetime) -> tuple[Incident, list[str]]:
+    """The incident that a body asks for, and the fields that nobody knows. Raises Invalid."""
+    found = read(NewIncident, sent)
+    if found.value is None:
+        named = references.one("mon", "monitorId", sent.get("monitorId"))
+        async with db.connection() as tx:
+            there = await monitors.known(tx, actor.team_id, list(named.values())) if named else set()
+        raise Invalid({**references.strangers(named, there, _NO_MONITOR), **found.faults})
+    return await create(db, actor, found.value, now), found.unknown
+
+
+async def create(db: Db, actor: Actor, wanted: NewIncident, now: datetime) -> Incident:
+    """Raises Invalid when its monitor is none of the team's."""
+    id_ = ids.uuid7()
+    monitor_id = ids.read("mon", wanted.monitor_id) if wanted.monitor_id else None
+    async with db.transaction() as tx:
+        if monitor_id and not await monitors.known(tx, actor.team_id, [monitor_id]):
+            raise Invalid({"monitorId": _NO_MONITOR})
+        await writes.insert(tx, actor.team_id, id_, asdict(wanted), monitor_id, now)
+        await _log(tx, actor, id_, "created", wanted.title, now)
+        return await _told(tx, actor, "create", id_, now)
+
+
+async def acknowledge(db: Db, actor: Actor, id_: UUID, now: datetime) -> Incident:
+    """Its alerts are taken on with it. Raises NotFound; Conflict unless it is open."""
+    async with db.transaction() as tx:
+        if not await writes.acknowledge(tx, actor.team_id, id_, actor.shown, now):
+            raise await _conflict(tx, actor, id_, lambda status: f"The incident is already {status}")
+        await alerts.acknowledge_of(tx, actor.team_id, id_, actor.shown, now)
+        await _log(tx, actor, id_, "acknowledged", f"Acknowledged by {actor.name}", now)
+        return await _told(tx, actor, "acknowledge", id_, now)
+
+
+async def resolve(db: Db, actor: Actor, id_: UUID, note: str | None, now: datetime) -> Incident:
+    """Raises NotFound, Unavailable; Conflict when it is resolved."""
+
+    async def move(tx: Tx) -> Incident:
+        await patiently(tx, monitor_incidents.lock_monitor(tx, actor.team_id, id_))
+        if not await writes.resolve(tx, actor.team_id, id_, actor.shown, note, now):
+            raise await _conflict(tx, actor, id_, lambda status: f"The incident is already {status}")
+        await _log(tx, actor, id_, "resolved", note or f"Resolved by {actor.name}", now)
+        return await _told(tx, actor, "resolve", id_, now)
+
+    return await giving_way(db, move)
+
+
+async def reopen(db: Db, actor: Actor, id_: UUID, reason: str, now: datetime) -> Incident:
+    """Raises NotFound, Unavailable; Conflict unless it is resolved and its monitor has no other open one."""
+
+    async def move(tx: Tx) -> Incident:
+        await patiently(tx, monitor_incidents.lock_monitor(tx, actor.team_id, id_))
+        if not await writes.reopen(tx, actor.team_id, id_, now):
+            raise await _conflict(
+                tx, actor, id_, lambda status: f"The incident is {status}: only a resolved one is reopened"
+            )
+        await _log(tx, actor, id_, "reopened", reason or f"Reopened by {actor.name}", now)
+        return await _told(tx, actor, "reopen", id_, now)
+
+    try:
+        return await giving_way(db, move)
+    except asyncpg.UniqueViolationError:
+        async with db.connection() as tx:
+            other = await writes.open_beside(tx, actor.team_id, id_)
+        named = f", {ids.show('inc', other)}," if other else ""
+        raise Conflict(f"Another incident{named} is open on the same monitor") from None
+
+
+async def change(db: Db, actor: Actor, id_: UUID, wanted: Changes, now: datetime) -> Incident:
+    """Raises NotFound."""
+    async with db.transaction() as tx:
+        before = await writes.change(tx, actor.team_id, id_, asdict(wanted))
+        if before is None:
+            raise NotFound(f"{WHAT} not found")
+        if wanted.severity not in (None, before):
+            await _log(tx, actor, id_, "severity_changed", f"{before} to {wanted.severity}", now)
+        named = [name for name, value in asdict(wanted).items() if value is not None]
+        return await (_done(tx, actor, "update", id_, named) if named else _one(tx, actor, id_))
+
+
+async def add_note(db: Db, actor: Actor, id_: UUID, text: str, now: datetime) -> Note:
+    """Raises NotFound."""
+    note = Note(ids.uuid7(), text, actor.shown, now)
+    async with db.transaction() as tx:
+        await _one(tx, actor, id_)
+        await writes.add_note(tx, actor.team_id, id_, note.id, text, actor.shown, now)
+        await _log(tx, actor, id_, "note_added", text, now)
+        await _told(tx, actor, "note", id_, now, note)
+    return note
+
+
+async def _log(tx: Tx, actor: Actor, id_: UUID, type_: str, details: str, now: datetime) -> None:
+    await timeline.add(tx, [Entry(actor.team_id, id_, type_, details, actor.name)], now)
+
+
+async def _done(tx: Tx, actor: Actor, action: str, id_: UUID, fields: Sequence[str] = ()) -> Incident:
+    """The incident after the deed, which is noted in the audit log."""
+    found = await _one(tx, actor, id_)
+    await audit.record(tx, actor, action, "incident", ids.show("inc", id_), name=found.title, fields=fields)
+    return found
+
+
+async def _told(
+    tx: Tx, actor: Actor, action: str, id_: UUID, now: datetime, note: Note | None = None
+) -> Incident:
+    """The incident after the deed, noted and told. Last: for the team's next position others wait."""
+    found = await _done(tx, actor, action, id_)
+    monitor = await monitors.get(tx, actor.team_id, found.monitor_id) if found.monitor_id else None
+    await events.append_all(
+        tx, [event_writer.by_hand(actor, _TOLD_AS[action], found, monitor, note, now)], now
+    )
+    return found
+
+
+async def _one(tx: Tx, actor: Actor, id_: UUID) -> Incident:
+    found = await reads.one(tx, actor.team_id, id_)
+    if found is None:
+        raise NotFound(f"{WHAT} not found")
+    return found
+
+
+async def _conflict(tx: Tx, actor: Actor, id_: UUID, says: Callable[[str], str]) -> Conflict:
+    """What to raise for a move that the incident's state does not allow. Raises NotFound if there is none."""
+    return Conflict(says((await _one(tx, actor, id_)).status))

@@ -1,0 +1,65 @@
+"""The post-mortem of an incident, from what is stored of it."""
+
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+from collector.incidents.core.postmortem import Checks, Facts, Line, Saw, markdown
+from collector.incidents.service import evidence
+from collector.incidents.service.incidents import WHAT, lasted_s
+from collector.incidents.storage import reads
+from collector.incidents.storage.evidence import Kept
+from collector.incidents.storage.reads import Entry, Incident, Note
+from collector.platform.seal import Keyring
+from collector.platform.storage.db import Db
+from shared.errors import NotFound
+
+
+async def write(db: Db, keyring: Keyring, team_id: int, id_: UUID, now: datetime) -> str:
+    """As Markdown. Raises NotFound."""
+    async with db.connection() as tx:
+        incident = await reads.one(tx, team_id, id_)
+        if incident is None:
+            raise NotFound(f"{WHAT} not found")
+        log = await reads.timeline(tx, team_id, id_)
+        notes = await reads.notes(tx, team_id, id_)
+        checks = await reads.checks(tx, team_id, id_, incident.resolved_at or now)
+        kept = await evidence.shown(tx, keyring, team_id, id_, incident.monitor_id)
+    facts = _facts(incident, log, notes, [Checks(*row) for row in checks], now)
+    return markdown(replace(facts, evidence=[_saw(one) for one in kept]))
+
+
+def _saw(one: Kept) -> Saw:
+    saw = one.saw
+    return Saw(
+        at=one.at,
+        location=one.location,
+        address=saw["address"],
+        status_code=saw["statusCode"],
+        error=saw["error"],
+        phases={name: ms for name, ms in saw["phases"].items() if ms is not None},
+        body=saw["body"],
+    )
+
+
+def _facts(
+    incident: Incident, log: list[Entry], notes: list[Note], checks: list[Checks], now: datetime
+) -> Facts:
+    return Facts(
+        title=incident.title,
+        description=incident.description,
+        severity=incident.severity,
+        status=incident.status,
+        monitor=incident.monitor_name,
+        started_at=incident.started_at,
+        resolved_at=incident.resolved_at,
+        downtime_s=lasted_s(incident, now),
+        resolution=incident.resolution_note,
+        log=[
+            Line(one.at, one.actor, one.type.replace("_", " "), one.details)
+            for one in log
+            if one.type != "note_added"
+        ],
+        checks=checks,
+        notes=[Line(one.created_at, one.created_by["name"], "note", one.text) for one in notes],
+    )

@@ -1,0 +1,71 @@
+"""Statistics of incidents: how many, how long, how soon somebody took them on."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from collector.incidents.core.stats import dates
+from collector.incidents.storage import stats as table
+from collector.incidents.storage.stats import Sums
+from collector.platform.storage.db import Db
+
+SEVERITIES = ("critical", "high", "medium", "low")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The incidents that started in one day, week or month; mean seconds."""
+
+    date: date
+    incidents: int
+    avg_downtime: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Mean seconds: *mttr* of the resolved, *mtta* until somebody took one on, of those that were."""
+
+    incidents: int
+    unresolved: int
+    mttr: int
+    mtta: int
+    avg_downtime: int
+    by_severity: dict[str, int]
+    groups: list[Group]
+
+
+async def stats(db: Db, team_id: int, group: str, since: datetime, until: datetime, now: datetime) -> Stats:
+    """Of the incidents that started from *since* to *until*; groups without any are there with zeros."""
+    async with db.connection() as tx:
+        sums = await table.by_group(tx, team_id, group, since, until, now)
+    grouped: defaultdict[date, list[Sums]] = defaultdict(list)
+    for one in sums:
+        grouped[one.date].append(one)
+    return Stats(
+        incidents=_count(sums),
+        unresolved=sum(one.unresolved for one in sums),
+        mttr=_mean(sum(one.resolved_s for one in sums), _count(sums) - sum(one.unresolved for one in sums)),
+        mtta=_mean(sum(one.acknowledged_s for one in sums), sum(one.acknowledged for one in sums)),
+        avg_downtime=_downtime(sums),
+        by_severity={
+            severity: _count(one for one in sums if one.severity == severity) for severity in SEVERITIES
+        },
+        groups=[_group(at, grouped.get(at, ())) for at in dates(group, since, until)],
+    )
+
+
+def _group(at: date, sums: Sequence[Sums]) -> Group:
+    return Group(at, _count(sums), _downtime(sums))
+
+
+def _count(sums: Iterable[Sums]) -> int:
+    return sum(one.incidents for one in sums)
+
+
+def _downtime(sums: Sequence[Sums]) -> int:
+    return _mean(sum(one.downtime_s for one in sums), _count(sums))
+
+
+def _mean(total: float, count: int) -> int:
+    return round(total / count) if count else 0

@@ -1,0 +1,103 @@
+"""What failed checks saw: the newest of each place, and for good those that an incident stands on."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from collector.platform.storage.db import Tx
+
+# Of each monitor and location so many are remembered; three confirm an outage by default.
+_REMEMBERED = 4
+# An incident that opens again and again keeps no more.
+_KEPT = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failed check that began *at*; *saw* is what is kept of it, as JSON."""
+
+    monitor: int
+    location: int
+    at: datetime
+    saw: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One that an incident stands on; *location* is the name of where it was run."""
+
+    location: str
+    at: datetime
+    saw: dict[str, Any]
+
+
+async def remember(tx: Tx, failures: Sequence[Failure]) -> None:
+    """Add failed checks, oldest first of each monitor and location; the oldest of too many go."""
+    await tx.execute(
+        """
+        INSERT INTO failures AS f (monitor, location, newest, at)
+        SELECT monitor, location,
+            (array_agg(jsonb_build_object('at', at, 'saw', saw) ORDER BY place DESC))[1:$5], max(at)
+        FROM unnest($1::int[], $2::smallint[], $3::timestamptz[], $4::jsonb[])
+            WITH ORDINALITY AS u (monitor, location, at, saw, place)
+        GROUP BY monitor, location ORDER BY monitor, location
+        ON CONFLICT (monitor, location) DO UPDATE
+        SET newest = (excluded.newest || f.newest)[1:$5], at = excluded.at
+        """,
+        [one.monitor for one in failures],
+        [one.location for one in failures],
+        [one.at for one in failures],
+        [one.saw for one in failures],
+        _REMEMBERED,
+    )
+
+
+async def keep(tx: Tx, monitors: Collection[int], opened: Sequence[tuple[int, UUID]]) -> None:
+    """Give open incidents what the failing locations saw in the streaks that they stand on.
+
+    *monitors*: where a location, or the whole, began to fail; *opened*: incidents that were opened just now,
+    with their teams. The states are written before.
+    """
+    await tx.execute(
+        """
+        INSERT INTO incident_evidence (team_id, incident_id, location, at, saw)
+        SELECT u.team_id, u.id, l.name, (one.value ->> 'at')::timestamptz, one.value -> 'saw'
+        FROM (
+            SELECT m.monitor, i.team_id, i.id
+            FROM monitors m JOIN incidents i ON i.team_id = m.team_id AND i.monitor_id = m.id
+            WHERE m.monitor = ANY($1) AND i.automatic AND i.status <> 'resolved'
+            UNION
+            SELECT m.monitor, i.team_id, i.id
+            FROM unnest($2::int[], $3::uuid[]) AS o (team_id, id)
+            JOIN incidents i ON i.team_id = o.team_id AND i.id = o.id
+            JOIN monitors m ON m.team_id = i.team_id AND m.id = i.monitor_id
+        ) u
+        JOIN states s ON s.monitor = u.monitor AND s.failing
+        JOIN locations l ON l.location = s.location
+        JOIN failures f ON f.monitor = s.monitor AND f.location = s.location
+        CROSS JOIN unnest(f.newest) AS one (value)
+        WHERE (one.value ->> 'at')::timestamptz >= s.failed_since
+            AND (SELECT count(*) FROM incident_evidence e
+                WHERE e.team_id = u.team_id AND e.incident_id = u.id) < $4
+        ON CONFLICT DO NOTHING
+        """,
+        list(monitors),
+        [team_id for team_id, _ in opened],
+        [id_ for _, id_ in opened],
+        _KEPT,
+    )
+
+
+async def of_incident(tx: Tx, team_id: int, incident_id: UUID) -> list[Kept]:
+    """Oldest first."""
+    rows = await tx.fetch(
+        """
+        SELECT location, at, saw FROM incident_evidence
+        WHERE team_id = $1 AND incident_id = $2 ORDER BY at, location
+        """,
+        team_id,
+        incident_id,
+    )
+    return [Kept(**row) for row in rows]

@@ -1,0 +1,189 @@
+"""Incidents, their notes and their log, as callers read them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from collector.platform.storage.db import Tx
+
+# A paused monitor's time is in no sum; a manual incident runs on beside it.
+_FROM = """
+    incidents i LEFT JOIN monitors m ON m.team_id = i.team_id AND m.id = i.monitor_id AND i.automatic
+"""
+_COLUMNS = """
+    i.id, i.title, i.description, i.monitor_id, i.monitor_name, i.status, i.severity, i.started_at,
+    i.created_at, i.acknowledged_at, i.acknowledged_by, i.resolved_at, i.resolved_by, i.resolution_note,
+    i.reopened_at, i.failure_count, i.last_error, i.span_from, i.spans_s, i.parent_incident_id, m.paused_at
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """A row; *acknowledged_by* and *resolved_by* are ``{id, name}``, *paused_at* is the monitor's."""
+
+    id: UUID
+    title: str
+    description: str
+    monitor_id: UUID | None
+    monitor_name: str | None
+    status: str
+    severity: str
+    started_at: datetime
+    created_at: datetime
+    acknowledged_at: datetime | None
+    acknowledged_by: dict[str, Any] | None
+    resolved_at: datetime | None
+    resolved_by: dict[str, Any] | None
+    resolution_note: str | None
+    reopened_at: datetime | None
+    failure_count: int
+    last_error: str | None
+    span_from: datetime
+    spans_s: int
+    parent_incident_id: UUID | None
+    paused_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    id: UUID
+    text: str
+    created_by: dict[str, Any]
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of an incident's log."""
+
+    type: str
+    at: datetime
+    actor: str
+    details: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which incidents; None asks nothing. *since* and *until* are of the start, both inclusive."""
+
+    status: str | None = None
+    severity: str | None = None
+    monitor_id: UUID | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+async def newest(tx: Tx, team_id: int, wanted: Wanted, limit: int, offset: int) -> list[Incident]:
+    """A page of them, newest first."""
+    where, values = _where(team_id, wanted)
+    rows = await tx.fetch(
+        f"""
+        SELECT {_COLUMNS} FROM {_FROM} WHERE {where}
+        ORDER BY i.created_at DESC, i.id DESC LIMIT ${len(values) + 1} OFFSET ${len(values) + 2}
+        """,
+        *values,
+        limit,
+        offset,
+    )
+    return [Incident(**row) for row in rows]
+
+
+async def count(tx: Tx, team_id: int, wanted: Wanted) -> int:
+    where, values = _where(team_id, wanted)
+    total: int = await tx.fetchval(f"SELECT count(*) FROM incidents i WHERE {where}", *values)
+    return total
+
+
+async def one(tx: Tx, team_id: int, id_: UUID) -> Incident | None:
+    row = await tx.fetchrow(
+        f"SELECT {_COLUMNS} FROM {_FROM} WHERE i.team_id = $1 AND i.id = $2", team_id, id_
+    )
+    return Incident(**row) if row else None
+
+
+async def several(tx: Tx, keys: Sequence[tuple[int, UUID]]) -> dict[tuple[int, UUID], Incident]:
+    """Those of *keys*, each a team and an incident's id, that there are."""
+    rows = await tx.fetch(
+        f"""
+        SELECT i.team_id, {_COLUMNS} FROM {_FROM}
+        JOIN unnest($1::int[], $2::uuid[]) AS u (team_id, id) ON i.team_id = u.team_id AND i.id = u.id
+        """,
+        [team_id for team_id, _ in keys],
+        [id_ for _, id_ in keys],
+    )
+    found = {}
+    for row in rows:
+        fields = dict(row)
+        team_id = fields.pop("team_id")
+        found[team_id, row["id"]] = Incident(**fields)
+    return found
+
+
+async def exists(tx: Tx, team_id: int, id_: UUID) -> bool:
+    found = await tx.fetchval("SELECT true FROM incidents WHERE team_id = $1 AND id = $2", team_id, id_)
+    return bool(found)
+
+
+async def notes(tx: Tx, team_id: int, incident_id: UUID) -> list[Note]:
+    """Oldest first."""
+    rows = await tx.fetch(
+        """
+        SELECT id, text, created_by, created_at FROM incident_notes
+        WHERE team_id = $1 AND incident_id = $2 ORDER BY created_at, id
+        """,
+        team_id,
+        incident_id,
+    )
+    return [Note(**row) for row in rows]
+
+
+async def timeline(tx: Tx, team_id: int, incident_id: UUID) -> list[Entry]:
+    """In the order in which it was written."""
+    rows = await tx.fetch(
+        "SELECT type, at, actor, details FROM timeline WHERE team_id = $1 AND incident_id = $2 ORDER BY n",
+        team_id,
+        incident_id,
+    )
+    return [Entry(**row) for row in rows]
+
+
+async def checks(tx: Tx, team_id: int, id_: UUID, until: datetime) -> list[tuple[str, int, int, str | None]]:
+    """Of its monitor by location, from its start to *until*: name, checks, failed ones, the last error."""
+    rows = await tx.fetch(
+        """
+        SELECT l.name, c.checks, c.failed, e.text
+        FROM incidents i JOIN monitors m ON m.team_id = i.team_id AND m.id = i.monitor_id
+        CROSS JOIN locations l
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS checks, count(*) FILTER (WHERE r.status = 2) AS failed,
+                (array_agg(r.error ORDER BY r.ts DESC) FILTER (WHERE r.error IS NOT NULL))[1] AS error
+            FROM results r
+            WHERE r.monitor = m.monitor AND r.location = l.location
+                AND r.ts >= i.started_at AND r.ts <= $3
+        ) c
+        LEFT JOIN errors e USING (error)
+        WHERE i.team_id = $1 AND i.id = $2 AND c.checks > 0
+        ORDER BY l.name
+        """,
+        team_id,
+        id_,
+        until,
+    )
+    return [(row["name"], row["checks"], row["failed"], row["text"]) for row in rows]
+
+
+def _where(team_id: int, wanted: Wanted) -> tuple[str, list[Any]]:
+    """Only what is asked for is in the text, so that each combination gets the plan that fits it."""
+    asked = {
+        "i.team_id = $": team_id,
+        "i.status = $": wanted.status,
+        "i.severity = $": wanted.severity,
+        "i.monitor_id = $": wanted.monitor_id,
+        "i.started_at >= $": wanted.since,
+        "i.started_at <= $": wanted.until,
+    }
+    given = [(term, value) for term, value in asked.items() if value is not None]
+    terms = [f"{term}{place}" for place, (term, _) in enumerate(given, start=1)]
+    return " AND ".join(terms), [value for _, value in given]

@@ -1,0 +1,237 @@
+"""Maintenance windows: what is planned, on a calendar of the next weeks, and how a window is made."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+from zoneinfo import available_timezones
+
+from aiohttp import web
+
+from collector.alerts.console import sections
+from collector.console import common
+from collector.console.answers import back, page, posted
+from collector.console.forms import forms, read
+from collector.console.forms.fields import Form
+from collector.console.forms.read import Posted
+from collector.console.state import visitor, who
+from collector.http.deps import deps
+from collector.http.request_data import path_id
+from collector.maintenance.core.windows import Span, local, status
+from collector.maintenance.service import calendar, windows
+from collector.maintenance.service.calendar import Planned
+from collector.maintenance.service.fields import Fields
+from collector.maintenance.service.windows import Known
+from collector.maintenance.storage.windows import STATUSES, Row
+from collector.monitors.console import pickers
+from shared import ids
+from shared.errors import Conflict, Invalid, PreconditionFailed
+
+HERE: Final = "/alerting/maintenance"
+_WEEKS: Final = 5
+_DAY: Final = timedelta(days=1)
+_TIMES: Final = ("start", "end")
+_REPEATS: Final = (
+    "FREQ=DAILY",
+    "FREQ=WEEKLY;BYDAY=SU",
+    "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR",
+    "FREQ=MONTHLY;BYDAY=1SU",
+    "FREQ=MONTHLY;BYMONTHDAY=1",
+)
+_ZONES: Final = sorted(available_timezones())
+_SUGGESTED: Final = {
+    "timezone": tuple((name, name) for name in _ZONES),
+    "rrule": tuple((rule, rule) for rule in _REPEATS),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """*status* as the API says it."""
+
+    row: Row
+    status: str
+    starts_at: datetime | None
+    ends_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """In UTC, with what begins on it or is still under way."""
+
+    date: date
+    entries: list[Planned]
+
+
+async def list_(request: web.Request) -> web.StreamResponse:
+    at_hand, team_id, now = deps(request), visitor(request).team_id, deps(request).now()
+    number, asked = common.asked(request), request.query.get("status", "")
+    wanted = asked if asked in STATUSES else None
+    offset = (number - 1) * common.PER_PAGE
+    found, total = await windows.page(at_hand.db, team_id, wanted, now, common.PER_PAGE, offset)
+    ahead = await calendar.planned(at_hand.db, team_id, now)
+    return page(
+        request,
+        "maintenance.html.j2",
+        rows=[_line(known, now) for known in found],
+        weeks=_calendar(ahead, now),
+        planned=bool(ahead),
+        today=now.date(),
+        wanted=wanted,
+        statuses=STATUSES,
+        at=common.at(request, number, total),
+    )
+
+
+async def new(request: web.Request) -> web.StreamResponse:
+    return await _drawn(request, {}, {})
+
+
+async def create(request: web.Request) -> web.StreamResponse:
+    form = await posted(request)
+    sent = _sent(form)
+    if pickers.asked(form):
+        return await _drawn(request, sent, {})
+    try:
+        sections.check_tags(form)
+        body = sections.said(sent)
+        made = await windows.create(deps(request).db, who(request), body, deps(request).now())
+    except Invalid as fault:
+        return await _drawn(request, sent, fault.details, status=400)
+    return _saved(request, "The window is planned.", made)
+
+
+async def edit(request: web.Request) -> web.StreamResponse:
+    known = await _known(request)
+    return await _drawn(request, _shown(known.row), {}, known)
+
+
+async def update(request: web.Request) -> web.StreamResponse:
+    known, form = await _known(request), await posted(request)
+    sent = _sent(form)
+    if pickers.asked(form):
+        return await _drawn(request, sent, {}, known)
+    try:
+        sections.check_tags(form)
+        after = await windows.update(
+            deps(request).db,
+            who(request),
+            known.row.id,
+            _changed(known.row, sent),
+            deps(request).now(),
+            only=sections.only(form),
+        )
+    except Invalid as fault:
+        return await _drawn(request, sent, fault.details, known, status=400)
+    except PreconditionFailed:
+        return await _drawn(request, sent, sections.CHANGED, known, status=412)
+    return _saved(request, "Saved.", after)
+
+
+async def end(request: web.Request) -> web.StreamResponse:
+    try:
+        await windows.end(deps(request).db, who(request), _id(request), deps(request).now())
+    except Conflict as fault:
+        return back(request, HERE, str(fault), tone="bad")
+    return back(request, HERE, "It is over: what is down from now on is told.")
+
+
+async def delete(request: web.Request) -> web.StreamResponse:
+    await windows.delete(deps(request).db, who(request), _id(request), deps(request).now())
+    return back(request, HERE, "The window is deleted; what is past stays as it was.")
+
+
+async def _drawn(
+    request: web.Request,
+    shown: Mapping[str, Any],
+    faults: Mapping[str, str],
+    known: Known | None = None,
+    *,
+    status: int = 200,
+) -> web.Response:
+    of_tags = sections.of(faults, "tags")
+    left = {name: text for name, text in faults.items() if name not in of_tags}
+    choice = await pickers.monitors(request, shown.get("monitors") or ())
+    options = {"monitors": choice.options}
+    built = forms.build(Fields, shown, left, leave_out={"tags", "duration"}, options=options)
+    fields = tuple(replace(one, options=_SUGGESTED.get(one.name, one.options)) for one in built.fields)
+    whole, tags = Form(fields, built.faults), sections.tag_fields(shown.get("tags"), of_tags)
+    return page(
+        request,
+        "maintenance_form.html.j2",
+        status=status,
+        known=known,
+        id=ids.show("mw", known.row.id) if known else "",
+        revision=await sections.revision(request, known.row.revision) if known else "",
+        first=whole.named("name", "description", "enabled"),
+        times=whole.named(*_TIMES),
+        rest=whole.named("timezone", "rrule", "exdates"),
+        selection=[*choice.into(whole.named("all", "monitors"), "monitors"), *tags],
+        summary=Form((*fields, *tags), built.faults),
+    )
+
+
+def _shown(row: Row) -> dict[str, Any]:
+    """As the form has it: start and end by the clock of the window's zone."""
+    return {**windows.settable(row), **_times(row)}
+
+
+def _times(row: Row) -> dict[str, str]:
+    ends = local(row.starts_at + row.schedule.duration, row.schedule.zone)
+    return {"start": _clock(row.starts_local), "end": _clock(ends)}
+
+
+def _clock(at: datetime) -> str:
+    return at.isoformat(timespec="minutes" if not at.second else "seconds")
+
+
+def _sent(form: Posted) -> dict[str, Any]:
+    return {**read.body(Fields, form), "tags": sections.tags(form)}
+
+
+def _changed(row: Row, sent: Mapping[str, Any]) -> dict[str, Any]:
+    """The body of the change: a time that stands as it was shown is the same moment as before."""
+    shown, kept = _times(row), windows.settable(row)
+    times = {name: kept[name] if sent.get(name) == shown[name] else sent.get(name) for name in _TIMES}
+    return sections.whole(Fields, {**sent, **times})
+
+
+def _saved(request: web.Request, said: str, known: Known) -> web.Response:
+    text = " ".join([said, *known.warnings])
+    return back(request, HERE, text, tone="warn" if known.warnings else "good")
+
+
+def _line(known: Known, now: datetime) -> Line:
+    """With the span that is under way, or the next."""
+    running = [span for span in known.spans if span.starts_at <= now]
+    following = next((span for span in known.spans if span.starts_at > now), None)
+    span = max(running, key=lambda one: one.ends_at) if running else following
+    return Line(
+        known.row,
+        status(known.spans, now, enabled=known.row.enabled),
+        span.starts_at if span else None,
+        span.ends_at if span else None,
+    )
+
+
+def _calendar(ahead: Sequence[Planned], now: datetime) -> list[list[Day]]:
+    """Weeks from Monday on; a day shows what touches it."""
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    first = today - today.weekday() * _DAY
+    days = [first + at * _DAY for at in range(7 * _WEEKS)]
+    laid = [Day(day.date(), [one for one in ahead if _touches(one.span, day)]) for day in days]
+    return [laid[at : at + 7] for at in range(0, len(laid), 7)]
+
+
+def _touches(span: Span, day: datetime) -> bool:
+    return span.starts_at < day + _DAY and span.ends_at > day
+
+
+def _id(request: web.Request) -> UUID:
+    return path_id(request, "mw", windows.WHAT)
+
+
+async def _known(request: web.Request) -> Known:
+    """The window of the path. Raises NotFound."""
+    return await windows.one(deps(request).db, visitor(request).team_id, _id(request), deps(request).now())

@@ -1,0 +1,76 @@
+"""Tells that a maintenance window begins, and that it is over: once each, whoever else looks."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from collector.events.core import events as payloads
+from collector.events.storage import events
+from collector.events.storage.events import Event
+from collector.maintenance.storage import news as table
+from collector.maintenance.storage.news import Begun, Over
+from collector.platform.committed_events import told
+from collector.platform.storage.db import Db, Tx
+from shared import ids
+from shared.clock import iso
+
+_AT_ONCE: Final = 100
+# By so much no two collectors' clocks differ.
+_KEEP: Final = timedelta(days=1)
+
+
+class MaintenanceNews:
+    """Any number may run; *tell* is called after a commit that wrote events."""
+
+    __slots__ = ("_db", "_now", "_tell")
+
+    def __init__(self, db: Db, *, now: Callable[[], datetime], tell: Callable[[], None]) -> None:
+        self._db = db
+        self._now = now
+        self._tell = tell
+
+    async def turn(self) -> bool:
+        """Tell of some. Is there more?"""
+        now = self._now()
+        async with self._db.transaction() as tx:
+            news = [*await _begun(tx, now), *await _over(tx, now)]
+            if news:
+                await table.forget(tx, now - _KEEP)
+                await events.append_all(tx, news, now)
+        told([event.kind for event in news], self._tell)
+        return len(news) >= _AT_ONCE
+
+
+async def _begun(tx: Tx, now: datetime) -> list[Event]:
+    found = await table.begun(tx, now, _AT_ONCE)
+    shown = [_shown(one) for one in found]
+    mine = await table.note(tx, found, shown) if found else set()
+    return [
+        _event(one, payloads.MAINTENANCE_STARTED, part, now)
+        for one, part in zip(found, shown, strict=True)
+        if (one.team_id, one.window_id) in mine
+    ]
+
+
+async def _over(tx: Tx, now: datetime) -> list[Event]:
+    return [
+        _event(one, payloads.MAINTENANCE_ENDED, {**one.shown, "endsAt": iso(one.ended_at)}, now)
+        for one in await table.over(tx, now, _AT_ONCE)
+    ]
+
+
+def _event(one: Begun | Over, kind: str, shown: dict[str, Any], now: datetime) -> Event:
+    return Event(one.team_id, one.window_id, kind, payloads.maintenance(kind, shown, now=now))
+
+
+def _shown(one: Begun) -> dict[str, Any]:
+    return {
+        "id": ids.show("mw", one.window_id),
+        "name": one.name,
+        "description": one.description,
+        "all": one.every,
+        "monitors": [ids.show("mon", id_) for id_ in one.monitors],
+        "tags": one.tags,
+        "startsAt": iso(one.starts_at),
+        "endsAt": iso(one.ends_at),
+    }

@@ -1,0 +1,43 @@
+"""Lays the coming spans of maintenance windows, and has hours counted again."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from collector.history.storage import maintenance as spans
+from collector.history.storage import partitions
+from collector.maintenance.core.windows import lay
+from collector.maintenance.storage import windows
+from collector.platform.storage.db import Db
+
+_WINDOWS = 20
+_MONITORS = 50
+
+
+class Maintenance:
+    """Any number may run: each takes what nobody else is at."""
+
+    def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
+        self._db = db
+        self._now = now
+
+    async def turn(self) -> bool:
+        """A bounded piece of each. Is there more?"""
+        now = self._now()
+        laid = await self._lay(now)
+        counted = await self._recount(now)
+        return laid or counted
+
+    async def _lay(self, now: datetime) -> bool:
+        """Also what should have begun while no collector ran."""
+        async with self._db.transaction() as tx:
+            due = await windows.lock_due(tx, now, _WINDOWS)
+            for row in due:
+                more = lay(row.schedule, row.laid_until, now)
+                await spans.lay(tx, row.team_id, row.id, more.spans, row.selection, now)
+                await windows.laid(tx, row.team_id, row.id, more)
+        return bool(due)
+
+    async def _recount(self, now: datetime) -> bool:
+        async with self._db.transaction() as tx:
+            since = await partitions.whole_since(tx, now.date())
+            return await spans.recount(tx, since, _MONITORS)

@@ -1,0 +1,108 @@
+"""Maintenance windows that begin and end: what is to be told of them, and what was."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from collector.history.storage.maintenance import TIME
+from collector.platform.storage.db import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A window that is under way, and until when as things are."""
+
+    team_id: int
+    window_id: UUID
+    name: str
+    description: str
+    every: bool
+    monitors: Sequence[UUID]
+    tags: Mapping[str, str] | Sequence[str]
+    starts_at: datetime
+    ends_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """A window that was under way; *shown* is what was told of its beginning."""
+
+    team_id: int
+    window_id: UUID
+    shown: Mapping[str, Any]
+    ended_at: datetime
+
+
+async def begun(tx: Tx, now: datetime, limit: int) -> list[Begun]:
+    """Windows that are under way and of which that was not told."""
+    rows = await tx.fetch(
+        f"""
+        SELECT w.team_id, w.id AS window_id, w.name, w.description, w.every, w.monitors, w.tags,
+            s.starts_at, s.ends_at
+        FROM (
+            SELECT s.team_id, s.window_id, min(s.starts_at) AS starts_at, max(s.ends_at) AS ends_at
+            FROM maintenance_spans s WHERE {TIME} @> $1::timestamptz GROUP BY s.team_id, s.window_id
+        ) s
+        JOIN maintenance_windows w ON w.team_id = s.team_id AND w.id = s.window_id
+        WHERE NOT EXISTS (
+            SELECT FROM maintenance_underway u
+            WHERE u.team_id = w.team_id AND u.window_id = w.id AND (NOT u.over OR u.ends_at >= s.ends_at)
+        )
+        ORDER BY w.team_id, w.id LIMIT $2
+        """,
+        now,
+        limit,
+    )
+    return [Begun(**row) for row in rows]
+
+
+async def note(tx: Tx, begun: Sequence[Begun], shown: Sequence[Mapping[str, Any]]) -> set[tuple[int, UUID]]:
+    """Remember that these begin; those of which nobody else did, by team and window, are to be told."""
+    rows = await tx.fetch(
+        """
+        INSERT INTO maintenance_underway AS u (team_id, window_id, shown, ends_at)
+        SELECT * FROM unnest($1::int[], $2::uuid[], $3::jsonb[], $4::timestamptz[])
+        ON CONFLICT (team_id, window_id)
+            DO UPDATE SET shown = excluded.shown, ends_at = excluded.ends_at, over = false
+            WHERE u.over AND u.ends_at < excluded.ends_at
+        RETURNING team_id, window_id
+        """,
+        [one.team_id for one in begun],
+        [one.window_id for one in begun],
+        list(shown),
+        [one.ends_at for one in begun],
+    )
+    return {(row["team_id"], row["window_id"]) for row in rows}
+
+
+async def over(tx: Tx, now: datetime, limit: int) -> list[Over]:
+    """Take windows of which nothing is in force any more; nobody else has them."""
+    rows = await tx.fetch(
+        """
+        WITH due AS (
+            SELECT u.team_id, u.window_id FROM maintenance_underway u
+            WHERE NOT u.over AND NOT EXISTS (
+                SELECT FROM maintenance_spans s
+                WHERE s.team_id = u.team_id AND s.window_id = u.window_id
+                    AND s.starts_at <= $1 AND s.ends_at > $1
+            )
+            ORDER BY u.team_id, u.window_id LIMIT $2 FOR UPDATE SKIP LOCKED
+        )
+        UPDATE maintenance_underway u SET over = true, ends_at = least($1, coalesce((
+            SELECT max(s.ends_at) FROM maintenance_spans s
+            WHERE s.team_id = u.team_id AND s.window_id = u.window_id AND s.starts_at <= $1
+        ), u.ends_at))
+        FROM due WHERE u.team_id = due.team_id AND u.window_id = due.window_id
+        RETURNING u.team_id, u.window_id, u.shown, u.ends_at AS ended_at
+        """,
+        now,
+        limit,
+    )
+    return [Over(**row) for row in rows]
+
+
+async def forget(tx: Tx, before: datetime) -> None:
+    """What was over before *before* can be mistaken for under way by nobody."""
+    await tx.execute("DELETE FROM maintenance_underway WHERE over AND ends_at < $1", before)

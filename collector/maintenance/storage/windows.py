@@ -1,0 +1,166 @@
+"""Maintenance windows, as callers make, read, change and delete them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import date, datetime, timedelta
+from uuid import UUID
+
+from collector.maintenance.core.windows import Laid, Schedule, Selection
+from collector.platform.storage.db import Tx
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """*starts_local* and *laid_until* are by the clock of *timezone*; see maintenance/core/windows.py."""
+
+    team_id: int
+    id: UUID
+    name: str
+    description: str
+    monitors: Sequence[UUID]
+    tags: Mapping[str, str] | Sequence[str]
+    every: bool
+    starts_at: datetime
+    starts_local: datetime
+    duration_s: int
+    timezone: str
+    rrule: str | None
+    exdates: Sequence[date]
+    enabled: bool
+    laid_until: datetime | None
+    extend_at: datetime | None
+    revision: int
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def selection(self) -> Selection:
+        return Selection(self.every, self.monitors, self.tags)
+
+    @property
+    def schedule(self) -> Schedule:
+        return Schedule(
+            starts_at=self.starts_at,
+            starts_local=self.starts_local,
+            duration=timedelta(seconds=self.duration_s),
+            timezone=self.timezone,
+            rrule=self.rrule,
+            exdates=self.exdates,
+        )
+
+
+_COLUMNS = [field.name for field in fields(Row)]
+_NAMES = ", ".join(f"w.{name}" for name in _COLUMNS)
+_FIXED = {"team_id", "id", "created_at"}
+# As core.maintenance.status says it of one window.
+_SPAN = """
+    EXISTS (SELECT FROM maintenance_spans s
+        WHERE s.team_id = w.team_id AND s.window_id = w.id AND s.ends_at > $2{begun})
+"""
+# The moment is an argument whether it is asked for or not.
+_AT = "$2::timestamptz IS NOT NULL"
+_RUNNING, _LEFT = _SPAN.format(begun=" AND s.starts_at <= $2"), _SPAN.format(begun="")
+_STATUS = {
+    "disabled": f"NOT w.enabled AND {_AT}",
+    "ended": f"w.enabled AND NOT {_LEFT}",
+    "active": f"w.enabled AND {_RUNNING}",
+    "scheduled": f"w.enabled AND {_LEFT} AND NOT {_RUNNING}",
+}
+STATUSES = tuple(_STATUS)
+
+
+async def insert(tx: Tx, row: Row) -> None:
+    places = ", ".join(f"${place}" for place in range(1, len(_COLUMNS) + 1))
+    await tx.execute(
+        f"INSERT INTO maintenance_windows ({', '.join(_COLUMNS)}) VALUES ({places})", *_values(row, _COLUMNS)
+    )
+
+
+async def save(tx: Tx, row: Row) -> None:
+    """Write what may change of a window."""
+    names = [name for name in _COLUMNS if name not in _FIXED]
+    terms = ", ".join(f"{name} = ${place}" for place, name in enumerate(names, start=3))
+    await tx.execute(
+        f"UPDATE maintenance_windows SET {terms} WHERE team_id = $1 AND id = $2",
+        row.team_id,
+        row.id,
+        *_values(row, names),
+    )
+
+
+async def get(tx: Tx, team_id: int, id_: UUID) -> Row | None:
+    row = await tx.fetchrow(
+        f"SELECT {_NAMES} FROM maintenance_windows w WHERE w.team_id = $1 AND w.id = $2", team_id, id_
+    )
+    return Row(**row) if row else None
+
+
+async def lock(tx: Tx, team_id: int, id_: UUID) -> Row | None:
+    """As `get`, and nobody else changes it until the transaction ends."""
+    row = await tx.fetchrow(
+        f"SELECT {_NAMES} FROM maintenance_windows w WHERE w.team_id = $1 AND w.id = $2 FOR NO KEY UPDATE",
+        team_id,
+        id_,
+    )
+    return Row(**row) if row else None
+
+
+async def newest(
+    tx: Tx, team_id: int, status: str | None, now: datetime, limit: int, offset: int
+) -> list[Row]:
+    """The team's windows, of one status or all, newest first."""
+    rows = await tx.fetch(
+        f"""
+        SELECT {_NAMES} FROM maintenance_windows w WHERE w.team_id = $1 AND {_which(status)}
+        ORDER BY w.created_at DESC, w.id DESC LIMIT $3 OFFSET $4
+        """,
+        team_id,
+        now,
+        limit,
+        offset,
+    )
+    return [Row(**row) for row in rows]
+
+
+async def count(tx: Tx, team_id: int, status: str | None, now: datetime) -> int:
+    total: int = await tx.fetchval(
+        f"SELECT count(*) FROM maintenance_windows w WHERE w.team_id = $1 AND {_which(status)}", team_id, now
+    )
+    return total
+
+
+async def delete(tx: Tx, team_id: int, id_: UUID) -> None:
+    """The window goes; its spans are another matter."""
+    await tx.execute("DELETE FROM maintenance_windows WHERE team_id = $1 AND id = $2", team_id, id_)
+
+
+async def lock_due(tx: Tx, now: datetime, limit: int) -> list[Row]:
+    """Lock some windows of which more spans are to be laid, and that nobody else is at."""
+    rows = await tx.fetch(
+        f"""
+        SELECT {_NAMES} FROM maintenance_windows w WHERE w.extend_at <= $1
+        ORDER BY w.extend_at LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED
+        """,
+        now,
+        limit,
+    )
+    return [Row(**row) for row in rows]
+
+
+async def laid(tx: Tx, team_id: int, id_: UUID, more: Laid) -> None:
+    """Keep how far the spans of a window go."""
+    await tx.execute(
+        "UPDATE maintenance_windows SET laid_until = $3, extend_at = $4 WHERE team_id = $1 AND id = $2",
+        team_id,
+        id_,
+        more.until,
+        more.extend_at,
+    )
+
+
+def _values(row: Row, names: Sequence[str]) -> list[object]:
+    return [getattr(row, name) for name in names]
+
+
+def _which(status: str | None) -> str:
+    return _STATUS[status] if status else _AT

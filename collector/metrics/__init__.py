@@ -1,0 +1,1 @@
+"""Monitors of pushed metrics: remote write and OTLP."""

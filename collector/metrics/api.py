@@ -1,0 +1,147 @@
+"""Metrics that come over HTTP, and the series that were made of them."""
+
+from typing import Any, Final
+
+from aiohttp import hdrs, web
+
+from collector.http import bodies, pages, problems, ratelimit
+from collector.http.auth import caller
+from collector.http.deps import deps
+from collector.http.ratelimit import PUSHES
+from collector.http.request_data import Query, path_id
+from collector.metrics.service import otlp_answers, series
+from collector.metrics.service.series import Room
+from collector.metrics.storage.series import Value
+from collector.monitors.service import reads
+from collector.monitors.service.reads import WHAT
+from collector.platform.bucket import Standing
+from shared import ids
+from shared.errors import BodyTooLarge, Invalid, Limited, TocsinError, Unauthorized, Unavailable
+
+MAX_BODY: Final = 16 << 20
+_FIRST: Final = "prometheus.writerequest"
+_SECOND: Final = "io.prometheus.write.v2.request"
+_JSON: Final = "application/json"
+_PROTOBUF: Final = "application/x-protobuf"
+# Of each error: the status of HTTP, and that of gRPC.
+_OTLP_CODES: Final[dict[type[TocsinError], tuple[int, int]]] = {
+    Invalid: (400, 3),
+    BodyTooLarge: (413, 3),
+    Limited: (429, 8),
+    Unauthorized: (401, 16),
+}
+_WRITTEN: Final = "X-Prometheus-Remote-Write-{}-Written"
+
+
+async def remote_write(request: web.Request) -> web.Response:
+    """204 if all was taken. Senders try again after 429 and 5xx, and drop what was answered 400."""
+    receiver = deps(request).series
+    book = await _admitted(request, "prometheus")
+    second = _is_second(request)
+    async with receiver.room(book) as room:
+        body = await _body(request, room, packed=False)  # with snappy, which is unpacked where it is taken in
+        written = await receiver.remote_write(book, body, second=second)
+    headers = {
+        _WRITTEN.format("Samples"): str(written.samples),
+        _WRITTEN.format("Histograms"): str(written.histograms),
+        _WRITTEN.format("Exemplars"): "0",
+    }
+    if written.refused:
+        return problems.problem(400, f"Not all was taken: {written.error}", headers=headers)
+    return web.Response(status=204, headers=headers)
+
+
+async def list_series(request: web.Request) -> web.Response:
+    """The newest value of each series, as it was some seconds ago at most."""
+    at_hand = deps(request)
+    id_ = path_id(request, "mon", WHAT)
+    monitor = await reads.found(at_hand.db, caller(request).team_id, id_)
+    query = Query(request)
+    at = pages.page(query)
+    metric = query.text("metric")
+    query.done()
+    found, total = await series.page(at_hand.db, monitor, metric, at.limit, at.offset)
+    return pages.answer(request, at, [_shown(one) for one in found], total)
+
+
+async def _body(request: web.Request, room: Room, *, packed: bool) -> bytes:
+    """It may be larger than those of the API. Raises BodyTooLarge, Invalid, HTTPRequestTimeout."""
+
+    async def grown(size: int) -> None:
+        if size > series.LARGE:
+            await room.widen()
+
+    return await bodies.whole(request, MAX_BODY, series.READ_S, packed=packed, grown=grown)
+
+
+async def _admitted(request: web.Request, type_: str) -> Any:
+    """Before anything of the body is read. Raises Unauthorized, Limited."""
+    scheme, _, token = request.headers.get(hdrs.AUTHORIZATION, "").partition(" ")
+    if scheme.lower() != "bearer":
+        raise Unauthorized("Send the monitor's token: Authorization: Bearer <config.authToken>")
+    id_ = ids.read("mon", request.match_info["id"])
+    try:
+        book = await deps(request).series.admit(id_, token.strip(), type_)
+    except Limited as error:
+        ratelimit.stands(
+            request, Standing(PUSHES, False, 0, PUSHES.burst / PUSHES.per_second, error.retry_after)
+        )
+        raise
+    if book.standing is not None:
+        ratelimit.stands(request, book.standing)
+    return book
+
+
+def _is_second(request: web.Request) -> bool:
+    """Is it remote write 2.0? Raises HTTPUnsupportedMediaType for what is no remote write at all."""
+    type_, _, rest = request.headers.get(hdrs.CONTENT_TYPE, _PROTOBUF).partition(";")
+    proto = next(
+        (part.partition("=")[2] for part in rest.split(";") if part.strip().startswith("proto=")), ""
+    )
+    message = proto.strip().strip('"').lower() or _FIRST
+    encoding = request.headers.get(hdrs.CONTENT_ENCODING, "snappy").strip().lower()
+    known = type_.strip().lower() == _PROTOBUF and message in {_FIRST, _SECOND}
+    if not known or encoding != "snappy":
+        raise web.HTTPUnsupportedMediaType(reason=f"The body must be {_PROTOBUF}, packed with snappy")
+    return message == _SECOND
+
+
+def _shown(one: Value) -> dict[str, Any]:
+    return {
+        "metric": one.labels.get("__name__"),
+        "labels": {name: value for name, value in one.labels.items() if name != "__name__"},
+        "value": series.number(one.value),
+        "timestamp": one.at,
+        "stale": one.stale,
+        "receivedAt": one.seen_at,
+    }
+
+
+async def otlp(request: web.Request) -> web.Response:
+    """An export over HTTP, answered in the form in which it came."""
+    json = request.content_type == _JSON
+    try:
+        if not json and request.content_type != _PROTOBUF:
+            raise web.HTTPUnsupportedMediaType(reason=f"The body must be {_PROTOBUF} or {_JSON}")
+        packed = bodies.is_packed(request)
+        receiver = deps(request).series
+        book = await _admitted(request, "opentelemetry")
+        async with receiver.room(book) as room:
+            written = await receiver.otlp(book, await _body(request, room, packed=packed), json=json)
+    except TocsinError as error:
+        return _otlp_refused(error, json=json)
+    said = otlp_answers.taken_json(written) if json else otlp_answers.taken(written)
+    return web.Response(body=said, content_type=_JSON if json else _PROTOBUF)
+
+
+def _otlp_refused(error: TocsinError, *, json: bool) -> web.Response:
+    """As a status of gRPC; exporters come again after 429 and 503 alone."""
+    status, code = _OTLP_CODES.get(type(error), (503, 14))
+    again = error.retry_after if isinstance(error, Limited | Unavailable) else None
+    said = otlp_answers.said(error)
+    shown = otlp_answers.status_json if json else otlp_answers.status
+    headers = {} if again is None else {hdrs.RETRY_AFTER: str(again)}
+    if status == 401:
+        headers[hdrs.WWW_AUTHENTICATE] = "Bearer"
+    type_ = _JSON if json else _PROTOBUF
+    return web.Response(body=shown(code, said, again), status=status, headers=headers, content_type=type_)

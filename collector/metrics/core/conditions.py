@@ -1,0 +1,102 @@
+"""Conditions on the values of series: which hold, since when, and what is said of that."""
+
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from collector.metrics.core.series import NAME, Labels
+from shared.kinds.prometheus import Condition
+
+_OPERATORS: Final[Mapping[str, Callable[[float, float], bool]]] = {
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "lt": operator.lt,
+    "le": operator.le,
+    "eq": operator.eq,
+    "ne": operator.ne,
+}
+_WORDS: Final[Mapping[str, str]] = {
+    "gt": "above",
+    "ge": "at or above",
+    "lt": "below",
+    "le": "at or below",
+    "eq": "equal to",
+    "ne": "other than",
+}
+_NAMED: Final = 3
+_MAX_SHOWN: Final = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """A sample of a series that some conditions are about; *value* None: the series ended."""
+
+    key: bytes
+    labels: Labels
+    conditions: tuple[int, ...]
+    at: datetime
+    value: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """A condition, by its place, at a series: it holds since then, or does not where *since* is None.
+
+    *broken*: it did not hold in between, so what was known of it before is over.
+    """
+
+    condition: int
+    key: bytes
+    labels: Labels
+    since: datetime | None
+    at: datetime
+    broken: bool
+
+
+def moved(conditions: Sequence[Condition], observed: Iterable[Observed]) -> list[Holding]:
+    """What samples, in the order of their times, say of each condition at each series."""
+    found: dict[tuple[int, bytes], Holding] = {}
+    for one in observed:
+        for place in one.conditions:
+            before = found.get((place, one.key))
+            holds = one.value is not None and _holds(conditions[place], one.value)
+            found[place, one.key] = _after(before, place, one, holds=holds)
+    return list(found.values())
+
+
+def error(conditions: Sequence[Condition], holding: Iterable[Holding], now: datetime) -> str:
+    """What has held for too long; empty if nothing has."""
+    said = [
+        f"{_series(one.labels)} is {_bound(conditions[one.condition])}"
+        for one in sorted(holding, key=lambda one: (one.condition, one.key))
+        if one.since is not None and now - one.since >= timedelta(seconds=conditions[one.condition].for_)
+    ]
+    more = f"; and {len(said) - _NAMED} more" if len(said) > _NAMED else ""
+    return "; ".join(said[:_NAMED]) + more
+
+
+def _after(before: Holding | None, place: int, one: Observed, *, holds: bool) -> Holding:
+    if not holds:
+        return Holding(place, one.key, one.labels, None, one.at, broken=True)
+    if before is None or before.since is None:
+        return Holding(place, one.key, one.labels, one.at, one.at, broken=before is not None)
+    return replace(before, at=one.at)
+
+
+def _holds(condition: Condition, value: float) -> bool:
+    return _OPERATORS[condition.op](value, condition.value)
+
+
+def _bound(condition: Condition) -> str:
+    """Without the value that it has now, which would make each text another one."""
+    length = f" for {condition.for_} s" if condition.for_ else ""
+    return f"{_WORDS[condition.op]} {condition.value:g}{length}"
+
+
+def _series(labels: Labels) -> str:
+    """As Prometheus writes it: ``up{job="node"}``."""
+    inside = ",".join(f'{name}="{value}"' for name, value in sorted(labels.items()) if name != NAME)
+    shown = labels.get(NAME, "") + (f"{{{inside}}}" if inside else "")
+    return shown if len(shown) <= _MAX_SHOWN else shown[: _MAX_SHOWN - 1] + "…"

@@ -1,0 +1,269 @@
+"""Metrics on their way in: admitted, taken into books, and counted by one transaction for many pushes."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Final
+from uuid import UUID
+
+from collector.evaluation.ingest.pushes import Pushed, Pushes
+from collector.evaluation.ingest.pushes import Written as Stored
+from collector.history.core.receptions import Found
+from collector.metrics.core import conditions as metric_conditions
+from collector.metrics.core import series as core
+from collector.metrics.ingest import otlp, remote_write
+from collector.metrics.ingest.receivers import Books
+from collector.metrics.ingest.series import Book, Taken, Taking
+from collector.metrics.service.series import LARGE, NOT_ADMITTED, PATIENCE_S, Room, Written, bare
+from collector.metrics.storage import conditions as series_conditions
+from collector.metrics.storage import series as table
+from collector.metrics.storage.conditions import Of
+from collector.metrics.storage.series import Brought, Next, Reception, Value
+from collector.platform.bucket import Plan
+from collector.platform.group_commit import Gathering
+from collector.platform.limits import Limits
+from collector.platform.seal import Keyring
+from collector.platform.storage.db import Db, Tx
+from shared.clock import EPOCH
+from shared.errors import Invalid, Limited, Unauthorized
+from shared.kinds.opentelemetry import OpenTelemetry
+from shared.kinds.prometheus import Prometheus
+from shared.results import Status
+
+_MOST: Final = 500
+_ROWS: Final = 2_000
+# What a monitor may be pushed, over all collectors.
+_PUSHES: Final = "pushes"
+_PLAN: Final = Plan(per_minute=600, burst=100)
+_LARGE_AT_ONCE: Final = 4
+_FORGETTING: Final = timedelta(minutes=10)
+
+
+class Receiving:
+    """One per collector.
+
+    `counting` is the turn that commits pushes, `keeping` the one that writes values, `limiting` the one that
+    settles what all collectors together let through.
+    """
+
+    def __init__(self, db: Db, keyring: Keyring, pushes: Pushes, *, now: Callable[[], datetime]) -> None:
+        self._db = db
+        self._pushes = pushes
+        self._now = now
+        self._books = Books(db, keyring)
+        self._waiting: Gathering[Book, None] = Gathering(self._commit, most=_MOST)
+        self._limits = Limits(db, {_PUSHES: _PLAN})
+        self._large = asyncio.Semaphore(_LARGE_AT_ONCE)
+        self._heavy = asyncio.Lock()
+        self._forgot_at: datetime | None = None
+
+    async def admit(self, id_: UUID | None, token: str, type_: str) -> Book:
+        """The book of that monitor. Raises Unauthorized, Limited."""
+        book = await self._books.find(id_) if id_ is not None else None
+        wanted = Prometheus if type_ == "prometheus" else OpenTelemetry
+        if book is None or not isinstance(book.kind, wanted) or not book.admits(bare(token)):
+            raise Unauthorized(NOT_ADMITTED)
+        if not book.easy():
+            await self._spend(book)
+        return book
+
+    @asynccontextmanager
+    async def room(self, book: Book) -> AsyncIterator[Room]:
+        """Raises Limited when those before it take too long."""
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                await book.places.acquire()
+        except TimeoutError:
+            raise Limited("The pushes before this one are not done", retry_after=1) from None
+        room = Room(book.large, self._large)
+        try:
+            yield room
+        finally:
+            room.leave()
+            book.places.release()
+
+    async def remote_write(self, book: Book, body: bytes, *, second: bool) -> Written:
+        """Take a body of remote write, of version 2 if *second*.
+
+        Raises BodyTooLarge, Invalid, Unavailable.
+        """
+        taking = Taking(book, self._now())
+        take = remote_write.take_v2 if second else remote_write.take_v1
+        size = remote_write.unpacked_size(body)
+        async with self._alone(size):
+            large = size > LARGE
+            raw = await asyncio.to_thread(remote_write.unpack, body) if large else remote_write.unpack(body)
+            return await self._taken(take(raw, taking), taking)
+
+    async def otlp(self, book: Book, body: bytes, *, json: bool) -> Written:
+        """Take a request of OTLP, in JSON or in protobuf. Raises BodyTooLarge, Invalid, Unavailable."""
+        taking = Taking(book, self._now())
+        async with self._alone(len(body)):
+            raw = await asyncio.to_thread(otlp.from_json, body) if json else body
+            return await self._taken(otlp.take(raw, taking), taking)
+
+    async def limiting(self) -> bool:
+        """Tell the shared buckets what was spent, and give back what lies idle."""
+        return await self._limits.turn()
+
+    async def counting(self) -> bool:
+        return await self._waiting.turn()
+
+    async def keeping(self) -> bool:
+        """Write what changed since the last turn, and let go of what is old."""
+        now = self._now()
+        for book in self._books:
+            if dirty := book.dirty():
+                await self._keep(book, dirty)
+        before = now - timedelta(seconds=core.FORGOTTEN_S)
+        if self._forgot_at is None or now - self._forgot_at > _FORGETTING:
+            async with self._db.transaction() as tx:
+                await table.forget(tx, before)
+            self._forgot_at = now
+            for book in self._books:
+                book.forget(int(before.timestamp()))
+        self._books.make_room()
+        return False
+
+    async def late(self, tx: Tx, found: Sequence[Found]) -> Callable[[], None]:
+        """Store what a look found; the answer is to be called after the commit."""
+        try:
+            written = await self._pushes.write(tx, [_result(one) for one in found])
+        except BaseException:
+            self._pushes.forget()
+            raise
+        return partial(self._pushes.settle, written)
+
+    @asynccontextmanager
+    async def _alone(self, size: int) -> AsyncIterator[None]:
+        """What is large is taken one by one: each is in memory several times while it is."""
+        if size <= LARGE:
+            yield
+            return
+        async with self._heavy:
+            yield
+
+    async def _taken(self, take: Awaitable[None], taking: Taking) -> Written:
+        """What stood before a fault counts."""
+        try:
+            await take
+        except Invalid:
+            await self._count(taking.book, taking.taken)
+            raise
+        return await self._count(taking.book, taking.taken)
+
+    async def _spend(self, book: Book) -> None:
+        standing = book.standing = await self._limits.token(book.team_id, book.id, _PUSHES)
+        if not standing.admitted:
+            said = f"This monitor takes {_PLAN.per_second:g} pushes a second, {_PLAN.burst} at once"
+            raise Limited(said, standing.retry_after_s)
+
+    async def _count(self, book: Book, taken: Taken) -> Written:
+        if book.fresh or book.observed:
+            await self._waiting.add(book)
+        return Written(taken.samples, taken.histograms, taken.refused, _why(taken))
+
+    async def _commit(self, group: Sequence[Book]) -> Sequence[None]:
+        now = self._now()
+        books = {book.monitor: book for book in group}
+        counted = {monitor: (book.fresh, len(book.observed)) for monitor, book in books.items()}
+        try:
+            async with self._db.transaction() as tx:
+                brought = [_brought(book) for book in books.values() if book.fresh]
+                stood = await table.note(tx, brought, now) if brought else []
+                errors = await _errors(tx, list(books.values()), now)
+                stored = await self._tell(tx, stood, books, errors, now)
+        except BaseException:
+            self._pushes.forget()
+            raise
+        for monitor, (fresh, observed) in counted.items():
+            books[monitor].settle(fresh, observed)
+        if stored is not None:
+            self._pushes.settle(stored)
+        return [None] * len(group)
+
+    async def _tell(
+        self,
+        tx: Tx,
+        stood: Sequence[Reception],
+        books: Mapping[int, Book],
+        errors: Mapping[UUID, str],
+        now: datetime,
+    ) -> Stored | None:
+        """A result for each whose next one is due, or that is not as it was."""
+        told = [one for one in stood if one.due or one.bad is not bool(errors.get(one.monitor_id))]
+        if not told:
+            return None
+        found = [Found(one.monitor, now, errors.get(one.monitor_id, ""), one.samples) for one in told]
+        stored = await self._pushes.write(tx, [_result(one) for one in found])
+        after = zip(told, found, strict=True)
+        await table.settle(
+            tx, [_next(one, books[one.monitor], now, bad=bool(said.error)) for one, said in after]
+        )
+        return stored
+
+    async def _keep(self, book: Book, dirty: Sequence[core.Series]) -> None:
+        for start in range(0, len(dirty), _ROWS):
+            part = dirty[start : start + _ROWS]
+            values = [_value(one) for one in part]
+            async with self._db.transaction() as tx:
+                await table.keep(tx, book.team_id, book.id, values)
+            for one, value in zip(part, values, strict=True):
+                one.dirty = _moment(one.at_ms) != value.at
+
+
+async def _errors(tx: Tx, books: Sequence[Book], now: datetime) -> dict[UUID, str]:
+    """What fails those that have conditions, after what was observed of them is written."""
+    ruled = [book for book in books if book.kind.conditions]
+    if not ruled:
+        return {}
+    of = {book.id: Of(book.team_id, book.id, book.revision) for book in ruled}
+    moved = [
+        (of[book.id], one)
+        for book in ruled
+        for one in metric_conditions.moved(book.kind.conditions, list(book.observed))
+    ]
+    if moved:
+        await series_conditions.move(tx, moved)
+    heard = [(of[book.id], now - timedelta(seconds=book.stale_after_s)) for book in ruled]
+    holding = await series_conditions.holding(tx, heard)
+    found = {book.id: metric_conditions.error(book.kind.conditions, holding[book.id], now) for book in ruled}
+    return {id_: error for id_, error in found.items() if error}
+
+
+def _brought(book: Book) -> Brought:
+    look_in = timedelta(seconds=book.stale_after_s)
+    return Brought(book.team_id, book.id, book.revision, book.fresh, look_in)
+
+
+def _result(found: Found) -> Pushed:
+    status = Status.DOWN if found.error else Status.UP
+    return Pushed(found.monitor, status, found.at, error=found.error, samples=found.samples)
+
+
+def _next(stood: Reception, book: Book, now: datetime, *, bad: bool) -> Next:
+    return Next(
+        stood.team_id,
+        stood.monitor_id,
+        book.revision,
+        stood.last_at,
+        next_at=now + timedelta(seconds=book.interval_s),
+        due_at=now + timedelta(seconds=book.stale_after_s),
+        bad=bad,
+        told=True,
+    )
+
+
+def _why(taken: Taken) -> str:
+    return "; ".join(f"{why} ({count} samples)" for why, count in taken.faults.items())
+
+
+def _moment(at_ms: int) -> datetime:
+    return EPOCH + timedelta(milliseconds=at_ms)
+
+
+def _value(one: core.Series) -> Value:
+    seen_at = EPOCH + timedelta(seconds=one.seen_s)
+    return Value(one.key, dict(one.labels), _moment(one.at_ms), one.value, one.stale, seen_at)

@@ -1,0 +1,108 @@
+"""OTLP over gRPC: one method, whose caller is known before a byte of the request is read."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any, Final, TypeAlias
+
+import grpc
+import structlog
+
+from collector.metrics.ingest.remote_write import MAX_BODY
+from collector.metrics.service import otlp_answers, series
+from collector.metrics.service.series import Receiver
+from shared.errors import CannotStart, Invalid, Limited, TocsinError, Unauthorized, Unavailable
+
+log = structlog.get_logger()
+
+Context: TypeAlias = "grpc.aio.ServicerContext[bytes, bytes]"
+
+_SERVICE: Final = "opentelemetry.proto.collector.metrics.v1.MetricsService"
+_OPTIONS: Final = (
+    ("grpc.max_receive_message_length", MAX_BODY),
+    ("grpc.max_metadata_size", 16_384),
+    ("grpc.max_concurrent_streams", 100),
+    ("grpc.keepalive_time_ms", 60_000),
+    ("grpc.enable_channelz", 0),
+)
+_CODES: Final[dict[type[TocsinError], grpc.StatusCode]] = {
+    Invalid: grpc.StatusCode.INVALID_ARGUMENT,
+    Unauthorized: grpc.StatusCode.UNAUTHENTICATED,
+    Limited: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    Unavailable: grpc.StatusCode.UNAVAILABLE,
+}
+_GRACE_S: Final = 2.0
+_AGAIN_S: Final = 1
+
+
+class OtlpServer:
+    """One per collector."""
+
+    def __init__(self, receiver: Receiver) -> None:
+        self._receiver = receiver
+        # Kept: a server that nobody holds is collected, and its port closed with it.
+        self._server: grpc.aio.Server | None = None
+
+    async def start(self, listen: str, *, shared_port: bool = False) -> int:
+        """Listen at ``host:port``; answers the port. Raises CannotStart."""
+        server = grpc.aio.server(options=(*_OPTIONS, ("grpc.so_reuseport", int(shared_port))))
+        # On the wire a unary call is a stream of one message; only of a stream the reading can be put off.
+        export = grpc.stream_unary_rpc_method_handler(self._export)
+        handlers = grpc.method_handlers_generic_handler(_SERVICE, {"Export": export})
+        server.add_generic_rpc_handlers((handlers,))
+        try:
+            port: int = server.add_insecure_port(listen)
+        except RuntimeError as error:
+            raise CannotStart(
+                f"cannot listen for OTLP on {listen}: is the port taken? Set TOCSIN_OTLP_LISTEN"
+            ) from error
+        await server.start()
+        self._server = server
+        return port
+
+    async def stop(self) -> None:
+        if self._server is not None:
+            await self._server.stop(_GRACE_S)
+
+    async def _export(self, requests: AsyncIterator[bytes], context: Context) -> bytes:
+        try:
+            book = await self._admitted(context)
+            async with self._receiver.room(book) as room:
+                body = await _read(requests)
+                if len(body) > series.LARGE:
+                    await room.widen()
+                return otlp_answers.taken(await self._receiver.otlp(book, body, json=False))
+        except TocsinError as error:
+            await _abort(context, error)
+        except Exception:
+            log.exception("metrics could not be taken")
+            await _abort(context, Unavailable("this cannot be done right now", _AGAIN_S))
+        raise AssertionError("an abort raises")
+
+    async def _admitted(self, context: Context) -> Any:
+        sent = dict(context.invocation_metadata() or ()).get("authorization", "")
+        scheme, _, token = (sent if isinstance(sent, str) else "").partition(" ")
+        if scheme.lower() != "bearer":
+            raise Unauthorized("send the monitor's token: authorization: Bearer <config.authToken>")
+        return await self._receiver.admit(series.named(token.strip()), token.strip(), "opentelemetry")
+
+
+async def _read(requests: AsyncIterator[bytes]) -> bytes:
+    """The one message of a call. Raises Unavailable when it does not come."""
+    try:
+        async with asyncio.timeout(series.READ_S):
+            return await anext(aiter(requests), b"")
+    except TimeoutError:
+        raise Unavailable(f"the request did not come within {series.READ_S:g} s", _AGAIN_S) from None
+
+
+async def _abort(context: Context, error: TocsinError) -> None:
+    """End the call; when to come again stands where the standard says, and where exporters look."""
+    code = _CODES.get(type(error), grpc.StatusCode.INTERNAL)
+    again = error.retry_after if isinstance(error, Limited | Unavailable) else None
+    said = otlp_answers.said(error)
+    trailers: list[tuple[str, bytes]] = [
+        ("grpc-status-details-bin", otlp_answers.status(code.value[0], said, again))
+    ]
+    if again is not None:
+        trailers.append(("google.rpc.retryinfo-bin", otlp_answers.retry_info(again)))
+    await context.abort(code, said, tuple(trailers))

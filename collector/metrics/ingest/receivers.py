@@ -1,0 +1,74 @@
+"""The books of monitors that take metrics: read when asked for, let go of when they weigh too much."""
+
+import time
+from collections.abc import Iterator
+from typing import Final
+from uuid import UUID
+
+from collector.metrics.ingest.series import Book
+from collector.metrics.storage import series as table
+from collector.monitors.service.columns import sealed_at
+from collector.platform.seal import Keyring, whole
+from collector.platform.storage.db import Db
+from shared.kinds import load
+from shared.kinds.opentelemetry import OpenTelemetry
+from shared.kinds.prometheus import Prometheus
+
+# A monitor that was changed is seen so by those who push after so many seconds.
+_FRESH_S: Final = 2.0
+_UNKNOWN_MOST: Final = 10_000
+_HELD: Final = 128 << 20
+
+
+class Books:
+    """One per collector."""
+
+    def __init__(self, db: Db, keyring: Keyring) -> None:
+        self._db = db
+        self._keyring = keyring
+        self._books: dict[UUID, Book] = {}
+        self._read_at: dict[UUID, float] = {}
+        self._unknown: dict[UUID, float] = {}
+
+    def __iter__(self) -> Iterator[Book]:
+        return iter(list(self._books.values()))
+
+    async def find(self, id_: UUID) -> Book | None:
+        """The book of that monitor; None if there is none that takes metrics."""
+        clock = time.monotonic()
+        if clock - max(self._read_at.get(id_, -_FRESH_S), self._unknown.get(id_, -_FRESH_S)) < _FRESH_S:
+            return self._books.get(id_)
+        async with self._db.connection() as tx:
+            row = await table.receiver(tx, id_)
+        if row is None or row.type not in {"prometheus", "opentelemetry"}:
+            self._note_unknown(id_, clock)
+            return None
+        held = self._books.pop(id_, None)
+        if held is None or held.revision != row.revision:
+            held = self._opened(row)
+        self._books[id_] = held
+        self._read_at[id_] = clock
+        return held
+
+    def make_room(self) -> None:
+        """The books that were not asked for the longest go first, once they are too many together."""
+        held = sum(book.weight for book in self._books.values())
+        for id_, book in list(self._books.items()):
+            if held <= _HELD:
+                break
+            if not book.fresh and not book.dirty():
+                del self._books[id_], self._read_at[id_]
+                held -= book.weight
+
+    def _opened(self, row: table.Receiver) -> Book:
+        place = sealed_at(row.team_id, row.id)
+        kind = load(row.type, whole(self._keyring, row.config, row.secrets, place))
+        assert isinstance(kind, Prometheus | OpenTelemetry)  # noqa: S101 - what `find` has asked for
+        return Book(row.team_id, row.id, row.monitor, row.interval_s, row.revision, kind)
+
+    def _note_unknown(self, id_: UUID, clock: float) -> None:
+        self._books.pop(id_, None)
+        self._read_at.pop(id_, None)
+        if len(self._unknown) >= _UNKNOWN_MOST:
+            self._unknown.clear()
+        self._unknown[id_] = clock

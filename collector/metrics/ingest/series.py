@@ -1,0 +1,201 @@
+"""What one collector holds of a monitor that takes metrics: series, rules, and what is not written yet."""
+
+import asyncio
+import hmac
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final, TypeAlias
+from uuid import UUID
+
+from collector.metrics.core import series as core
+from collector.metrics.core.conditions import Observed
+from collector.metrics.core.series import BadSeries, Labels, Series
+from collector.platform.bucket import Standing
+from collector.probes.core import pace
+from collector.probes.core.pace import Rate
+from shared.clock import EPOCH
+from shared.kinds.opentelemetry import OpenTelemetry
+from shared.kinds.prometheus import Prometheus
+
+MAX_SERIES: Final = 10_000
+# Characters of labels: of the series that are kept, and of the forms in which they were sent.
+MAX_WEIGHT: Final = 8 << 20
+MAX_KNOWN: Final = 8 << 20
+# What an entry costs beside its text.
+_EACH: Final = 64
+_MOST_OBSERVED: Final = 100_000
+# Pushes that a collector lets through by itself; what comes more often takes from a bucket that all share.
+_EASY: Final = Rate(0.2, 3)
+# A sample may be so far ahead of our clock.
+AHEAD_MS: Final = 600_000
+
+Receiving = Prometheus | OpenTelemetry
+# The attributes of a point as they were sent, one by one or all together.
+Form: TypeAlias = tuple[bytes, ...] | bytes
+Forms: TypeAlias = dict[Form, Series]
+
+
+@dataclass(slots=True)
+class Taken:
+    """What a push came to. *faults*: what was refused and why, with how many samples each."""
+
+    samples: int = 0
+    histograms: int = 0
+    faults: dict[str, int] = field(default_factory=dict)
+
+    def refuse(self, why: str, count: int = 1) -> None:
+        self.faults[why] = self.faults.get(why, 0) + max(1, count)
+
+    @property
+    def refused(self) -> int:
+        return sum(self.faults.values())
+
+
+class Book:
+    """One for each monitor that is pushed to; *fresh*: samples that no transaction has counted yet."""
+
+    def __init__(
+        self, team_id: int, id_: UUID, monitor: int, interval_s: int, revision: int, kind: Receiving
+    ) -> None:
+        self.team_id = team_id
+        self.id = id_
+        self.monitor = monitor
+        self.interval_s = interval_s
+        self.revision = revision
+        self.kind = kind
+        filters = kind.label_filters if isinstance(kind, Prometheus) else kind.resource_attributes
+        self.matches = core.matcher(filters)
+        self.known: dict[bytes, Series | None] = {}
+        self.heads: dict[bytes, Forms] = {}
+        self.series: dict[bytes, Series] = {}
+        self.fresh = 0
+        # Samples that conditions are about, not told to the database yet; while it is away the oldest go.
+        self.observed: deque[Observed] = deque(maxlen=_MOST_OBSERVED)
+        self._known_weight = 0
+        self.weight = 0
+        # Of one monitor so many pushes are read and taken at a time, and so many large ones; the others wait.
+        self.places = asyncio.Semaphore(8)
+        self.large = asyncio.Semaphore(2)
+        # How the shared bucket stood after the last push that took from it.
+        self.standing: Standing | None = None
+        self._easy_ahead_s = 0.0
+        self._easy_at = time.monotonic()
+
+    @property
+    def stale_after_s(self) -> int:
+        return self.kind.stale_after or 3 * self.interval_s
+
+    def admits(self, token: str) -> bool:
+        """Is it this monitor's token?"""
+        return hmac.compare_digest(token.encode(), self.kind.auth_token.encode())
+
+    def easy(self) -> bool:
+        """Is this push one of so few that nobody need count them? If so, it is counted."""
+        now = time.monotonic()
+        stepped = pace.step(self._easy_ahead_s - (now - self._easy_at), _EASY)
+        if stepped is None:
+            return False
+        self._easy_ahead_s, self._easy_at, self.standing = stepped, now, None
+        return True
+
+    def find(self, labels: Labels, *, count: int) -> Series | None:
+        """The series of these labels, None if the monitor is not about it. Raises BadSeries."""
+        weight = core.check(labels, count=count)
+        if isinstance(self.kind, Prometheus) and not self.matches(labels):
+            return None
+        key = core.key(labels)
+        found = self.series.get(key)
+        if found is None:
+            if len(self.series) >= MAX_SERIES or self.weight + weight > MAX_WEIGHT:
+                raise BadSeries(f"a monitor keeps {MAX_SERIES} series and {MAX_WEIGHT >> 20} MiB of labels")
+            found = self.series[key] = Series(key, labels, weight, self._watched(labels))
+            self.weight += weight
+        return found
+
+    def remember(self, form: bytes, series: Series | None) -> None:
+        """These bytes stand for that series: the next time nobody need read them."""
+        self._weigh(len(form))
+        self.known[form] = series
+
+    def forms(self, head: bytes) -> Forms:
+        """The same for what stands under a common head: a metric of a resource."""
+        found = self.heads.get(head)
+        if found is None:
+            self._weigh(len(head))
+            found = self.heads[head] = {}
+        return found
+
+    def remember_form(self, forms: Forms, form: Form, series: Series) -> None:
+        self._weigh(len(form) if isinstance(form, bytes) else sum(map(len, form)))
+        forms[form] = series
+
+    def _weigh(self, more: int) -> None:
+        self._known_weight += more + _EACH
+        if self._known_weight > MAX_KNOWN:
+            self._forget_forms()
+
+    def _forget_forms(self) -> None:
+        self.known.clear()
+        self.heads.clear()
+        self._known_weight = 0
+
+    def forget(self, before_s: int) -> None:
+        """Let go of series that nothing came of since."""
+        old = [one for one in self.series.values() if one.seen_s < before_s and not one.dirty]
+        if old:
+            for one in old:
+                del self.series[one.key]
+                self.weight -= one.weight
+            self._forget_forms()
+
+    def settle(self, fresh: int, observed: int) -> None:
+        """So many are committed."""
+        self.fresh -= fresh
+        for _ in range(min(observed, len(self.observed))):
+            self.observed.popleft()
+
+    def dirty(self) -> list[Series]:
+        return [one for one in self.series.values() if one.dirty]
+
+    def _watched(self, labels: Labels) -> tuple[int, ...]:
+        name = labels[core.NAME]
+        return tuple(i for i, one in enumerate(self.kind.conditions) if one.metric == name)
+
+
+@dataclass(slots=True)
+class Taking:
+    """One push being taken into a book."""
+
+    book: Book
+    now: datetime
+    taken: Taken = field(default_factory=Taken)
+    _now_s: int = 0
+    _latest_ms: int = 0
+
+    def __post_init__(self) -> None:
+        self._now_s = int(self.now.timestamp())
+        self._latest_ms = self._now_s * 1000 + AHEAD_MS
+
+    def timely(self, at_ms: int) -> bool:
+        """Can it be the time of a sample? If not, it is refused."""
+        if 0 < at_ms <= self._latest_ms:
+            return True
+        self.taken.refuse("the time of a sample is missing, before 1970, or more than 10 minutes ahead")
+        return False
+
+    def sample(self, series: Series, at_ms: int, value: float | None, *, stale: bool = False) -> None:
+        """Take a sample of a series that matches; one that is not newer than the last one changes nothing."""
+        if not 0 < at_ms <= self._latest_ms and not self.timely(at_ms):
+            return
+        if at_ms <= series.at_ms:
+            return
+        series.at_ms, series.value, series.stale = at_ms, value, stale
+        series.seen_s, series.dirty = self._now_s, True
+        if not stale:
+            self.book.fresh += 1
+        if series.watched:
+            at = EPOCH + timedelta(milliseconds=at_ms)
+            seen = Observed(series.key, series.labels, series.watched, at, None if stale else value)
+            self.book.observed.append(seen)

@@ -1,0 +1,33 @@
+"""Each probe's internal monitor: what it says of itself is kept by the hour."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+from collector.metrics.core.agent_metrics import sample
+from collector.metrics.storage import agent_metrics
+from collector.platform.storage import leases
+from collector.platform.storage.db import Db
+from shared.ids import uuid7
+
+_LEASE: Final = "agent metrics"
+_HELD: Final = timedelta(seconds=30)
+
+
+class AgentMetrics:
+    """Any number may run: one of them works."""
+
+    def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
+        self._db = db
+        self._now = now
+        self._me = uuid7()
+
+    async def turn(self) -> bool:
+        now = self._now()
+        async with self._db.transaction() as tx:
+            if await leases.take(tx, _LEASE, self._me, _HELD) is None:
+                return False
+            said = await agent_metrics.live(tx, now)
+            if said:
+                await agent_metrics.add(tx, [(one, sample(one.vitals, one.counters)) for one in said], now)
+        return False

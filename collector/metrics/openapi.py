@@ -1,0 +1,70 @@
+"""Metrics: they come by remote write and OTLP, and are shown series by series."""
+
+from collector.http.openapi.parts import (
+    PAGED,
+    Operation,
+    Schema,
+    choice,
+    flag,
+    free,
+    mapping,
+    maybe,
+    moment,
+    number,
+    page,
+    query,
+    record,
+    ref,
+    text,
+)
+
+TAG = "Metrics"
+_VALUE = {"anyOf": [maybe(number(1.5)), choice("NaN", "+Inf", "-Inf")]}
+_WRITTEN = {
+    f"X-Prometheus-Remote-Write-{what}-Written": f"How many {what.lower()} were taken"
+    for what in ("Samples", "Histograms", "Exemplars")
+}
+_NOT_ITS_TOKEN = "The token is not config.authToken of this monitor"  # noqa: S105 - words, not a token
+_TOO_LARGE = "The body is larger than 16 MiB, on the wire or unpacked"
+SCHEMAS: dict[str, Schema] = {
+    "Series": record(
+        metric=text("up"),
+        labels=mapping(text("node")),
+        value=_VALUE,
+        timestamp=moment(),
+        stale=flag(False),
+        receivedAt=moment(),
+    )
+}
+OPERATIONS: dict[str, Operation] = {
+    "POST /v1/ingest/prometheus/{id}": Operation(
+        summary="Prometheus remote write, 1.0 and 2.0; the token is config.authToken of the monitor",
+        status=204,
+        more={
+            400: "Not all of it could be taken",
+            401: _NOT_ITS_TOKEN,
+            413: _TOO_LARGE,
+            415: "It is no remote write packed with snappy",
+        },
+        headers=_WRITTEN,
+    ),
+    "POST /v1/ingest/otlp/{id}/v1/metrics": Operation(
+        summary="OTLP over HTTP, in protobuf or JSON; the token is config.authToken of the monitor",
+        answer=free({}),
+        more={
+            401: _NOT_ITS_TOKEN,
+            413: _TOO_LARGE,
+            415: "It is neither protobuf nor JSON, or packed with anything but gzip",
+        },
+    ),
+    "GET /v1/metrics": Operation(
+        summary="What the last checks came to, for Prometheus, under blackbox_exporter's names",
+        media="text/plain",
+        answer={"type": "string"},
+    ),
+    "GET /v1/monitors/{id}/series": Operation(
+        summary="The newest value of each series that a monitor took in",
+        answer=page(ref("Series")),
+        query=(*PAGED, query("metric", text("up"), "Only those of this metric")),
+    ),
+}

@@ -1,0 +1,91 @@
+"""Conditions that hold at series, and since when."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from collector.metrics.core.conditions import Holding
+from collector.platform.storage.db import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Of:
+    """A monitor under a revision, by which its conditions have their places."""
+
+    team_id: int
+    id: UUID
+    revision: int
+
+
+async def move(tx: Tx, moved: Sequence[tuple[Of, Holding]]) -> None:
+    """Write what became of them; what is older than what is known changes nothing."""
+    moved = sorted(moved, key=lambda one: (one[0].team_id, one[0].id, one[1].condition, one[1].key))
+    over = [(of, one) for of, one in moved if one.broken]
+    if over:
+        await tx.execute(
+            """
+            DELETE FROM series_conditions s
+            USING unnest($1::int[], $2::uuid[], $3::smallint[], $4::bytea[], $5::timestamptz[])
+                AS u (team_id, id, condition, key, at)
+            WHERE s.team_id = u.team_id AND s.monitor_id = u.id AND s.condition = u.condition
+                AND s.key = u.key AND s.at < u.at
+            """,
+            [of.team_id for of, _ in over],
+            [of.id for of, _ in over],
+            [one.condition for _, one in over],
+            [one.key for _, one in over],
+            [one.at for _, one in over],
+        )
+    if held := [(of, one) for of, one in moved if one.since is not None]:
+        await _hold(tx, held)
+
+
+async def _hold(tx: Tx, held: Sequence[tuple[Of, Holding]]) -> None:
+    await tx.execute(
+        """
+        INSERT INTO series_conditions AS s
+            (team_id, monitor_id, revision, condition, key, labels, since, at)
+        SELECT m.team_id, m.id, u.revision, u.condition, u.key, u.labels, u.since, u.at
+        FROM unnest($1::int[], $2::uuid[], $3::int[], $4::smallint[], $5::bytea[], $6::jsonb[],
+                $7::timestamptz[], $8::timestamptz[])
+            AS u (team_id, id, revision, condition, key, labels, since, at)
+        JOIN monitors m ON m.team_id = u.team_id AND m.id = u.id
+        ORDER BY m.team_id, m.id, u.condition, u.key
+        FOR KEY SHARE OF m
+        ON CONFLICT (team_id, monitor_id, condition, key) DO UPDATE SET
+            revision = excluded.revision, at = excluded.at,
+            since = CASE WHEN s.revision = excluded.revision THEN s.since ELSE excluded.since END
+        WHERE excluded.at > s.at
+        """,
+        [of.team_id for of, _ in held],
+        [of.id for of, _ in held],
+        [of.revision for of, _ in held],
+        [one.condition for _, one in held],
+        [one.key for _, one in held],
+        [dict(one.labels) for _, one in held],
+        [one.since for _, one in held],
+        [one.at for _, one in held],
+    )
+
+
+async def holding(tx: Tx, of: Sequence[tuple[Of, datetime]]) -> dict[UUID, list[Holding]]:
+    """Those that hold, of each monitor; its series that were not heard of since then are left out."""
+    rows = await tx.fetch(
+        """
+        SELECT s.monitor_id, s.condition, s.key, s.labels, s.since, s.at
+        FROM unnest($1::int[], $2::uuid[], $3::int[], $4::timestamptz[]) AS u (team_id, id, revision, heard)
+        JOIN series_conditions s ON s.team_id = u.team_id AND s.monitor_id = u.id
+            AND s.revision = u.revision AND s.at >= u.heard
+        """,
+        [one.team_id for one, _ in of],
+        [one.id for one, _ in of],
+        [one.revision for one, _ in of],
+        [heard for _, heard in of],
+    )
+    found: defaultdict[UUID, list[Holding]] = defaultdict(list)
+    for row in rows:
+        one = Holding(row["condition"], row["key"], row["labels"], row["since"], row["at"], broken=False)
+        found[row["monitor_id"]].append(one)
+    return found

@@ -1,0 +1,240 @@
+"""What monitors that take metrics have received: how much, when, and the newest value of each series."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from collector.platform.storage.db import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Receiver:
+    """A monitor as whoever pushes needs it; *secrets* sealed."""
+
+    team_id: int
+    id: UUID
+    monitor: int
+    type: str
+    config: dict[str, Any]
+    secrets: bytes | None
+    interval_s: int
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """How many new matching samples came for a monitor; *look_in*: when it is to be looked at."""
+
+    team_id: int
+    id: UUID
+    revision: int
+    samples: int
+    look_in: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Reception:
+    """A row; *due*: its next result is."""
+
+    team_id: int
+    monitor_id: UUID
+    monitor: int
+    revision: int
+    last_at: datetime
+    samples: int
+    bad: bool
+    next_at: datetime
+    due: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A row that is due, and its monitor as it is now. Of a paused one nothing is late."""
+
+    reception: Reception
+    config: dict[str, Any]
+    interval_s: int
+    revision: int
+    paused: bool
+
+    @property
+    def stale_after_s(self) -> int:
+        return self.config.get("staleAfter") or 3 * self.interval_s
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """What is held of a monitor after a result, or after a look that found nothing."""
+
+    team_id: int
+    monitor_id: UUID
+    revision: int
+    last_at: datetime
+    next_at: datetime
+    due_at: datetime
+    bad: bool
+    told: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """The newest sample of a series, at *at* by its sender's clock."""
+
+    key: bytes
+    labels: dict[str, str]
+    at: datetime
+    value: float | None
+    stale: bool
+    seen_at: datetime
+
+
+async def receiver(tx: Tx, id_: UUID) -> Receiver | None:
+    """The monitor of that id, of whatever team: its token tells whether the sender may know of it."""
+    row = await tx.fetchrow(
+        """
+        SELECT team_id, id, monitor, type, config, secrets, interval_s, revision
+        FROM monitors WHERE id = $1
+        """,
+        id_,
+    )
+    return Receiver(**row) if row else None
+
+
+async def note(tx: Tx, brought: Sequence[Brought], now: datetime) -> list[Reception]:
+    """Count what came; answers how each monitor stands then, in the order of their numbers."""
+    rows = await tx.fetch(
+        """
+        INSERT INTO receptions AS r
+            (team_id, monitor_id, monitor, revision, last_at, samples, next_at, due_at)
+        SELECT m.team_id, m.id, m.monitor, u.revision, $6, u.samples, $6, $6::timestamptz + u.look_in
+        FROM unnest($1::int[], $2::uuid[], $3::int[], $4::bigint[], $5::interval[])
+            AS u (team_id, id, revision, samples, look_in)
+        JOIN monitors m ON m.team_id = u.team_id AND m.id = u.id
+        ORDER BY m.team_id, m.id
+        FOR KEY SHARE OF m
+        ON CONFLICT (team_id, monitor_id) DO UPDATE SET
+            last_at = greatest(r.last_at, excluded.last_at), samples = r.samples + excluded.samples
+        RETURNING r.team_id, r.monitor_id, r.monitor, r.revision, r.last_at, r.samples, r.bad,
+            r.next_at, r.next_at <= $6 AS due
+        """,
+        [one.team_id for one in brought],
+        [one.id for one in brought],
+        [one.revision for one in brought],
+        [one.samples for one in brought],
+        [one.look_in for one in brought],
+        now,
+    )
+    return sorted((Reception(**row) for row in rows), key=lambda one: one.monitor)
+
+
+async def due(tx: Tx, now: datetime, limit: int) -> list[Looked]:
+    """Those to be looked at by now, locked; what another collector looks at is left out."""
+    rows = await tx.fetch(
+        """
+        SELECT r.team_id, r.monitor_id, r.monitor, r.revision AS of_revision, r.last_at, r.samples, r.bad,
+            r.next_at, r.next_at <= $1 AS due,
+            m.config, m.interval_s, m.revision, m.paused_at IS NOT NULL AS paused
+        FROM receptions r JOIN monitors m ON m.team_id = r.team_id AND m.id = r.monitor_id
+        WHERE r.due_at <= $1 ORDER BY r.due_at LIMIT $2
+        FOR NO KEY UPDATE OF r SKIP LOCKED
+        """,
+        now,
+        limit,
+    )
+    return [
+        Looked(
+            Reception(
+                row["team_id"],
+                row["monitor_id"],
+                row["monitor"],
+                row["of_revision"],
+                row["last_at"],
+                row["samples"],
+                row["bad"],
+                row["next_at"],
+                row["due"],
+            ),
+            row["config"],
+            row["interval_s"],
+            row["revision"],
+            row["paused"],
+        )
+        for row in rows
+    ]
+
+
+async def settle(tx: Tx, after: Sequence[Next]) -> None:
+    """Write what is held from now on; *told*: there is a result, from which samples are counted anew."""
+    await tx.execute(
+        """
+        UPDATE receptions r SET revision = u.revision, last_at = u.last_at, next_at = u.next_at,
+            due_at = u.due_at, bad = u.bad, samples = CASE WHEN u.told THEN 0 ELSE r.samples END
+        FROM unnest($1::int[], $2::uuid[], $3::int[], $4::timestamptz[], $5::timestamptz[],
+                $6::timestamptz[], $7::boolean[], $8::boolean[])
+            AS u (team_id, monitor_id, revision, last_at, next_at, due_at, bad, told)
+        WHERE r.team_id = u.team_id AND r.monitor_id = u.monitor_id
+        """,
+        [one.team_id for one in after],
+        [one.monitor_id for one in after],
+        [one.revision for one in after],
+        [one.last_at for one in after],
+        [one.next_at for one in after],
+        [one.due_at for one in after],
+        [one.bad for one in after],
+        [one.told for one in after],
+    )
+
+
+async def keep(tx: Tx, team_id: int, monitor_id: UUID, values: Sequence[Value]) -> None:
+    """Keep what is newer than what is kept; nothing of a monitor that is gone."""
+    values = sorted(values, key=lambda one: one.key)
+    await tx.execute(
+        """
+        INSERT INTO series AS s (team_id, monitor_id, key, labels, at, value, stale, seen_at)
+        SELECT m.team_id, m.id, u.key, u.labels, u.at, u.value, u.stale, u.seen_at
+        FROM (SELECT team_id, id FROM monitors WHERE team_id = $1 AND id = $2 FOR KEY SHARE) m,
+            unnest($3::bytea[], $4::jsonb[], $5::timestamptz[], $6::float8[], $7::boolean[],
+                $8::timestamptz[]) AS u (key, labels, at, value, stale, seen_at)
+        ON CONFLICT (team_id, monitor_id, key) DO UPDATE SET
+            at = excluded.at, value = excluded.value, stale = excluded.stale, seen_at = excluded.seen_at
+        WHERE excluded.at > s.at
+        """,
+        team_id,
+        monitor_id,
+        [one.key for one in values],
+        [one.labels for one in values],
+        [one.at for one in values],
+        [one.value for one in values],
+        [one.stale for one in values],
+        [one.seen_at for one in values],
+    )
+
+
+async def forget(tx: Tx, before: datetime) -> None:
+    """Let go of series that nothing came of since."""
+    await tx.execute("DELETE FROM series WHERE seen_at < $1", before)
+    await tx.execute("DELETE FROM series_conditions WHERE at < $1", before)
+
+
+async def page(
+    tx: Tx, team_id: int, monitor_id: UUID, metric: str | None, limit: int, offset: int
+) -> tuple[list[Value], int]:
+    """A page of a monitor's series by the name of their metric, and how many there are."""
+    rows = await tx.fetch(
+        """
+        SELECT key, labels, at, value, stale, seen_at, count(*) OVER () AS total FROM series
+        WHERE team_id = $1 AND monitor_id = $2 AND ($3::text IS NULL OR labels ->> '__name__' = $3)
+        ORDER BY labels ->> '__name__', key LIMIT $4 OFFSET $5
+        """,
+        team_id,
+        monitor_id,
+        metric,
+        limit,
+        offset,
+    )
+    if not rows and offset:
+        return [], (await page(tx, team_id, monitor_id, metric, 1, 0))[1]
+    found = [Value(*(row[name] for name in Value.__slots__)) for row in rows]
+    return found, rows[0]["total"] if rows else 0

@@ -1,0 +1,1 @@
+"""The schema of the database, one numbered step a file."""

@@ -1,0 +1,1 @@
+"""Monitors: their fields, pages, bulk actions, and the explanation of their state."""

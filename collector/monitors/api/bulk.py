@@ -1,0 +1,29 @@
+"""One deed for many monitors, chosen by a filter."""
+
+from aiohttp import web
+
+from collector.http.auth import caller
+from collector.http.deps import deps
+from collector.http.request_data import body, ok, warned
+from collector.monitors.api.monitors import means
+from collector.monitors.service import bulk
+from collector.monitors.service.bulk import By
+from collector.monitors.service.bulk_fields import wish
+from collector.platform.validation.validation import ignored
+from shared import ids
+
+
+async def carry_out(request: web.Request) -> web.Response:
+    """*ids* are those that changed; what one of them fails at stops no other."""
+    who = caller(request)
+    asked = wish(await body(request))
+    by = By(who.team_id, who.name)
+    done = await bulk.carry_out(means(request), by, asked, deps(request).now)
+    answer = {
+        "action": asked.action,
+        "matched": done.matched,
+        "changed": len(done.changed),
+        "ids": [ids.show("mon", id_) for id_ in done.changed],
+        "failed": [{"id": ids.show("mon", id_), "message": why} for id_, why in done.failed],
+    }
+    return ok(warned(answer, ignored(asked.unknown)))

@@ -1,0 +1,45 @@
+"""GET of why a monitor stands as it does, as JSON."""
+
+from typing import Any
+
+from aiohttp import web
+
+from collector.history.storage.result_reads import Result
+from collector.http.auth import caller
+from collector.http.deps import deps
+from collector.http.request_data import ok, path_id
+from collector.monitors.api import explain_views, views
+from collector.monitors.core import explain as core
+from collector.monitors.service import explain, reads
+from collector.monitors.service.explain import Explanation
+from collector.platform.validation.validation import to_json
+from shared.results import Run, Status
+
+
+async def get(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    id_ = path_id(request, "mon", reads.WHAT)
+    now = at_hand.now()
+    found = await explain.explain(at_hand.db, caller(request).team_id, id_, now)
+    said = to_json(explain_views.explained(found, now))
+    return ok(
+        {
+            **said,
+            "locations": [_location(one) for one in said["locations"]],
+            "lastResults": [_result(result, found) for result in found.results],
+        }
+    )
+
+
+def _location(said: dict[str, Any]) -> dict[str, Any]:
+    """*certificate* is there where one was seen."""
+    return {name: one for name, one in said.items() if name != "certificate" or one is not None}
+
+
+def _result(result: Result, found: Explanation) -> dict[str, Any]:
+    """As in the list of results, and what it did; null where that cannot be known."""
+    did, failures = core.did(Status(result.status), result.ts, found.trace(result.name))
+    shown = views.result(result)
+    del shown["phases"]
+    shown["run"] = Run(result.run).name.lower()
+    return {**shown, "did": did, "consecutiveFailures": failures}

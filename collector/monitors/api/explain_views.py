@@ -1,0 +1,234 @@
+"""Explains a monitor: how it stands, by whose votes, what is held back, and who was notified.
+
+The API answers these records as JSON and the console's pages read them: a field that is not there is a fault
+of a type, never of a template.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from typing import Literal
+
+from collector.history.core.certificate import days_left, ends_at, expiry
+from collector.monitors.core import explain as core
+from collector.monitors.core.explain_holds import holds, not_told
+from collector.monitors.service.explain import Explanation
+from collector.monitors.storage.explain_reads import At, Explained, Parent, Told
+from collector.notifications.storage.deliveries import Status as Delivered
+from collector.platform.monitor import status
+from collector.probes.core.assignment import LIVE
+from shared import ids
+
+_VERDICTS: dict[bool | None, Literal["down", "up"] | None] = {True: "down", False: "up", None: None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedProbe:
+    name: str
+    connected: bool
+    last_seen_at: datetime | None
+    blind_since: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedCertificate:
+    """*days_left* is negative once it is over."""
+
+    ends_at: datetime
+    days_left: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedLocation:
+    """*probe* is None where none checks it, *failing_since* unless it is failing."""
+
+    location: str
+    probe: ExplainedProbe | None
+    vote: core.Standing
+    counts: bool
+    consecutive_failures: int
+    failure_threshold: int
+    consecutive_good: int
+    recovery_threshold: int
+    failing_since: datetime | None
+    last_checked_at: datetime | None
+    last_error: str | None
+    certificate: ExplainedCertificate | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedQuorum:
+    setting: str | int
+    voters: int
+    needed: int
+    failing: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedHold:
+    """*holds* says what is kept back; a moment or a reason that is not known or not set is None."""
+
+    hold: str
+    since: datetime | None
+    until: datetime | None
+    reason: str | None
+    holds: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedParent:
+    id: str
+    name: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedIncident:
+    """The newest that was raised by itself."""
+
+    id: str
+    status: str
+    parent_incident_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedDelivery:
+    channel_id: str
+    name: str | None
+    status: str
+    attempts: int
+    last_error: str | None
+    next_attempt_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedEvent:
+    """One event, with its deliveries."""
+
+    event: str
+    event_id: str
+    at: datetime
+    deliveries: Sequence[ExplainedDelivery]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedMonitor:
+    """*told*: the newest events, newest first; *not_told*: why nobody hears of its being down."""
+
+    status: str
+    since: datetime | None
+    sentence: str
+    locations: Sequence[ExplainedLocation]
+    quorum: ExplainedQuorum
+    verdict: Literal["down", "up"] | None
+    holds: Sequence[ExplainedHold]
+    dependencies: Sequence[ExplainedParent]
+    incident: ExplainedIncident | None
+    told: Sequence[ExplainedEvent]
+    not_told: Sequence[str]
+
+
+def explained(found: Explanation, now: datetime) -> ExplainedMonitor:
+    monitor, facts, places = found.monitor, found.monitor.facts, found.places
+    votes = core.tally(facts, places, now)
+    return ExplainedMonitor(
+        status=core.status(facts, places),
+        since=core.since(facts, places),
+        sentence=core.sentence(facts, places, now),
+        locations=[_location(at, monitor, now) for at in found.locations],
+        quorum=ExplainedQuorum(
+            setting=_quorum(facts.monitor.quorum),
+            voters=votes.voters,
+            needed=votes.needed,
+            failing=votes.failing,
+        ),
+        verdict=_VERDICTS[votes.down],
+        holds=[
+            ExplainedHold(hold=one.name, since=one.since, until=one.until, reason=one.reason, holds=one.what)
+            for one in holds(facts, places, now)
+        ],
+        dependencies=[_parent(parent) for parent in found.parents],
+        incident=_incident(monitor),
+        told=[_event(list(same)) for _, same in groupby(found.told, key=lambda one: one.event_id)],
+        not_told=not_told(facts, now, heard=found.heard, routed=monitor.routed),
+    )
+
+
+def _location(at: At, monitor: Explained, now: datetime) -> ExplainedLocation:
+    place, state = at.place, at.place.state
+    return ExplainedLocation(
+        location=place.vote.location,
+        probe=_probe(at, now),
+        vote=core.standing(place.vote, now),
+        counts=monitor.facts.paused_at is None and place.vote.counts(now),
+        consecutive_failures=state.fails,
+        failure_threshold=monitor.failure_threshold,
+        consecutive_good=state.goods,
+        recovery_threshold=monitor.recovery_threshold,
+        failing_since=state.failed_since if state.failing else None,
+        last_checked_at=place.last_at,
+        last_error=place.last_error or None,
+        certificate=_certificate(at.checkpoint, now),
+    )
+
+
+def _probe(at: At, now: datetime) -> ExplainedProbe | None:
+    if at.probe is None:
+        return None
+    heard = at.seen_at is not None and abs(now - at.seen_at) < LIVE
+    return ExplainedProbe(
+        name=at.probe,
+        connected=at.session and heard,
+        last_seen_at=at.seen_at,
+        blind_since=at.blind_since,
+    )
+
+
+def _certificate(checkpoint: bytes | None, now: datetime) -> ExplainedCertificate | None:
+    seen = expiry(checkpoint)
+    if seen is None:
+        return None
+    ends = ends_at(seen)
+    return ExplainedCertificate(ends_at=ends, days_left=days_left(ends, now))
+
+
+def _quorum(setting: str) -> str | int:
+    return int(setting) if setting.isdecimal() else setting
+
+
+def _parent(parent: Parent) -> ExplainedParent:
+    shown = status(paused_at=parent.paused_at, down=parent.down, last_at=parent.last_at)
+    return ExplainedParent(id=ids.show("mon", parent.id), name=parent.name, status=shown)
+
+
+def _incident(monitor: Explained) -> ExplainedIncident | None:
+    if monitor.incident_id is None or monitor.incident_status is None:
+        return None
+    parent = monitor.parent_incident_id
+    return ExplainedIncident(
+        id=ids.show("inc", monitor.incident_id),
+        status=monitor.incident_status,
+        parent_incident_id=None if parent is None else ids.show("inc", parent),
+    )
+
+
+def _event(same: Sequence[Told]) -> ExplainedEvent:
+    first = same[0]
+    return ExplainedEvent(
+        event=first.kind,
+        event_id=ids.show("evt", first.event_id),
+        at=first.at,
+        deliveries=[
+            ExplainedDelivery(
+                channel_id=ids.show("chan", one.channel_id),
+                name=one.channel,
+                status=Delivered(one.status).name.lower(),
+                attempts=one.attempts,
+                last_error=one.error,
+                next_attempt_at=one.due_at,
+            )
+            for one in same
+            if one.channel_id is not None and one.status is not None
+        ],
+    )

@@ -1,0 +1,163 @@
+"""Numbers of monitors over time: a chart of one, the uptime of many by day."""
+
+import re
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from aiohttp import web
+
+from collector.history.core.histogram import ERROR
+from collector.history.core.rollup import Numbers
+from collector.history.service import charts, statistics
+from collector.history.service.charts import Chart, Point, Wanted
+from collector.history.service.statistics import Daily
+from collector.http.auth import caller
+from collector.http.deps import deps
+from collector.http.request_data import Query, ok, path_id
+from collector.monitors.service import reads
+from shared import ids
+from shared.clock import EPOCH, iso
+
+_STEP = re.compile(r"([0-9]{1,9})([smhd]?)")
+_UNITS = {
+    "": timedelta(seconds=1),
+    "s": timedelta(seconds=1),
+    "m": timedelta(minutes=1),
+    "h": timedelta(hours=1),
+    "d": timedelta(days=1),
+}
+_LONGEST_STEP = timedelta(days=3660)
+_DEFAULT_WINDOW = timedelta(days=1)
+_LAST = datetime(2200, 1, 1, tzinfo=EPOCH.tzinfo)
+_MS = timedelta(milliseconds=1)
+_DEFAULT_DAYS = 90
+_MOST_DAYS = 366
+_MOST_IDS = 100
+
+
+async def chart(request: web.Request) -> web.Response:
+    """The monitor is asked for before what was sent is read: 404 comes before 400."""
+    at_hand = deps(request)
+    id_ = path_id(request, "mon", reads.WHAT)
+    monitor = await reads.found(at_hand.db, caller(request).team_id, id_)
+    query, now = Query(request), at_hand.now()
+    wanted = _wanted(query, now)
+    query.done()
+    return ok(_shown(await charts.chart(at_hand.db, monitor.monitor, wanted, now)))
+
+
+async def daily(request: web.Request) -> web.Response:
+    """Of the team's own monitors among those asked for, in the order in which they are."""
+    at_hand, query = deps(request), Query(request)
+    wanted, days = _ids(query), _days(query)
+    query.done()
+    found = await statistics.daily_of(at_hand.db, caller(request).team_id, wanted, days, at_hand.now())
+    return ok({"data": [_shown_days(id_, found[id_]) for id_ in wanted if id_ in found]})
+
+
+def _wanted(query: Query, now: datetime) -> Wanted:
+    """The last 24 h, or the 24 h before ``to``, or from ``from`` to now."""
+    since, until = (_within_reach(query, *end) for end in zip(("from", "to"), query.span(), strict=True))
+    # A date as the end is the whole day.
+    until = until + timedelta(microseconds=1) if until else max(now, since or now)
+    since = since or max(until - _DEFAULT_WINDOW, EPOCH)
+    since, until = since - (since - EPOCH) % _MS, until - (until - EPOCH) % _MS
+    if since >= until:
+        query.fault("from", "must be before to")
+    return Wanted(since=since, until=until, step=_step(query), location=query.text("location"))
+
+
+def _within_reach(query: Query, name: str, at: datetime | None) -> datetime | None:
+    if at is None or EPOCH <= at < _LAST:
+        return at
+    query.fault(name, f"must be between {EPOCH.year} and {_LAST.year}")
+    return None
+
+
+def _step(query: Query) -> timedelta | None:
+    text = query.text("step")
+    if text is None:
+        return None
+    parts = _STEP.fullmatch(text)
+    step = int(parts[1]) * _UNITS[parts[2]] if parts else timedelta()
+    if timedelta() < step <= _LONGEST_STEP:
+        return step
+    query.fault("step", "must be a time like 5m, 1h or 1d, or a number of seconds; at most 3660d")
+    return None
+
+
+def _days(query: Query) -> int:
+    days = query.integer("days")
+    if days is None:
+        return _DEFAULT_DAYS
+    if not 1 <= days <= _MOST_DAYS:
+        query.fault("days", f"must be between 1 and {_MOST_DAYS}")
+    return days
+
+
+def _ids(query: Query) -> list[UUID]:
+    """Each once."""
+    texts = list(filter(None, (query.text("ids") or "").split(",")))
+    found = [ids.read("mon", text.strip()) for text in texts]
+    if not texts or None in found:
+        query.fault("ids", "must be ids that start with mon_, with commas between them")
+    if len(texts) > _MOST_IDS:
+        query.fault("ids", f"must be at most {_MOST_IDS}")
+    return list(dict.fromkeys(filter(None, found)))
+
+
+def _shown(found: Chart) -> dict[str, Any]:
+    """Every location has the same steps: their times are written once."""
+    wanted = found.wanted
+    times = [(iso(point.since), iso(point.until)) for point in found.points]
+    return {
+        "data": _points(times, found.points),
+        "locations": [
+            {"location": name, "data": _points(times, points)} for name, points in found.places.items()
+        ],
+        "total": _point(iso(wanted.since), iso(wanted.until), found.total),
+        "meta": {
+            "from": wanted.since,
+            "to": wanted.until,
+            "step": found.step // timedelta(seconds=1),
+            "percentileError": ERROR,
+        },
+    }
+
+
+def _points(times: list[tuple[str, str]], points: list[Point]) -> list[dict[str, Any]]:
+    return [_point(since, until, point.numbers) for (since, until), point in zip(times, points, strict=True)]
+
+
+def _point(since: str, until: str, found: Numbers) -> dict[str, Any]:
+    """Null: nothing was measured."""
+    median, most, nearly_all = found.percentiles_ms or (None, None, None)
+    return {
+        "from": since,
+        "to": until,
+        "uptime": found.uptime,
+        "checks": found.checks,
+        "checkSuccess": found.success,
+        "avgLatency": _rounded(found.latency_ms),
+        "p50": _rounded(median),
+        "p95": _rounded(most),
+        "p99": _rounded(nearly_all),
+        "knownSeconds": found.known_ms / 1000,
+        "outageSeconds": found.down_ms / 1000,
+    }
+
+
+def _rounded(ms: float | None) -> float | None:
+    return None if ms is None else round(ms, 1)
+
+
+def _shown_days(id_: UUID, found: Daily) -> dict[str, Any]:
+    return {
+        "id": ids.show("mon", id_),
+        "uptime": found.uptime,
+        "days": [
+            {"date": day.at.date().isoformat(), "uptime": day.uptime, "outageSeconds": day.down_ms / 1000}
+            for day in found.days
+        ],
+    }

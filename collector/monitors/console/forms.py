@@ -1,0 +1,188 @@
+"""Making and changing a monitor: a form of its type's own fields, which can be tried before it is kept."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from aiohttp import web
+
+from collector.console import common
+from collector.console.answers import back, page, posted, value
+from collector.console.forms import forms, read
+from collector.console.forms.fields import Form
+from collector.console.forms.read import Posted
+from collector.console.state import visitor
+from collector.http.deps import deps
+from collector.http.request_data import path_id
+from collector.monitors.api import views
+from collector.monitors.console import monitors
+from collector.monitors.console import types as monitor_types
+from collector.monitors.service import fields as monitor_fields
+from collector.monitors.service import monitors as deeds
+from collector.monitors.service import reads, runs
+from collector.monitors.service.columns import settings_of
+from collector.monitors.service.reads import WHAT
+from collector.monitors.storage.monitors import Monitor
+from collector.platform.masks import kept, masked
+from collector.platform.monitor import Settings, merge
+from collector.platform.validation.model_fields import defaults
+from collector.platform.validation.validation import to_json
+from shared import ids
+from shared.errors import Invalid, PreconditionFailed, Unavailable
+from shared.kinds import KINDS, RECEIVING
+
+# What is seldom set is folded away.
+_FIRST: Final = ("name", "interval", "timeout", "locations", "severity", "tags")
+_NEW_TYPE: Final = "http"
+
+
+async def new(request: web.Request) -> web.StreamResponse:
+    """For the type that is asked for; the others are one click away."""
+    asked = request.query.get("type", _NEW_TYPE)
+    type_ = asked if asked in KINDS else _NEW_TYPE
+    return _drawn(request, type_, {}, {}, {})
+
+
+async def create(request: web.Request) -> web.StreamResponse:
+    form = await posted(request)
+    type_ = _type(form)
+    settings, config = _sent(type_, form)
+    body = {**_said(settings), "type": type_, "config": _said(config)}
+    try:
+        told = await deeds.create(common.means(request), visitor(request).team_id, body, deps(request).now())
+    except Invalid as fault:
+        return _drawn(request, type_, settings, config, fault.details, status=400)
+    said = " ".join([f"{told.monitor.name} is watched from now on.", *told.warnings])
+    return back(request, monitors.path(told.monitor.id), said)
+
+
+async def edit(request: web.Request) -> web.StreamResponse:
+    monitor, config = await _known(request)
+    kind = monitor_types.kind_of(monitor.type, config)
+    return _drawn(request, kind, to_json(settings_of(monitor)), monitor_types.drawn(config), {}, monitor)
+
+
+async def update(request: web.Request) -> web.StreamResponse:
+    """Secrets that were left as they are shown stay what they are."""
+    monitor, shown = await _known(request)
+    form, kind = await posted(request), monitor_types.kind_of(monitor.type, shown)
+    settings, config = _sent(kind, form)
+    usual = defaults(Settings)
+    whole = {name: usual.get(name) if one is None else one for name, one in settings.items()}
+    only = frozenset({value(form, "revision")}) if value(form, "revision") else None
+    try:
+        told = await deeds.update(
+            common.means(request),
+            visitor(request).team_id,
+            monitor.id,
+            {**whole, "config": monitor_types.changes(shown, config)},
+            deps(request).now(),
+            only=only,
+        )
+    except Invalid as fault:
+        return _drawn(request, kind, settings, config, fault.details, monitor, status=400)
+    except PreconditionFailed:
+        faults = {"revision": "somebody else changed this monitor meanwhile: open it anew and look first"}
+        return _drawn(request, kind, settings, config, faults, monitor, status=412)
+    return back(request, monitors.path(monitor.id), " ".join(["Saved.", *told.warnings]))
+
+
+async def test(request: web.Request) -> web.StreamResponse:
+    """Check once what stands in the form, and show the form again with what came of it."""
+    form = await posted(request)
+    type_, at_hand, team_id = _type(form), deps(request), visitor(request).team_id
+    monitor = await _named(request, value(form, "monitor"))
+    settings, config = _sent(type_, form)
+    whole = _said(config)
+    if monitor is not None:
+        found = await reads.one(
+            at_hand.db, at_hand.keyring, team_id, monitor.id, secrets=True, now=at_hand.now()
+        )
+        known = masked(KINDS[type_], found.config)
+        whole = merge(found.config, kept(monitor_types.changes(known, config), found.config))
+    try:
+        body = {**_said(settings), "type": type_, "config": whole}
+        wish = monitor_fields.for_test(body, at_hand.nodes)
+        tested = await runs.try_out(
+            at_hand.db, at_hand.signals, at_hand.keyring, team_id, wish, at_hand.now()
+        )
+    except Invalid as fault:
+        return _drawn(request, type_, settings, config, fault.details, monitor, status=400)
+    except Unavailable as fault:
+        return _drawn(request, type_, settings, config, {"test": str(fault)}, monitor, status=503)
+    return _drawn(request, type_, settings, config, {}, monitor, tested=views.tested(tested))
+
+
+def _drawn(
+    request: web.Request,
+    type_: str,
+    settings: Mapping[str, Any],
+    config: Mapping[str, Any],
+    faults: Mapping[str, str],
+    monitor: Monitor | None = None,
+    *,
+    tested: Mapping[str, Any] | None = None,
+    status: int = 200,
+) -> web.Response:
+    kind = KINDS[type_]
+    leave_out = monitor_types.left_out(type_)
+    of_kind = forms.build(kind, config, _about(faults, kind), prefix="config.", leave_out=leave_out)
+    left = {name: text for name, text in faults.items() if name not in _about(faults, kind)}
+    of_all = forms.build(Settings, settings, left)
+    by_name = {one.name: one for one in of_all.fields}
+    first = [by_name.pop(name) for name in _FIRST]
+    return page(
+        request,
+        "monitor_form.html.j2",
+        status=status,
+        monitor=monitor,
+        id=ids.show("mon", monitor.id) if monitor else "",
+        type_=type_,
+        types=monitor_types.GROUPS,
+        foremost=monitor_types.first(type_),
+        receives=type_ in RECEIVING,
+        kind=of_kind,
+        named=Form((first[0],), {}),
+        first=Form(tuple(first[1:]), {}),
+        rest=Form(tuple(by_name.values()), {**of_all.faults, **of_kind.faults}),
+        tested=tested,
+    )
+
+
+def _about(faults: Mapping[str, str], kind: Any) -> dict[str, str]:
+    """The faults of the type's own fields."""
+    names = {one.name.partition(".")[2] for one in forms.build(kind, prefix="config.").fields}
+    return {
+        name: text
+        for name, text in faults.items()
+        if name.removeprefix("config.").partition(".")[0].partition("[")[0] in names
+    }
+
+
+def _sent(type_: str, form: Posted) -> tuple[dict[str, Any], dict[str, Any]]:
+    return read.body(Settings, form), read.body(KINDS[type_], form, prefix="config.")
+
+
+def _said(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what was left empty, for which there are defaults."""
+    return {name: one for name, one in fields.items() if one is not None}
+
+
+def _type(form: Posted) -> str:
+    type_ = value(form, "type")
+    if type_ not in KINDS:
+        raise Invalid({"type": f"must be one of {', '.join(KINDS)}"})
+    return type_
+
+
+async def _known(request: web.Request) -> tuple[Monitor, dict[str, Any]]:
+    """The monitor of the path, and its configuration with masks for its secrets. Raises NotFound."""
+    at_hand, id_ = deps(request), path_id(request, "mon", WHAT)
+    found = await reads.one(
+        at_hand.db, at_hand.keyring, visitor(request).team_id, id_, secrets=False, now=at_hand.now()
+    )
+    return found.monitor, found.config
+
+
+async def _named(request: web.Request, text: str) -> Monitor | None:
+    id_ = ids.read("mon", text)
+    return None if id_ is None else await reads.found(deps(request).db, visitor(request).team_id, id_)

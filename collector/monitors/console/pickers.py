@@ -1,0 +1,77 @@
+"""Choosing monitors in a form: the server finds them, and what is chosen stays in sight."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from aiohttp import hdrs, web
+
+from collector.console.answers import posted, value
+from collector.console.forms.fields import Field, Finder, Form
+from collector.console.forms.read import Posted
+from collector.console.state import visitor
+from collector.http.deps import deps
+from collector.monitors.service import reads
+from collector.monitors.storage.lists import Wanted
+from shared import ids
+
+Options = list[tuple[str, str]]
+
+_SHOWN: Final = 50
+_LONGEST: Final = 200
+_BY_TAG: Final = "tag:"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """*options*: what is chosen first, then what was found; *finder* None: there are no others."""
+
+    options: Options
+    finder: Finder | None
+
+    def put(self, form: Form, name: str) -> Form:
+        """Have the field *name* of *form* offer the search."""
+        fields = tuple(replace(one, finder=self.finder) if one.name == name else one for one in form.fields)
+        return Form(fields, form.faults)
+
+    def into(self, fields: Iterable[Field], name: str) -> list[Field]:
+        """Likewise, of *fields*."""
+        return [replace(one, finder=self.finder) if one.name == name else one for one in fields]
+
+
+def asked(form: Posted) -> bool:
+    """Is the form sent to search, and not to be saved?"""
+    return value(form, "pick") == "find"
+
+
+async def monitors(request: web.Request, chosen: Iterable[str]) -> Choice:
+    """Those that the form which was sent searches for, else the newest; and whatever is *chosen* already."""
+    text = await _searched(request)
+    team_id, db = visitor(request).team_id, deps(request).db
+    found, total = await reads.page(db, team_id, _wanted(text), _SHOWN, 0)
+    mine = list(dict.fromkeys(one for one in chosen if isinstance(one, str)))
+    named = {one: id_ for one in mine if (id_ := ids.read("mon", one)) is not None}
+    names = await reads.names(db, team_id, list(named.values())) if named else {}
+    first = {one: names.get(named[one], one) if one in named else one for one in mine}
+    options = [*(first | {ids.show("mon", one.id): one.name for one in found}).items()]
+    if not text and total <= _SHOWN:
+        return Choice(options, None)
+    said = _said(text, len(found), total) + (f" {len(mine)} chosen, at the top." if mine else "")
+    return Choice(options, Finder(text, said))
+
+
+async def _searched(request: web.Request) -> str:
+    if request.method != hdrs.METH_POST:
+        return ""
+    return value(await posted(request), "find").replace("\0", "").strip()[:_LONGEST]
+
+
+def _wanted(text: str) -> Wanted:
+    tag = text.removeprefix(_BY_TAG).strip() if text.startswith(_BY_TAG) else ""
+    return Wanted(tag=tag) if tag else Wanted(text=text or None)
+
+
+def _said(text: str, shown: int, total: int) -> str:
+    if total > shown:
+        return f"The newest {shown} of {total} monitors{' like that' if text else ''}: search for others."
+    return f"{total or 'No'} {'monitors are' if total > 1 else 'monitor is'} like that."

@@ -1,0 +1,121 @@
+"""How a job or a sender of metrics reports to its monitor: the address, the secret, and lines to copy."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote
+
+import orjson
+from aiohttp import web
+
+from collector.console import common
+from collector.console.answers import back
+from collector.console.site import SITE
+from collector.console.state import visitor
+from collector.http.deps import deps
+from collector.http.request_data import path_id
+from collector.monitors.api.monitors import addresses
+from collector.monitors.console import monitors
+from collector.monitors.service import report_secrets
+from collector.monitors.service.columns import whole_config
+from collector.monitors.service.reads import WHAT
+from collector.monitors.service.report_secrets import ReportingTarget
+from collector.monitors.storage.monitors import Monitor
+from shared import ids
+from shared.kinds import RECEIVING
+
+_CURL: Final = "curl -fsS -m 10 --retry 5 -o /dev/null"
+_NIGHTLY: Final = "0 3 * * *"
+
+
+@dataclass(frozen=True, slots=True)
+class Copyable:
+    """A text to copy, under its label."""
+
+    label: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportCard:
+    """*lines* are empty for who may not see them; *secret*: what rotates; *awaited*: nothing came so far."""
+
+    title: str
+    secret: str
+    lines: Sequence[Copyable]
+    awaited: bool
+
+
+def card(request: web.Request, monitor: Monitor) -> ReportCard | None:
+    """None of a monitor that probes check."""
+    if monitor.type not in RECEIVING:
+        return None
+    ping = monitor.type == "heartbeat"
+    return ReportCard(
+        title="How to send pings" if ping else "How to send metrics",
+        secret="key" if ping else "token",
+        lines=_lines(request, monitor) if _may_see(request, monitor) else (),
+        awaited=monitor.last_at is None,
+    )
+
+
+async def rotate(request: web.Request) -> web.StreamResponse:
+    id_ = path_id(request, "mon", WHAT)
+    await report_secrets.rotate(common.means(request), visitor(request).team_id, id_, deps(request).now())
+    return back(request, f"{monitors.path(id_)}#report", "Rotated: what was used until now is refused.")
+
+
+def _may_see(request: web.Request, monitor: Monitor) -> bool:
+    """Who may change a monitor may read its secrets, as in the API."""
+    path = f"{monitors.HERE}/{ids.show('mon', monitor.id)}/edit"
+    return request.app[SITE].may(visitor(request).permission, "POST", path)
+
+
+def _lines(request: web.Request, monitor: Monitor) -> Sequence[Copyable]:
+    config = whole_config(deps(request).keyring, monitor)
+    found = report_secrets.target(monitor, config, addresses(request))
+    if found is None:
+        return ()
+    if found.token is None:
+        return _of_pings(found, config)
+    own = (Copyable("Endpoint", found.url), Copyable("Token", found.token))
+    if monitor.type == "prometheus":
+        return (*own, Copyable("In prometheus.yml", _remote_write(found)))
+    return (*own, *_of_otlp(found, config))
+
+
+def _of_pings(found: ReportingTarget, config: Mapping[str, Any]) -> Sequence[Copyable]:
+    ping, when = f"{_CURL} {found.url}", config.get("cron") or _NIGHTLY
+    return (
+        Copyable("Ping URL", found.url),
+        Copyable("In a crontab: pings when the job went well", f"{when} /path/to/job && {ping}"),
+        Copyable(
+            "In a script: tells its run time and its exit status too",
+            f"{ping}/start\n/path/to/job\n{ping}/$?",
+        ),
+    )
+
+
+def _remote_write(found: ReportingTarget) -> str:
+    url, token = orjson.dumps(found.url).decode(), orjson.dumps(found.token).decode()
+    return f"remote_write:\n  - url: {url}\n    authorization:\n      credentials: {token}"
+
+
+def _of_otlp(found: ReportingTarget, config: Mapping[str, Any]) -> Sequence[Copyable]:
+    protocol = str(config["otlpProtocol"])
+    over = "http/protobuf" if protocol == "http" else protocol
+    token = found.token or ""
+    settings = {
+        "OTEL_EXPORTER_OTLP_PROTOCOL": over,
+        "OTEL_EXPORTER_OTLP_ENDPOINT": found.url,
+        "OTEL_EXPORTER_OTLP_HEADERS": f"authorization={quote(f'Bearer {token}', safe='')}",
+    }
+    text = "\n".join(f"export {name}={shlex.quote(value)}" for name, value in settings.items())
+    return (Copyable("Environment of an exporter", text), *([] if over == "grpc" else [_try_http(found)]))
+
+
+def _try_http(found: ReportingTarget) -> Copyable:
+    header = shlex.quote(f"Authorization: Bearer {found.token}")
+    sent = "-H 'Content-Type: application/json' -d '{\"resourceMetrics\": []}'"
+    return Copyable("Try it", f"curl -i -H {header} {sent} {found.url}/v1/metrics")

@@ -1,0 +1,71 @@
+"""What a Web3 monitor found, for its page: thresholds that are crossed, the newest of what happened."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from collector.monitors.storage.monitors import Monitor
+from collector.platform.log_words import arguments
+from collector.platform.storage.db import Db
+from collector.web3.core.crossings import is_web3
+from collector.web3.storage import web3
+from collector.web3.storage.web3 import Log, Raised
+
+_EVENTS: Final = "web3_contract_event"
+_LOGS: Final = 20
+_BACK: Final = timedelta(days=30)
+_SOON: Final = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """*said*: an argument after the other, or why they could not be read; *alert*: of a transfer."""
+
+    at: datetime
+    location: str
+    name: str
+    said: str
+    alert: str
+    transaction: str
+    block: Any
+    removed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """*crosses*: has it thresholds? *listens*: does it read events or transfers?"""
+
+    raised: list[Raised]
+    happened: list[Happened]
+    crosses: bool
+    listens: bool
+
+
+async def found(db: Db, monitor: Monitor, kind: str, now: datetime) -> Found | None:
+    """None of a monitor of another type; *kind*: its effective type."""
+    if not is_web3(kind):
+        return None
+    async with db.connection() as tx:
+        raised = await web3.raised(tx, monitor.team_id, monitor.id)
+        logs = await web3.logs_between(tx, monitor.team_id, monitor.id, now - _BACK, now + _SOON, _LOGS)
+    return Found(
+        raised,
+        [_happened(log) for log in logs],
+        crosses=kind != _EVENTS,
+        listens=kind in ("whale_wallet", _EVENTS),
+    )
+
+
+def _happened(log: Log) -> Happened:
+    data, alert = log.data, log.data.get("alert")
+    return Happened(
+        at=log.found_at,
+        location=log.location,
+        name=str(data.get("name") or ""),
+        said=str(data.get("error") or arguments(data.get("args"))),
+        alert=str(alert.get("message") or "") if isinstance(alert, Mapping) else "",
+        transaction=str(data.get("transactionHash") or ""),
+        block=data.get("blockNumber"),
+        removed=log.removed,
+    )

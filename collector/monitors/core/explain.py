@@ -1,0 +1,185 @@
+"""Says in words why a monitor stands as it does, by the same functions that decide about it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from collector.evaluation.core import quorum
+from collector.evaluation.core.decision import Monitor
+from collector.evaluation.core.quorum import Vote
+from collector.evaluation.core.state import LocationState
+from collector.platform import monitor as monitors
+from shared.clock import iso
+from shared.results import Status
+
+Standing = Literal["failing", "well", "unknown", "silent"]
+Did = Literal["began", "counted", "recovered", "nothing"]
+_MOST_OF_AN_ERROR = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A location of the monitor; *last_at* is the start of its newest check."""
+
+    vote: Vote
+    state: LocationState
+    last_at: datetime | None
+    last_error: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What is held of a monitor; *changed_at* says since when it is down, or is not.
+
+    *ended_by_hand_at*: when a person resolved the incident of its present outage; *parent*: the name of one
+    that it depends on and that is down.
+    """
+
+    monitor: Monitor
+    changed_at: datetime
+    paused_at: datetime | None = None
+    silence_reason: str | None = None
+    ended_by_hand_at: datetime | None = None
+    parent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The votes, counted; *down* None means that no verdict can be had."""
+
+    voters: int
+    needed: int
+    failing: int
+    down: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What is stored of one location beside its results: when outages began and ended there.
+
+    *counted*: starts of the failed checks of its present streak, oldest first, as far as all are known.
+    """
+
+    began: frozenset[datetime] = frozenset()
+    ended: frozenset[datetime] = frozenset()
+    counted: Sequence[datetime] = ()
+
+
+def tally(facts: Facts, places: Sequence[Place], now: datetime) -> Tally:
+    """The quorum's sum; while a monitor is paused nobody votes on it."""
+    votes = [] if facts.paused_at is not None else [place.vote for place in places]
+    voters = [vote for vote in votes if vote.counts(now)]
+    return Tally(
+        len(voters),
+        quorum.needed(facts.monitor.quorum, len(voters)) if voters else 0,
+        sum(vote.fails(now) for vote in voters),
+        quorum.verdict(votes, facts.monitor.quorum, now, down=facts.monitor.down),
+    )
+
+
+def standing(vote: Vote, now: datetime) -> Standing:
+    """What a location says of the monitor; one that votes no longer says nothing."""
+    if not vote.counts(now):
+        return "silent"
+    if vote.stale:
+        return "unknown"
+    if vote.failing:
+        return "failing"
+    return "well" if vote.known else "unknown"
+
+
+def status(facts: Facts, places: Sequence[Place]) -> monitors.Shown:
+    """As everything that shows the monitor shows it."""
+    return monitors.status(paused_at=facts.paused_at, down=facts.monitor.down, last_at=_last_at(places))
+
+
+def since(facts: Facts, places: Sequence[Place]) -> datetime | None:
+    """Since when it has its status; None for one that was down, resumed, and not measured since."""
+    if facts.paused_at is not None:
+        return facts.paused_at
+    return None if facts.monitor.down and _last_at(places) is None else facts.changed_at
+
+
+def sentence(facts: Facts, places: Sequence[Place], now: datetime) -> str:
+    """How it stands and why, in one line."""
+    if facts.paused_at is not None:
+        return f"Paused since {iso(facts.paused_at)}: nothing is checked and nothing is told."
+    counted = tally(facts, places, now)
+    parts = [_head(facts, places), _votes(counted, places, now)]
+    if counted.down is not None and counted.down != facts.monitor.down:
+        parts += [f"held {_word(down=facts.monitor.down)} for now"]
+    parts += _errors(places, now)
+    parts += _held(facts, now)
+    return f"{parts[0]}: {'; '.join(parts[1:])}."
+
+
+def did(result_status: Status, at: datetime, trace: Trace) -> tuple[Did | None, int | None]:
+    """What one result did to its location, and which failed check in a row it was; None if nobody can say.
+
+    When a result came and under which revision is not stored, so only what left its mark is told.
+    """
+    if result_status is Status.UNKNOWN:
+        return "nothing", None
+    if result_status is Status.UP:
+        return ("recovered" if at in trace.ended else None), None
+    place = next((n for n, counted in enumerate(trace.counted, start=1) if counted == at), None)
+    if at in trace.began:
+        return "began", place
+    return (None, None) if place is None else ("counted", place)
+
+
+def silenced_until(facts: Facts, now: datetime) -> datetime | None:
+    """The end of its silence, if it lasts."""
+    until = facts.monitor.silenced_until
+    return until if until is not None and until > now else None
+
+
+def _last_at(places: Sequence[Place]) -> datetime | None:
+    return max((place.last_at for place in places if place.last_at is not None), default=None)
+
+
+def _word(*, down: bool) -> str:
+    return "down" if down else "up"
+
+
+def _head(facts: Facts, places: Sequence[Place]) -> str:
+    if _last_at(places) is None:
+        return "Not measured yet"
+    return f"{_word(down=facts.monitor.down).capitalize()} since {iso(facts.changed_at)}"
+
+
+def _votes(counted: Tally, places: Sequence[Place], now: datetime) -> str:
+    if counted.down is None:
+        return "no location votes, so nothing changes"
+    if counted.failing:
+        verb = "fails" if counted.failing == 1 else "fail"
+        return (
+            f"{counted.failing} of {counted.voters} voting locations {verb}, {counted.needed} needed for down"
+        )
+    well = sum(standing(place.vote, now) == "well" for place in places)
+    verb = "finds" if well == 1 else "find"
+    return f"{well} of {counted.voters} voting locations {verb} it well"
+
+
+def _held(facts: Facts, now: datetime) -> list[str]:
+    """What keeps its news back, in a few words."""
+    monitor, silent = facts.monitor, silenced_until(facts, now)
+    window = monitor.around.maintenance_until
+    said = {
+        f"silenced until {iso(silent)}" if silent else "": silent is not None,
+        f"under maintenance until {iso(window)}" if window else "": window is not None,
+        f"{facts.parent} is down": monitor.down and facts.parent is not None,
+        "flapping": monitor.flapping_since is not None,
+    }
+    return [words for words, so in said.items() if words and so]
+
+
+def _errors(places: Sequence[Place], now: datetime) -> list[str]:
+    """What the first failing voter says, on one line."""
+    for place in places:
+        if standing(place.vote, now) == "failing" and place.last_error:
+            text = " ".join(place.last_error.split())
+            short = text if len(text) <= _MOST_OF_AN_ERROR else f"{text[:_MOST_OF_AN_ERROR]}..."
+            return [f"{place.vote.location} says: {short.rstrip('.') if short is text else short}"]
+    return []

@@ -1,0 +1,124 @@
+"""One deed for many monitors, each in a short transaction of its own: nobody waits for all of them."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+from uuid import UUID
+
+from collector.monitors.service import ends, monitors
+from collector.monitors.service.bulk_fields import Action, Filter, Wish
+from collector.monitors.service.monitors import Means
+from collector.monitors.storage import lists
+from collector.monitors.storage import monitors as table
+from collector.monitors.storage.lists import Item, Wanted
+from shared import ids
+from shared.errors import Invalid, TocsinError
+
+# More would keep the pool's connections from everybody else.
+_AT_ONCE = 4
+# Sooner than those who carry the request give it up.
+_WITHIN_S = 50.0
+_NO_LIMIT = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class By:
+    """Who asks; *name* is the person's, as timelines show it."""
+
+    team_id: int
+    name: str
+
+
+@dataclass(slots=True)
+class Done:
+    """*changed* are those that are not as they were; *failed* says what stood in the way of others."""
+
+    matched: int
+    changed: list[UUID] = field(default_factory=list)
+    failed: list[tuple[UUID, str]] = field(default_factory=list)
+
+
+async def carry_out(means: Means, by: By, wish: Wish, clock: Callable[[], datetime]) -> Done:
+    """Do it to every monitor that matches now; those that were not reached in time are among the failed.
+
+    Doing it again is harmless, and goes on where this one was cut off.
+    """
+    found, strangers = await _matching(means, by.team_id, wish.filter)
+    done = Done(len(found), failed=[(id_, "Monitor not found") for id_ in strangers])
+    end, waiting = time.monotonic() + _WITHIN_S, iter(found)
+    while time.monotonic() < end and (some := list(islice(waiting, _AT_ONCE))):
+        deeds = (_one(means, by, wish, item, clock(), done) for item in some)
+        for error in filter(None, await asyncio.gather(*deeds, return_exceptions=True)):
+            raise error
+    done.failed += [(item.id, "There was no time left for it; send the request again") for item in waiting]
+    return done
+
+
+async def _matching(means: Means, team_id: int, wanted: Filter) -> tuple[list[Item], list[UUID]]:
+    """The monitors that match, newest first or as they were named; the ids that are no monitor's."""
+    narrowed = Wanted(status=wanted.status, type=wanted.type, group=wanted.group, tag=wanted.tag)
+    async with means.db.connection() as tx:
+        found = await lists.newest(tx, team_id, narrowed, _NO_LIMIT, 0)
+        if wanted.ids is None:
+            return found, []
+        named = list(dict.fromkeys(id_ for text in wanted.ids if (id_ := ids.read("mon", text))))
+        known = await table.known(tx, team_id, named)
+    by_id = {item.id: item for item in found}
+    return [by_id[id_] for id_ in named if id_ in by_id], [id_ for id_ in named if id_ not in known]
+
+
+async def _one(means: Means, by: By, wish: Wish, item: Item, now: datetime, done: Done) -> None:
+    try:
+        if await _DEEDS[wish.action](means, by, wish, item, now):
+            done.changed.append(item.id)
+    except Invalid as error:
+        done.failed.append((item.id, "; ".join(f"{name} {text}" for name, text in error.details.items())))
+    except TocsinError as error:
+        done.failed.append((item.id, str(error)))
+
+
+# Each of the following answers whether it changed anything: a new revision has the date of its deed.
+
+
+async def _pause(means: Means, by: By, _: Wish, item: Item, now: datetime) -> bool:
+    return (await monitors.pause(means, by.team_id, item.id, now)).updated_at == now
+
+
+async def _resume(means: Means, by: By, _: Wish, item: Item, now: datetime) -> bool:
+    return (await monitors.resume(means, by.team_id, item.id, now)).updated_at == now
+
+
+async def _silence(means: Means, by: By, wish: Wish, item: Item, now: datetime) -> bool:
+    assert wish.silence is not None  # noqa: S101 - the wish for a silence was read with its duration
+    await monitors.silence(means, by.team_id, item.id, wish.silence, by.name, now)
+    return True
+
+
+async def _unsilence(means: Means, by: By, _: Wish, item: Item, now: datetime) -> bool:
+    await monitors.unsilence(means, by.team_id, item.id)
+    return item.silenced_until is not None and item.silenced_until > now
+
+
+async def _tag(means: Means, by: By, wish: Wish, item: Item, now: datetime) -> bool:
+    return (await monitors.tag(means, by.team_id, item.id, wish.tags, now)).monitor.updated_at == now
+
+
+async def _delete(means: Means, by: By, _: Wish, item: Item, now: datetime) -> bool:
+    await ends.delete(means.db, means.signals, by.team_id, item.id, now, who=means.who)
+    return True
+
+
+Deed = Callable[[Means, By, Wish, Item, datetime], Awaitable[bool]]
+
+_DEEDS: Mapping[Action, Deed] = {
+    "pause": _pause,
+    "resume": _resume,
+    "silence": _silence,
+    "unsilence": _unsilence,
+    "tag": _tag,
+    "untag": _tag,
+    "delete": _delete,
+}

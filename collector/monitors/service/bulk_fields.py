@@ -1,0 +1,115 @@
+"""Reads the body of a request for many monitors: which of them, what is to be done, and with what."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from annotated_types import MaxLen, MinLen, Predicate
+
+from collector.platform.monitor import MonitorId, Shown, Silence, Tags
+from collector.platform.validation.validation import read
+from shared.errors import Invalid
+from shared.kinds import TYPES
+from shared.kinds.fields import Says
+
+Action = Literal["pause", "resume", "silence", "unsilence", "tag", "untag", "delete"]
+
+MOST_IDS = 10_000
+_INSIDE = "filter."
+
+
+def is_type(text: str) -> bool:
+    return text in TYPES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """Monitors that are all of what is given; *tag* is a name, or ``name:value``; *all* narrows nothing."""
+
+    ids: Annotated[list[MonitorId], MaxLen(MOST_IDS)] | None = None
+    status: Shown | None = None
+    type: Annotated[str, Predicate(is_type), Says("must be a type of monitor")] | None = None
+    group: Annotated[str, MinLen(1), MaxLen(255)] | None = None
+    tag: Annotated[str, MinLen(1), MaxLen(320)] | None = None
+    all: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What every request says."""
+
+    action: Action
+    filter: Filter
+
+    def faults(self) -> dict[str, str]:
+        """A filter that says nothing is a mistake sooner than a wish to have all."""
+        return {"filter": "must name monitors, or say all: true"} if self.filter == Filter() else {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tagging:
+    """Tags to be given."""
+
+    tags: Annotated[Tags, MinLen(1)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Untagging:
+    """Names of tags to be taken away."""
+
+    tags: Annotated[list[Annotated[str, MinLen(1), MaxLen(64)]], MinLen(1), MaxLen(100)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bare:
+    """An action that takes nothing more."""
+
+
+More = Silence | Tagging | Untagging | Bare
+
+_MORE: Mapping[str, type[More]] = {
+    "silence": Silence,
+    "tag": Tagging,
+    "untag": Untagging,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is to be done; *tags* by name, None for one to be taken away; *unknown* fields were ignored."""
+
+    action: Action
+    filter: Filter
+    silence: Silence | None
+    tags: Mapping[str, str | None]
+    unknown: list[str]
+
+
+def wish(body: Mapping[str, Any]) -> Wish:
+    """What *body* asks for. Raises Invalid.
+
+    A field that a filter does not know is refused: without it the filter would take more than was meant.
+    """
+    order = read(Order, body)
+    # As the order is read, in letters of any case.
+    more = read(_MORE.get(str(body.get("action")).lower(), Bare), body)
+    strange = {name: "is no filter" for name in order.unknown if name.startswith(_INSIDE)}
+    faults = {**strange, **more.faults, **order.faults}
+    if faults or order.value is None:
+        raise Invalid(faults)
+    return Wish(
+        action=order.value.action,
+        filter=order.value.filter,
+        silence=more.value if isinstance(more.value, Silence) else None,
+        tags=_patch(more.value),
+        unknown=[name for name in order.unknown if name in more.unknown],
+    )
+
+
+def _patch(more: More | None) -> Mapping[str, str | None]:
+    match more:
+        case Tagging(tags=given):
+            return {**given}
+        case Untagging(tags=names):
+            return dict.fromkeys(names)
+    return {}

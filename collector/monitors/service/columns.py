@@ -1,0 +1,109 @@
+"""A monitor's row as the fields that a caller sets, and back."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import fields
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from collector.monitors.service import fields as monitor_fields
+from collector.monitors.service import receivers
+from collector.monitors.storage.monitors import Monitor
+from collector.platform import audit
+from collector.platform.masks import open_parts
+from collector.platform.monitor import DEFAULT_LOCATION, Settings
+from collector.platform.seal import Keyring, Place, split, whole
+from collector.platform.storage.db import Tx
+from collector.probes.storage import probes
+from shared import ids
+from shared.kinds import KINDS, Kind, effective, secret_fields
+from shared.kinds.fields import camel
+
+_CALLED = {"interval_s": "interval", "timeout_s": "timeout", "group_name": "group"}
+
+
+def whole_config(keyring: Keyring, monitor: Monitor) -> dict[str, Any]:
+    """The configuration with its secrets, in the order of its kind's fields."""
+    config = whole(keyring, monitor.config, monitor.secrets, sealed_at(monitor.team_id, monitor.id))
+    names = (camel(field.name) for field in fields(KINDS[effective(monitor.type, config)]))
+    return {name: config[name] for name in names if name in config}
+
+
+def settings_of(monitor: Monitor) -> Settings:
+    """A row as the fields that a caller sets."""
+    return Settings(
+        name=monitor.name,
+        interval=monitor.interval_s,
+        timeout=monitor.timeout_s,
+        locations=monitor.locations,
+        tags=monitor.tags,
+        description=monitor.description,
+        severity=monitor.severity,  # type: ignore[arg-type]  # the table's CHECK allows no other
+        failure_threshold=monitor.failure_threshold,
+        recovery_threshold=monitor.recovery_threshold,
+        quorum=int(monitor.quorum) if monitor.quorum.isdigit() else monitor.quorum,  # type: ignore[arg-type]
+        group=monitor.group_name,
+        depends_on=[ids.show("mon", parent) for parent in monitor.depends_on],
+        runbook_url=monitor.runbook_url,
+    )
+
+
+def kind_name(kind: Kind) -> str:
+    """The type that a configuration is of."""
+    return next(name for name, cls in KINDS.items() if cls is type(kind))
+
+
+async def columns(
+    tx: Tx, keyring: Keyring, key: tuple[int, UUID], settings: Settings, kind: Kind, now: datetime
+) -> dict[str, Any]:
+    """What is written of a monitor; *key* is its team and its id."""
+    config, secrets = split_config(keyring, key, type(kind), monitor_fields.stored(kind))
+    wanted = settings.locations
+    if wanted is None:
+        wanted = await probes.served(tx, key[0], now) or [DEFAULT_LOCATION]
+    parents = (ids.read("mon", text) for text in settings.depends_on)
+    return {
+        "name": settings.name,
+        "config": config,
+        "secrets": secrets,
+        "interval_s": settings.interval,
+        "timeout_s": settings.timeout,
+        "locations": list(dict.fromkeys(wanted)),
+        "tags": settings.tags,
+        "description": settings.description,
+        "severity": settings.severity,
+        "failure_threshold": settings.failure_threshold,
+        "recovery_threshold": settings.recovery_threshold,
+        "quorum": str(settings.quorum),
+        "group_name": settings.group,
+        "depends_on": list(dict.fromkeys(parent for parent in parents if parent)),
+        "runbook_url": settings.runbook_url,
+        **receivers.settled(kind),
+    }
+
+
+def split_config(
+    keyring: Keyring, key: tuple[int, UUID], cls: type[Kind], stored: Mapping[str, Any]
+) -> tuple[dict[str, Any], bytes | None]:
+    """A configuration of *cls* as what may be read of it, and its secrets sealed."""
+    opened = open_parts(cls, stored)
+    config, secrets = split(keyring, stored, secret_fields(cls) | opened.keys(), sealed_at(*key))
+    return {**config, **opened}, secrets
+
+
+def changed(before: Monitor, written: Mapping[str, Any], *, same_config: bool) -> set[str]:
+    """Columns with another value; a seal looks new each time, so the configuration is compared whole."""
+    plain = {name for name in written if name not in {"config", "secrets"}}
+    names = {name for name in plain if getattr(before, name) != written[name]}
+    return names if same_config else names | {"config"}
+
+
+def named_fields(named: Collection[str], before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Changed columns as callers call them, and the fields of the configuration that are not as they were."""
+    plain = [_CALLED.get(name) or camel(name) for name in named if name != "config"]
+    return plain + audit.differing(before, after, "config.")
+
+
+def sealed_at(team_id: int, id_: UUID) -> Place:
+    """Where a monitor's secrets lie."""
+    return Place(team_id, "monitors", id_, "secrets")

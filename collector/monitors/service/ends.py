@@ -1,0 +1,135 @@
+"""The end of a monitor: who was told that it is down is told that it is over, then all of it goes."""
+
+from datetime import datetime
+from uuid import UUID
+
+from collector.alerts.service import alerts
+from collector.alerts.storage import rules
+from collector.evaluation import event_writer
+from collector.evaluation.storage.locked_monitors import Incident
+from collector.events.core import events as payloads
+from collector.events.storage import events, timeline
+from collector.events.storage.events import Event
+from collector.history.storage import retention
+from collector.incidents.storage import incidents, monitor_incidents
+from collector.monitors.service.monitors import record
+from collector.monitors.storage import monitors as table
+from collector.monitors.storage.monitors import Monitor
+from collector.notifications.channels.webhook import hears
+from collector.notifications.storage import channels, deliveries
+from collector.notifications.storage import monitor_deliveries as news
+from collector.notifications.storage.deliveries import New
+from collector.platform.access import Actor
+from collector.platform.revision import require
+from collector.platform.signals import Signals
+from collector.platform.storage.db import Db, Tx
+from collector.platform.storage.give_way import giving_way
+from collector.probes.service import assignments
+from shared import ids
+from shared.errors import NotFound
+
+_DELETED = "deleted"
+
+
+async def delete(
+    db: Db,
+    signals: Signals,
+    team_id: int,
+    id_: UUID,
+    now: datetime,
+    *,
+    only: frozenset[str] | None = None,
+    who: Actor | None = None,
+    later: list[int] | None = None,
+) -> None:
+    """Its results go after the commit: nothing leads to them then, and they may be many.
+
+    *only*: the revisions that may be deleted; *who* None is the service itself. *later*: where its number
+    is left for who began the transaction to forget the results by.
+    Raises NotFound, PreconditionFailed.
+    """
+
+    async def deed(tx: Tx) -> int:
+        monitor = await table.lock(tx, team_id, id_)
+        if monitor is None:
+            raise NotFound("Monitor not found")
+        require(monitor.revision, only)
+        incident = await _end_incident(tx, monitor, now)
+        await table.delete(tx, team_id, id_)
+        await rules.drop_monitor(tx, team_id, id_)
+        await assignments.place(tx, monitor.monitor, monitor.revision + 1, [], now=now)
+        await record(tx, who, "delete", monitor)
+        # Last, as the writer does: for the team's next position all others wait.
+        await _tell(tx, monitor, incident, now)
+        over = [*await alerts.end_with(tx, monitor, now), *await _resolved(tx, monitor, incident, now)]
+        await events.append_all(tx, [*over, event_writer.change(payloads.DELETED, monitor, now)], now)
+        return monitor.monitor
+
+    number = await giving_way(db, deed)
+    signals.ring()
+    if later is None:
+        async with db.transaction() as tx:
+            await retention.forget(tx, [number])
+    else:
+        later.append(number)
+
+
+async def _tell(tx: Tx, monitor: Monitor, incident: Incident | None, now: datetime) -> None:
+    """Who may know it as down hears that it is over; what else waits is dropped."""
+    stream = monitor.team_id, monitor.id
+    await news.take(tx, *stream)
+    listeners = await channels.listeners(tx, [monitor.team_id])
+    told = await news.hold_it_down(tx, *stream)
+    await news.drop(tx, *stream)
+    if incident is None or not (told or monitor.told):
+        return
+    await events.append(tx, *stream, payloads.UP, _over(monitor, incident, now), now, incident.id)
+    over = await news.take(tx, *stream)
+    owed = [
+        one
+        for one in listeners
+        if one.id in told and hears(one.events, one.monitors, payloads.UP, ids.show("mon", monitor.id))
+    ]
+    if over and owed:
+        await deliveries.insert(
+            tx,
+            [
+                New(monitor.team_id, ids.uuid7(), one.id, monitor.id, over.sequence, over.id, payloads.UP)
+                for one in owed
+            ],
+        )
+
+
+async def _resolved(tx: Tx, monitor: Monitor, incident: Incident | None, now: datetime) -> list[Event]:
+    """That its open incident, if it had one, is over."""
+    if incident is None or incident.resolved_at is not None:
+        return []
+    about = event_writer.of_row(monitor, _DELETED)
+    kind = f"{payloads.INCIDENT}.resolved"
+    done = event_writer.Deed(monitor.team_id, incident.id, kind, monitor.id, about)
+    return await event_writer.deeds(tx, [done], now)
+
+
+async def _end_incident(tx: Tx, monitor: Monitor, now: datetime) -> Incident | None:
+    """The monitor's newest incident; if it was open, as it was, and now resolved by System."""
+    if monitor.paused_at is not None:
+        await monitor_incidents.leave_out(tx, monitor.team_id, monitor.id, monitor.paused_at, now)
+    incident = await monitor_incidents.newest(tx, monitor.team_id, monitor.id)
+    if incident and incident.resolved_at is None:
+        await incidents.resolve(tx, [(monitor.team_id, incident.id, now)])
+        entry = timeline.Entry(
+            monitor.team_id, incident.id, "monitor_deleted", f"Monitor {monitor.name} was deleted"
+        )
+        await timeline.add(tx, [entry], now)
+    return incident
+
+
+def _over(monitor: Monitor, incident: Incident, now: datetime) -> dict[str, object]:
+    about = event_writer.of_row(monitor, _DELETED)
+    return payloads.up(
+        about,
+        incident_id=incident.id,
+        severity=incident.severity,
+        downtime_s=incident.downtime_s(now),
+        now=now,
+    )

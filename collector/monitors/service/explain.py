@@ -1,0 +1,105 @@
+"""Why a monitor stands as it does, and who was told: read at one moment."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from collector.evaluation.core.quorum import Vote
+from collector.evaluation.core.state import LocationState
+from collector.evaluation.storage import locked_monitors, states
+from collector.evaluation.storage.states import Located
+from collector.evaluation.suppression import around
+from collector.evaluation.suppression import monitor as as_decided
+from collector.events.core import events
+from collector.history.storage import result_reads
+from collector.history.storage.result_reads import Result, Wanted
+from collector.monitors.core.explain import Place, Trace
+from collector.monitors.service.reads import WHAT
+from collector.monitors.storage import explain_reads
+from collector.monitors.storage.explain_reads import At, Explained, Parent, Told
+from collector.notifications.channels.webhook import hears
+from collector.platform.storage.db import Db, Tx
+from shared import ids
+from shared.errors import NotFound
+
+_RESULTS = 10
+_EVENTS = 5
+# What tells nobody how it stands.
+_NO_NEWS = sorted(events.CHANGES | events.INCIDENTS)
+_CHANNELS = 100
+_RANGE = timedelta(days=7)
+# A probe's clock may be ahead.
+_AHEAD = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """*results* and *told* newest first; *heard*: some enabled channel would hear of its being down."""
+
+    monitor: Explained
+    locations: Sequence[At]
+    parents: Sequence[Parent]
+    results: Sequence[Result]
+    told: Sequence[Told]
+    heard: bool
+
+    @property
+    def places(self) -> list[Place]:
+        return [at.place for at in self.locations]
+
+    def trace(self, location: str) -> Trace:
+        """What is traced there; nothing of a location from which it is checked no longer."""
+        traces = (at.trace for at in self.locations if at.place.vote.location == location)
+        return next(traces, Trace())
+
+
+async def explain(db: Db, team_id: int, id_: UUID, now: datetime) -> Explanation:
+    """Raises NotFound."""
+    async with db.transaction() as tx:
+        await explain_reads.freeze(tx)
+        monitor = await explain_reads.monitor(tx, team_id, id_)
+        if monitor is None:
+            raise NotFound(f"{WHAT} not found")
+        wanted = Wanted(since=now - _RANGE, until=now + _AHEAD)
+        results = await result_reads.newest(tx, monitor.monitor, wanted, _RESULTS)
+        oldest = results[-1].ts if results else now
+        located = await states.of_monitors(tx, [monitor.monitor])
+        locations = await explain_reads.places(tx, located, oldest)
+        monitor = await _with_holds(tx, monitor, located, now)
+        parents = await explain_reads.parents(tx, team_id, monitor.depends_on) if monitor.depends_on else []
+        listening = await explain_reads.listening(tx, team_id)
+        shown = ids.show("mon", id_)
+        return Explanation(
+            monitor,
+            [*locations, *_unserved(monitor, locations)],
+            parents,
+            results,
+            await explain_reads.told(tx, team_id, id_, _NO_NEWS, _EVENTS, _CHANNELS),
+            any(hears(one.events, one.monitors, events.DOWN, shown) for one in listening),
+        )
+
+
+async def _with_holds(tx: Tx, monitor: Explained, located: Sequence[Located], now: datetime) -> Explained:
+    """What is decided by, and what is around it."""
+    [judged_by] = await locked_monitors.read(tx, [monitor.monitor])
+    held = (await around(tx, [judged_by], {monitor.monitor: located}, now))[monitor.monitor]
+    parent = held.parent.name if held.parent else None
+    facts = replace(monitor.facts, monitor=as_decided(judged_by, held), parent=parent)
+    return replace(monitor, facts=facts)
+
+
+def _unserved(monitor: Explained, locations: Sequence[At]) -> list[At]:
+    """Locations that the monitor names and that nobody ever checked it from."""
+    known = {at.place.vote.location for at in locations}
+    return [
+        At(
+            Place(Vote(name, failing=False, seen_at=None, known=False), LocationState(), None, ""),
+            Trace(),
+            probe=None,
+            session=False,
+            seen_at=None,
+        )
+        for name in monitor.locations
+        if name not in known
+    ]

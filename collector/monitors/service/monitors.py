@@ -1,0 +1,290 @@
+"""What a caller may ask of monitors: each a transaction that locks the monitor, decides and saves."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+from uuid import UUID
+
+from collector.evaluation import event_writer
+from collector.events.core import events as payloads
+from collector.events.storage import events, timeline
+from collector.events.storage.events import Event
+from collector.history.storage import monitor_stats
+from collector.incidents.storage import monitor_incidents
+from collector.monitors.service import fields as monitor_fields
+from collector.monitors.service import receivers
+from collector.monitors.service.columns import changed, columns, named_fields, settings_of, whole_config
+from collector.monitors.storage import monitors as table
+from collector.monitors.storage import parents
+from collector.monitors.storage.monitors import Monitor
+from collector.platform import audit
+from collector.platform.access import Actor, system
+from collector.platform.bucket import Plan
+from collector.platform.monitor import Settings, Silence, merge
+from collector.platform.revision import require
+from collector.platform.seal import Keyring
+from collector.platform.signals import Signals
+from collector.platform.storage.db import Db, Tx
+from collector.platform.storage.give_way import giving_way
+from collector.platform.validation.validation import ignored
+from collector.probes.service import assignments
+from collector.web3.service.nodes import Nodes
+from shared import ids
+from shared.clock import iso
+from shared.errors import NotFound
+from shared.kinds import RECEIVING
+
+T = TypeVar("T")
+
+# What a check or its judgement goes by: a change of it is handed to the probes.
+_RUN_BY = frozenset(
+    {"config", "secrets", "interval_s", "timeout_s", "locations", "failure_threshold", "recovery_threshold"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What every deed here needs; *min_interval* is in seconds; *who* None is the service itself.
+
+    *nodes*: of Web3, those of the deployment. *plan*: what the team may have at most. *later*: where events
+    of changes are left to who began the transaction, for from the first of them on nobody else adds to the
+    team's.
+    """
+
+    db: Db
+    keyring: Keyring
+    signals: Signals
+    min_interval: int
+    who: Actor | None = None
+    nodes: Nodes = field(default_factory=dict)
+    plan: Plan | None = None
+    later: list[Event] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The monitor after the deed, and what its caller should know."""
+
+    monitor: Monitor
+    warnings: list[str]
+
+
+async def create(means: Means, team_id: int, body: Mapping[str, Any], now: datetime) -> Told:
+    """A new monitor, whose first check runs at once. Raises Invalid; Conflict above the plan's limit."""
+    wish = monitor_fields.for_create(body, means.min_interval, means.nodes)
+    id_ = ids.uuid7()
+
+    async def deed(tx: Tx) -> Told:
+        settings, kind = wish.checked(await _bad_parents(tx, team_id, id_, body))
+        kind = receivers.completed(kind)
+        written = await columns(tx, means.keyring, (team_id, id_), settings, kind, now)
+        most = means.plan.monitors if means.plan else None
+        made = await table.insert(tx, team_id, id_, wish.type, written, now, most=most)
+        placed = await _place(tx, made, made.revision, made.locations, now)
+        await receivers.keep(tx, made, kind, now)
+        await record(tx, means.who, "create", made)
+        await _tell(tx, means, payloads.CREATED, made, now)
+        return Told(made, _warnings(settings, wish) + placed)
+
+    return await _carried_out(means, deed)
+
+
+async def update(
+    means: Means,
+    team_id: int,
+    id_: UUID,
+    body: Mapping[str, Any],
+    now: datetime,
+    *,
+    only: frozenset[str] | None = None,
+) -> Told:
+    """Change what the body names; nothing at all if it is all as it was.
+
+    *only*: the revisions that may be changed. Raises NotFound, PreconditionFailed, Invalid, in this order.
+    """
+
+    async def deed(tx: Tx) -> Told:
+        before = _found(await table.lock(tx, team_id, id_))
+        require(before.revision, only)
+        return await _revised(tx, means, before, body, now)
+
+    return await _carried_out(means, deed)
+
+
+async def tag(means: Means, team_id: int, id_: UUID, tags: Mapping[str, str | None], now: datetime) -> Told:
+    """Give it these tags beside its own; a name with None loses its own. Raises NotFound, Invalid."""
+
+    async def deed(tx: Tx) -> Told:
+        before = _found(await table.lock(tx, team_id, id_))
+        return await _revised(tx, means, before, {"tags": merge(before.tags, tags)}, now)
+
+    return await _carried_out(means, deed)
+
+
+async def pause(means: Means, team_id: int, id_: UUID, now: datetime) -> Monitor:
+    """No checks until the resume; a second time changes nothing. Raises NotFound."""
+
+    async def deed(tx: Tx) -> Monitor:
+        before = _found(await table.lock(tx, team_id, id_))
+        if before.paused_at is None:
+            revision = before.revision + 1
+            await table.pause(tx, team_id, id_, revision, now)
+            await assignments.place(tx, before.monitor, revision, [], now=now)
+            await receivers.paused_or_resumed(tx, before)
+        after = _found(await table.get(tx, team_id, id_))
+        if before.paused_at is None:
+            await record(tx, means.who, "pause", after)
+            await _tell(tx, means, payloads.PAUSED, after, now)
+        return after
+
+    return await _carried_out(means, deed)
+
+
+async def resume(means: Means, team_id: int, id_: UUID, now: datetime) -> Monitor:
+    """Check again, at once. The open incident goes on without the time of the pause. Raises NotFound."""
+
+    async def deed(tx: Tx) -> Monitor:
+        before = _found(await table.lock(tx, team_id, id_))
+        if before.paused_at is not None:
+            revision = before.revision + 1
+            await table.resume(tx, team_id, id_, revision, now)
+            await assignments.place(tx, before.monitor, revision, before.locations, now=now)
+            await table.forget_checks(tx, before.monitor)
+            await monitor_incidents.leave_out(tx, team_id, id_, before.paused_at, now)
+            await receivers.paused_or_resumed(tx, before)
+        after = _found(await table.get(tx, team_id, id_))
+        if before.paused_at is not None:
+            await record(tx, means.who, "resume", after)
+            await _tell(tx, means, payloads.RESUMED, after, now)
+        return after
+
+    return await _carried_out(means, deed)
+
+
+async def silence(
+    means: Means, team_id: int, id_: UUID, wanted: Silence, actor: str, now: datetime
+) -> datetime:
+    """Hold what would be told, until the moment that is answered; replaces another one. Raises NotFound."""
+    until = now + timedelta(seconds=wanted.duration)
+    said = f"until {iso(until)}" + (f": {wanted.reason}" if wanted.reason else "")
+
+    async def deed(tx: Tx) -> None:
+        if not await table.silence(tx, team_id, id_, until, wanted.reason):
+            raise NotFound("Monitor not found")
+        incident = await monitor_incidents.newest(tx, team_id, id_)
+        if incident and incident.resolved_at is None:
+            entry = timeline.Entry(team_id, incident.id, "silenced", said, actor)
+            await timeline.add(tx, [entry], now)
+        await record(tx, means.who, "silence", _found(await table.get(tx, team_id, id_)))
+
+    await giving_way(means.db, deed)
+    return until
+
+
+async def unsilence(means: Means, team_id: int, id_: UUID) -> None:
+    """End a silence, if there is one. Raises NotFound."""
+
+    async def deed(tx: Tx) -> None:
+        before = _found(await table.lock(tx, team_id, id_))
+        await table.silence(tx, team_id, id_, None, None)
+        if before.silenced_until is not None:
+            await record(tx, means.who, "unsilence", before)
+
+    await giving_way(means.db, deed)
+
+
+async def _revised(tx: Tx, means: Means, before: Monitor, body: Mapping[str, Any], now: datetime) -> Told:
+    """*before*, its row locked, changed as the body says; handed to the probes if it concerns them."""
+    team_id, id_ = before.team_id, before.id
+    config = whole_config(means.keyring, before)
+    wish = monitor_fields.for_update(
+        body, before.type, settings_of(before), config, means.min_interval, means.nodes
+    )
+    settings, kind = wish.checked(await _bad_parents(tx, team_id, id_, body))
+    written = await columns(tx, means.keyring, (team_id, id_), settings, kind, now)
+    named = changed(before, written, same_config=monitor_fields.stored(kind) == config)
+    placed: list[str] = []
+    if named:
+        revision = before.revision + 1
+        await table.save(tx, team_id, id_, written, revision, now)
+        if named & _RUN_BY and before.paused_at is None:
+            placed = await _place(tx, before, revision, written["locations"], now)
+        await receivers.keep(tx, before, kind, now)
+    after = _found(await table.get(tx, team_id, id_))
+    if named:
+        fields = named_fields(named, config, monitor_fields.stored(kind))
+        await record(tx, means.who, "update", after, fields)
+        await _tell(tx, means, payloads.UPDATED, after, now)
+    return Told(after, _warnings(settings, wish) + placed)
+
+
+async def record(
+    tx: Tx, who: Actor | None, action: str, monitor: Monitor, fields: Sequence[str] = ()
+) -> None:
+    """Note a deed in the audit log."""
+    by = who or system(monitor.team_id)
+    shown = ids.show("mon", monitor.id)
+    await audit.record(tx, by, action, "monitor", shown, name=monitor.name, fields=fields)
+
+
+async def _tell(tx: Tx, means: Means, kind: str, monitor: Monitor, now: datetime) -> None:
+    """Those who follow the team's events. The last deed: for the team's next position all others wait."""
+    told = event_writer.change(kind, monitor, now)
+    if means.later is None:
+        await events.append_all(tx, [told], now)
+    else:
+        means.later.append(told)
+
+
+async def _bad_parents(tx: Tx, team_id: int, id_: UUID, body: Mapping[str, Any]) -> dict[str, str]:
+    """Why the monitors that this one is to depend on cannot be: unknown, or depending on it."""
+    sent = body.get("dependsOn")
+    texts = [text for text in sent if isinstance(text, str)] if isinstance(sent, list) else []
+    named = {text: found for text in texts if (found := ids.read("mon", text))}
+    if not isinstance(sent, list) or not named:
+        return {}
+    known = await parents.hold(tx, team_id, list(named.values()))
+    faults = {
+        f"dependsOn[{index}]": "no such monitor"
+        for index, text in enumerate(sent)
+        if isinstance(text, str) and text in named and named[text] not in known | {id_}
+    }
+    if not faults and id_ in await table.ancestors(tx, team_id, list(named.values())):
+        faults["dependsOn"] = "would make a circle: a monitor must not depend on itself"
+    return faults
+
+
+async def _carried_out(means: Means, deed: Callable[[Tx], Awaitable[T]]) -> T:
+    """Do *deed* and have the probes hear of it."""
+    done = await giving_way(means.db, deed)
+    means.signals.ring()
+    return done
+
+
+async def _place(
+    tx: Tx, monitor: Monitor, revision: int, locations: Sequence[str], now: datetime
+) -> list[str]:
+    """Have it checked at *locations*; a warning for each that no probe serves by itself."""
+    unserved = await assignments.place(tx, monitor.monitor, revision, locations, now=now)
+    if monitor.type in RECEIVING:
+        return []
+    attended = await monitor_stats.attended(tx, monitor.monitor) if unserved else set()
+    instead = {True: "the built-in probe stands in", False: "nothing checks from there yet"}
+    return [f"location {name} has no probe: {instead[name in attended]}" for name in unserved]
+
+
+def _warnings(settings: Settings, wish: monitor_fields.Wish[Settings]) -> list[str]:
+    said = [*ignored(wish.unknown), *wish.warnings]
+    if settings.timeout > settings.interval:
+        said.append(
+            f"timeout ({settings.timeout} s) is longer than interval ({settings.interval} s): "
+            f"a check takes {settings.interval} s at most"
+        )
+    return said
+
+
+def _found(monitor: Monitor | None) -> Monitor:
+    if monitor is None:
+        raise NotFound("Monitor not found")
+    return monitor

@@ -1,0 +1,101 @@
+"""Monitors that report by themselves: where they send to, by which secret, and how that is replaced."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from collector.evaluation import event_writer
+from collector.events.core import events as payloads
+from collector.events.storage import events
+from collector.metrics.service import series
+from collector.monitors.service import receivers
+from collector.monitors.service.columns import columns, settings_of, whole_config
+from collector.monitors.service.monitors import Means, record
+from collector.monitors.storage import monitors as table
+from collector.monitors.storage.monitors import Monitor
+from collector.platform.storage.db import Tx
+from collector.platform.storage.give_way import giving_way
+from shared.errors import Invalid, NotFound
+from shared.kinds import RECEIVING, Kind, load
+from shared.kinds.heartbeat import Heartbeat
+from shared.kinds.opentelemetry import OpenTelemetry
+from shared.kinds.prometheus import Prometheus
+from shared.tokens import new_token
+
+# Of each type: the field of its configuration that says where to, and the one that permits it.
+_SHOWN: Final[Mapping[str, tuple[str, ...]]] = {
+    "heartbeat": ("pingUrl",),
+    "prometheus": ("ingestUrl", "authToken"),
+    "opentelemetry": ("endpoint", "authToken"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where this service is reached: the API with its version, and OTLP over gRPC."""
+
+    base_url: str
+    otlp_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportingTarget:
+    """Where a monitor's reports go; *token* is None where the URL is the secret."""
+
+    url: str
+    token: str | None
+
+
+def shown(monitor: Monitor, config: Mapping[str, Any], at: Addresses) -> dict[str, Any]:
+    """*config*, its secrets masked or not, as a GET shows it."""
+    with_ping = receivers.shown(monitor.type, config, at.base_url)
+    return series.shown(monitor, with_ping, at.base_url, at.otlp_url)
+
+
+def made(monitor: Monitor, config: Mapping[str, Any], at: Addresses) -> dict[str, Any]:
+    """What of *config* (whole) the service has made for a monitor that reports; empty for others."""
+    known = shown(monitor, config, at)
+    return {name: known[name] for name in _SHOWN.get(monitor.type, ())}
+
+
+def target(monitor: Monitor, config: Mapping[str, Any], at: Addresses) -> ReportingTarget | None:
+    """The same, by what it means."""
+    url, *token = made(monitor, config, at).values() or (None,)
+    return None if url is None else ReportingTarget(url, token[0] if token else None)
+
+
+async def rotate(means: Means, team_id: int, id_: UUID, now: datetime) -> Monitor:
+    """Replace its key or token; the old one permits nothing from now on.
+
+    Raises NotFound; Invalid for a monitor that does not report by itself.
+    """
+
+    async def deed(tx: Tx) -> Monitor:
+        before = _reporting(await table.lock(tx, team_id, id_))
+        kind = _renewed(load(before.type, whole_config(means.keyring, before)))
+        written = await columns(tx, means.keyring, (team_id, id_), settings_of(before), kind, now)
+        await table.save(tx, team_id, id_, written, before.revision + 1, now)
+        after = _reporting(await table.get(tx, team_id, id_))
+        await receivers.keep(tx, after, kind, now)
+        await record(tx, means.who, "rotate-key", after)
+        await events.append_all(tx, [event_writer.change(payloads.UPDATED, after, now)], now)
+        return after
+
+    return await giving_way(means.db, deed)
+
+
+def _renewed(kind: Kind) -> Kind:
+    if isinstance(kind, Heartbeat):
+        return receivers.with_new_key(kind)
+    assert isinstance(kind, Prometheus | OpenTelemetry)  # noqa: S101 - no other type reports by itself
+    return replace(kind, auth_token=new_token())
+
+
+def _reporting(monitor: Monitor | None) -> Monitor:
+    if monitor is None:
+        raise NotFound("Monitor not found")
+    if monitor.type not in RECEIVING:
+        raise Invalid({"type": f"a monitor of type {monitor.type} has no key to rotate"})
+    return monitor

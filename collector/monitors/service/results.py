@@ -1,0 +1,86 @@
+"""Results of a monitor as callers read them: a page, and how many there are in all."""
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+
+from collector.history.core import window
+from collector.history.core.window import DAY, HOUR, Between
+from collector.history.service.charts import kept_since
+from collector.history.storage import result_reads, rollup_reads
+from collector.history.storage.result_reads import Result, Wanted
+from collector.monitors.storage.monitors import Monitor
+from collector.platform.storage.db import Db, Tx
+from shared.clock import EPOCH
+from shared.results import Status
+
+_MS = timedelta(milliseconds=1)
+# From here on it is quicker to ask first which hours to read.
+_LONG = 2 * DAY
+_TOGETHER = 12
+# Nothing was measured later, and whoever counts on from here stays within what a datetime can say.
+_LAST = datetime(9999, 1, 1, tzinfo=UTC)
+
+
+async def page(
+    db: Db, monitor: Monitor, wanted: Wanted, limit: int, now: datetime
+) -> tuple[list[Result], int]:
+    """The newest of what is wanted, and how many there are."""
+    async with db.connection() as tx:
+        shown = await _newest(tx, monitor.monitor, wanted, limit, now)
+        if wanted.before is None and len(shown) < limit:
+            return shown, len(shown)
+        return shown, await _count(tx, monitor.monitor, wanted, now)
+
+
+async def _newest(tx: Tx, monitor: int, wanted: Wanted, limit: int, now: datetime) -> list[Result]:
+    """Of a rare status only the hours are read that hold any: those of a long range are soon said."""
+    until = min(wanted.until, wanted.before.ts if wanted.before else _LAST, _LAST)
+    if wanted.status in (None, Status.UP) or until - wanted.since < _LONG:
+        return await result_reads.newest(tx, monitor, wanted, limit)
+    since = _in_ms(wanted.since)
+    until = until - (until - EPOCH) % _MS + _MS
+    start = min(max(since, await kept_since(tx, since, now)), until)
+    extent = await rollup_reads.extent(tx, monitor, start, until)
+    parts = window.divide(start, until, HOUR, rolled_until=extent.until, dirty=frozenset(extent.dirty))
+    hours = await rollup_reads.troubled(
+        tx, monitor, parts.hours, location=wanted.location, status=wanted.status
+    )
+    found: list[Result] = []
+    for near in _backwards([(since, start), *parts.raw, *((at, at + HOUR) for at in hours)]):
+        found += await result_reads.newest_within(tx, monitor, wanted, limit - len(found), near)
+        if len(found) == limit:
+            break
+    return found
+
+
+def _backwards(spans: Iterable[Between]) -> Iterator[list[Between]]:
+    """Newest first, a few near ones together: who is down for long fills a page with the first few."""
+    for near in reversed(window.clusters(spans)):
+        for end in range(len(near), 0, -_TOGETHER):
+            yield near[max(0, end - _TOGETHER) : end]
+
+
+async def _count(tx: Tx, monitor: int, wanted: Wanted, now: datetime) -> int:
+    """From rollups where they know the number, which is more than they need for any rate."""
+    since, until = _in_ms(wanted.since), min(wanted.until, _LAST)
+    until = until - (until - EPOCH) % _MS + _MS
+    if until <= since:
+        return 0
+    kept = await kept_since(tx, since, now)
+    # Rollups outlive their results: before this they tell of what is there no longer.
+    start = min(max(since, kept), until)
+    extent = await rollup_reads.extent(tx, monitor, start, until)
+    step = DAY if wanted.status in (None, Status.UP) else HOUR
+    parts = window.divide(start, until, step, rolled_until=extent.until, dirty=frozenset(extent.dirty))
+    tally = await rollup_reads.tally(
+        tx, monitor, parts.days, parts.hours, location=wanted.location, status=wanted.status
+    )
+    raw = [(since, start), *parts.raw, *((at, at + HOUR) for at in tally.unsettled)]
+    total = tally.total
+    for near in window.clusters(raw):
+        total += await result_reads.count(tx, monitor, near, location=wanted.location, status=wanted.status)
+    return total
+
+
+def _in_ms(at: datetime) -> datetime:
+    return at + (EPOCH - at) % _MS

@@ -1,0 +1,198 @@
+"""Lists of monitors: pages of a team's, newest first."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from collector.platform.storage.db import Tx
+from collector.probes.storage.plans import CHECKED_AS
+from shared.kinds import OF_CHAINS, UMBRELLA, WEB3
+
+# What stands for anything in LIKE.
+_ANY = re.compile(r"[\\%_]")
+# So many moments come last.
+_MOMENTS = 6
+_ESCAPED = r"\\\g<0>"
+# So many are remembered as they were read, of all teams together.
+_MOST = 2_000
+# As core.monitor.status says it of one monitor.
+_STATUS = {
+    "paused": "m.paused_at IS NOT NULL",
+    "down": "m.paused_at IS NULL AND m.down AND EXISTS ({measured})",
+    "up": "m.paused_at IS NULL AND NOT (m.down AND EXISTS ({measured}))",
+}
+# OFFSET has it asked of each monitor by itself: else all states are read for the few that are down.
+_MEASURED = "SELECT FROM states s WHERE s.monitor = m.monitor AND s.last_at IS NOT NULL OFFSET 0"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A monitor as lists show it."""
+
+    id: UUID
+    name: str
+    type: str
+    url: str | None
+    interval_s: int
+    timeout_s: int
+    locations: list[str]
+    tags: dict[str, str]
+    severity: str
+    group_name: str | None
+    revision: int
+    down: bool
+    paused_at: datetime | None
+    silenced_until: datetime | None
+    created_at: datetime
+    updated_at: datetime
+    unmeasured_since: datetime | None
+    last_at: datetime | None
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which monitors; None asks nothing. *tag* is a name, or ``name:value``; *text* is part of the name.
+
+    *silenced_at*: those that are silenced at that moment.
+    """
+
+    status: str | None = None
+    type: str | None = None
+    group: str | None = None
+    tag: str | None = None
+    text: str | None = None
+    location: str | None = None
+    silenced_at: datetime | None = None
+
+
+async def newest(tx: Tx, team_id: int, wanted: Wanted, limit: int, offset: int) -> list[Item]:
+    where, values = _where(team_id, wanted)
+    rows = await tx.fetch(f"SELECT {_shown(where, len(values))} AS shown", *values, limit, offset)
+    return [_read(text) for text in rows[0]["shown"]]
+
+
+async def names(tx: Tx, team_id: int, ids: Sequence[UUID]) -> dict[UUID, str]:
+    """Of those of *ids* that are the team's."""
+    rows = await tx.fetch("SELECT id, name FROM monitors WHERE team_id = $1 AND id = ANY ($2)", team_id, ids)
+    return {row["id"]: row["name"] for row in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """*mark*: what `total` was at the same one, it is still. *of_status*: paused, down, or for up both."""
+
+    items: list[Item]
+    mark: int
+    of_status: int
+
+
+async def page(tx: Tx, team_id: int, wanted: Wanted, limit: int, offset: int) -> Page:
+    """The newest after *offset* of them, with what their total goes by, all of one moment."""
+    where, values = _where(team_id, wanted)
+    row = await tx.fetchrow(
+        f"SELECT {_MARK}, {_counted(team_id, wanted)}, {_shown(where, len(values))} AS shown",
+        *values,
+        limit,
+        offset,
+    )
+    assert row is not None  # noqa: S101 - a SELECT without FROM has its row
+    return Page([_item(text) for text in row["shown"]], row["mark"], row["of_status"])
+
+
+async def total(tx: Tx, team_id: int, wanted: Wanted) -> tuple[int, int]:
+    """The mark, and how many there are at it, whatever their status."""
+    where, values = _where(team_id, replace(wanted, status=None))
+    row = await tx.fetchrow(
+        f"SELECT {_MARK}, (SELECT count(*) FROM monitors m WHERE {where}) AS total", *values
+    )
+    assert row is not None  # noqa: S101 - a SELECT without FROM has its row
+    return row["mark"], row["total"]
+
+
+_MARK = "coalesce((SELECT mark FROM monitor_marks WHERE team_id = $1), 0) AS mark"
+
+
+def _counted(team_id: int, wanted: Wanted) -> str:
+    """How many have the status, when they are few; for up, how many have another."""
+    if wanted.status is None:
+        return "0::bigint AS of_status"
+    asked = ("paused", "down") if wanted.status == "up" else (wanted.status,)
+    wheres = (_where(team_id, replace(wanted, status=status))[0] for status in asked)
+    counts = (f"(SELECT count(*) FROM monitors m WHERE {where})" for where in wheres)
+    return f"{' + '.join(counts)} AS of_status"
+
+
+# In the order of Item's fields, as one text: the same text is the same Item, read once.
+_TEXT = """
+    json_build_array(
+        m.id, m.name, m.type, CASE WHEN m.type = 'http' THEN m.config ->> 'url' END,
+        m.interval_s, m.timeout_s, m.locations, m.tags, m.severity, m.group_name, m.revision, m.down,
+        m.paused_at, m.silenced_until, m.created_at, m.updated_at, m.unmeasured_since,
+        (SELECT max(s.last_at) FROM states s WHERE s.monitor = m.monitor)
+    )::text
+"""
+
+
+def _shown(where: str, values: int) -> str:
+    """An array of the texts of a page; what comes before it is passed over within an index."""
+    return f"""
+        ARRAY(
+            SELECT {_TEXT} FROM (
+                SELECT m.team_id, m.id FROM monitors m WHERE {where}
+                ORDER BY m.created_at DESC, m.id DESC LIMIT ${values + 1} OFFSET ${values + 2}
+            ) p JOIN monitors m ON m.team_id = p.team_id AND m.id = p.id
+            ORDER BY m.created_at DESC, m.id DESC
+        )
+    """
+
+
+def _read(text: str) -> Item:
+    """What `_TEXT` says; its plain values lie between the id and the moments."""
+    id_, *rest = orjson.loads(text)
+    plain, moments = rest[:-_MOMENTS], rest[-_MOMENTS:]
+    return Item(UUID(id_), *plain, *(_moment(one) for one in moments))
+
+
+_item = lru_cache(maxsize=_MOST)(_read)
+
+
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def _where(team_id: int, wanted: Wanted) -> tuple[str, list[Any]]:
+    """Only what is asked for is in the text, so that each combination gets the plan that fits it."""
+    name, colon, value = (wanted.tag or "").partition(":")
+    asked: dict[str, Any] = {
+        "m.team_id = $": team_id,
+        **_of_type(wanted.type),
+        "m.group_name = $": wanted.group,
+        "m.tags ? $": name if name and not colon else None,
+        "m.tags @> $": {name: value} if colon else None,
+        "m.name ILIKE $": f"%{_ANY.sub(_ESCAPED, wanted.text)}%" if wanted.text else None,
+        "m.locations @> $": [wanted.location] if wanted.location else None,
+        "m.silenced_until > $": wanted.silenced_at,
+    }
+    given = [(term, value) for term, value in asked.items() if value is not None]
+    terms = [term.replace("$", f"${place}") for place, (term, _) in enumerate(given, start=1)]
+    if wanted.status:
+        terms.append(_STATUS[wanted.status].format(measured=_MEASURED))
+    return " AND ".join(terms), [value for _, value in given]
+
+
+def _of_type(type_: str | None) -> dict[str, Any]:
+    """The umbrella of Web3 takes in all of them; each of them is there under its own name, too."""
+    if type_ == UMBRELLA:
+        return {"m.type = ANY($)": OF_CHAINS}
+    if type_ in WEB3:
+        return {"m.type = ANY($)": [UMBRELLA, type_], f"{CHECKED_AS} = $": type_}
+    return {"m.type = $": type_}

@@ -1,0 +1,253 @@
+"""Monitors: what is to be checked, as callers make, read, change and delete them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from collector.heartbeats.storage import heartbeats
+from collector.history.storage import outages
+from collector.monitors.storage import cadences
+from collector.platform.storage.db import Tx
+
+_COLUMNS = """
+    m.team_id, m.id, m.monitor, m.name, m.type, m.config, m.secrets, m.interval_s, m.timeout_s, m.locations,
+    m.tags, m.description, m.severity, m.failure_threshold, m.recovery_threshold, m.quorum, m.group_name,
+    m.depends_on, m.runbook_url, m.revision, m.down, m.told, m.paused_at, m.silenced_until, m.silence_reason,
+    m.created_at, m.updated_at, (SELECT max(s.last_at) FROM states s WHERE s.monitor = m.monitor) AS last_at
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Monitor:
+    """A row; *secrets* are the secret fields of *config*, sealed; *last_at* is the newest check's start."""
+
+    team_id: int
+    id: UUID
+    monitor: int
+    name: str
+    type: str
+    config: dict[str, Any]
+    secrets: bytes | None
+    interval_s: int
+    timeout_s: int
+    locations: list[str]
+    tags: dict[str, str]
+    description: str
+    severity: str
+    failure_threshold: int
+    recovery_threshold: int
+    quorum: str
+    group_name: str | None
+    depends_on: list[UUID]
+    runbook_url: str | None
+    revision: int
+    down: bool
+    told: bool
+    paused_at: datetime | None
+    silenced_until: datetime | None
+    silence_reason: str | None
+    created_at: datetime
+    updated_at: datetime
+    last_at: datetime | None
+
+
+# What a caller sets, in the order of the two statements below.
+_SET = (
+    "name",
+    "config",
+    "secrets",
+    "interval_s",
+    "timeout_s",
+    "locations",
+    "tags",
+    "description",
+    "severity",
+    "failure_threshold",
+    "recovery_threshold",
+    "quorum",
+    "group_name",
+    "depends_on",
+    "runbook_url",
+)
+
+
+async def insert(
+    tx: Tx,
+    team_id: int,
+    id_: UUID,
+    type_: str,
+    columns: dict[str, Any],
+    now: datetime,
+    *,
+    most: int | None = None,
+) -> Monitor:
+    """Add a monitor; *columns* has every name of what a caller sets.
+
+    The commit raises Conflict if the team has more than *most* monitors by then.
+    """
+    row = await tx.fetchrow(
+        f"""
+        INSERT INTO monitors AS m (team_id, id, type, changed_at, created_at, updated_at, {", ".join(_SET)})
+        VALUES ($1, $2, $3, $4, $4, $4, {", ".join(f"${place}" for place in range(6, 6 + len(_SET)))})
+        RETURNING {_COLUMNS}, set_config('tocsin.most_monitors', $5, true) AS most
+        """,
+        team_id,
+        id_,
+        type_,
+        now,
+        "" if most is None else str(most),
+        *(columns[name] for name in _SET),
+    )
+    assert row is not None  # noqa: S101 - INSERT without a condition returns its row
+    await cadences.note(tx, team_id, id_, now)
+    return Monitor(**{name: value for name, value in row.items() if name != "most"})
+
+
+async def save(
+    tx: Tx, team_id: int, id_: UUID, columns: dict[str, Any], revision: int, now: datetime
+) -> None:
+    """Write what a caller changed."""
+    await tx.execute(
+        f"""
+        UPDATE monitors SET revision = $3, updated_at = $4,
+            {", ".join(f"{name} = ${place}" for place, name in enumerate(_SET, start=5))}
+        WHERE team_id = $1 AND id = $2
+        """,
+        team_id,
+        id_,
+        revision,
+        now,
+        *(columns[name] for name in _SET),
+    )
+    await cadences.note(tx, team_id, id_, now)
+    await outages.leave(tx, team_id, id_, now)
+
+
+async def get(tx: Tx, team_id: int, id_: UUID) -> Monitor | None:
+    row = await tx.fetchrow(
+        f"SELECT {_COLUMNS} FROM monitors m WHERE m.team_id = $1 AND m.id = $2", team_id, id_
+    )
+    return Monitor(**row) if row else None
+
+
+async def all_(tx: Tx, team_id: int) -> list[Monitor]:
+    """Every monitor of the team, oldest first."""
+    rows = await tx.fetch(f"SELECT {_COLUMNS} FROM monitors m WHERE m.team_id = $1 ORDER BY m.id", team_id)
+    return [Monitor(**row) for row in rows]
+
+
+async def lock(tx: Tx, team_id: int, id_: UUID) -> Monitor | None:
+    """The monitor, its row locked until the transaction ends, which is one of those that give way."""
+    found = await _lock(tx, team_id, id_, "m.type <> 'heartbeat'")
+    if found is None and await heartbeats.hold(tx, team_id, id_):
+        return await _lock(tx, team_id, id_, "m.type = 'heartbeat'")
+    return found
+
+
+async def _lock(tx: Tx, team_id: int, id_: UUID, which: str) -> Monitor | None:
+    row = await tx.fetchrow(
+        f"""
+        SELECT {_COLUMNS} FROM monitors m WHERE m.team_id = $1 AND m.id = $2 AND {which}
+        FOR NO KEY UPDATE OF m
+        """,
+        team_id,
+        id_,
+    )
+    return Monitor(**row) if row else None
+
+
+async def pause(tx: Tx, team_id: int, id_: UUID, revision: int, now: datetime) -> None:
+    await tx.execute(
+        """
+        UPDATE monitors SET paused_at = $4, updated_at = $4, revision = $3
+        WHERE team_id = $1 AND id = $2
+        """,
+        team_id,
+        id_,
+        revision,
+        now,
+    )
+    await cadences.note(tx, team_id, id_, now)
+
+
+async def resume(tx: Tx, team_id: int, id_: UUID, revision: int, now: datetime) -> None:
+    await tx.execute(
+        """
+        UPDATE monitors SET paused_at = NULL, updated_at = $4, revision = $3
+        WHERE team_id = $1 AND id = $2
+        """,
+        team_id,
+        id_,
+        revision,
+        now,
+    )
+    await cadences.note(tx, team_id, id_, now)
+    await outages.leave(tx, team_id, id_, now)
+
+
+async def forget_checks(tx: Tx, monitor: int) -> None:
+    """Nothing was measured since the resume; which locations were failing stays."""
+    await tx.execute(
+        """
+        UPDATE states SET last_at = NULL, last_status = NULL, last_ms = NULL, last_error = NULL
+        WHERE monitor = $1
+        """,
+        monitor,
+    )
+
+
+async def silence(tx: Tx, team_id: int, id_: UUID, until: datetime | None, reason: str | None) -> bool:
+    """Set the silence, or end it with *until* None; False when there is no such monitor."""
+    found = await tx.fetchval(
+        """
+        UPDATE monitors SET silenced_until = $3, silence_reason = $4
+        WHERE team_id = $1 AND id = $2 RETURNING true
+        """,
+        team_id,
+        id_,
+        until,
+        reason,
+    )
+    return bool(found)
+
+
+async def delete(tx: Tx, team_id: int, id_: UUID) -> None:
+    """The monitor goes, and nobody depends on it any more."""
+    await tx.execute("DELETE FROM monitors WHERE team_id = $1 AND id = $2", team_id, id_)
+    await tx.execute(
+        """
+        UPDATE monitors SET depends_on = array_remove(depends_on, $2)
+        WHERE team_id = $1 AND $2 = ANY(depends_on)
+        """,
+        team_id,
+        id_,
+    )
+
+
+async def known(tx: Tx, team_id: int, wanted: Sequence[UUID]) -> set[UUID]:
+    """Those of the ids that are monitors of the team."""
+    rows = await tx.fetch(
+        "SELECT id FROM monitors WHERE team_id = $1 AND id = ANY($2)", team_id, list(wanted)
+    )
+    return {row["id"] for row in rows}
+
+
+async def ancestors(tx: Tx, team_id: int, parents: Sequence[UUID]) -> set[UUID]:
+    """The parents, theirs, and so on; whoever changes dependencies in the team waits for this transaction."""
+    await tx.execute("SELECT FROM teams WHERE team_id = $1 FOR NO KEY UPDATE", team_id)
+    rows = await tx.fetch(
+        """
+        WITH RECURSIVE above (id) AS (
+            SELECT unnest($2::uuid[])
+            UNION
+            SELECT parent FROM above JOIN monitors m ON m.team_id = $1 AND m.id = above.id,
+                unnest(m.depends_on) AS parent
+        )
+        SELECT id FROM above
+        """,
+        team_id,
+        list(parents),
+    )
+    return {row["id"] for row in rows}

@@ -1,0 +1,16 @@
+"""The monitors that another one depends on."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from collector.platform.storage.db import Tx
+
+
+async def hold(tx: Tx, team_id: int, wanted: Sequence[UUID]) -> set[UUID]:
+    """Those of the ids that are monitors of the team; none of them goes before the transaction ends."""
+    rows = await tx.fetch(
+        "SELECT id FROM monitors WHERE team_id = $1 AND id = ANY($2) ORDER BY id FOR KEY SHARE",
+        team_id,
+        list(wanted),
+    )
+    return {row["id"] for row in rows}

@@ -1,0 +1,138 @@
+"""Alert channels: list, make, read, change, delete, test, and what was sent through each."""
+
+from typing import Any
+from uuid import UUID
+
+from aiohttp import web
+
+from collector.http import conditional, pages
+from collector.http.auth import actor, caller
+from collector.http.deps import deps
+from collector.http.request_data import Query, body, no_content, ok, path_id, warned
+from collector.notifications.api.deliveries import shown as delivery_shown
+from collector.notifications.channels import CHANNELS
+from collector.notifications.service import channels
+from collector.notifications.service.channels import Known
+from collector.platform.access import Permission
+from collector.platform.masks import masked
+from collector.platform.validation.validation import ignored
+from shared import ids
+
+
+async def list_(request: web.Request) -> web.Response:
+    query = Query(request)
+    at = pages.asked(query)
+    type_ = query.one_of("type", tuple(CHANNELS))
+    query.done()
+    at_hand = deps(request)
+    limit, offset = (at.limit, at.offset) if at else (None, 0)
+    found, total = await channels.page(
+        at_hand.db, at_hand.keyring, caller(request).team_id, type_, limit, offset
+    )
+    shown = [_shown(request, known) for known in found]
+    return pages.answer(request, at, shown, total) if at else ok({"data": shown})
+
+
+async def create(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    made = await channels.create(
+        at_hand.db,
+        at_hand.keyring,
+        actor(request),
+        await body(request),
+        at_hand.now(),
+        most=at_hand.plans[caller(request).plan].channels,
+    )
+    answer = {name: value for name, value in (await _one(request, made)).items() if name in _CREATED}
+    return ok(answer, 201, conditional.tagged(made.row.revision))
+
+
+async def get(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    known = await channels.one(at_hand.db, at_hand.keyring, caller(request).team_id, _id(request))
+    if (same := conditional.unchanged(request, known.row.revision)) is not None:
+        return same
+    return ok(await _one(request, known), headers=conditional.shown(known.row.revision))
+
+
+async def update(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    id_ = await _found(request)
+    only, sent = conditional.only(request), await body(request)
+    known = await channels.update(
+        at_hand.db, at_hand.keyring, actor(request), id_, sent, at_hand.now(), only=only
+    )
+    return ok(await _one(request, known), headers=conditional.tagged(known.row.revision))
+
+
+async def delete(request: web.Request) -> web.Response:
+    id_ = await _found(request)
+    await channels.delete(deps(request).db, actor(request), id_, only=conditional.only(request))
+    return no_content()
+
+
+async def test(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    tested = await channels.test(
+        at_hand.db, at_hand.keyring, at_hand.transport, caller(request).team_id, _id(request), at_hand.now
+    )
+    return ok(
+        {
+            "success": tested.delivered_at is not None,
+            "message": tested.message,
+            "deliveredAt": tested.delivered_at,
+        }
+    )
+
+
+async def deliveries(request: web.Request) -> web.Response:
+    id_ = await _found(request)
+    query = Query(request)
+    at = pages.page(query)
+    query.done()
+    found, total = await channels.deliveries(
+        deps(request).db, caller(request).team_id, id_, at.limit, at.offset
+    )
+    return pages.answer(request, at, [delivery_shown(one) for one in found], total)
+
+
+_CREATED = ("id", "name", "type", "enabled", "warnings")
+
+
+def _id(request: web.Request) -> UUID:
+    return path_id(request, "chan", channels.WHAT)
+
+
+async def _found(request: web.Request) -> UUID:
+    """The id of the path, if there is such a channel: 404 comes before whatever else is bad."""
+    return (await channels.found(deps(request).db, caller(request).team_id, _id(request))).id
+
+
+async def _one(request: web.Request, known: Known) -> dict[str, Any]:
+    """As `_shown`, with the addresses that are yet to confirm, where addresses do."""
+    at_hand, shown = deps(request), _shown(request, known)
+    waiting = await channels.unconfirmed(at_hand.db, at_hand.transport, known)
+    if not waiting:
+        return shown
+    said = [f"{address} is asked by mail to confirm, and gets nothing before that" for address in waiting]
+    return {**shown, "unconfirmed": waiting, "warnings": [*shown.get("warnings", ()), *said]}
+
+
+def _shown(request: web.Request, known: Known) -> dict[str, Any]:
+    """A channel as lists and reads show it: its secrets masked for who may only read."""
+    row = known.row
+    reader = caller(request).permission is Permission.READ_ONLY
+    answer = {
+        "id": ids.show("chan", row.id),
+        "name": row.name,
+        "type": row.type,
+        "enabled": row.enabled,
+        "config": masked(CHANNELS[row.type], known.config) if reader else known.config,
+        "flagged": known.fault is not None and known.fault.flagged,
+        "failingSince": known.fault.failing_since if known.fault else None,
+        "lastError": known.fault.last_error if known.fault else None,
+        "revision": row.revision,
+        "createdAt": row.created_at,
+        "updatedAt": row.updated_at,
+    }
+    return warned(answer, [*ignored(known.unknown), *channels.silence(known)])

@@ -1,0 +1,19 @@
+"""What every channel is to those who send through it."""
+
+from datetime import datetime
+from typing import Protocol
+
+from collector.notifications.channels.message import Message, Sent
+from collector.notifications.core.retry import Policy
+from collector.platform.transport import Transport
+
+
+class Channel(Protocol):
+    """A frozen dataclass of its configuration, whose annotated bounds validate what a team sends."""
+
+    @property
+    def policy(self) -> Policy:
+        """How often it is tried again."""
+
+    async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:
+        """Say *message*, of whatever kind of event, once. Raises Undelivered."""

@@ -1,0 +1,111 @@
+"""How a provider is asked over HTTP with JSON, and what its answers mean for another try."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final
+
+import orjson
+from annotated_types import MaxLen, Predicate
+
+from collector.platform.delivery import Undelivered
+from collector.platform.plain_text import cut, one_line
+from collector.platform.transport import Answer, NoAnswer, Transport
+from shared import __version__
+from shared.kinds.fields import Says
+from shared.kinds.http import is_url
+
+TIMEOUT_S: Final = 30
+# Of answers that refuse, those that another try may change.
+_PASSING: Final = frozenset({408, 409, 425, 429})
+_TOLD: Final = 200
+_SHORTEST_SECRET: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request to a provider: *body* as JSON."""
+
+    url: str
+    body: Mapping[str, Any]
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def is_base(text: str) -> bool:
+    """Is it an http or https URL that a path can be put behind, without a password?"""
+    return is_url(text) and not any(letter in text for letter in "?#@")
+
+
+ApiUrl = Annotated[
+    str,
+    MaxLen(2048),
+    Predicate(is_base),
+    Says("must be an http:// or https:// URL with a host, without user, query or fragment"),
+]
+
+
+def is_key(text: str) -> bool:
+    """Can it stand in a header or a path as it is?"""
+    return text.isascii() and text.isprintable() and not any(letter in text for letter in " /\\?#%")
+
+
+async def post(call: Call, transport: Transport) -> Answer:
+    """The answer, whatever it is. Raises Undelivered where there is none."""
+    headers = {"Content-Type": "application/json", "User-Agent": f"Tocsin/{__version__}", **call.headers}
+    try:
+        return await transport.request(
+            "POST", call.url, headers, orjson.dumps(call.body), timeout_s=TIMEOUT_S
+        )
+    except NoAnswer as error:
+        raise Undelivered(str(error)) from None
+
+
+def accepted(
+    answer: Answer,
+    *,
+    secrets: Iterable[str],
+    reason: Callable[[Any], str],
+    retry_after: Callable[[Any], Any] = lambda _: None,
+) -> Answer:
+    """The answer, if it is a 2xx; else raises Undelivered, with what *reason* finds in it less *secrets*.
+
+    *retry_after* finds the seconds to wait in an answer whose header does not say.
+    """
+    if 200 <= answer.status < 300:
+        return answer
+    why, wait = said(answer, secrets, reason), _found(answer, retry_after)
+    raise Undelivered(
+        f"answered {answer.status}" + (f": {why}" if why else ""),
+        status=answer.status,
+        retry_after_s=answer.retry_after_s if wait is None else wait,
+        lasting=300 <= answer.status < 500 and answer.status not in _PASSING,
+    )
+
+
+def said(answer: Answer, secrets: Iterable[str], reason: Callable[[Any], str]) -> str:
+    """What the provider says, in short; a secret that it repeats is struck out."""
+    found = str(_found(answer, reason) or "")
+    for secret in sorted(secrets, key=len, reverse=True):
+        if len(secret) >= _SHORTEST_SECRET:
+            found = found.replace(secret, "********")
+    return cut(one_line(found), _TOLD)
+
+
+def _found(answer: Answer, look: Callable[[Any], Any]) -> Any:
+    try:
+        return look(read(answer))
+    except (LookupError, TypeError, AttributeError):
+        return None
+
+
+def read(answer: Answer) -> Any:
+    """The answer's JSON; its text where it is none."""
+    try:
+        return orjson.loads(answer.body)
+    except orjson.JSONDecodeError:
+        return answer.body.decode("utf-8", "replace")
+
+
+def number(value: object) -> float | None:
+    """Seconds that a provider asks for, if that is what it is."""
+    sound = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9
+    return float(value) if sound and isinstance(value, int | float) else None

@@ -1,0 +1,124 @@
+"""A mail, as text and HTML, in one thread for each incident."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import format_datetime
+from importlib.resources import files
+from typing import Annotated, Final
+
+from annotated_types import MaxLen, MinLen, Predicate
+from jinja2 import Environment
+
+from collector.history.core.phase import Phase
+from collector.notifications.channels._policy import PATIENT
+from collector.notifications.channels.message import Message, Sent
+from collector.notifications.channels.texts import Templates, Text, write
+from collector.notifications.core.retry import Policy
+from collector.notifications.core.summary import Notice
+from collector.platform.delivery import Undelivered
+from collector.platform.mailer import Refusal
+from collector.platform.plain_text import cut, lines
+from collector.platform.transport import Transport
+from shared.kinds.fields import Says, is_host
+
+_LOCAL: Final = re.compile(r"[^\s@<>(),:;\"\\\[\]\x00-\x20\x7f-\x9f]{1,64}")
+_LITERAL: Final = re.compile(r"\[(IPv6:[0-9a-fA-F:.]+|[0-9.]+)\]")
+_MAX_SUBJECT: Final = 200
+_COLOURS: Final = {
+    Phase.PROBLEM: "#c0392b",
+    Phase.TAKEN: "#b9770e",
+    Phase.OVER: "#1e8449",
+    Phase.NEWS: "#2471a3",
+}
+_PAGE: Final = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(
+    files("collector.notifications.channels").joinpath("mail.html.j2").read_text(encoding="utf-8")
+)
+
+
+def is_address(text: str) -> bool:
+    """Is it one mail address and nothing more?"""
+    name, _, host = text.rpartition("@")
+    return bool(_LOCAL.fullmatch(name)) and (is_host(host) or bool(_LITERAL.fullmatch(host)))
+
+
+Address = Annotated[str, MaxLen(320), Predicate(is_address), Says("must be a mail address")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Email:
+    recipients: Annotated[list[Address], MinLen(1), MaxLen(100)]
+    templates: Templates | None = None
+
+    @property
+    def policy(self) -> Policy:
+        return PATIENT
+
+    def render(self, message: Message, sender: str, domain: str, now: datetime) -> tuple[EmailMessage, Text]:
+        notice = message.notice
+        text = write(notice, self.templates)
+        mail = EmailMessage(policy=SMTP)
+        mail["Subject"] = cut(text.title, _MAX_SUBJECT)
+        mail["From"] = sender
+        mail["To"] = ", ".join(dict.fromkeys(map(_ascii, self.recipients)))
+        mail["Date"] = format_datetime(now)
+        mail["Message-ID"] = f"<{message.delivery}@{domain}>"
+        mail["References"] = mail["In-Reply-To"] = f"<{notice.key}@{domain}>"
+        mail["Auto-Submitted"] = "auto-generated"
+        mail["X-Auto-Response-Suppress"] = "All"
+        mail["X-Tocsin-Event"] = notice.kind
+        mail.set_content(_plain(notice, text))
+        mail.add_alternative(
+            _PAGE.render(
+                title=text.title,
+                colour=_COLOURS[notice.phase],
+                paragraphs=lines(text.body).split("\n"),
+                facts=() if text.own else notice.facts,
+                link=notice.link,
+            ),
+            subtype="html",
+        )
+        return mail, text
+
+    async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:
+        """To those whom no earlier try reached. Raises Undelivered."""
+        mailer = transport.mailer
+        if mailer is None:
+            raise Undelivered("no mail server is set here: TOCSIN_SMTP_URL", lasting=True)
+        mail, text = self.render(message, mailer.sender, mailer.domain, now)
+        left = [one for one in dict.fromkeys(map(_ascii, self.recipients)) if one not in message.reached]
+        held = await mailer.admit(message.team_id, left)
+        admitted = [one for one in left if one not in held]
+        refused = await mailer.hand_in(mail, admitted) if admitted else {}
+        reached = message.reached | (set(admitted) - refused.keys())
+        note = "; ".join(filter(None, (_told(refused), *dict.fromkeys(one.why for one in held.values()))))
+        waits = [one.wait_s for one in held.values() if one.wait_s is not None]
+        if waits or not all(one.lasting for one in refused.values()):
+            wait_s = max(waits, default=None)
+            raise Undelivered(note, status=_code(refused), reached=reached, retry_after_s=wait_s)
+        if not reached - {""}:
+            raise Undelivered(note, status=_code(refused), lasting=True)
+        return Sent(250, "; ".join(filter(None, (note, text.fault))) or None)
+
+
+def _told(refused: Mapping[str, Refusal]) -> str:
+    return "; ".join(f"the mail server refused {who}: {said}" for who, said in refused.items())
+
+
+def _code(refused: Mapping[str, Refusal]) -> int | None:
+    return min((one.code for one in refused.values()), default=None)
+
+
+def _plain(notice: Notice, text: Text) -> str:
+    facts: Sequence[str] = () if text.own else [f"{label}: {lines(value)}" for label, value in notice.facts]
+    parts = [text.title, lines(text.body), "\n".join(facts), notice.link]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _ascii(address: str) -> str:
+    """With the host's name as DNS has it, so that an ordinary mail server takes it."""
+    name, _, host = address.rpartition("@")
+    return address if host.isascii() else f"{name}@{host.encode('idna').decode()}"

@@ -1,0 +1,105 @@
+"""An alert of Opsgenie, or of what takes the same (Jira Service Management, by another `apiUrl`)."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
+
+from annotated_types import MaxLen, MinLen, Predicate
+
+from collector.history.core.phase import Phase
+from collector.notifications.channels._http import ApiUrl, Call, accepted, is_key, post
+from collector.notifications.channels._policy import PATIENT
+from collector.notifications.channels.message import Message, Sent
+from collector.notifications.channels.texts import Templates, Text, write
+from collector.notifications.core.retry import Policy
+from collector.notifications.core.summary import Notice
+from collector.platform.plain_text import cut, lines
+from collector.platform.transport import Transport
+from shared.kinds.fields import Says, Secret
+
+_PRIORITIES = {"critical": "P1", "high": "P2", "medium": "P3", "low": "P4"}
+_NOTED = "incident.note_added"
+_MAX_MESSAGE = 130
+_MAX_ALIAS = 512
+_MAX_DESCRIPTION = 15_000
+_MAX_DETAILS = 8_000
+_MAX_DETAIL = 1_000
+_MAX_NOTE = 25_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opsgenie:
+    """*priority*: of every alert, instead of what the incident's severity makes it."""
+
+    api_key: Annotated[
+        str,
+        MinLen(1),
+        MaxLen(500),
+        Predicate(is_key),
+        Says("must be the key of an API integration"),
+        Secret(),
+    ]
+    priority: Literal["P1", "P2", "P3", "P4", "P5"] | None = None
+    api_url: ApiUrl = "https://api.opsgenie.com"
+    templates: Templates | None = None
+
+    @property
+    def policy(self) -> Policy:
+        return PATIENT
+
+    def render(self, message: Message) -> tuple[Call, Text]:
+        notice = message.notice
+        text = write(notice, self.templates)
+        alias = cut(notice.key, _MAX_ALIAS)
+        path, body = f"/{quote(alias, safe='')}", self._follow_up(text)
+        if notice.phase is Phase.TAKEN:
+            path += "/acknowledge?identifierType=alias"
+        elif notice.phase is Phase.OVER:
+            path += "/close?identifierType=alias"
+        elif notice.kind == _NOTED:
+            path += "/notes?identifierType=alias"
+        else:
+            path, body = "", self._alert(notice, text, alias)
+        headers = {"Authorization": f"GenieKey {self.api_key}"}
+        return Call(
+            f"{self.api_url.rstrip('/').removesuffix('/v2/alerts')}/v2/alerts{path}", body, headers
+        ), text
+
+    async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:  # noqa: ARG002 - one shape
+        """Raises Undelivered."""
+        call, text = self.render(message)
+        answer = accepted(
+            await post(call, transport),
+            secrets=[self.api_key],
+            reason=lambda answer: answer["message"],
+        )
+        return Sent(answer.status, text.fault)
+
+    def _follow_up(self, text: Text) -> dict[str, Any]:
+        said = "\n".join(filter(None, (text.title, lines(text.body))))
+        return {"note": cut(said, _MAX_NOTE), "source": "Tocsin"}
+
+    def _alert(self, notice: Notice, text: Text, alias: str) -> dict[str, Any]:
+        said = "\n\n".join(filter(None, (lines(text.body), notice.link)))
+        priority = "P5" if notice.phase is Phase.NEWS else _PRIORITIES[notice.severity]
+        return {
+            "message": cut(text.title, _MAX_MESSAGE),
+            "alias": alias,
+            "description": cut(said, _MAX_DESCRIPTION),
+            "entity": cut(lines(notice.source), _MAX_ALIAS),
+            "source": "Tocsin",
+            "priority": self.priority or priority,
+            "details": _details(notice),
+        }
+
+
+def _details(notice: Notice) -> dict[str, str]:
+    """As many facts as there is room for."""
+    found, room = {}, _MAX_DETAILS
+    for label, value in (*notice.facts, ("Link", notice.link)):
+        shown = cut(lines(value), _MAX_DETAIL)
+        room -= len(label) + len(shown)
+        if shown and room >= 0:
+            found[label] = shown
+    return found

@@ -1,0 +1,125 @@
+"""A message to a Slack incoming webhook, or to what takes the same (Mattermost, Rocket.Chat)."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Annotated, Any
+
+from annotated_types import MaxLen, Predicate
+
+from collector.history.core.phase import Phase
+from collector.notifications.channels._http import Call, accepted, post
+from collector.notifications.channels._policy import PATIENT
+from collector.notifications.channels._secrets import parts
+from collector.notifications.channels.message import Message, Sent
+from collector.notifications.channels.texts import Templates, Text, write
+from collector.notifications.core.retry import Policy
+from collector.notifications.core.summary import Notice
+from collector.platform.plain_text import cut, lines
+from collector.platform.transport import Transport
+from shared.kinds.fields import Says, Secret
+from shared.kinds.http import is_url
+
+_COLOURS = {
+    Phase.PROBLEM: "#c0392b",
+    Phase.TAKEN: "#d68910",
+    Phase.OVER: "#1e8449",
+    Phase.NEWS: "#2471a3",
+}
+_MAX_TEXT = 3_000
+_MAX_FIELD = 2_000
+_MAX_FIELDS = 10
+_MAX_URL = 3_000
+_MEMBER = re.compile(r"[UW][A-Z0-9]{5,20}")
+_GROUP = re.compile(r"S[A-Z0-9]{5,20}")
+_ALL = frozenset({"here", "channel", "everyone"})
+_WORD = re.compile(r"[a-z_]{3,60}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slack:
+    """*channel* counts where the webhook allows another than its own; *mentions*: ids, or ``@here``."""
+
+    webhook_url: Annotated[
+        str, MaxLen(8192), Predicate(is_url), Says("must be an http:// or https:// URL with a host"), Secret()
+    ]
+    channel: Annotated[str | None, MaxLen(100)] = None
+    mentions: Annotated[list[Annotated[str, MaxLen(100)]], MaxLen(50)] = field(default_factory=list)
+    templates: Templates | None = None
+
+    @property
+    def policy(self) -> Policy:
+        return PATIENT
+
+    def render(self, message: Message) -> tuple[Call, Text]:
+        notice = message.notice
+        text = write(notice, self.templates)
+        heading = f"*{_linked(text.title, notice.link)}*"
+        mentioned = " ".join(map(_mention, self.mentions)) if notice.phase is Phase.PROBLEM else ""
+        body: dict[str, Any] = {
+            "text": f"{mentioned} {heading}".strip(),
+            "attachments": [{"color": _COLOURS[notice.phase], "blocks": list(_blocks(notice, text))}],
+            "unfurl_links": False,
+        }
+        if not body["attachments"][0]["blocks"]:
+            del body["attachments"]
+        if self.channel:
+            body["channel"] = self.channel
+        return Call(self.webhook_url, body), text
+
+    async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:  # noqa: ARG002 - one shape
+        """Raises Undelivered."""
+        call, text = self.render(message)
+        answer = accepted(await post(call, transport), secrets=parts(self.webhook_url), reason=_reason)
+        return Sent(answer.status, text.fault)
+
+
+def _blocks(notice: Notice, text: Text) -> Iterator[dict[str, Any]]:
+    if body := lines(text.body):
+        yield {"type": "section", "text": _mrkdwn(_escaped(body, _MAX_TEXT))}
+    if notice.facts and not text.own:
+        facts = notice.facts[:_MAX_FIELDS]
+        yield {
+            "type": "section",
+            "fields": [
+                _mrkdwn(f"*{label}*\n{_escaped(lines(value), _MAX_FIELD - len(label) - 3)}")
+                for label, value in facts
+            ],
+        }
+
+
+def _mrkdwn(text: str) -> dict[str, str]:
+    return {"type": "mrkdwn", "text": text}
+
+
+def _linked(title: str, link: str) -> str:
+    shown = _escaped(title, _MAX_TEXT)
+    if not link or len(link) > _MAX_URL or any(letter in link for letter in "<>| "):
+        return shown
+    return f"<{link}|{shown.replace('|', '¦')}>"
+
+
+def _escaped(text: str, most: int) -> str:
+    """Slack's three escapes, at most *most* characters of it in the end; no entity is cut through."""
+    whole = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    if len(whole) <= most:
+        return whole
+    kept = whole[: most - 1]
+    start = kept.rfind("&")
+    return (kept[:start] if start >= 0 and ";" not in kept[start:] else kept).rstrip() + "…"
+
+
+def _mention(said: str) -> str:
+    """Who is meant by ``@here``, ``U012AB3CD``, ``<@U012AB3CD>``, ``S012AB3CD``; other words as they are."""
+    word = said.strip("<>@! ").removeprefix("subteam^")
+    if word.lower() in _ALL:
+        return f"<!{word.lower()}>"
+    if _MEMBER.fullmatch(word):
+        return f"<@{word}>"
+    return f"<!subteam^{word}>" if _GROUP.fullmatch(word) else _escaped(cut(said, 100), 300)
+
+
+def _reason(answer: Any) -> str:
+    """Slack's errors are single words, as ``channel_is_archived``."""
+    return answer if isinstance(answer, str) and _WORD.fullmatch(answer) else ""

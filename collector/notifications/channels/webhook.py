@@ -1,0 +1,198 @@
+"""An HTTP callback to an endpoint of the customer's, signed."""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Annotated, Literal
+
+from annotated_types import Interval, MaxLen, Predicate
+
+from collector.events.core.events import CHANGES
+from collector.notifications.channels.message import Message, Sent
+from collector.notifications.core import signature
+from collector.notifications.core.retry import Policy
+from collector.platform.delivery import Undelivered
+from collector.platform.monitor import MonitorId
+from collector.platform.transport import NoAnswer, Transport
+from shared import __version__
+from shared.kinds.fields import Says, Secret
+from shared.kinds.http import is_url
+
+DEFAULT_EVENTS = ("monitor.down", "monitor.up", "web3.*")
+EVENTS = frozenset(
+    {
+        "monitor.down",
+        "monitor.up",
+        "monitor.degraded",
+        "monitor.flapping",
+        "monitor.unmeasured",
+        "monitor.measured",
+        "web3.gas.alert",
+        "web3.alert",
+        "web3.event",
+        "incident.created",
+        "incident.acknowledged",
+        "incident.resolved",
+        "incident.reopened",
+        "incident.note_added",
+        "alert.fired",
+        "alert.recovered",
+        "alert.escalated",
+        "certificate.expiring",
+        "probe.offline",
+        "probe.online",
+        "maintenance.started",
+        "maintenance.ended",
+        "status_page.incident.published",
+        "status_page.incident.updated",
+        "test",
+    }
+)
+
+# What is about no monitor is heard whatever monitors a channel is narrowed to.
+_OF_NO_MONITOR = ("probe.", "maintenance.", "status_page.")
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")
+# What frames the message or belongs to the connection is not the channel's to say.
+_FRAMING = frozenset(
+    {
+        "connection",
+        "content-encoding",
+        "content-length",
+        "expect",
+        "host",
+        "keep-alive",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+
+# What tells a receiver what it gets: a signature elsewhere than in its own header would spoil it.
+_OURS = frozenset(
+    {
+        "content-type",
+        "user-agent",
+        "x-service-event",
+        "x-service-delivery",
+        "webhook-id",
+        "webhook-timestamp",
+        "webhook-signature",
+    }
+)
+
+
+def is_header_name(text: str) -> bool:
+    return bool(_NAME.fullmatch(text)) and text.lower() not in _FRAMING
+
+
+def is_free_name(text: str) -> bool:
+    return is_header_name(text) and text.lower() not in _OURS
+
+
+def is_event(text: str) -> bool:
+    return any(_matches(text, kind) for kind in EVENTS)
+
+
+def _matches(pattern: str, kind: str) -> bool:
+    return pattern in ("*", kind) or (pattern.endswith(".*") and kind.startswith(pattern[:-1]))
+
+
+def are_headers(headers: dict[str, str]) -> bool:
+    return all(is_header_name(name) and not _CONTROLS.search(value) for name, value in headers.items())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Webhook:
+    """*timeout* in seconds; no *events* (kinds, or ``web3.*``) means the default ones, no *monitors* all.
+
+    *previous_signing_secret* signs beside the new one until every receiver knows that.
+    """
+
+    url: Annotated[
+        str, MaxLen(8192), Predicate(is_url), Says("must be an http:// or https:// URL with a host"), Secret()
+    ]
+    method: Literal["POST", "PUT", "PATCH", "GET"] = "POST"
+    headers: Annotated[
+        dict[str, str],
+        MaxLen(100),
+        Predicate(are_headers),
+        Says("names must be header names, values without control characters; Host and framing are ours"),
+        Secret(),
+    ] = field(default_factory=dict)
+    timeout: Annotated[int, Interval(ge=1, le=60)] = 30
+    retry_on_failure: bool = True
+    max_retries: Annotated[int, Interval(ge=0, le=10)] = 3
+    signature_header: Annotated[
+        str,
+        MaxLen(256),
+        Predicate(is_free_name),
+        Says("must be the name of a header that is not ours already"),
+    ] = "X-Service-Signature"
+    signing_secret: Annotated[str | None, MaxLen(4096), Secret()] = None
+    previous_signing_secret: Annotated[str | None, MaxLen(4096), Secret()] = None
+    events: Annotated[list[Annotated[str, Predicate(is_event), Says("is no kind of event")]], MaxLen(100)] = (
+        field(default_factory=list)
+    )
+    monitors: Annotated[list[MonitorId], MaxLen(10_000)] = field(default_factory=list)
+
+    @property
+    def policy(self) -> Policy:
+        return Policy(retry=self.retry_on_failure, max_retries=self.max_retries)
+
+    async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:
+        """Raises Undelivered, and never calls a failure lasting."""
+        headers = self._headers(message, round(now.timestamp()))
+        try:
+            answer = await transport.request(
+                self.method, self.url, headers, message.body, timeout_s=self.timeout
+            )
+        except NoAnswer as error:
+            raise Undelivered(str(error)) from None
+        if not 200 <= answer.status < 300:
+            raise Undelivered(
+                f"answered {answer.status}", status=answer.status, retry_after_s=answer.retry_after_s
+            )
+        return Sent(answer.status)
+
+    def _secrets(self) -> list[str]:
+        """The present one first; a previous one is nothing without it."""
+        if not self.signing_secret:
+            return []
+        return [self.signing_secret, *filter(None, [self.previous_signing_secret])]
+
+    def _headers(self, message: Message, timestamp: int) -> dict[str, str]:
+        """Content type and user agent may be overruled by the channel; what identifies and signs may not."""
+        headers = {
+            "content-type": ("Content-Type", "application/json"),
+            "user-agent": ("User-Agent", f"Tocsin/{__version__}"),
+        }
+        ours = {
+            "X-Service-Event": message.kind,
+            "X-Service-Delivery": message.delivery,
+            "webhook-id": message.id,
+            "webhook-timestamp": str(timestamp),
+        }
+        secrets = self._secrets()
+        if secrets:
+            ours["webhook-signature"] = " ".join(
+                signature.standard(secret, message.id, timestamp, message.body) for secret in secrets
+            )
+        for name, secret in zip(
+            (self.signature_header, f"{self.signature_header}-Previous"), secrets, strict=False
+        ):
+            ours[name] = signature.hex_hmac(secret, message.body)
+        for name, value in {**self.headers, **ours}.items():
+            headers[name.lower()] = (name, value)
+        return dict(headers.values())
+
+
+def hears(events: Sequence[str], monitors: Collection[str], kind: str, monitor_id: str) -> bool:
+    """Does a webhook channel that is narrowed so hear of this event of this monitor by itself?"""
+    of_monitor = not kind.startswith(_OF_NO_MONITOR)
+    if kind in CHANGES or (of_monitor and monitors and monitor_id not in monitors):
+        return False
+    return any(_matches(pattern, kind) for pattern in events or DEFAULT_EVENTS)

@@ -1,0 +1,243 @@
+"""Alert channels: where alerts go, whether they arrive, and what was sent through each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from aiohttp import web
+
+from collector.alerts.console import sections
+from collector.console import common
+from collector.console.answers import back, page, posted, value
+from collector.console.forms import forms, read
+from collector.console.forms.fields import Form
+from collector.console.forms.read import Posted
+from collector.console.state import visitor, who
+from collector.http.deps import deps
+from collector.http.request_data import path_id
+from collector.monitors.console import pickers
+from collector.notifications.channels import CHANNELS
+from collector.notifications.service import channels, redelivery
+from collector.notifications.service.channels import Known
+from collector.notifications.service.fields import Settings
+from collector.notifications.storage.deliveries import Status
+from collector.notifications.storage.reads import Delivery, DeliveryAttempt
+from collector.platform.masks import masked
+from collector.platform.validation.model_fields import members
+from shared import ids
+from shared.errors import Conflict, Invalid, PreconditionFailed
+
+HERE: Final = "/alerting/channels"
+TYPES: Final[Mapping[str, str]] = {
+    "email": "A mail to one or more addresses",
+    "slack": "A message to Slack, Mattermost or Rocket.Chat",
+    "discord": "A message to a channel of Discord",
+    "telegram": "A message from a bot of Telegram",
+    "pagerduty": "An alert in PagerDuty",
+    "opsgenie": "An alert in Opsgenie",
+    "webhook": "A signed HTTP request to a service of yours",
+    "apprise": "Any of the services that Apprise knows",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """A delivery in the log; *again*: it may be sent once more."""
+
+    id: str
+    event: str
+    event_id: str
+    status: str
+    created_at: datetime
+    next_attempt_at: datetime | None
+    attempts: Sequence[DeliveryAttempt]
+    again: bool
+
+
+async def list_(request: web.Request) -> web.StreamResponse:
+    """Those that fail stand first."""
+    every = await sections.every_channel(request)
+    rows = sorted(every, key=lambda one: one.fault is None or not one.fault.flagged)
+    return page(
+        request, "channels.html.j2", rows=rows, silence=sections.silence(every), warnings=channels.silence
+    )
+
+
+async def show(request: web.Request) -> web.StreamResponse:
+    """With its log; the newest deliveries first."""
+    known, number = await _known(request), common.asked(request)
+    offset = (number - 1) * common.PER_PAGE
+    id_ = known.row.id
+    sent, total = await channels.deliveries(
+        deps(request).db, visitor(request).team_id, id_, common.PER_PAGE, offset
+    )
+    return page(
+        request,
+        "channel.html.j2",
+        known=known,
+        here=path(id_),
+        warnings=channels.silence(known),
+        unconfirmed=await channels.unconfirmed(deps(request).db, deps(request).transport, known),
+        log=[_line(one) for one in sent],
+        at=common.at(request, number, total),
+    )
+
+
+async def new(request: web.Request) -> web.StreamResponse:
+    """First the type, then its fields."""
+    type_ = request.query.get("type", "")
+    if type_ not in CHANNELS:
+        return page(request, "channel_types.html.j2", types=TYPES)
+    return await _drawn(request, type_, {}, {}, {})
+
+
+async def create(request: web.Request) -> web.StreamResponse:
+    at_hand, form = deps(request), await posted(request)
+    type_ = value(form, "type")
+    if type_ not in CHANNELS:
+        raise Invalid({"type": f"must be one of {', '.join(CHANNELS)}"})
+    settings, config = _sent(type_, form)
+    if pickers.asked(form):
+        return await _drawn(request, type_, settings, config, {})
+    body = {**sections.said(settings), "type": type_, "config": sections.said(config)}
+    try:
+        most = at_hand.plans[visitor(request).plan].channels
+        made = await channels.create(
+            at_hand.db, at_hand.keyring, who(request), body, at_hand.now(), most=most
+        )
+    except Invalid as fault:
+        return await _drawn(request, type_, settings, config, fault.details, status=400)
+    return back(request, path(made.row.id), "The channel is made: send a test through it.")
+
+
+async def edit(request: web.Request) -> web.StreamResponse:
+    known = await _known(request)
+    row = known.row
+    shown = {"name": row.name, "enabled": row.enabled}
+    return await _drawn(request, row.type, shown, _masked(known), {}, known)
+
+
+async def update(request: web.Request) -> web.StreamResponse:
+    """Secrets that were left as they are shown stay what they are."""
+    at_hand, known, form = deps(request), await _known(request), await posted(request)
+    type_ = known.row.type
+    settings, config = _sent(type_, form)
+    if pickers.asked(form):
+        return await _drawn(request, type_, settings, config, {}, known)
+    # What was in no field of the form is not touched.
+    old = {name: one for name, one in known.config.items() if name in config}
+    body = {**settings, "config": sections.patch(old, config)}
+    try:
+        await channels.update(
+            at_hand.db,
+            at_hand.keyring,
+            who(request),
+            known.row.id,
+            body,
+            at_hand.now(),
+            only=sections.only(form),
+        )
+    except Invalid as fault:
+        return await _drawn(request, type_, settings, config, fault.details, known, status=400)
+    except PreconditionFailed:
+        return await _drawn(request, type_, settings, config, sections.CHANGED, known, status=412)
+    return back(request, path(known.row.id), "Saved.")
+
+
+async def delete(request: web.Request) -> web.StreamResponse:
+    await channels.delete(deps(request).db, who(request), _id(request))
+    return back(request, HERE, "The channel is deleted, and taken out of every rule.")
+
+
+async def test(request: web.Request) -> web.StreamResponse:
+    """One real message; what came of it is said at the top."""
+    at_hand, id_ = deps(request), _id(request)
+    tested = await channels.test(
+        at_hand.db, at_hand.keyring, at_hand.transport, visitor(request).team_id, id_, at_hand.now
+    )
+    return back(request, path(id_), tested.message, tone="good" if tested.delivered_at else "bad")
+
+
+async def again(request: web.Request) -> web.StreamResponse:
+    """Send once more what was sent, or failed."""
+    channel = path_id(request, "chan", channels.WHAT, "channel")
+    id_ = path_id(request, "dlv", redelivery.WHAT)
+    try:
+        await redelivery.redeliver(deps(request).db, who(request), id_)
+    except Conflict as fault:
+        return back(request, path(channel), str(fault), tone="bad")
+    return back(request, path(channel), "It is on its way again.")
+
+
+async def _drawn(
+    request: web.Request,
+    type_: str,
+    settings: Mapping[str, Any],
+    config: Mapping[str, Any],
+    faults: Mapping[str, str],
+    known: Known | None = None,
+    *,
+    status: int = 200,
+) -> web.Response:
+    cls = CHANNELS[type_]
+    choice = await pickers.monitors(request, config.get("monitors") or ())
+    options = {"monitors": choice.options} if "monitors" in members(cls) else {}
+    own = {name: text for name, text in faults.items() if name in members(Settings)}
+    others = {name: text for name, text in faults.items() if name not in own}
+    of_all = forms.build(Settings, settings, own)
+    of_type = forms.build(cls, config, others, prefix="config.", options=options)
+    of_type = choice.put(of_type, "config.monitors")
+    required = tuple(one for one in of_type.fields if one.required)
+    return page(
+        request,
+        "channel_form.html.j2",
+        status=status,
+        known=known,
+        revision=await sections.revision(request, known.row.revision) if known else "",
+        here=path(known.row.id) if known else HERE,
+        type_=type_,
+        types=TYPES,
+        first=[*of_all.named("name"), *required],
+        rest=[*(one for one in of_type.fields if not one.required), *of_all.but("name")],
+        summary=Form((*of_all.fields, *of_type.fields), {**of_all.faults, **of_type.faults}),
+    )
+
+
+def _line(one: Delivery) -> LogLine:
+    status = Status(one.status)
+    return LogLine(
+        id=ids.show("dlv", one.id),
+        event=one.event_kind,
+        event_id=ids.show("evt", one.event_id),
+        status=status.name.lower(),
+        created_at=one.created_at,
+        next_attempt_at=one.next_attempt_at,
+        attempts=one.attempts,
+        again=status is not Status.PENDING,
+    )
+
+
+def _sent(type_: str, form: Posted) -> tuple[dict[str, Any], dict[str, Any]]:
+    return read.body(Settings, form), read.body(CHANNELS[type_], form, prefix="config.")
+
+
+def _masked(known: Known) -> dict[str, Any]:
+    """For everybody: what is typed in once is not read here again."""
+    return masked(CHANNELS[known.row.type], known.config)
+
+
+def _id(request: web.Request) -> UUID:
+    return path_id(request, "chan", channels.WHAT)
+
+
+async def _known(request: web.Request) -> Known:
+    """The channel of the path. Raises NotFound."""
+    at_hand = deps(request)
+    return await channels.one(at_hand.db, at_hand.keyring, visitor(request).team_id, _id(request))
+
+
+def path(id_: UUID) -> str:
+    """Of a channel's page."""
+    return f"{HERE}/{ids.show('chan', id_)}"

@@ -1,0 +1,205 @@
+"""What an event means to people: is it trouble or its end, since when, how sure, and where to look."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from collector.history.core.downtime import formatted
+from collector.history.core.phase import Phase, text
+from collector.notifications.core import summary_web3 as web3
+
+_PHASES = {
+    "monitor.down": Phase.PROBLEM,
+    "monitor.up": Phase.OVER,
+    "alert.fired": Phase.PROBLEM,
+    "alert.escalated": Phase.PROBLEM,
+    "alert.recovered": Phase.OVER,
+    "incident.created": Phase.PROBLEM,
+    "incident.reopened": Phase.PROBLEM,
+    "incident.acknowledged": Phase.TAKEN,
+    "incident.resolved": Phase.OVER,
+    "certificate.expiring": Phase.PROBLEM,
+    "probe.offline": Phase.PROBLEM,
+    "probe.online": Phase.OVER,
+    "channel.failing": Phase.PROBLEM,
+    "channel.recovered": Phase.OVER,
+    "test": Phase.PROBLEM,
+}
+_SEVERITIES = ("critical", "high", "medium", "low")
+# What an event is about, the most particular first: trouble and its end have it in common.
+_ABOUT = ("incident", "alert", "probe", "channel", "monitor", "maintenanceWindow")
+_REASONS = {
+    "consecutiveFailures": "{value} failed checks in a row",
+    "latencyThresholdMs": "responses take {value} ms, limit {threshold} ms",
+    "errorRatePercent": "{value} % of the checks fail, limit {threshold} %",
+    "statusCode": "it answers with status {value}",
+    "availability": "{value} % available in 24 hours, limit {threshold} %",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """*key* is the same for trouble and its end; *since*, *lasted*, *error*, *link* may be empty."""
+
+    kind: str
+    phase: Phase
+    severity: str
+    key: str
+    source: str
+    at: str
+    since: str
+    lasted: str
+    error: str
+    reason: str
+    locations: str
+    link: str
+    facts: tuple[tuple[str, str], ...]
+    event: Mapping[str, Any]
+
+
+def notice(event: Mapping[str, Any]) -> Notice:
+    """*event*: the payload as receivers get it. What it lacks is left out, whatever its shape."""
+    began = _began(event)
+    lasted = _lasted(event)
+    since = "" if began is None else f"{began:%Y-%m-%d %H:%M:%S} UTC"
+    kind = text(event, "event")
+    phase = web3.phase(event) if kind.startswith(web3.KINDS) else _PHASES.get(kind, Phase.NEWS)
+    locations = _locations(event)
+    reason = _reason(event)
+    # Of a threshold: that its checks fail nowhere would read as if it were over.
+    said = text(event, "alert", "message")
+    return Notice(
+        kind=_word(kind),
+        phase=phase,
+        severity=_severity(event),
+        key=_key(event, phase),
+        source=_source(event),
+        at=text(event, "timestamp"),
+        since=since,
+        lasted=lasted,
+        error=text(event, "incident", "lastError") or text(event, "lastError") or _first_error(event),
+        reason=reason,
+        locations=locations,
+        link=_link(event),
+        facts=tuple(
+            (label, value)
+            for label, value in (
+                ("Since", since),
+                ("Lasted" if phase is Phase.OVER else "For", lasted),
+                ("Locations", "" if said else locations),
+                ("Reason", "" if said else reason),
+                *_plain_facts(event),
+                *web3.facts(event),
+            )
+            if value
+        ),
+        event=event,
+    )
+
+
+def _plain_facts(event: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [
+        ("Failed checks", text(event, "incident", "consecutiveFailures")),
+        ("Severity", text(event, "incident", "severity")),
+        ("Rule", text(event, "alert", "ruleName")),
+        ("By", text(event, "actor", "name") or text(event, "actor")),
+        ("Target", text(event, "monitor", "url")),
+        ("Last error", text(event, "channel", "lastError")),
+        ("Monitors that nobody else checks", text(event, "affectedMonitors")),
+    ]
+
+
+def _link(event: Mapping[str, Any]) -> str:
+    links = event.get("links")
+    found = links if isinstance(links, Mapping) else {}
+    link = text(found, "incident") or next((text(found, name) for name in found), "")
+    return link if link.isprintable() and " " not in link else ""
+
+
+def _word(said: str) -> str:
+    """What can stand in a header or a path whatever it was: ids and kinds of events have nothing else."""
+    return "".join(letter for letter in said if letter.isascii() and (letter.isalnum() or letter in "._-"))
+
+
+def _severity(event: Mapping[str, Any]) -> str:
+    said = text(event, "incident", "severity") or text(event, "alert", "severity")
+    if said in _SEVERITIES:
+        return said
+    return "low" if text(event, "event") == "test" else "high"
+
+
+def _key(event: Mapping[str, Any], phase: Phase) -> str:
+    found = (text(event, name, "id") for name in _ABOUT)
+    if text(event, "event").startswith(web3.KINDS) and phase is not Phase.NEWS:
+        return _word(web3.key(event))
+    if text(event, "event") == "test":
+        return _word(text(event, "id"))
+    return _word(next((id_ for id_ in found if id_), "") or text(event, "id"))
+
+
+_SOURCES = ("monitor", "probe", "channel", "maintenanceWindow", "statusPage")
+
+
+def _source(event: Mapping[str, Any]) -> str:
+    names = (text(event, name, "name") for name in _SOURCES)
+    return next((name for name in names if name), "") or text(event, "incident", "monitorName") or "Tocsin"
+
+
+def _reason(event: Mapping[str, Any]) -> str:
+    key = text(event, "alert", "reason")
+    if key in _REASONS:
+        said = {name: text(event, "alert", name) for name in ("value", "threshold")}
+        return _REASONS[key].format(**said)
+    return "" if key == "down" else web3.reason(event)
+
+
+def _began(event: Mapping[str, Any]) -> datetime | None:
+    said = text(event, "incident", "startedAt") or text(event, "alert", "firedAt")
+    now, down_s = _moment(text(event, "timestamp")), _down_s(event)
+    if said or now is None or down_s is None:
+        return _moment(said)
+    return now - timedelta(seconds=down_s)
+
+
+def _lasted(event: Mapping[str, Any]) -> str:
+    said, down_s = text(event, "incident", "downtimeFormatted"), _down_s(event)
+    return said or (formatted(down_s) if down_s else "")
+
+
+def _down_s(event: Mapping[str, Any]) -> int | None:
+    """Seconds of downtime, within what a date can be moved by."""
+    said = text(event, "incident", "downtime") or text(event, "incident", "downtimeSeconds")
+    return int(said) if said.isascii() and said.isdigit() and len(said) < 10 else None
+
+
+def _moment(said: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(said).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _states(event: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    found = event.get("locationStates")
+    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+
+
+def _first_error(event: Mapping[str, Any]) -> str:
+    return next((said for one in _states(event) if (said := text(one, "error"))), "")
+
+
+def _locations(event: Mapping[str, Any]) -> str:
+    """``2 of 3 fail (eu-west, us-east); good: ap-south; unknown: sa-east``"""
+    by_status: dict[str, list[str]] = {}
+    for one in _states(event):
+        by_status.setdefault(text(one, "status"), []).append(text(one, "location"))
+    if not by_status:
+        return ""
+    failing, total = by_status.get("down", []), sum(map(len, by_status.values()))
+    parts = [f"{len(failing)} of {total} fail" + (f" ({', '.join(failing)})" if failing else "")]
+    parts += [f"{word}: {', '.join(by_status[key])}" for key, word in _OTHERS if key in by_status]
+    return "; ".join(parts)
+
+
+_OTHERS = (("up", "good"), ("unknown", "unknown"))

@@ -1,0 +1,48 @@
+"""How many deliveries may be under way, and whose: receivers that stall leave places for all others."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from collector.platform.mailer import AT_A_TIME
+
+PER_CHANNEL: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Of *all*, the first *shared* are for whoever comes, the next up to *single* for one of each channel.
+
+    The last ones are for teams that have few under way: one that has *shared* of them gets no more.
+    *mails*: how many the sender's mailer hands in at once; those that wait for it are not under way.
+    """
+
+    shared: int = 500
+    single: int = 1_500
+    all: int = 2_000
+    mails: int = AT_A_TIME
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What may be started: of each channel up to *each* with what it has, nothing of the teams *crowded*.
+
+    *mails* come beside the *most* that go another way.
+    """
+
+    most: int
+    each: int
+    crowded: Sequence[int] = ()
+    mails: int = AT_A_TIME
+
+
+def room(places: Places, flying: Counter[int], mails: int = 0) -> Room:
+    """*flying*: how many are under way, by team; *mails*: how many of them are mails."""
+    total, more = flying.total(), max(0, places.mails - mails)
+    if total < places.shared:
+        return Room(places.shared - total, PER_CHANNEL, mails=more)
+    if total < places.single:
+        return Room(places.single - total, 1, mails=more)
+    crowded = sorted(team for team, count in flying.items() if count >= places.shared)
+    return Room(max(0, places.all - total), 1, crowded, more)

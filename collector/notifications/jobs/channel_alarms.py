@@ -1,0 +1,69 @@
+"""Tells a team through its other channels of one that has failed for an hour, or works again."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+import structlog
+
+from collector.events.core import events as payloads
+from collector.events.storage import events
+from collector.notifications.storage import deliveries, faults, monitor_deliveries
+from collector.notifications.storage.faults import News
+from collector.platform.storage.db import Db, Tx
+from shared import ids
+from shared.errors import TocsinError
+
+log = structlog.get_logger()
+
+PATIENCE: Final = timedelta(hours=1)
+_AT_A_TIME: Final = 20
+
+
+class Flags:
+    """Any number of them may run; what they queue is found by the senders within their rest."""
+
+    __slots__ = ("_db", "_now")
+
+    def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
+        self._db = db
+        self._now = now
+
+    async def turn(self) -> bool:
+        """Tell of some channels. Is there more?"""
+        async with self._db.transaction() as tx:
+            found = await faults.news(tx, PATIENCE, _AT_A_TIME)
+            for one in found:
+                await _tell(tx, one, self._now())
+        return len(found) == _AT_A_TIME
+
+
+async def _tell(tx: Tx, news: News, now: datetime) -> None:
+    """Past the router: every other channel hears of it, whatever it asked for."""
+    shown = ids.show("chan", news.channel_id)
+    log.warning("channel works again" if news.works else "channel has failed for an hour", channel=shown)
+    listeners = await faults.others(tx, news.team_id, news.channel_id)
+    kind = payloads.CHANNEL_RECOVERED if news.works else payloads.CHANNEL_FAILING
+    payload = payloads.channel(
+        kind, id_=news.channel_id, name=news.name, type_=news.type, since=news.failing_since,
+        error=news.last_error, now=now,
+    )  # fmt: skip
+    await events.append(tx, news.team_id, news.channel_id, kind, payload, now)
+    last = await monitor_deliveries.take(tx, news.team_id, news.channel_id)
+    if last is None:
+        raise TocsinError("an event of a channel is gone as soon as it is there")
+    await deliveries.insert(
+        tx,
+        [
+            deliveries.New(
+                team_id=news.team_id,
+                id=ids.uuid7(),
+                channel_id=channel_id,
+                stream_id=news.channel_id,
+                sequence=last.sequence,
+                event_id=last.id,
+                event_kind=kind,
+            )
+            for channel_id in listeners
+        ],
+    )

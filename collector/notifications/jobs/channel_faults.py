@@ -1,0 +1,26 @@
+"""What tries say of their channels: which of them fail, and which want a pause."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from collector.notifications.storage import deliveries, faults
+from collector.notifications.storage.deliveries import LOST, Claimed, Finish, Status
+from collector.notifications.storage.faults import Failed
+from collector.platform.storage.db import Tx
+
+DISABLED: Final = "the channel is disabled"
+
+
+async def record(tx: Tx, done: Sequence[tuple[Claimed, Finish]]) -> None:
+    """A channel works, and has been recorded so, if any of its tries that ended together arrived."""
+    works = {one.channel_id for one, finish in done if finish.status is Status.DELIVERED}
+    failed = {
+        one.channel_id: Failed(one.team_id, one.channel_id, finish.error)
+        for one, finish in done
+        if finish.error is not None and finish.error not in (DISABLED, LOST) and one.channel_id not in works
+    }
+    if failed:
+        await faults.fail(tx, list(failed.values()))
+    pauses = {(one.team_id, one.channel_id): finish.pause for one, finish in done if finish.pause is not None}
+    if pauses:
+        await deliveries.pause(tx, pauses)

@@ -1,0 +1,21 @@
+"""From an event to the exact bytes that every try of its deliveries sends."""
+
+from uuid import UUID
+
+import orjson
+
+from collector.events.core.events import Fact, body
+from collector.notifications.channels.message import Message
+from shared import ids
+
+
+def compose(
+    fact: Fact,
+    delivery_id: UUID,
+    public_url: str,
+    reached: frozenset[str] = frozenset(),
+    team_id: int = 0,
+) -> Message:
+    """The message of one delivery; *public_url* is the base of its links, without a slash at the end."""
+    told = body(fact, public_url)
+    return Message(told["id"], ids.show("dlv", delivery_id), fact.kind, orjson.dumps(told), reached, team_id)

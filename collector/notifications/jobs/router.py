@@ -1,0 +1,133 @@
+"""Decides who hears of an event: events that wait become deliveries, in the order of their stream."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from uuid import UUID
+
+from collector.evaluation.storage import rule_triggers
+from collector.events.core.events import INCIDENT
+from collector.notifications.channels.webhook import hears
+from collector.notifications.storage import channels, deliveries, streams
+from collector.notifications.storage.channels import Listener
+from collector.notifications.storage.streams import Stream, Waiting
+from collector.platform.storage.db import Db, Tx
+from shared import ids
+from shared.loop import Bell
+
+_STREAMS = 1_000
+_EVENTS = 10
+_OF_MONITORS = ("monitor.", "incident.", "web3.")
+_TAKEN = f"{INCIDENT}.acknowledged"
+
+
+def _nobody() -> None:
+    """For where nobody goes by rules."""
+
+
+class Router:
+    """Any number of them may run; *told* is called when there is something new to send."""
+
+    __slots__ = ("_db", "_marked", "_told", "bell")
+
+    def __init__(
+        self,
+        db: Db,
+        told: Callable[[], None],
+        marked: Callable[[], None] = _nobody,
+        bell: Bell | None = None,
+    ) -> None:
+        """*marked* is called when rules may have something to say of what happened; *bell* wakes this."""
+        self._db = db
+        self._told = told
+        self._marked = marked
+        self.bell = bell or Bell()
+
+    async def turn(self) -> bool:
+        """Route the next events of some streams. Is there more?"""
+        async with self._db.transaction() as tx:
+            claimed = await streams.claim(tx, _STREAMS)
+            if not claimed:
+                return False
+            events = await streams.waiting(tx, claimed, _EVENTS)
+            new = await _queue(tx, await _with_pagers(tx, events))
+            marks = await _mark(tx, events)
+            reached = _reached(claimed, events)
+            await streams.advance(tx, reached)
+        if new:
+            self._told()
+        if marks:
+            self._marked()
+        return len(claimed) == _STREAMS or any(stream.routed < stream.sequence for stream in reached)
+
+
+def choose(
+    events: Sequence[Waiting],
+    listeners: Mapping[int, Sequence[Listener]],
+    named: Collection[tuple[int, UUID]] = (),
+) -> list[deliveries.New]:
+    """One delivery for each event and each channel of its team that hears of it, or for which it is.
+
+    *named*: the channels, with their teams, that are there of those for which events are.
+    """
+    return [
+        deliveries.New(
+            team_id=event.team_id,
+            id=ids.uuid7(),
+            channel_id=channel_id,
+            stream_id=event.stream_id,
+            sequence=event.sequence,
+            event_id=event.id,
+            event_kind=event.kind,
+        )
+        for event in events
+        for channel_id in dict.fromkeys((*_hearers(event, listeners), *_named(event, named)))
+    ]
+
+
+def _hearers(event: Waiting, listeners: Mapping[int, Sequence[Listener]]) -> Iterator[UUID]:
+    for listener in listeners.get(event.team_id, ()):
+        if hears(listener.events, listener.monitors, event.kind, ids.show("mon", event.stream_id)):
+            yield listener.id
+
+
+def _named(event: Waiting, named: Collection[tuple[int, UUID]]) -> list[UUID]:
+    return [id_ for id_ in event.channels if (event.team_id, id_) in named]
+
+
+async def _with_pagers(tx: Tx, events: Sequence[Waiting]) -> list[Waiting]:
+    """Whoever pages people stops when somebody has taken it on, so it is told of that, too."""
+    taken = [event for event in events if event.kind == _TAKEN]
+    pagers = await streams.pagers(tx, taken) if taken else {}
+    return [
+        replace(event, channels=[*event.channels, *pagers[event.id]]) if event.id in pagers else event
+        for event in events
+    ]
+
+
+async def _queue(tx: Tx, events: Sequence[Waiting]) -> int:
+    teams = sorted({event.team_id for event in events})
+    found = await channels.listeners(tx, teams)
+    listeners = {team: list(group) for team, group in groupby(found, key=lambda one: one.team_id)}
+    wanted = sorted({id_ for event in events for id_ in event.channels})
+    named = await channels.still_enabled(tx, wanted) if wanted else set()
+    chosen = choose(events, listeners, named)
+    return await deliveries.insert(tx, chosen) if chosen else 0
+
+
+async def _mark(tx: Tx, events: Sequence[Waiting]) -> int:
+    """Have rules look at the monitors to which something happened, but for what they did themselves."""
+    keys = {(event.team_id, event.stream_id) for event in events if event.kind.startswith(_OF_MONITORS)}
+    return await rule_triggers.add_where_ruled(tx, sorted(keys)) if keys else 0
+
+
+def _reached(claimed: Sequence[Stream], events: Sequence[Waiting]) -> list[Stream]:
+    """How far each stream has come; one whose events ran out before the limit is through."""
+    routed: dict[object, list[int]] = {}
+    for event in events:
+        routed.setdefault((event.team_id, event.stream_id), []).append(event.sequence)
+    return [
+        replace(stream, routed=done[-1] if len(done) == _EVENTS else stream.sequence)
+        for stream in claimed
+        for done in [routed.get((stream.team_id, stream.stream_id), [])]
+    ]

@@ -1,0 +1,288 @@
+"""Sends what is due, each channel beside the others, and records how each try ended."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID, uuid4
+
+import structlog
+
+from collector.events.core.events import Fact
+from collector.events.storage import timeline
+from collector.notifications.channels import Channel, load
+from collector.notifications.channels.message import Message, Sent
+from collector.notifications.core.retry import LONGEST, MAX_EXPIRIES, Policy, next_try
+from collector.notifications.jobs import channel_faults
+from collector.notifications.jobs.budget import Places, room
+from collector.notifications.jobs.channel_faults import DISABLED
+from collector.notifications.jobs.message import compose
+from collector.notifications.storage import deliveries as table
+from collector.notifications.storage import senders
+from collector.notifications.storage.deliveries import Claimed, Finish, Status
+from collector.platform import metrics
+from collector.platform.delivery import Undelivered
+from collector.platform.seal import Keyring, Place, whole
+from collector.platform.storage.db import Db, Tx
+from collector.platform.transport import Transport
+from shared import ids
+from shared.errors import Unavailable
+from shared.loop import Bell
+
+log = structlog.get_logger()
+
+_PLACES: Final = Places()
+_BEAT_S: Final = 2.0
+_ALIVE_FOR: Final = timedelta(seconds=6)
+# uvloop spins on timers shorter than that.
+_SHORTEST_S: Final = 0.001
+_MAIL: Final = "email"
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """What one try came to. *error* None: it arrived, with *note* where that needs a word."""
+
+    policy: Policy
+    status_code: int | None = None
+    latency_ms: int | None = None
+    error: str | None = None
+    retry_after_s: float | None = None
+    lasting: bool = False
+    note: str | None = None
+    reached: frozenset[str] = frozenset()
+
+
+class Sender:
+    """Any number of them may run. `turn` is for `shared.loop.forever`, with *bell*; then comes `close`.
+
+    The mailer of *transport* is nobody else's: a lease ends whether a mail has found its place or not.
+    """
+
+    def __init__(
+        self,
+        db: Db,
+        keyring: Keyring,
+        transport: Transport,
+        *,
+        public_url: str,
+        now: Callable[[], datetime],
+        places: Places = _PLACES,
+    ) -> None:
+        self._db = db
+        self._keyring = keyring
+        self._transport = transport
+        self._public_url = public_url
+        self._now = now
+        self._places = places
+        self.bell = Bell()
+        self._id = uuid4()
+        self._beat_due = 0.0
+        self._flying: dict[tuple[UUID, int], tuple[Claimed, asyncio.Task[None]]] = {}
+        self._done: list[tuple[Claimed, Finish]] = []
+        self._alarm: asyncio.TimerHandle | None = None
+
+    async def turn(self) -> bool:
+        """Record what ended, start what is due, and have the bell rung when the next falls due."""
+        done, self._done = self._done, []
+        try:
+            async with self._db.transaction() as tx:
+                await self._beat(tx)
+                await self._record(tx, done)
+                claimed, all_ = await self._claim(tx)
+                wait_s = await table.next_due(tx)
+        except BaseException:
+            self._done[:0] = done
+            self._beat_due = 0.0
+            raise
+        for one in claimed:
+            self._start(one)
+        self._wake_in(wait_s)
+        return not all_
+
+    async def close(self, grace_s: float = 5.0) -> None:
+        """Let what is under way end within *grace_s*, give the rest up for another sender, record it all."""
+        self._wake_in(None)
+        tasks = [task for _, task in self._flying.values()]
+        if tasks:
+            await asyncio.wait(tasks, timeout=grace_s)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        # A task that was cancelled before its first step has said nothing.
+        self._done += [(one, interrupted(one)) for one, _ in self._flying.values()]
+        self._flying.clear()
+        try:
+            async with self._db.transaction() as tx:
+                await self._record(tx, self._done)
+                await senders.retire(tx, self._id)
+        except Unavailable:
+            log.warning("how these ended is not recorded; they are sent again", deliveries=len(self._done))
+
+    async def _beat(self, tx: Tx) -> None:
+        """Take over at once what a sender that died has left, instead of when its leases run out."""
+        if time.monotonic() < self._beat_due:
+            return
+        first = not self._beat_due
+        if await senders.beat(tx, self._id, _ALIVE_FOR) or first:
+            mine = [*self._flying.values(), *self._done]
+            await senders.adopt(tx, self._id, [one.id for one, _ in mine])
+        self._beat_due = time.monotonic() + _BEAT_S
+
+    async def _claim(self, tx: Tx) -> tuple[list[Claimed], bool]:
+        """What is due, as far as there is room for it, and whether that is all."""
+        flying = [one for one, _ in self._flying.values()]
+        mails = sum(one.channel_type == _MAIL for one in flying)
+        free = room(self._places, Counter(one.team_id for one in flying), mails)
+        if not free.most:
+            return [], True
+        busy = Counter(one.channel_id for one in flying)
+        claimed = await table.claim(tx, free.most, free.each, busy, free.crowded, free.mails)
+        over = [(one, table.LOST) for one in claimed if one.status == Status.FAILED]
+        await _note(tx, over, self._now())
+        return [one for one in claimed if one.status == Status.PENDING], len(claimed) < free.most
+
+    async def _record(self, tx: Tx, done: Sequence[tuple[Claimed, Finish]]) -> None:
+        if not done:
+            return
+        moved = await table.finish(tx, [finish for _, finish in done])
+        await channel_faults.record(tx, [(one, finish) for one, finish in done if finish.id in moved])
+        failed = [(one, finish.error or "") for one, finish in done if moved.get(finish.id) is Status.FAILED]
+        await _note(tx, failed, self._now())
+
+    def _start(self, one: Claimed) -> None:
+        task = asyncio.create_task(self._deliver(one))
+        self._flying[one.id, one.attempt] = (one, task)
+
+    async def _deliver(self, one: Claimed) -> None:
+        try:
+            finish = judge(one, await self._try(one))
+        except asyncio.CancelledError:
+            finish = interrupted(one)
+        log.info(
+            "tried",
+            delivery=ids.show("dlv", one.id),
+            attempt=one.attempt,
+            status=finish.status.name.lower(),
+            error=finish.error,
+        )
+        metrics.deliveries.labels(finish.status.name.lower()).inc()
+        del self._flying[one.id, one.attempt]
+        self._done.append((one, finish))
+        self.bell.ring()
+
+    async def _try(self, one: Claimed) -> Try:
+        """One try; whatever goes wrong with it is in what comes back."""
+        policy = Policy()
+        started = time.monotonic()
+        try:
+            channel = self._channel(one)
+            policy = channel.policy
+            if not one.enabled:
+                return Try(policy, error=DISABLED, lasting=True)
+            sent = await channel.send(self._message(one), self._transport, self._now())
+        except Undelivered as error:
+            return _missed(policy, error, _ms_since(started))
+        except Exception:
+            log.exception("a try failed in here", delivery=ids.show("dlv", one.id))
+            return Try(policy, error="something went wrong here")
+        return _arrived(policy, sent, _ms_since(started))
+
+    def _channel(self, one: Claimed) -> Channel:
+        place = Place(one.team_id, "channels", one.channel_id, "secrets")
+        return load(one.channel_type, whole(self._keyring, one.config, one.secrets, place))
+
+    def _message(self, one: Claimed) -> Message:
+        fact = Fact(one.event_id, one.event_kind, one.stream_id, one.sequence, one.payload, one.incident_id)
+        reached = frozenset(one.reached.split("\n"))
+        return compose(fact, one.id, self._public_url, reached, one.team_id)
+
+    def _wake_in(self, seconds: float | None) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+        if seconds is not None:
+            loop = asyncio.get_running_loop()
+            self._alarm = loop.call_later(max(seconds, _SHORTEST_S), self.bell.ring)
+
+
+def _arrived(policy: Policy, sent: Sent, took_ms: int) -> Try:
+    return Try(policy, sent.status, took_ms, note=sent.note)
+
+
+def _missed(policy: Policy, error: Undelivered, took_ms: int) -> Try:
+    return Try(
+        policy,
+        error.status,
+        took_ms,
+        str(error),
+        error.retry_after_s,
+        lasting=error.lasting,
+        reached=error.reached,
+    )
+
+
+def judge(one: Claimed, tried: Try) -> Finish:
+    """What becomes of the delivery after this try."""
+    asked = None if tried.retry_after_s is None else timedelta(seconds=tried.retry_after_s)
+    again = tried.error is not None and not tried.lasting
+    wait = next_try(tried.policy, one.tries, asked) if again else None
+    if wait is not None:
+        status = Status.PENDING
+    else:
+        status = Status.DELIVERED if tried.error is None else Status.FAILED
+    return Finish(
+        team_id=one.team_id,
+        id=one.id,
+        attempt=one.attempt,
+        status=status,
+        wait=wait,
+        status_code=tried.status_code,
+        latency_ms=tried.latency_ms,
+        error=tried.error,
+        note=tried.note,
+        reached="\n".join(sorted(tried.reached)),
+        pause=_pause(tried),
+    )
+
+
+def _pause(tried: Try) -> timedelta | None:
+    if tried.retry_after_s is None or tried.error is None or not tried.policy.obliging:
+        return None
+    return min(timedelta(seconds=tried.retry_after_s), LONGEST)
+
+
+def interrupted(one: Claimed) -> Finish:
+    """The sender stops during this try: another makes it at once, as after a lease that ran out."""
+    spent = one.expiries >= MAX_EXPIRIES
+    return Finish(
+        team_id=one.team_id,
+        id=one.id,
+        attempt=one.attempt,
+        status=Status.FAILED if spent else Status.PENDING,
+        interrupted=not spent,
+        error=table.LOST,
+    )
+
+
+async def _note(tx: Tx, failed: Sequence[tuple[Claimed, str]], now: datetime) -> None:
+    """Write what could not be delivered into the timeline of its incident."""
+    entries = [
+        timeline.Entry(
+            team_id=one.team_id,
+            incident_id=one.incident_id,
+            type="notification_failed",
+            details=f"{one.event_kind} did not reach {one.channel_name}: {error}",
+        )
+        for one, error in failed
+        if one.incident_id is not None
+    ]
+    if entries:
+        await timeline.add(tx, entries, now)
+
+
+def _ms_since(started: float) -> int:
+    return round((time.monotonic() - started) * 1000)

@@ -1,0 +1,265 @@
+"""What a caller may do with the channels of a team."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from collector.accounts.storage import teams
+from collector.alerts.storage import rules
+from collector.notifications.channels import CHANNELS, load
+from collector.notifications.channels.message import Message
+from collector.notifications.service import outside_mails
+from collector.notifications.service.fields import Settings, for_create, for_update, named_monitors
+from collector.notifications.storage import channels as table
+from collector.notifications.storage import faults as channel_faults
+from collector.notifications.storage import reads
+from collector.notifications.storage.channels import Row
+from collector.notifications.storage.faults import Fault
+from collector.notifications.storage.reads import Delivery
+from collector.platform import audit
+from collector.platform.access import Actor
+from collector.platform.bucket import PLANS
+from collector.platform.delivery import Undelivered
+from collector.platform.revision import require
+from collector.platform.seal import Keyring, Place, split, whole
+from collector.platform.storage.db import Db, Tx
+from collector.platform.transport import Transport
+from collector.platform.validation.validation import to_json
+from shared import ids
+from shared.clock import iso
+from shared.errors import Conflict, NotFound
+from shared.kinds import secret_fields
+
+WHAT = "Alert channel"
+# One event may become a delivery for each.
+MOST = PLANS["pro"].channels
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A channel with its whole *config*, secrets too; *unknown* names what a request said in vain.
+
+    *used*: some rule sends to it.
+    """
+
+    row: Row
+    config: dict[str, Any]
+    unknown: Sequence[str] = ()
+    fault: Fault | None = None
+    used: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """How a test went; *delivered_at* is None when it did not arrive."""
+
+    message: str
+    delivered_at: datetime | None
+
+
+async def create(
+    db: Db, keyring: Keyring, who: Actor, body: Mapping[str, Any], now: datetime, *, most: int = MOST
+) -> Known:
+    """*most*: how many the team's plan allows. Raises Invalid; Conflict above that."""
+    wish, team_id = for_create(body), who.team_id
+    async with db.transaction() as tx:
+        settings, channel = wish.checked(await _strangers(tx, team_id, wish.monitors, known=()))
+        await teams.hold(tx, team_id)
+        if await table.count(tx, team_id, None) >= most:
+            raise Conflict(f"The team's plan allows {most} alert channels at most")
+        config, id_ = to_json(channel), ids.uuid7()
+        rest, sealed = _split(keyring, team_id, id_, body["type"], config)
+        row = Row(
+            team_id=team_id,
+            id=id_,
+            name=settings.name,
+            type=body["type"],
+            enabled=settings.enabled,
+            config=rest,
+            secrets=sealed,
+            revision=1,
+            created_at=now,
+            updated_at=now,
+        )
+        await table.insert(tx, row)
+        await _record(tx, who, "create", row)
+    return Known(row, config, wish.unknown)
+
+
+async def page(
+    db: Db, keyring: Keyring, team_id: int, type_: str | None, limit: int | None, offset: int
+) -> tuple[list[Known], int]:
+    """Channels of one type or all, newest first, and how many there are."""
+    async with db.connection() as tx:
+        total = await table.count(tx, team_id, type_)
+        rows = await table.newest(tx, team_id, type_, limit, offset)
+        faults = await channel_faults.of(tx, team_id, [row.id for row in rows])
+        used = await rules.used_channels(tx, team_id)
+    return [
+        replace(_known(keyring, row), fault=faults.get(row.id), used=row.id in used) for row in rows
+    ], total
+
+
+async def found(db: Db, team_id: int, id_: UUID) -> Row:
+    """The channel's row. Raises NotFound."""
+    async with db.connection() as tx:
+        return _there(await table.get(tx, team_id, id_))
+
+
+async def one(db: Db, keyring: Keyring, team_id: int, id_: UUID) -> Known:
+    """Raises NotFound."""
+    async with db.connection() as tx:
+        row = _there(await table.get(tx, team_id, id_))
+        faults = await channel_faults.of(tx, team_id, [id_])
+        used = await rules.used_channels(tx, team_id)
+    return replace(_known(keyring, row), fault=faults.get(id_), used=id_ in used)
+
+
+async def update(
+    db: Db,
+    keyring: Keyring,
+    who: Actor,
+    id_: UUID,
+    body: Mapping[str, Any],
+    now: datetime,
+    *,
+    only: frozenset[str] | None = None,
+) -> Known:
+    """What changes nothing leaves the revision as it is; *only*: the revisions that may be changed.
+
+    Raises NotFound, PreconditionFailed, Invalid, in this order.
+    """
+    async with db.transaction() as tx:
+        team_id = who.team_id
+        before = _known(keyring, _there(await table.lock(tx, team_id, id_)))
+        row = before.row
+        require(row.revision, only)
+        old = Settings(name=row.name, enabled=row.enabled)
+        wish = for_update(body, row.type, old, before.config)
+        known = set(named_monitors(before.config).values())
+        settings, channel = wish.checked(await _strangers(tx, team_id, wish.monitors, known))
+        config = to_json(channel)
+        fault = (await channel_faults.of(tx, team_id, [id_])).get(id_)
+        used = await rules.used_channels(tx, team_id)
+        if config == before.config and settings == old:
+            return Known(row, config, wish.unknown, fault, used=id_ in used)
+        rest, sealed = _split(keyring, team_id, id_, row.type, config)
+        row = replace(
+            row,
+            name=settings.name,
+            enabled=settings.enabled,
+            config=rest,
+            secrets=sealed,
+            revision=row.revision + 1,
+            updated_at=now,
+        )
+        await table.save(tx, row)
+        await _record(tx, who, "update", row, _changed(before, row, config))
+    return Known(row, config, wish.unknown, fault, used=id_ in used)
+
+
+async def delete(db: Db, who: Actor, id_: UUID, *, only: frozenset[str] | None = None) -> None:
+    """*only*: the revisions that may be deleted. Raises NotFound, PreconditionFailed."""
+    async with db.transaction() as tx:
+        row = _there(await table.lock(tx, who.team_id, id_))
+        require(row.revision, only)
+        await rules.drop_channel(tx, who.team_id, id_)
+        await table.delete(tx, who.team_id, id_)
+        await _record(tx, who, "delete", row)
+
+
+async def test(
+    db: Db, keyring: Keyring, transport: Transport, team_id: int, id_: UUID, now: Callable[[], datetime]
+) -> Tested:
+    """One real try with a message that says it is a test. Raises NotFound; a failure is an answer."""
+    known = await one(db, keyring, team_id, id_)
+    channel = load(known.row.type, known.config)
+    if waiting := await unconfirmed(db, transport, known):
+        await outside_mails.ask_again(db, team_id, waiting)
+    try:
+        sent = await channel.send(_trial(known.row, now()), transport, now())
+    except Undelivered as error:
+        return Tested(f"The test message was not delivered: {error}", None)
+    async with db.transaction() as tx:
+        await channel_faults.work(tx, team_id, id_)
+    answer = "" if sent.status is None else f"; the receiver answered {sent.status}"
+    return Tested(f"The test message was delivered{answer}{'; ' + sent.note if sent.note else ''}", now())
+
+
+async def unconfirmed(db: Db, transport: Transport, known: Known) -> list[str]:
+    """The addresses of a channel to which nothing is sent before they confirm."""
+    if known.row.type != "email" or transport.mailer is None or not transport.mailer.confirms:
+        return []
+    return await outside_mails.unconfirmed(db, known.row.team_id, known.config["recipients"])
+
+
+def silence(known: Known) -> list[str]:
+    """A warning for a channel that nothing sends to: only webhooks hear events without being asked to."""
+    return [] if known.used or known.row.type == "webhook" else ["no rule sends here"]
+
+
+async def deliveries(db: Db, team_id: int, id_: UUID, limit: int, offset: int) -> tuple[list[Delivery], int]:
+    """Those of one channel, newest first, and how many there are."""
+    async with db.connection() as tx:
+        total = await reads.count(tx, team_id, id_)
+        found = await reads.newest(tx, team_id, id_, limit, offset) if offset < total else []
+    return found, total
+
+
+def _trial(row: Row, now: datetime) -> Message:
+    event_id = ids.show("evt", ids.uuid7())
+    body = {
+        "event": "test",
+        "id": event_id,
+        "sequence": 0,
+        "timestamp": iso(now),
+        "message": f"This is a test of the alert channel {row.name}. Nothing is wrong.",
+        "channel": {"id": ids.show("chan", row.id), "name": row.name},
+        "links": {},
+    }
+    return Message(event_id, ids.show("dlv", ids.uuid7()), "test", orjson.dumps(body), team_id=row.team_id)
+
+
+async def _strangers(
+    tx: Tx, team_id: int, named: Mapping[str, UUID], known: Collection[UUID]
+) -> dict[str, str]:
+    """Faults of named monitors that the team does not have; *known* ones may have gone since."""
+    new = {key: id_ for key, id_ in named.items() if id_ not in known}
+    unknown = await table.unknown_monitors(tx, team_id, list(new.values())) if new else set()
+    return {key: "there is no such monitor" for key, id_ in new.items() if id_ in unknown}
+
+
+async def _record(tx: Tx, who: Actor, action: str, row: Row, fields: Sequence[str] = ()) -> None:
+    await audit.record(
+        tx, who, action, "alert-channel", ids.show("chan", row.id), name=row.name, fields=fields
+    )
+
+
+def _changed(before: Known, row: Row, config: Mapping[str, Any]) -> list[str]:
+    """The names of the fields that are not as they were."""
+    own = [name for name in ("name", "enabled") if getattr(row, name) != getattr(before.row, name)]
+    return own + audit.differing(before.config, config, "config.")
+
+
+def _there(row: Row | None) -> Row:
+    if row is None:
+        raise NotFound(f"{WHAT} not found")
+    return row
+
+
+def _known(keyring: Keyring, row: Row) -> Known:
+    return Known(row, whole(keyring, row.config, row.secrets, _place(row.team_id, row.id)))
+
+
+def _split(
+    keyring: Keyring, team_id: int, id_: UUID, type_: str, config: Mapping[str, Any]
+) -> tuple[dict[str, Any], bytes | None]:
+    return split(keyring, config, secret_fields(CHANNELS[type_]), _place(team_id, id_))
+
+
+def _place(team_id: int, id_: UUID) -> Place:
+    return Place(team_id, "channels", id_, "secrets")

@@ -1,0 +1,118 @@
+"""Reads the body of a request for a channel: what is the channel's own, what its type's."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+from uuid import UUID
+
+from annotated_types import MaxLen, MinLen, Predicate
+
+from collector.notifications.channels import CHANNELS, Channel, apprise
+from collector.platform import references
+from collector.platform.masks import kept
+from collector.platform.monitor import has_ink, merge
+from collector.platform.validation.shapes import members
+from collector.platform.validation.validation import read, to_json
+from shared.errors import Invalid
+from shared.kinds.fields import Says
+
+# What a GET shows and nobody sets.
+_SHOWN = frozenset(
+    {"id", "createdAt", "updatedAt", "revision", "warnings", "flagged", "failingSince", "lastError"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What every type of channel has."""
+
+    name: Annotated[str, MinLen(1), MaxLen(255), Predicate(has_ink), Says("must not be blank")]
+    enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a body asks for; *settings* and *config* are there when *faults* are not.
+
+    *monitors* are those that it names, by the keys that a fault of theirs would have.
+    """
+
+    settings: Settings | None
+    config: Channel | None
+    monitors: dict[str, UUID]
+    faults: dict[str, str]
+    unknown: list[str]
+
+    def checked(self, more: Mapping[str, str]) -> tuple[Settings, Channel]:
+        """The settings and the configuration. Raises Invalid with all faults, *more* of them included."""
+        faults = {**self.faults, **more}
+        if faults or self.settings is None or self.config is None:
+            raise Invalid(faults)
+        return self.settings, self.config
+
+
+def for_create(body: Mapping[str, Any]) -> Wish:
+    """A new channel, every default filled in."""
+    type_ = body.get("type")
+    config, unknown, faults = _configuration(type_, body)
+    if not isinstance(type_, str) or type_ not in CHANNELS:
+        faults["type"] = _why_not(type_)
+    elif type_ == "apprise" and not apprise.is_installed():
+        faults["type"] = f"apprise {apprise.MISSING}"
+    return _read(type_, _settings(body), config, unknown, faults)
+
+
+def for_update(body: Mapping[str, Any], type_: str, settings: Settings, config: Mapping[str, Any]) -> Wish:
+    """The channel as it would be: fields that are sent replace, *config* (whole, secrets too) merges."""
+    patch, unknown, faults = _configuration(type_, body)
+    if body.get("type", type_) != type_:
+        faults["type"] = f"cannot be changed; it is {type_}"
+    return _read(
+        type_, {**to_json(settings), **_settings(body)}, merge(config, kept(patch, config)), unknown, faults
+    )
+
+
+def named_monitors(config: Mapping[str, Any]) -> dict[str, UUID]:
+    """The monitors that a configuration names, by the keys that a fault of theirs would have."""
+    return references.many("mon", "monitors", config.get("monitors"))
+
+
+def _settings(body: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: body[name] for name in members(Settings) if name in body}
+
+
+def _configuration(type_: Any, body: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], dict[str, str]]:
+    """The type's fields, those in `config` before those beside it; the unknown ones; the faults."""
+    config = body.get("config")
+    faults = {} if config is None or isinstance(config, dict) else {"config": "must be an object"}
+    config = config if isinstance(config, dict) else {}
+    cls = CHANNELS.get(type_) if isinstance(type_, str) else None
+    if cls is None:
+        return config, [], faults
+    own = members(cls)
+    known = {*own, *members(Settings), *_SHOWN, "type", "config"}
+    unknown = [name for name in body if name not in known]
+    unknown += [f"config.{name}" for name in config if name not in own]
+    beside = {name: body[name] for name in own if name in body}
+    return {**beside, **config}, unknown, faults
+
+
+def _read(
+    type_: Any,
+    settings: dict[str, Any],
+    config: Mapping[str, Any],
+    unknown: list[str],
+    faults: dict[str, str],
+) -> Wish:
+    own = read(Settings, settings)
+    faults = {**own.faults, **faults}
+    if not isinstance(type_, str) or type_ not in CHANNELS:
+        return Wish(own.value, None, {}, faults, unknown)
+    kind = read(CHANNELS[type_], config)
+    return Wish(own.value, kind.value, named_monitors(config), {**kind.faults, **faults}, unknown)
+
+
+def _why_not(type_: Any) -> str:
+    if type_ is None:
+        return "Type is required"
+    return f"must be one of {', '.join(CHANNELS)}"

@@ -1,0 +1,112 @@
+"""Mails to addresses outside a team: so many an hour, and only to who confirmed if the operator says so."""
+
+import hashlib
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from collector.accounts.storage import teams
+from collector.notifications.storage import mail_addresses as table
+from collector.notifications.storage.mail_addresses import Unconfirmed
+from collector.platform.bucket import Plan
+from collector.platform.mailer import Held
+from collector.platform.storage import limits
+from collector.platform.storage.db import Db, Tx
+from shared.errors import NotFound
+
+_SECRET_BYTES: Final = 24
+_RETRY: Final = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideMails:
+    """What is held back of a team's mails; *confirm*: does each address outside confirm once?"""
+
+    db: Db
+    plans: Mapping[str, Plan]
+    confirm: bool = False
+
+    async def held(self, team_id: int, addresses: Sequence[str], *, known: bool = False) -> dict[str, Held]:
+        """Why no mail may go to some of *addresses* now; one to each of the others is counted as sent.
+
+        *known*: they confirmed elsewhere. Raises Unavailable.
+        """
+        by_small = {address.lower(): address for address in addresses}
+        async with self.db.transaction() as tx:
+            outside = await table.outside(tx, team_id, list(by_small))
+            silent = await self._unconfirmed(tx, team_id, [] if known else outside)
+            asked = [address for address in outside if address not in silent]
+            over = await self._over(tx, team_id, asked)
+        return {by_small[address]: why for address, why in {**silent, **over}.items()}
+
+    async def _unconfirmed(self, tx: Tx, team_id: int, outside: Sequence[str]) -> dict[str, Held]:
+        if not self.confirm or not outside:
+            return {}
+        return {
+            address: Held(f"{address} is outside the team and did not confirm yet that it wants mails")
+            for address in await table.unconfirmed(tx, team_id, outside)
+        }
+
+    async def _over(self, tx: Tx, team_id: int, asked: Sequence[str]) -> dict[str, Held]:
+        team = await teams.get(tx, team_id) if asked else None
+        if team is None:
+            return {}
+        most = self.plans[team.plan].mails_per_hour
+        granted, wait_s = await limits.take(tx, (team_id, b"mails"), len(asked), most)
+        why = Held(f"the team's {most} mails an hour to addresses outside the team are spent", wait_s)
+        return dict.fromkeys(asked[granted:], why)
+
+
+async def unconfirmed(db: Db, team_id: int, addresses: Sequence[str]) -> list[str]:
+    """Those of *addresses* that are outside the team and did not confirm."""
+    small = list(dict.fromkeys(address.lower() for address in addresses))
+    async with db.connection() as tx:
+        return await table.unconfirmed(tx, team_id, await table.outside(tx, team_id, small))
+
+
+async def ask_again(db: Db, team_id: int, addresses: Sequence[str]) -> None:
+    """Have those asked once more that did not confirm, a day after the last mail at the earliest."""
+    async with db.transaction() as tx:
+        await table.ask_again(tx, team_id, [address.lower() for address in addresses])
+
+
+async def due(db: Db, limit: int) -> list[tuple[Unconfirmed, str]]:
+    """Who is to be asked now, each with the secret of a new link."""
+    async with db.transaction() as tx:
+        await table.note(tx, limit)
+        found = [(one, secrets.token_urlsafe(_SECRET_BYTES)) for one in await table.claim(tx, limit, _RETRY)]
+        for one, secret in found:
+            await table.prepare(tx, one.team_id, one.address, _hash(secret))
+    return found
+
+
+async def asked(db: Db, one: Unconfirmed) -> None:
+    """The mail was handed in."""
+    async with db.transaction() as tx:
+        await table.asked(tx, one.team_id, one.address)
+
+
+async def linked(db: Db, secret: str) -> Unconfirmed:
+    """Whom a link asks. Raises NotFound."""
+    async with db.connection() as tx:
+        return _there(await table.linked(tx, _hash(secret)))
+
+
+async def confirm(db: Db, secret: str) -> Unconfirmed:
+    """Mails are sent there from now on. Raises NotFound."""
+    async with db.transaction() as tx:
+        one = _there(await table.linked(tx, _hash(secret)))
+        await table.confirm(tx, _hash(secret))
+    return one
+
+
+def _there(one: Unconfirmed | None) -> Unconfirmed:
+    if one is None:
+        raise NotFound("This link leads nowhere: a newer mail has another one")
+    return one
+
+
+def _hash(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode()).digest()

@@ -1,0 +1,179 @@
+"""Alert channels: how the people of a team are told."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from collector.platform.storage.db import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """*config* is without its secret fields, which *secrets* holds sealed."""
+
+    team_id: int
+    id: UUID
+    name: str
+    type: str
+    enabled: bool
+    config: dict[str, Any]
+    secrets: bytes | None
+    revision: int
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """A channel that hears events by itself, and how it is narrowed: empty means not at all."""
+
+    team_id: int
+    id: UUID
+    events: Sequence[str]
+    monitors: Sequence[str]
+
+
+async def insert(tx: Tx, row: Row) -> None:
+    await tx.execute(
+        """
+        INSERT INTO channels
+            (team_id, id, name, type, enabled, config, secrets, revision, created_at, updated_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+        """,
+        row.team_id,
+        row.id,
+        row.name,
+        row.type,
+        row.enabled,
+        row.config,
+        row.secrets,
+        row.revision,
+        row.created_at,
+        row.updated_at,
+    )
+
+
+async def save(tx: Tx, row: Row) -> None:
+    """Write what may change of a channel."""
+    await tx.execute(
+        """
+        UPDATE channels SET name = $3, enabled = $4, config = $5, secrets = $6, revision = $7, updated_at = $8
+        WHERE team_id = $1 AND id = $2
+        """,
+        row.team_id,
+        row.id,
+        row.name,
+        row.enabled,
+        row.config,
+        row.secrets,
+        row.revision,
+        row.updated_at,
+    )
+
+
+async def get(tx: Tx, team_id: int, channel_id: UUID) -> Row | None:
+    row = await tx.fetchrow("SELECT * FROM channels WHERE team_id = $1 AND id = $2", team_id, channel_id)
+    return Row(**row) if row else None
+
+
+async def lock(tx: Tx, team_id: int, channel_id: UUID) -> Row | None:
+    """As `get`, and nobody else changes it until the transaction ends."""
+    row = await tx.fetchrow(
+        "SELECT * FROM channels WHERE team_id = $1 AND id = $2 FOR NO KEY UPDATE", team_id, channel_id
+    )
+    return Row(**row) if row else None
+
+
+async def newest(
+    tx: Tx, team_id: int, type_: str | None, limit: int | None = None, offset: int = 0
+) -> list[Row]:
+    """The team's channels, of one type or all, newest first."""
+    rows = await tx.fetch(
+        """
+        SELECT * FROM channels WHERE team_id = $1 AND ($2::text IS NULL OR type = $2)
+        ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $4
+        """,
+        team_id,
+        type_,
+        limit,
+        offset,
+    )
+    return [Row(**row) for row in rows]
+
+
+async def count(tx: Tx, team_id: int, type_: str | None) -> int:
+    total: int = await tx.fetchval(
+        "SELECT count(*) FROM channels WHERE team_id = $1 AND ($2::text IS NULL OR type = $2)", team_id, type_
+    )
+    return total
+
+
+async def delete(tx: Tx, team_id: int, channel_id: UUID) -> bool:
+    """Was it there? Its deliveries, those that wait too, go with it."""
+    gone = await tx.fetchval(
+        "DELETE FROM channels WHERE team_id = $1 AND id = $2 RETURNING id", team_id, channel_id
+    )
+    return gone is not None
+
+
+async def unknown_monitors(tx: Tx, team_id: int, monitor_ids: Sequence[UUID]) -> set[UUID]:
+    """Those of *monitor_ids* that are no monitor of the team."""
+    rows = await tx.fetch(
+        """
+        SELECT given.id FROM unnest($2::uuid[]) AS given (id)
+        WHERE NOT EXISTS (SELECT FROM monitors WHERE team_id = $1 AND id = given.id)
+        """,
+        team_id,
+        monitor_ids,
+    )
+    return {row["id"] for row in rows}
+
+
+async def listeners(tx: Tx, team_ids: Sequence[int]) -> list[Listener]:
+    """The enabled webhook channels of these teams; none of them goes before the transaction ends."""
+    rows = await tx.fetch(
+        """
+        SELECT team_id, id, coalesce(config -> 'events', '[]') AS events,
+               coalesce(config -> 'monitors', '[]') AS monitors
+        FROM channels WHERE team_id = ANY($1::int[]) AND enabled AND type = 'webhook'
+        ORDER BY team_id, id FOR KEY SHARE
+        """,
+        team_ids,
+    )
+    return [Listener(**row) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Addressee:
+    """An enabled channel that a rule may name; *events* and *monitors* as in `Listener`."""
+
+    team_id: int
+    id: UUID
+    name: str
+    type: str
+    events: Sequence[str]
+    monitors: Sequence[str]
+
+
+async def addressees(tx: Tx, team_ids: Sequence[int]) -> list[Addressee]:
+    """The enabled channels of these teams."""
+    rows = await tx.fetch(
+        """
+        SELECT team_id, id, name, type, coalesce(config -> 'events', '[]') AS events,
+               coalesce(config -> 'monitors', '[]') AS monitors
+        FROM channels WHERE team_id = ANY($1::int[]) AND enabled
+        """,
+        team_ids,
+    )
+    return [Addressee(**row) for row in rows]
+
+
+async def still_enabled(tx: Tx, channel_ids: Sequence[UUID]) -> set[tuple[int, UUID]]:
+    """Those that are enabled, with their teams; none of them goes before the transaction ends."""
+    rows = await tx.fetch(
+        "SELECT team_id, id FROM channels WHERE id = ANY ($1) AND enabled ORDER BY team_id, id FOR KEY SHARE",
+        channel_ids,
+    )
+    return {(row["team_id"], row["id"]) for row in rows}

@@ -1,0 +1,148 @@
+"""Mail addresses outside a team: which they are, and which of them confirmed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from collector.platform.storage.db import Tx
+
+# Of an address that a channel names once more by a test; a stranger is asked no more often.
+_APART = timedelta(hours=24)
+
+
+@dataclass(frozen=True, slots=True)
+class Unconfirmed:
+    """An address that is to be asked, and the team that wants to write to it."""
+
+    team_id: int
+    address: str
+    team_name: str
+
+
+async def outside(tx: Tx, team_id: int, addresses: Sequence[str]) -> list[str]:
+    """Those of *addresses* (in small letters) that no member of the team has."""
+    rows = await tx.fetch(
+        """
+        SELECT address FROM unnest($2::text[]) AS a (address)
+        WHERE NOT EXISTS (
+            SELECT FROM users u
+            WHERE u.team_id = $1 AND lower(u.email) = a.address AND u.invitation IS NULL
+        )
+        """,
+        team_id,
+        addresses,
+    )
+    return [row["address"] for row in rows]
+
+
+async def unconfirmed(tx: Tx, team_id: int, addresses: Sequence[str]) -> list[str]:
+    """Those of *addresses* (in small letters) that did not confirm."""
+    rows = await tx.fetch(
+        """
+        SELECT address FROM unnest($2::text[]) AS a (address)
+        WHERE NOT EXISTS (
+            SELECT FROM mail_addresses m
+            WHERE m.team_id = $1 AND m.address = a.address AND m.confirmed_at IS NOT NULL
+        )
+        """,
+        team_id,
+        addresses,
+    )
+    return [row["address"] for row in rows]
+
+
+async def note(tx: Tx, limit: int) -> None:
+    """Have those asked whom channels name, who are outside their team and who were never asked."""
+    await tx.execute(
+        """
+        INSERT INTO mail_addresses (team_id, address, due_at)
+        SELECT DISTINCT c.team_id, lower(r), clock_timestamp()
+        FROM channels c, jsonb_array_elements_text(c.config -> 'recipients') AS r
+        WHERE c.type = 'email'
+            AND NOT EXISTS (SELECT FROM mail_addresses m WHERE m.team_id = c.team_id AND m.address = lower(r))
+            AND NOT EXISTS (
+                SELECT FROM users u
+                WHERE u.team_id = c.team_id AND lower(u.email) = lower(r) AND u.invitation IS NULL
+            )
+        LIMIT $1 ON CONFLICT DO NOTHING
+        """,
+        limit,
+    )
+
+
+async def ask_again(tx: Tx, team_id: int, addresses: Sequence[str]) -> None:
+    """Have those asked once more that were asked long ago and did not confirm."""
+    await tx.execute(
+        """
+        UPDATE mail_addresses SET due_at = clock_timestamp()
+        WHERE team_id = $1 AND address = ANY ($2) AND confirmed_at IS NULL AND due_at IS NULL
+            AND asked_at < clock_timestamp() - $3::interval
+        """,
+        team_id,
+        addresses,
+        _APART,
+    )
+
+
+async def claim(tx: Tx, limit: int, retry: timedelta) -> list[Unconfirmed]:
+    """Who is to be asked now, each for one caller; again after *retry* unless `asked` follows."""
+    rows = await tx.fetch(
+        """
+        UPDATE mail_addresses m SET due_at = clock_timestamp() + $2::interval
+        FROM teams t
+        WHERE t.team_id = m.team_id AND (m.team_id, m.address) IN (
+            SELECT team_id, address FROM mail_addresses
+            WHERE due_at <= clock_timestamp() AND confirmed_at IS NULL
+            ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+        )
+        RETURNING m.team_id, m.address, t.name AS team_name
+        """,
+        limit,
+        retry,
+    )
+    return [Unconfirmed(**row) for row in rows]
+
+
+async def prepare(tx: Tx, team_id: int, address: str, secret: bytes) -> None:
+    """The next mail's link is that of *secret* (a hash); those of earlier ones lead nowhere."""
+    await tx.execute(
+        "UPDATE mail_addresses SET secret = $3 WHERE team_id = $1 AND address = $2",
+        team_id,
+        address,
+        secret,
+    )
+
+
+async def asked(tx: Tx, team_id: int, address: str) -> None:
+    """The mail was handed in."""
+    await tx.execute(
+        """
+        UPDATE mail_addresses SET asked_at = clock_timestamp(), due_at = NULL
+        WHERE team_id = $1 AND address = $2
+        """,
+        team_id,
+        address,
+    )
+
+
+async def linked(tx: Tx, secret: bytes) -> Unconfirmed | None:
+    """The address that a link leads to, and which team asked it."""
+    row = await tx.fetchrow(
+        """
+        SELECT m.team_id, m.address, t.name AS team_name
+        FROM mail_addresses m JOIN teams t USING (team_id) WHERE m.secret = $1
+        """,
+        secret,
+    )
+    return Unconfirmed(**row) if row else None
+
+
+async def confirm(tx: Tx, secret: bytes) -> None:
+    """Mails to the address are sent from now on."""
+    await tx.execute(
+        """
+        UPDATE mail_addresses SET confirmed_at = coalesce(confirmed_at, clock_timestamp()), due_at = NULL
+        WHERE secret = $1
+        """,
+        secret,
+    )

@@ -1,0 +1,72 @@
+"""What waits to be told of a monitor that goes, and who may know it as down."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from collector.platform.storage.db import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Last:
+    """The newest event of a stream."""
+
+    sequence: int
+    id: UUID
+
+
+async def take(tx: Tx, team_id: int, stream_id: UUID) -> Last | None:
+    """Take what no router has seen yet from all of them; the last of the stream's events, if it has any.
+
+    Nothing more is routed of the stream before the transaction ends.
+    """
+    row = await tx.fetchrow(
+        """
+        WITH taken AS (
+            UPDATE streams SET routed = sequence WHERE team_id = $1 AND stream_id = $2
+            RETURNING team_id, stream_id, sequence
+        )
+        SELECT sequence, e.id FROM taken JOIN events e USING (team_id, stream_id, sequence)
+        """,
+        team_id,
+        stream_id,
+    )
+    return Last(**row) if row else None
+
+
+async def hold_it_down(tx: Tx, team_id: int, stream_id: UUID) -> set[UUID]:
+    """Channels that were sent a monitor.down, be it in vain, and no later monitor.up that is done with."""
+    rows = await tx.fetch(
+        """
+        SELECT DISTINCT ON (d.channel_id) d.channel_id, e.kind
+        FROM events e JOIN deliveries d ON d.team_id = e.team_id AND d.event_id = e.id
+        WHERE e.team_id = $1 AND e.stream_id = $2
+          AND ((e.kind = 'monitor.down' AND d.attempt > 0) OR (e.kind = 'monitor.up' AND d.status <> 0))
+        ORDER BY d.channel_id, e.sequence DESC
+        """,
+        team_id,
+        stream_id,
+    )
+    return {row["channel_id"] for row in rows if row["kind"] == "monitor.down"}
+
+
+async def drop(tx: Tx, team_id: int, stream_id: UUID) -> None:
+    """What is queued is sent to nobody, and what is under way is not tried again."""
+    # Marks all of it first, so that no sender leases or gives back any of it meanwhile.
+    await tx.execute(
+        """
+        UPDATE deliveries d SET last = true FROM events e
+        WHERE e.team_id = $1 AND e.stream_id = $2
+          AND d.team_id = e.team_id AND d.event_id = e.id AND d.status = 0
+        """,
+        team_id,
+        stream_id,
+    )
+    await tx.execute(
+        """
+        DELETE FROM deliveries d USING events e
+        WHERE e.team_id = $1 AND e.stream_id = $2
+          AND d.team_id = e.team_id AND d.event_id = e.id AND d.status = 0 AND NOT d.leased
+        """,
+        team_id,
+        stream_id,
+    )

@@ -1,0 +1,49 @@
+"""Which senders live, so that what a dead one has left is taken over at once."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from collector.platform.storage.db import Tx
+
+
+async def beat(tx: Tx, sender: UUID, alive_for: timedelta) -> bool:
+    """Say that this sender lives. Is there one that said so and is heard no longer?"""
+    await tx.execute(
+        """
+        INSERT INTO leases (name, owner, epoch, until) VALUES ('sender ' || $1::uuid, $1, 0, now() + $2)
+        ON CONFLICT (name) DO UPDATE SET until = excluded.until
+        """,
+        sender,
+        alive_for,
+    )
+    gone = await tx.fetch(
+        """
+        DELETE FROM leases
+        WHERE name LIKE 'sender %'
+            AND until NOT BETWEEN clock_timestamp() AND clock_timestamp() + $1::interval
+        RETURNING owner
+        """,
+        alive_for,
+    )
+    return bool(gone)
+
+
+async def adopt(tx: Tx, sender: UUID, mine: Sequence[UUID]) -> None:
+    """Where no other sender lives, what is leased and not one of *mine* was left behind: it is due now."""
+    await tx.execute(
+        """
+        UPDATE deliveries SET due_at = now()
+        WHERE status = 0 AND leased AND due_at > now() AND id <> ALL($2::uuid[])
+          AND NOT EXISTS (
+            SELECT FROM leases WHERE name LIKE 'sender %' AND owner <> $1 AND until >= now()
+          )
+        """,
+        sender,
+        mine,
+    )
+
+
+async def retire(tx: Tx, sender: UUID) -> None:
+    """The sender stops, and leaves nothing behind."""
+    await tx.execute("DELETE FROM leases WHERE name = 'sender ' || $1::uuid", sender)

@@ -1,0 +1,94 @@
+"""Streams of events that wait for a router: claimed whole, so that two routers never swap two events."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from collector.platform.storage.db import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """The events after *routed*, up to *sequence*, wait."""
+
+    team_id: int
+    stream_id: UUID
+    routed: int
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """An event that nobody has been told of yet; *channels*: for whom it is, whatever they listen to."""
+
+    team_id: int
+    stream_id: UUID
+    sequence: int
+    id: UUID
+    kind: str
+    channels: Sequence[UUID] = ()
+
+
+async def claim(tx: Tx, limit: int) -> list[Stream]:
+    """Streams with waiting events, which nobody else has until the transaction ends."""
+    rows = await tx.fetch(
+        """
+        SELECT team_id, stream_id, routed, sequence FROM streams WHERE routed < sequence
+        LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED
+        """,
+        limit,
+    )
+    return [Stream(**row) for row in rows]
+
+
+async def waiting(tx: Tx, streams: Sequence[Stream], most: int) -> list[Waiting]:
+    """The next events of each of *streams*, at most *most* of one, in its order."""
+    rows = await tx.fetch(
+        """
+        SELECT event.team_id, event.stream_id, event.sequence, event.id, event.kind, event.channels
+        FROM unnest($1::int[], $2::uuid[], $3::bigint[]) AS stream (team_id, stream_id, routed)
+        CROSS JOIN LATERAL (
+            SELECT team_id, stream_id, sequence, id, kind, channels FROM events
+            WHERE team_id = stream.team_id AND stream_id = stream.stream_id AND sequence > stream.routed
+            ORDER BY sequence LIMIT $4
+        ) AS event
+        ORDER BY event.team_id, event.stream_id, event.sequence
+        """,
+        [stream.team_id for stream in streams],
+        [stream.stream_id for stream in streams],
+        [stream.routed for stream in streams],
+        most,
+    )
+    return [Waiting(**row) for row in rows]
+
+
+async def advance(tx: Tx, reached: Sequence[Stream]) -> None:
+    """Remember how far each stream, claimed in this transaction, has been routed."""
+    await tx.execute(
+        """
+        UPDATE streams SET routed = reached.routed
+        FROM unnest($1::int[], $2::uuid[], $3::bigint[]) AS reached (team_id, stream_id, routed)
+        WHERE streams.team_id = reached.team_id AND streams.stream_id = reached.stream_id
+        """,
+        [stream.team_id for stream in reached],
+        [stream.stream_id for stream in reached],
+        [stream.routed for stream in reached],
+    )
+
+
+async def pagers(tx: Tx, events: Sequence[Waiting]) -> dict[UUID, list[UUID]]:
+    """The paging services that were told of the trouble of which these events are, by the events' ids."""
+    rows = await tx.fetch(
+        """
+        SELECT e.id, array_agg(DISTINCT c.id) AS channels
+        FROM unnest($1::int[], $2::uuid[], $3::bigint[]) AS u (team_id, stream_id, sequence)
+        JOIN events e USING (team_id, stream_id, sequence)
+        JOIN alerts a ON a.team_id = e.team_id AND a.incident_id = e.incident_id
+        JOIN channels c ON c.team_id = a.team_id AND c.id = ANY (a.told)
+        WHERE c.type IN ('pagerduty', 'opsgenie') GROUP BY e.id
+        """,
+        [event.team_id for event in events],
+        [event.stream_id for event in events],
+        [event.sequence for event in events],
+    )
+    return {row["id"]: row["channels"] for row in rows}

@@ -1,0 +1,248 @@
+"""Puts the description together: the routes as they are, each with what is said of it and how it may fail."""
+
+from collections.abc import Iterable, Mapping
+from http import HTTPStatus
+from typing import Any, Final
+
+from collector.accounts import openapi as access
+from collector.alerts import openapi as alerting
+from collector.declarative import openapi as declared
+from collector.heartbeats import openapi as pings
+from collector.http.openapi.parts import Operation, Schema, free, record, ref, text, whole
+from collector.incidents import openapi as incidents
+from collector.metrics import openapi as metrics
+from collector.monitors import openapi as monitors
+from collector.platform.access import Permission
+from collector.status_pages import openapi as status_pages
+from shared import __version__
+
+GROUPS: Final = (monitors, pings, metrics, incidents, alerting, status_pages, declared, access)
+_SELF: Final[dict[str, Operation]] = {
+    "GET /v1/openapi.json": Operation(summary="What you are reading", answer=free({"openapi": "3.1.0"})),
+    "GET /v1/docs": Operation(
+        summary="The same for people",
+        media="text/html",
+        answer={"type": "string"},
+        headers={
+            "Cache-Control": "Ask each time",
+            "Content-Security-Policy": "No scripts, nothing from elsewhere",
+            "Referrer-Policy": "Nobody is told who links to him",
+            "Permissions-Policy": "No devices",
+        },
+    ),
+}
+OPERATIONS: Final[dict[str, tuple[str, Operation]]] = {
+    **{key: (group.TAG, operation) for group in GROUPS for key, operation in group.OPERATIONS.items()},
+    **{key: ("Description", operation) for key, operation in _SELF.items()},
+}
+_ABOUT: Final = """
+Send `Authorization: Bearer <token>` with every request. Bodies are JSON, whatever their content type says; a
+field that nobody knows is ignored and named in `warnings`. `HEAD` answers as `GET` without the body, `PATCH`
+means `PUT`. A path that lacks a method answers 405 with `Allow`. Times are RFC 3339 UTC, with milliseconds.
+"""
+_WHY: Final[Mapping[int, str]] = {
+    400: "What was sent cannot be done; `details` names each bad field",
+    401: "The token is missing, invalid, expired or revoked",
+    403: "The token does not permit this",
+    404: "There is no such thing",
+    408: "The body did not come in good time",
+    409: "Somebody else changed it at the same time, or this Idempotency-Key is another request's",
+    412: "If-Match names another revision than the present one",
+    413: "The body is larger than 1 MiB",
+    415: "The body is neither as it is nor packed with gzip",
+    429: "There were too many requests; come back after `retryAfter` seconds",
+    500: "Something went wrong here; it is logged under the request's id",
+    503: "This cannot be done right now; try again after `retryAfter` seconds",
+}
+_NAMES: Final[Mapping[int, str]] = {
+    413: "PayloadTooLarge",
+    **{
+        status: HTTPStatus(status).phrase.title().replace(" ", "")
+        for status in (400, 401, 403, 404, 408, 409, 412, 415, 429, 500, 503)
+    },
+}
+_HEADERS: Final[Mapping[str, tuple[Schema, str]]] = {
+    "X-Request-Id": (text("6f1c2d"), "The caller's, or a new one; it is in the logs"),
+    "X-RateLimit-Limit": (whole(1000), "Requests per minute that refill the bucket"),
+    "X-RateLimit-Burst": (whole(2000), "Requests that the bucket holds at most"),
+    "X-RateLimit-Remaining": (whole(1999), "Requests that are left in it"),
+    "X-RateLimit-Reset": (whole(1_795_245_840), "When it is full again: Unix time in seconds"),
+    "X-Content-Type-Options": (text("nosniff"), "It is what its content type says"),
+    "Strict-Transport-Security": (text("max-age=15552000"), "Where this service is reached over https"),
+    "Retry-After": (whole(1), "Seconds to wait"),
+    "ETag": (text('"1"'), "The revision, in quotes"),
+    "Link": (text('<https://tocsin.example.com/v1/monitors?page=2>; rel="next"'), "The pages beside it"),
+    "Location": (text("https://tocsin.example.com/v1/monitors/mon_..."), "Where what was made is"),
+    "Idempotent-Replayed": (text("true"), "Only where this is the answer of an earlier request"),
+    "WWW-Authenticate": (text("Bearer"), "How to say who you are"),
+    "Cache-Control": (text("no-store"), "Whether anybody may keep it"),
+}
+_ALWAYS: Final = ("X-Request-Id", *(name for name in _HEADERS if name.startswith("X-RateLimit")),
+                  "X-Content-Type-Options")  # fmt: skip
+# Those of errors; what is answered again may be one.
+_USUAL: Final = (*_ALWAYS, "Strict-Transport-Security", "Idempotent-Replayed")
+
+
+def build(needs: Mapping[tuple[str, str], Permission | None], public_url: str) -> dict[str, Any]:
+    """The document; *needs* has every route by method and path, and what its callers must hold."""
+    paths: dict[str, Any] = {}
+    for (method, path), needed in needs.items():
+        if path.startswith("/v1/") and method != "HEAD":
+            known = OPERATIONS.get(f"{_as_written(method)} {path}")
+            if known is not None:
+                paths.setdefault(path, {})[method.lower()] = _operation(method, path, needed, *known)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Tocsin", "version": __version__, "description": _ABOUT.strip()},
+        "servers": [{"url": public_url}],
+        "security": [{"token": []}],
+        "tags": [{"name": group.TAG, "description": _sentence(group.__doc__)} for group in GROUPS],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": {"Error": _ERROR, **{k: v for group in GROUPS for k, v in group.SCHEMAS.items()}},
+            "responses": {_NAMES[status]: _error(status) for status in _WHY},
+            "headers": {
+                name: {"schema": schema, "description": said, "required": name in _ALWAYS}
+                for name, (schema, said) in _HEADERS.items()
+            },
+        },
+    }
+
+
+def _as_written(method: str) -> str:
+    return "PUT" if method == "PATCH" else method
+
+
+def _operation(
+    method: str, path: str, needed: Permission | None, tag: str, said: Operation
+) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "operationId": _name(method, path),
+        "summary": said.summary,
+        "tags": [tag],
+        "parameters": _parameters(method, path, said),
+        "responses": _responses(method, path, needed, said),
+    }
+    if needed is None:
+        made["security"] = []
+    else:
+        made["description"] = f"Needs a token that is {needed.value}, or more."
+    if said.body is not None:
+        content = {"schema": said.body, "example": said.example}
+        made["requestBody"] = {
+            "required": said.needs_body and method != "PATCH",
+            "content": {"application/json": content},
+        }
+    return made
+
+
+def _name(method: str, path: str) -> str:
+    """``getMonitorsIdResults``."""
+    words = path.removeprefix("/v1/").replace("{", "").replace("}", "").replace(".", "-").replace("/", "-")
+    return method.lower() + "".join(word[:1].upper() + word[1:] for word in words.split("-"))
+
+
+def _parameters(method: str, path: str, said: Operation) -> list[Schema]:
+    names = [part[1:-1] for part in path.split("/") if part.startswith("{")]
+    inside = [{"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names]
+    headers: dict[str, str] = {}
+    if method == "POST":
+        headers["Idempotency-Key"] = "The same key again gets the first answer again, for 24 hours"
+    if said.tagged:
+        if method == "GET":
+            headers["If-None-Match"] = "An ETag; 304 if it is still the present one"
+        else:
+            headers["If-Match"] = "An ETag; 412 if it is no more the present one"
+    outside = [
+        {"name": name, "in": "header", "description": text_, "schema": {"type": "string"}}
+        for name, text_ in headers.items()
+    ]
+    return [*inside, *said.query, *outside]
+
+
+def _responses(method: str, path: str, needed: Permission | None, said: Operation) -> dict[str, Any]:
+    own = _own_headers(said)
+    good: dict[str, Any] = {"description": said.summary, "headers": _headers(method, path, said) | own}
+    if said.answer is not None:
+        good["content"] = {said.media: {"schema": said.answer}}
+    made: dict[str, Any] = {str(said.status): good}
+    if said.tagged and method == "GET":
+        made["304"] = {"description": "It is as it was", "headers": _headers(method, path, said)}
+    for status in sorted(_failures(method, path, needed, said)):
+        made[str(status)] = {"$ref": f"#/components/responses/{_NAMES[status]}"}
+    return made | {str(status): _error(status, why, own) for status, why in said.more.items()}
+
+
+def _failures(method: str, path: str, needed: Permission | None, said: Operation) -> set[int]:
+    """How it may fail beside what is said of it alone."""
+    changes = method != "GET"
+    maybe = {
+        400: True,
+        401: needed is not None,
+        403: needed not in {None, Permission.READ_ONLY},
+        404: "{" in path,
+        408: changes,
+        409: changes,
+        412: changes and said.tagged,
+        413: changes,
+        415: changes,
+        429: True,
+        500: True,
+        503: True,
+    }
+    return {status for status, applies in maybe.items() if applies}
+
+
+def _headers(method: str, path: str, said: Operation) -> dict[str, Schema]:
+    _, made = OPERATIONS.get(f"GET {path}/{{id}}", ("", said))
+    maybe = {
+        "ETag": (said.tagged and method != "DELETE") or (said.status == 201 and made.tagged),
+        "Cache-Control": said.tagged and method == "GET",
+        "Link": any(parameter["name"] == "page" for parameter in said.query),
+        "Location": said.status == 201,
+        "Idempotent-Replayed": method == "POST",
+    }
+    names = (*_ALWAYS, "Strict-Transport-Security", *(name for name, applies in maybe.items() if applies))
+    return _named(names)
+
+
+def _named(names: Iterable[str]) -> dict[str, Schema]:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+
+
+def _own_headers(said: Operation) -> dict[str, Schema]:
+    return {name: {"description": why, "schema": {"type": "string"}} for name, why in said.headers.items()}
+
+
+_ERROR: Final = record(
+    ("details", "retryAfter"),
+    error=text("Not Found"),
+    message=text("Monitor not found"),
+    status=whole(404),
+    details={"type": "object", "additionalProperties": {"type": "string"}},
+    retryAfter=whole(1),
+)
+
+
+def _error(status: int, why: str | None = None, more: Mapping[str, Schema] | None = None) -> dict[str, Any]:
+    name = {413: "Payload Too Large"}.get(status) or HTTPStatus(status).phrase
+    example: dict[str, Any] = {
+        "error": name,
+        "message": (why or _WHY[status]).partition(";")[0],
+        "status": status,
+    }
+    own = {401: ("WWW-Authenticate",), 429: ("Retry-After",), 503: ("Retry-After",)}.get(status, ())
+    if status == 400:
+        example["details"] = {"url": "URL is required"}
+    if status in {429, 503}:
+        example["retryAfter"] = 1
+    return {
+        "description": why or _WHY[status],
+        "headers": _named((*_USUAL, *own)) | dict(more or {}),
+        "content": {"application/json": {"schema": ref("Error"), "example": example}},
+    }
+
+
+def _sentence(doc: str | None) -> str:
+    return (doc or "").strip()

@@ -1,0 +1,1 @@
+"""Running a collector: embedded PostgreSQL, backup and restore, health, keys sealed again."""

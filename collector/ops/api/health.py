@@ -1,0 +1,38 @@
+"""For orchestrators: is it alive, is it ready?"""
+
+import asyncio
+
+from aiohttp import web
+
+from collector.accounts.storage import teams
+from collector.http.deps import deps
+from collector.http.request_data import ok
+from collector.platform.storage.db import Db
+from shared.errors import Unavailable
+
+_PATIENCE_S = 2
+
+
+async def healthz(request: web.Request) -> web.Response:
+    """200 as long as the process takes requests."""
+    del request
+    return ok({"status": "ok"})
+
+
+async def readyz(request: web.Request) -> web.Response:
+    """200 once migrations ran, the first team is there, and the database answers."""
+    asked = asyncio.create_task(_started(deps(request).db.quick))
+    done, _ = await asyncio.wait({asked}, timeout=_PATIENCE_S)
+    if not done:
+        # Giving up on a database that hangs takes a while itself: nobody waits for that.
+        asked.add_done_callback(lambda task: task.cancelled() or task.exception())
+        asked.cancel()
+        raise Unavailable("The database does not answer")
+    if not asked.result():
+        raise Unavailable("Still starting")
+    return ok({"status": "ok"})
+
+
+async def _started(db: Db) -> bool:
+    async with db.connection() as tx:
+        return await teams.exist(tx)

@@ -1,0 +1,84 @@
+"""Numbers for Prometheus: the collector's own for everybody, those of a team's monitors for its tokens."""
+
+import asyncio
+from collections.abc import Iterable
+from itertools import chain
+from typing import Final
+
+from aiohttp import hdrs, web
+
+from collector.history.core.certificate import expiry
+from collector.history.storage import last_results
+from collector.history.storage.last_results import LastResult
+from collector.http import auth, ratelimit
+from collector.http.deps import deps
+from collector.platform import metrics as numbers
+from shared import blackbox, ids
+from shared.blackbox import Last, label
+from shared.errors import Unauthorized
+from shared.phases import unpack
+
+# So many are made ready at once, between which others have their turn.
+_AT_ONCE: Final = 500
+_HEADERS: Final = {hdrs.CONTENT_TYPE: numbers.CONTENT_TYPE}
+
+
+async def collector(request: web.Request) -> web.StreamResponse:
+    """The collector's own; with a token those of its team's monitors, too."""
+    own = numbers.exposition()
+    if hdrs.AUTHORIZATION not in request.headers:
+        return web.Response(body=own, headers=_HEADERS)
+    team_id = await _team(request)
+    return await _told(request, team_id, [own.decode()])
+
+
+async def monitors(request: web.Request) -> web.StreamResponse:
+    """Those of the monitors of the caller's team."""
+    return await _told(request, auth.caller(request).team_id, [])
+
+
+async def _team(request: web.Request) -> int:
+    """Whose token it is. Raises Unauthorized, Limited."""
+    scheme, _, value = request.headers[hdrs.AUTHORIZATION].partition(" ")
+    found = None
+    if scheme.lower() == "bearer":
+        found = await request.app[auth.FINDER].find(value.strip(), deps(request).now())
+    if found is None:
+        await ratelimit.of_address(request, auth.address(request))
+        raise Unauthorized("The token is invalid, expired or revoked")
+    await ratelimit.of_token(request, found.team_id, found.id, found.plan)
+    return found.team_id
+
+
+async def _told(request: web.Request, team_id: int, first: Iterable[str]) -> web.StreamResponse:
+    """Written piece by piece: it may be long, and others wait for this process."""
+    at_hand = deps(request)
+    async with at_hand.db.connection() as tx:
+        found = await last_results.of_team(tx, team_id, at_hand.now())
+    lasts = []
+    for at, one in enumerate(found):
+        lasts.append(_last(one))
+        if at % _AT_ONCE == 0:
+            await asyncio.sleep(0)
+    response = web.StreamResponse(headers=_HEADERS)
+    await response.prepare(request)
+    if request.method != hdrs.METH_HEAD:
+        for piece in chain(first, blackbox.text(lasts)):
+            await response.write(piece.encode())
+            await asyncio.sleep(0)
+    await response.write_eof()
+    return response
+
+
+def _last(one: LastResult) -> Last:
+    labels = ",".join(
+        (
+            label("instance", blackbox.target(one.type, one.config)),
+            label("monitor", ids.show("mon", one.id)),
+            label("name", one.name),
+            label("type", one.type),
+            label("location", one.location),
+        )
+    )
+    phases, seen = unpack(one.phases or b""), expiry(one.checkpoint)
+    return Last(labels, one.type, one.good, one.code or 0, one.ms * 1000, phases, seen.ends if seen else None)

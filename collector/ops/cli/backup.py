@@ -1,0 +1,144 @@
+"""``tocsin backup``: all that the database knows in one file, beside a running service or without one."""
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from collector.ops.cli.progress import shown
+from collector.ops.storage import backup, dump
+from collector.ops.storage.backup_file import Header, Trailer
+from collector.platform.embedded import files
+from collector.platform.embedded.server import reach
+from collector.platform.interruptible import UNCHANGED, run
+from shared.clock import iso, utc_now
+from shared.command import begin_with
+from shared.errors import CannotStart, Conflict
+from shared.settings import DatabaseSettings
+
+STDOUT: Final = Path("-")
+Out = Callable[[bytes], object]
+
+
+def main(argv: list[str]) -> int:
+    """Write the file whole or not at all, and say what is in it."""
+    own, settings = begin_with(_parser(), DatabaseSettings, argv)
+    with _to(own.file, overwrite=own.overwrite) as write, shown("written") as count:
+
+        def out(data: bytes) -> None:
+            write(data)
+            count(len(data))
+
+        header, trailer = run(_write(settings, out, recent_only=own.without_old_results), left=UNCHANGED)
+    for line in told(header, trailer):
+        print(line, file=sys.stderr if own.file == STDOUT else sys.stdout)
+    return 0
+
+
+def told(header: Header, trailer: Trailer) -> Iterator[str]:
+    """What a backup has, for people."""
+    yield (
+        f"{sum(trailer.rows.values())} rows of {len(trailer.rows)} tables, as of {iso(header.at)}, "
+        f"by Tocsin {header.tocsin} with its database at version {len(header.migrations)}"
+    )
+    if header.results_since is not None:
+        yield f"without single results from before {header.results_since}"
+    if header.keys:
+        yield f"its secrets stay sealed: restoring needs TOCSIN_SECRET_KEY with key {', '.join(header.keys)}"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="tocsin backup",
+        allow_abbrev=False,
+        epilog="Secrets in it are sealed as in the database, and the key is not in it: keep that elsewhere.",
+    )
+    parser.add_argument("file", metavar="FILE", type=Path, help="where to; - is standard output")
+    parser.add_argument("--overwrite", action="store_true", help="replace FILE if it is there")
+    parser.add_argument(
+        "--without-old-results",
+        action="store_true",
+        help="of single results take the last two days only, which are most of a large database; "
+        "what is configured, incidents, outages and the numbers of hours and days are whole in any case",
+    )
+    return parser
+
+
+async def _write(settings: DatabaseSettings, out: Out, *, recent_only: bool) -> tuple[Header, Trailer]:
+    if settings.database_url is not None:
+        return await _write_from(settings.database_url, out, recent_only=recent_only)
+    files.url(settings.data_dir)  # does not make one where there is none
+    async with reach(settings.data_dir) as url:
+        return await _write_from(url, out, recent_only=recent_only)
+
+
+async def _write_from(url: str, out: Out, *, recent_only: bool) -> tuple[Header, Trailer]:
+    async with dump.connected(url, "tocsin backup") as connection:
+        return await backup.write(connection, out, utc_now(), recent_only=recent_only)
+
+
+@contextmanager
+def _to(path: Path, *, overwrite: bool) -> Iterator[Out]:
+    """A function that takes the bytes; the file is there under its name when they are all on the disk."""
+    if path == STDOUT:
+        yield _guarded(_stdout, "standard output")
+        return
+    with _writing(path):
+        if path.exists() and not overwrite:
+            raise _taken(path)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".part")
+        part = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                yield _guarded(file.write, path)
+                file.flush()
+                os.fsync(file.fileno())
+            _settle(part, path, overwrite=overwrite)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+def _settle(part: Path, path: Path, *, overwrite: bool) -> None:
+    if overwrite:
+        part.replace(path)
+    else:
+        try:
+            path.hardlink_to(part)
+        except FileExistsError:
+            raise _taken(path) from None
+        except OSError:  # a filesystem without links
+            part.rename(path)
+    files.sync_dir(path.parent)
+
+
+def _stdout(data: bytes) -> None:
+    """Nothing is kept back, so that whoever reads has all of it when this ends."""
+    left = memoryview(data)
+    while left:
+        left = left[os.write(sys.stdout.fileno(), left) :]
+
+
+def _guarded(write: Out, where: Path | str) -> Out:
+    """Its faults are those of the file, among a database's own."""
+
+    def guarded(data: bytes) -> None:
+        with _writing(where):
+            write(data)
+
+    return guarded
+
+
+@contextmanager
+def _writing(where: Path | str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise Conflict(f"{where} cannot be written: {error.strerror or error}") from error
+
+
+def _taken(path: Path) -> CannotStart:
+    return CannotStart(f"{path} is there already; --overwrite replaces it")

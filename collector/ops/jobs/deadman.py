@@ -1,0 +1,109 @@
+"""Who watches the watcher: while all is well a URL is pinged each minute; who listens there misses it."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID, uuid4
+
+import structlog
+
+from collector.ops.job_health import Pulse
+from collector.platform import metrics
+from collector.platform.storage import leases
+from collector.platform.storage.db import Db, Tx
+from collector.platform.transport import NoAnswer, Transport
+from collector.probes.storage import watch
+from shared.errors import Unavailable
+
+log = structlog.get_logger()
+
+_EVERY: Final = timedelta(minutes=1)
+# Turns are seconds apart: whoever dies is followed within a minute.
+_LEASE: Final = timedelta(seconds=30)
+_RESTS: Final = timedelta(seconds=10)
+# So long a probe may take to come when all starts together.
+_START: Final = timedelta(seconds=10)
+_TIMEOUT_S: Final = 10.0
+_LEASED: Final = "deadman"
+# Held by a process whose own work stands still: it keeps the others from saying that all is well.
+_VETO: Final = "deadman veto"
+_HEADERS: Final = {"User-Agent": "Tocsin"}
+
+
+class Deadman:
+    """One process of the deployment pings; any whose work stands still keeps it from that.
+
+    *pulse*: of all other background work of this process.
+    """
+
+    def __init__(
+        self, db: Db, transport: Transport, url: str, pulse: Pulse, *, now: Callable[[], datetime]
+    ) -> None:
+        self._db = db
+        self._transport = transport
+        self._url = url
+        self._pulse = pulse
+        self._now = now
+        self._owner = uuid4()
+        self._due = now() + _START
+        self._said: str | None = None
+
+    async def turn(self) -> bool:
+        """Ping if that is due, is this process's to do, and all is well."""
+        now = self._now()
+        is_due = not now < self._due <= now + _EVERY  # further away only if the clock was set back
+        try:
+            async with self._db.transaction() as tx:
+                mine, wrong = await self._hold(tx)
+                if mine and is_due:
+                    wrong = await _amiss(tx, self._owner, now)
+        except Unavailable:
+            mine, wrong = True, "the database cannot be written to"
+        if not is_due:
+            return False
+        if wrong:
+            self._say(wrong)
+        elif not mine:
+            self._said = None
+        else:
+            # The rests between turns make no drift, and a break is not made up for.
+            self._due = (self._due if timedelta() <= now - self._due < _RESTS else now) + _EVERY
+            await self._ping()
+        return False
+
+    async def _hold(self, tx: Tx) -> tuple[bool, str]:
+        """Whether this process is the one to ping, and what is wrong with it; writes in any case."""
+        if still := self._pulse.still():
+            await leases.take(tx, _VETO, self._owner, _LEASE)
+            return False, f"work stands still: {', '.join(still)}"
+        return await leases.take(tx, _LEASED, self._owner, _LEASE) is not None, ""
+
+    async def _ping(self) -> None:
+        try:
+            answer = await self._transport.request("GET", self._url, _HEADERS, b"", timeout_s=_TIMEOUT_S)
+        except NoAnswer as error:
+            wrong = str(error)
+        else:
+            wrong = "" if 200 <= answer.status < 300 else f"answered {answer.status}"
+        metrics.deadman_pings.labels("failed" if wrong else "sent").inc()
+        self._say(wrong and f"the ping failed: {wrong}")
+
+    def _say(self, wrong: str) -> None:
+        """Each change once."""
+        if wrong == self._said:
+            return
+        self._said = wrong
+        if wrong:
+            log.warning("no ping that all is well", reason=wrong)
+        else:
+            log.info("pings that all is well")
+
+
+async def _amiss(tx: Tx, owner: UUID, now: datetime) -> str:
+    """What is wrong beyond this process, if anything."""
+    if await leases.held(tx, _VETO, _LEASE, besides=owner):
+        return "work stands still in another process"
+    probes = [one.presence for one in await watch.all_(tx)]
+    if not any(probe.live(now) and not probe.draining for probe in probes):
+        return "no probe is live"
+    return ""

@@ -1,0 +1,22 @@
+"""What this deployment is made of, for its admins: the database, and how the team's probes stand."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from collector.monitors.storage import overview
+from collector.monitors.storage.overview import Overview
+from collector.ops.storage import about as table
+from collector.ops.storage.about import About
+from collector.platform.storage.db import Db
+from collector.probes.core.assignment import LIVE
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    database: About
+    team: Overview
+
+
+async def read(db: Db, team_id: int, now: datetime) -> Seen:
+    async with db.connection() as tx:
+        return Seen(await table.read(tx), await overview.look(tx, team_id, now, LIVE))

@@ -1,0 +1,62 @@
+"""Another key: what older ones sealed is sealed anew with the first, until nothing needs them any more.
+
+What earlier versions kept open is sealed first.
+"""
+
+from enum import Enum
+
+from collector.platform.seal import Keyring
+from collector.platform.storage import sealed, secret_keys
+from collector.platform.storage.db import Db
+from collector.platform.storage.sealed import COLUMNS, Value
+from collector.status_pages.service.subscribers import seal_link_keys
+
+_AT_ONCE = 200
+
+
+class Progress(Enum):
+    """How far it is: no other key is at hand or another collector's is newer; under way; all is done."""
+
+    NOTHING = 0
+    MORE = 1
+    DONE = 2
+
+
+async def some(db: Db, keyring: Keyring) -> Progress:
+    """Seal a few values anew. Raises Unsealable for one that does not open."""
+    if await _unsealed(db, keyring):
+        return Progress.MORE
+    older = [kid for kid in keyring.keys if kid != keyring.first]
+    if not older:
+        return Progress.NOTHING
+    async with db.transaction() as tx:
+        # While collectors are restarted one by one some have another first key: the newest one wins.
+        if await secret_keys.newest(tx) != keyring.first.hex():
+            return Progress.NOTHING
+        for column in COLUMNS:
+            found = await sealed.under(tx, column, older, _AT_ONCE)
+            if found:
+                await sealed.replace(tx, column, {value.sealed: _anew(keyring, value) for value in found})
+                return Progress.MORE
+    await _let_go(db, keyring)
+    return Progress.DONE
+
+
+async def _unsealed(db: Db, keyring: Keyring) -> bool:
+    """Seal a few values that earlier versions kept open. Were there any?"""
+    async with db.transaction() as tx:
+        if await secret_keys.newest(tx) != keyring.first.hex():
+            return False
+        return await seal_link_keys(tx, keyring, _AT_ONCE) > 0
+
+
+async def _let_go(db: Db, keyring: Keyring) -> None:
+    """Forget the keys that nothing is sealed with: the next start may do without them."""
+    async with db.transaction() as tx:
+        await secret_keys.lock(tx)
+        needed = await sealed.keys(tx) | {keyring.first.hex()}
+        await secret_keys.keep(tx, sorted(needed))
+
+
+def _anew(keyring: Keyring, value: Value) -> bytes:
+    return keyring.seal(keyring.open(value.sealed, value.place), value.place)

@@ -1,0 +1,42 @@
+"""The audit log: who did what to which resource, from where; written in the transaction of the deed."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from collector.platform.access import Actor
+from collector.platform.storage import audit as table
+from collector.platform.storage.audit import Deed, Entry, Wanted
+from collector.platform.storage.db import Db, Tx
+
+
+async def record(
+    tx: Tx,
+    who: Actor,
+    action: str,
+    resource: str,
+    id_: str,
+    *,
+    name: str = "",
+    fields: Sequence[str] = (),
+) -> None:
+    """Add one entry; call it once for each deed that changed something, in the transaction of the deed.
+
+    *action* is a verb (``create``, ``update``, ``delete``, ``pause``), *resource* a noun (``monitor``), *id_*
+    the public id (``mon_...``), *name* the resource's, *fields* the names of what changed as callers write
+    them (``interval``, ``config.url``): never a value, for it might be a secret.
+    """
+    await table.insert(tx, who, Deed(action, resource, id_, name, sorted(set(fields))))
+
+
+def differing(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> list[str]:
+    """The names of the fields whose values are not the same, *prefix* before each."""
+    names = {**before, **after}
+    return [prefix + name for name in names if before.get(name) != after.get(name)]
+
+
+async def page(db: Db, team_id: int, wanted: Wanted, limit: int, offset: int) -> tuple[list[Entry], int]:
+    """A page of the log, newest first, and how many entries there are in all."""
+    async with db.connection() as tx:
+        total = await table.count(tx, team_id, wanted)
+        found = await table.newest(tx, team_id, wanted, limit, offset) if offset < total else []
+    return found, total

@@ -1,0 +1,26 @@
+"""What follows the commit of events: they are counted, and those who pass them on are woken."""
+
+from collections.abc import Callable, Collection
+
+from collector.platform import metrics
+from collector.platform.storage.on_commit import Aftermath
+
+
+def passing_on(tell: Callable[[], None], send: Callable[[], None]) -> Callable[[Aftermath], None]:
+    """For `Db.pass_on`: *tell* wakes who passes events on, *send* who makes deliveries."""
+
+    def pass_on(left: Aftermath) -> None:
+        for kind in left.events:
+            metrics.events.labels(kind).inc()
+        if left.events:
+            tell()
+        if left.queued:
+            send()
+
+    return pass_on
+
+
+def told(kinds: Collection[str], tell: Callable[[], None]) -> None:
+    """*tell* wakes who passes events on; of no events it is not called."""
+    if kinds:
+        tell()

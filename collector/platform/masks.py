@@ -1,0 +1,101 @@
+"""Secrets as a read-only caller sees them, and what becomes of a masked one that is sent back."""
+
+from collections.abc import Mapping
+from itertools import zip_longest
+from typing import Any
+
+from collector.platform.validation.shapes import members, shape
+from shared import url_secrets
+from shared.kinds import secret_fields
+from shared.kinds.fields import HidesSecrets, Secret
+
+_MASK = url_secrets.MASK
+_SHOWN = 4
+# Of a shorter text four characters would be too much of it.
+_LONG_ENOUGH = 8
+
+
+def mask(text: str) -> str:
+    """All but the last four characters hidden, and its length too."""
+    if not text:
+        return text
+    return _MASK + (text[-_SHOWN:] if len(text) >= _LONG_ENOUGH else "")
+
+
+def masked(cls: Any, config: Mapping[str, Any]) -> dict[str, Any]:
+    """*config* (JSON of *cls*) with its secrets masked; of a secret object only its secret fields."""
+    known = members(cls)
+    shown = {**config, **hides(cls, config)}
+    return {
+        name: _masked(known[name].hint, value) if name in known else value for name, value in shown.items()
+    }
+
+
+def hides(cls: Any, config: Mapping[str, Any]) -> dict[str, str]:
+    """The URLs in *config* (JSON of *cls*) that have secrets, without them."""
+    marked = (name for name, member in members(cls).items() if shape(member.hint).mark(HidesSecrets))
+    urls = ((name, config[name]) for name in marked if isinstance(config.get(name), str))
+    return {name: shown for name, url in urls if (shown := url_secrets.masked(url)) != url}
+
+
+def open_parts(cls: Any, config: Mapping[str, Any]) -> dict[str, Any]:
+    """What may be read of fields of *config* (JSON of *cls*) that are no secret but hold one."""
+    return {**hides(cls, config), **_open_records(cls, config)}
+
+
+def _open_records(cls: Any, config: Mapping[str, Any]) -> dict[str, Any]:
+    found = {}
+    for name, member in members(cls).items():
+        form, value = shape(member.hint), config.get(name)
+        record = None if form.mark(Secret) else form.record()
+        if record is None or not isinstance(value, dict):
+            continue
+        hidden = secret_fields(record)
+        if any(value.get(secret) is not None for secret in hidden):
+            found[name] = {key: part for key, part in value.items() if key not in hidden}
+    return found
+
+
+def kept(sent: Any, old: Any) -> Any:
+    """*sent* with every mask of what is at the same place in *old* replaced by that.
+
+    In a list it may have moved; one text, and a list of it alone, are the same.
+    """
+    if isinstance(sent, dict) and isinstance(old, dict):
+        return {name: kept(value, old.get(name)) for name, value in sent.items()}
+    if isinstance(sent, list) and isinstance(old, list | str):
+        return _kept_list(sent, [old] if isinstance(old, str) else old)
+    if isinstance(old, list) and len(old) == 1:
+        return kept(sent, old[0])
+    return _unmasked(sent, old) if isinstance(sent, str) and isinstance(old, str) else sent
+
+
+def _kept_list(sent: list[Any], old: list[Any]) -> list[Any]:
+    found = [kept(value, before) for value, before in zip_longest(sent, old[: len(sent)])]
+    masked_now = {mask(text): text for text in reversed(old) if isinstance(text, str)}
+    return [
+        masked_now.get(value, value) if isinstance(value, str) and value.startswith(_MASK) else value
+        for value in found
+    ]
+
+
+def _unmasked(sent: str, old: str) -> str:
+    if sent.startswith(_MASK) and sent == mask(old):
+        return old
+    return url_secrets.restored(sent, old)
+
+
+def _masked(hint: Any, value: Any) -> Any:
+    form = shape(hint)
+    record = form.record()
+    if record and isinstance(value, dict):
+        return masked(record, value)
+    return value if form.mark(Secret) is None else _hidden(value)
+
+
+def _hidden(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _hidden(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_hidden(part) for part in value]
+    return mask(value) if isinstance(value, str) else value

@@ -1,0 +1,70 @@
+"""What the operator's commands share: their arguments, and the way to the database and its keys."""
+
+import argparse
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+
+from collector.platform import secret_key_file
+from collector.platform.embedded.server import reach
+from collector.platform.seal import Keyring
+from collector.platform.storage import database_time
+from collector.platform.storage.db import BRIEFLY_S, Db
+from collector.platform.storage.migrate import migrate
+from shared.clock import utc_now
+from shared.command import begin_with
+from shared.errors import BadSettings
+from shared.settings import Check, CopySettings, DeclaredSettings, OperatorSettings, TeamSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """An open database of this version with its time, and the keys of its secrets."""
+
+    db: Db
+    keyring: Keyring
+    now: datetime
+
+
+def read(
+    parser: argparse.ArgumentParser, argv: list[str], check: Check = lambda _: ()
+) -> tuple[argparse.Namespace, OperatorSettings]:
+    """The command's own arguments, and the settings beside them. Raises BadSettings."""
+    return begin_with(parser, OperatorSettings, argv, check)
+
+
+def operators(settings: CopySettings | DeclaredSettings | TeamSettings) -> OperatorSettings:
+    """The part of them that leads to the database."""
+    return OperatorSettings(
+        data_dir=settings.data_dir,
+        database_url=settings.database_url,
+        secret_key=settings.secret_key,
+        log_format=settings.log_format,
+        log_level=settings.log_level,
+    )
+
+
+@asynccontextmanager
+async def ground(settings: OperatorSettings) -> AsyncIterator[Ground]:
+    """The database that the settings name; the embedded one runs for as long as this takes."""
+    if settings.database_url is not None:
+        async with _opened(settings.database_url, settings.secret_key) as found:
+            yield found
+        return
+    async with reach(settings.data_dir) as url:
+        key = settings.secret_key or await secret_key_file.kept(url, settings.data_dir)
+        async with _opened(url, key) as found:
+            yield found
+
+
+@asynccontextmanager
+async def _opened(url: str, key: str | None) -> AsyncIterator[Ground]:
+    if key is None:
+        raise BadSettings("TOCSIN_SECRET_KEY: is required with TOCSIN_DATABASE_URL")
+    await migrate(url, utc_now(), within_s=BRIEFLY_S)
+    db = await Db.open(url, size=1, name="tocsin operator", within_s=BRIEFLY_S)
+    try:
+        yield Ground(db, Keyring.parse(key), await database_time.of(db))
+    finally:
+        await db.close()

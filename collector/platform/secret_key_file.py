@@ -1,0 +1,33 @@
+"""The key that secrets are sealed with, in its file in the data directory: made for a new database alone."""
+
+from pathlib import Path
+from typing import Final
+
+from collector.platform.embedded import files
+from collector.platform.storage import secret_keys
+from collector.platform.storage.db import patient
+from shared.errors import CannotStart
+from shared.tokens import new_key
+
+_FILE: Final = "secret-key"
+
+
+def path(data_dir: Path) -> Path:
+    return data_dir / _FILE
+
+
+async def kept(url: str, data_dir: Path) -> str:
+    """The key in its file, made if the database at *url* is new. Raises CannotStart when it is not."""
+    file = path(data_dir)
+    if not file.exists():
+        connection = await patient(url, "tocsin")
+        try:
+            used = await secret_keys.used(connection)
+        finally:
+            await connection.close()
+        if used:
+            raise CannotStart(
+                f"this database is encrypted with key {', '.join(used)}, and there is no {file}: "
+                "put the key into that file, or into TOCSIN_SECRET_KEY"
+            )
+    return files.kept(file, new_key)

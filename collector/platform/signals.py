@@ -1,0 +1,113 @@
+"""What collectors tell each other through the database: sent in a transaction, heard by every process."""
+
+import time
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any
+
+import structlog
+
+from collector.platform.storage import signals as table
+from collector.platform.storage.db import Db, Tx
+from shared.loop import Bell
+
+log = structlog.get_logger()
+
+KINDS = {
+    "plan": 'what probes run has changed: {"probes": {probe id: [monitor, ...]}}',
+    "release": 'probes are to let go of monitors that others will take over: as "plan"',
+    "run": 'a session is to check something now: {"session", "id", "run", ...}, see monitors/service/runs.py',
+    "revoked": 'a probe is one no more, its stream ends: {"probe"}',
+    "answer": 'what a test came to: {"id", "status", "code", "error", "phases", "durationUs"}',
+}
+
+Hear = Callable[[dict[str, Any]], Awaitable[None]]
+
+_AT_ONCE = 500
+_MAX_SEEN = 10_000
+_NOTIFY_EVERY_S = 1.0
+_EXPIRE_EVERY_S = 30.0
+# What was heard is remembered for longer than it can be found: no clock that is set makes it heard again.
+_SLACK_S = 60.0
+
+
+async def send(tx: Tx, kind: str, payload: dict[str, Any], lasts: timedelta) -> None:
+    """Tell every collector that looks while this *lasts*, in the caller's transaction.
+
+    `Signals.ring` after its commit saves waiting.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"no such kind of signal: {kind}")
+    await table.add(tx, kind, payload, lasts)
+
+
+class Signals:
+    """One per process: reads what was sent, each signal once, and hands it to who subscribed to its kind."""
+
+    def __init__(self, db: Db, clock: Callable[[], float] = time.monotonic) -> None:
+        self.bell = Bell()
+        self._db = db
+        self._clock = clock
+        self._hearers: defaultdict[str, list[Hear]] = defaultdict(list)
+        self._seen: dict[int, float] = {}
+        self._floor = 0
+        self._owed = False
+        self._notified_at = float("-inf")
+        self._expired_at = float("-inf")
+
+    def subscribe(self, kind: str, hear: Hear) -> Callable[[], None]:
+        """Have *hear* called with the payload of each signal of *kind*; answers how to stop that."""
+        self._hearers[kind].append(hear)
+        return lambda: self._hearers[kind].remove(hear)
+
+    def ring(self) -> None:
+        """Something was sent and committed: read it here now, and wake the others."""
+        self._owed = True
+        self.bell.ring()
+
+    async def turn(self) -> bool:
+        """Read and dispatch what is new."""
+        async with self._db.connection() as tx:
+            found = await table.unread(tx, self._floor, list(self._seen), _AT_ONCE)
+            await self._wake_others(tx)
+            await self._expire(tx)
+        for signal in found:
+            self._seen[signal.signal] = self._clock() + signal.left_s + _SLACK_S
+            await self._dispatch(signal)
+        self._forget()
+        return len(found) == _AT_ONCE
+
+    async def listen(self) -> bool:
+        """Hear the others' NOTIFY until the connection breaks; a hint only, turns are taken anyway."""
+        async with self._db.connection() as tx:
+            await table.listen(tx, self.bell.ring)
+        return False
+
+    async def _dispatch(self, signal: table.Signal) -> None:
+        for hear in tuple(self._hearers[signal.kind]):
+            try:
+                await hear(signal.payload)
+            except Exception:
+                log.exception("signal not heard", kind=signal.kind, signal=signal.signal)
+
+    async def _wake_others(self, tx: Tx) -> None:
+        """NOTIFY takes a lock of the whole cluster at commit, so at most once a second; the first at once."""
+        now = self._clock()
+        if self._owed and now - self._notified_at >= _NOTIFY_EVERY_S:
+            await table.notify(tx)
+            self._owed, self._notified_at = False, now
+
+    async def _expire(self, tx: Tx) -> None:
+        now = self._clock()
+        if now - self._expired_at >= _EXPIRE_EVERY_S:
+            await table.expire(tx)
+            self._expired_at = now
+
+    def _forget(self) -> None:
+        now = self._clock()
+        self._seen = {number: until for number, until in self._seen.items() if until > now}
+        if len(self._seen) > _MAX_SEEN:
+            kept = sorted(self._seen)[-_MAX_SEEN // 2 :]
+            self._floor = kept[0] - 1
+            self._seen = {number: self._seen[number] for number in kept}

@@ -1,0 +1,94 @@
+"""The audit log: entries are added in the transaction of the deed; the database lets nobody change them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from collector.platform.access import Actor
+from collector.platform.storage.db import Tx
+from shared.ids import uuid7
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What was done: *resource_id* as callers see it, *fields* the names of what changed, never values."""
+
+    action: str
+    resource: str
+    resource_id: str
+    name: str
+    fields: Sequence[str]
+
+
+async def insert(tx: Tx, who: Actor, deed: Deed) -> None:
+    """The time is that of the database, the same for all that a transaction does."""
+    await tx.execute(
+        """
+        INSERT INTO audit_log (team_id, id, at, actor_kind, actor_id, actor_name, token_id, address,
+            request_id, action, resource, resource_id, resource_name, fields)
+        VALUES ($1, $2, now(), $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+        """,
+        who.team_id, uuid7(), who.kind, who.id, who.name, who.token_id, who.address, who.request_id,
+        deed.action, deed.resource, deed.resource_id, deed.name, list(deed.fields),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of the log."""
+
+    id: UUID
+    at: datetime
+    actor_kind: str
+    actor_id: str | None
+    actor_name: str
+    token_id: UUID | None
+    address: str | None
+    request_id: str | None
+    action: str
+    resource: str
+    resource_id: str
+    resource_name: str
+    fields: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """None asks for all. *actor*: an id (``usr_...``), a kind or a name; *resource*: an id or a noun."""
+
+    actor: str | None = None
+    resource: str | None = None
+    action: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+_WHERE = """
+    WHERE team_id = $1
+        AND ($2::text IS NULL OR $2 IN (actor_id, actor_kind, actor_name))
+        AND ($3::text IS NULL OR $3 IN (resource, resource_id))
+        AND ($4::text IS NULL OR action = $4)
+        AND ($5::timestamptz IS NULL OR at >= $5) AND ($6::timestamptz IS NULL OR at <= $6)
+"""
+
+
+async def count(tx: Tx, team_id: int, wanted: Wanted) -> int:
+    found: int = await tx.fetchval(f"SELECT count(*) FROM audit_log {_WHERE}", team_id, *_arguments(wanted))
+    return found
+
+
+async def newest(tx: Tx, team_id: int, wanted: Wanted, limit: int, offset: int) -> list[Entry]:
+    rows = await tx.fetch(
+        f"""
+        SELECT id, at, actor_kind, actor_id, actor_name, token_id, address, request_id, action,
+            resource, resource_id, resource_name, fields
+        FROM audit_log {_WHERE} ORDER BY at DESC, id DESC LIMIT $7 OFFSET $8
+        """,
+        team_id, *_arguments(wanted), limit, offset,
+    )  # fmt: skip
+    return [Entry(**row) for row in rows]
+
+
+def _arguments(wanted: Wanted) -> tuple[str | datetime | None, ...]:
+    return wanted.actor, wanted.resource, wanted.action, wanted.since, wanted.until

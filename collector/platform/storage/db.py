@@ -1,0 +1,354 @@
+"""The door to PostgreSQL: a pool that finds the primary; a lost database becomes Unavailable here."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Hashable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+import asyncpg
+import orjson
+import structlog
+
+from collector.platform.storage.on_commit import Aftermath, collected
+from shared.backoff import full_jitter
+from shared.errors import CannotStart, Conflict, Unavailable
+from shared.fair_gate import Crowded, FairGate
+from shared.held import demand_none, holding
+
+log = structlog.get_logger()
+
+if TYPE_CHECKING:
+    Connection: TypeAlias = asyncpg.Connection[asyncpg.Record]
+    Tx: TypeAlias = asyncpg.pool.PoolConnectionProxy[asyncpg.Record] | Connection
+else:  # not generic when it runs
+    Connection = asyncpg.Connection
+    Tx = asyncpg.pool.PoolConnectionProxy | asyncpg.Connection
+
+OLDEST: Final = 15
+_CONNECT_S: Final = 5.0
+_ACQUIRE_S: Final = 10.0
+_STATEMENT_S: Final = 60.0
+PATIENCE_S: Final = 60.0  # for the first connection
+BRIEFLY_S: Final = 5.0  # the same for a command that somebody waits for
+# What migrations raise for what a plan does not allow; the message is for who asked.
+_ABOVE_A_LIMIT: Final = "TC409"
+_LOST: Final = (
+    asyncpg.PostgresConnectionError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.CannotConnectNowError,
+)
+_AWAY: Final = (
+    *_LOST,
+    OSError,
+    asyncpg.TooManyConnectionsError,
+    asyncpg.exceptions.TargetServerAttributeNotMatched,  # a standby, while there is no primary
+)
+_REFUSED: Final = (
+    asyncpg.InvalidAuthorizationSpecificationError,
+    asyncpg.InvalidCatalogNameError,
+    asyncpg.ClientConfigurationError,
+)
+_SETTINGS: Final = {
+    "timezone": "UTC",
+    "idle_in_transaction_session_timeout": "60s",
+    "statement_timeout": "60s",
+    "jit": "off",  # compiling takes longer than any of our questions
+    # Connections are kept: what lies between is not to forget them, and a dead end is found out.
+    "tcp_keepalives_idle": "60",
+    "tcp_keepalives_interval": "10",
+    "tcp_keepalives_count": "3",
+}
+# Who waits in the queue of a share: a burst of all that a team's plan lets through, and some more.
+_WAITING: Final = 10_000
+_WAITING_EACH: Final = 4_000
+_ASKER: Final[ContextVar[Hashable]] = ContextVar("asker", default=None)
+_SINCE_17: Final = {"transaction_timeout": "120s"}  # longer than a statement's
+
+
+class Db:
+    """A pool of connections to the primary.
+
+    *pass_on* is called after each commit that left something for others, whoever's transaction it was.
+    *nested*: its transactions are parts of one that is open. *quick* is for look-ups that many wait for.
+    """
+
+    def __init__(
+        self,
+        pool: "asyncpg.Pool[asyncpg.Record]",
+        *,
+        nested: bool = False,
+        gate: FairGate | None = None,
+        whole: "Db | None" = None,
+    ) -> None:
+        self._pool = pool
+        self._gate = gate
+        self._whole = whole or self
+        self._pass_on: Callable[[Aftermath], None] = _to_nobody
+        self.nested = nested
+        self.quick: Db = self
+
+    @classmethod
+    async def open(
+        cls,
+        url: str,
+        *,
+        size: int = 8,
+        name: str = "tocsin",
+        kept: bool = False,
+        within_s: float = PATIENCE_S,
+    ) -> "Db":
+        """Connect; waits a while for one that starts. Raises Unavailable; CannotStart for one too old.
+
+        *kept*: no connection is closed for want of work.
+        """
+        first = await patient(url, name, within_s=within_s)
+        major = first.get_server_version().major
+        await first.close()
+        if major < OLDEST:
+            raise CannotStart(f"PostgreSQL {OLDEST} or newer is needed; TOCSIN_DATABASE_URL leads to {major}")
+        settings = {**_SETTINGS, **(_SINCE_17 if major >= 17 else {}), "application_name": name}
+
+        async def dial(*_: object, **kwargs: Any) -> Connection:
+            return await connect(url, server_settings=settings, **kwargs)
+
+        pool = await asyncpg.create_pool(
+            connect=dial,
+            init=_teach,
+            reset=_keep,
+            min_size=0,
+            max_size=size,
+            command_timeout=_STATEMENT_S,
+            max_inactive_connection_lifetime=0 if kept else 300,
+        )
+        return cls(pool)
+
+    def share(self, most: int, *, each: int | None = None) -> "Db":
+        """The same database, by *most* of its connections at once, of one asker by *each* (see `asking`)."""
+        gate = FairGate(most, each or most, waiting=_WAITING, waiting_each=_WAITING_EACH)
+        return Db(self._pool, gate=gate, whole=self)
+
+    @property
+    def pass_on(self) -> Callable[[Aftermath], None]:
+        return self._whole._pass_on  # noqa: SLF001 - of its own kind
+
+    @pass_on.setter
+    def pass_on(self, pass_on: Callable[[Aftermath], None]) -> None:
+        self._whole._pass_on = pass_on  # noqa: SLF001 - likewise
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Tx]:
+        """One READ COMMITTED transaction. Raises Unavailable when the database is away or goes meanwhile."""
+        async with self.connection() as connection:
+            with collected(connection) as left:
+                async with connection.transaction():
+                    yield connection
+        if left:
+            self.pass_on(left)
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Tx]:
+        """A connection whose every statement commits by itself: for reads. Raises Unavailable likewise."""
+        if not self.nested:
+            demand_none("asking for a connection")
+        asker = _ASKER.get()
+        await self._enter(asker)
+        try:
+            connection = await self._acquire()
+        except BaseException:
+            self._leave(asker)
+            raise
+        try:
+            with holding():
+                yield connection
+        except _LOST as error:
+            raise _unavailable() from error
+        except asyncpg.ReadOnlySQLTransactionError as error:
+            # What was the primary is one no longer.
+            await self._pool.expire_connections()
+            raise _unavailable() from error
+        except asyncpg.InterfaceError as error:
+            if _gone(connection):
+                raise _unavailable() from error
+            raise
+        except asyncpg.InternalClientError as error:
+            # The server said goodbye between two statements, and the driver waits for it to go on.
+            connection.terminate()
+            raise _unavailable() from error
+        except asyncpg.PostgresError as error:
+            if error.sqlstate == _ABOVE_A_LIMIT:
+                raise Conflict(error.message) from error
+            raise
+        finally:
+            try:
+                await self._pool.release(connection)
+            finally:
+                self._leave(asker)
+
+    async def close(self) -> None:
+        """Let what is under way end, for a moment, and close all connections."""
+        try:
+            async with asyncio.timeout(3.0):
+                await self._pool.close()
+        except TimeoutError:
+            self._pool.terminate()
+
+    async def _enter(self, asker: Hashable) -> None:
+        if self._gate is None or self._gate.enter_at_once(asker):
+            return
+        try:
+            async with asyncio.timeout(_ACQUIRE_S):
+                await self._gate.enter(asker)
+        except (TimeoutError, Crowded) as error:
+            raise Unavailable("too many requests wait for the database", retry_after=1) from error
+
+    def _leave(self, asker: Hashable) -> None:
+        if self._gate is not None:
+            self._gate.leave(asker)
+
+    async def _acquire(self) -> "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]":
+        try:
+            return await self._pool.acquire(timeout=_ACQUIRE_S)
+        except _AWAY as error:
+            raise _unavailable() from error
+
+
+@contextmanager
+def asking(asker: Hashable) -> Iterator[None]:
+    """Whoever is served meanwhile is *asker*, as far as its part of a share is concerned."""
+    before = _ASKER.get()
+    _ASKER.set(asker)
+    try:
+        yield
+    finally:
+        _ASKER.set(before)
+
+
+def _to_nobody(_: Aftermath) -> None:
+    """For where nobody passes anything on."""
+
+
+async def connect(url: str, **kwargs: Any) -> Connection:
+    """A connection to the primary among the hosts that *url* lists, whichever takes it first.
+
+    asyncpg tries listed hosts one after the other and waits behind one that hangs; these run side by side.
+    """
+    tries = [asyncio.create_task(_one(each, kwargs)) for each in hosts(url)]
+    winner: Connection | None = None
+    failures: list[BaseException] = []
+    try:
+        for done in asyncio.as_completed(tries):
+            try:
+                winner = await done
+            except (*_AWAY, *_REFUSED, asyncpg.PostgresError) as error:
+                failures.append(error)
+            else:
+                return winner
+    finally:
+        await _abandon(tries, winner)
+    raise failures[0]
+
+
+def hosts(url: str) -> list[str]:
+    """The URL of each host that *url* lists, in its authority or as `host=` in its query."""
+    parts = urlsplit(url)
+    query = parse_qsl(parts.query)
+    named = dict(query)
+    login, at, authority = parts.netloc.rpartition("@")
+    if "," in authority:
+        return [urlunsplit(parts._replace(netloc=f"{login}{at}{each}")) for each in authority.split(",")]
+    names = named.get("host", "").split(",")
+    if len(names) == 1:
+        return [url]
+    ports = named.get("port", "").split(",")
+    each_port = ports if len(ports) == len(names) else ports[:1] * len(names)
+    rest = [(key, value) for key, value in query if key not in {"host", "port"}]
+    return [
+        urlunsplit(
+            parts._replace(query=urlencode([*rest, ("host", name), *([("port", port)] if port else [])]))
+        )
+        for name, port in zip(names, each_port, strict=True)
+    ]
+
+
+async def _one(url: str, kwargs: dict[str, Any]) -> Connection:
+    connection: Connection = await asyncpg.connect(
+        url, **{"timeout": _CONNECT_S, "target_session_attrs": "read-write", **kwargs}
+    )
+    return connection
+
+
+async def _abandon(tries: "list[asyncio.Task[Connection]]", winner: Connection | None) -> None:
+    """Close what connected too late to be the one."""
+    for each in tries:
+        each.cancel()
+    for result in await asyncio.gather(*tries, return_exceptions=True):
+        if isinstance(result, asyncpg.Connection) and result is not winner:
+            result.terminate()
+
+
+async def patient(url: str, name: str, *, within_s: float = PATIENCE_S) -> Connection:
+    """A connection, after a while if need be. Raises Unavailable; CannotStart when waiting cannot help."""
+    reasons: list[str] = []
+    try:
+        async with asyncio.timeout(within_s):
+            return await _insist(url, name, reasons)
+    except TimeoutError as error:
+        raise Unavailable(f"the database is away: {reasons[-1] if reasons else 'no answer'}") from error
+    except _REFUSED as error:
+        raise CannotStart(f"TOCSIN_DATABASE_URL cannot be used: {error}") from error
+
+
+async def _insist(url: str, name: str, reasons: list[str]) -> Connection:
+    """Each reason is logged once, and kept in *reasons*."""
+    waits = full_jitter(0.1, 3.0)
+    while True:
+        try:
+            return await connect(url, server_settings={"application_name": name})
+        except _AWAY as error:
+            reason = f"{_places(url)}: {getattr(error, 'strerror', None) or error or type(error).__name__}"
+            if reason not in reasons:
+                log.warning("the database is away; trying again", reason=reason)
+            reasons.append(reason)
+            await asyncio.sleep(next(waits))
+
+
+def _places(url: str) -> str:
+    """Where *url* leads, without what is secret in it."""
+    parts = urlsplit(url)
+    return parts.netloc.rpartition("@")[2] or dict(parse_qsl(parts.query)).get("host") or "localhost"
+
+
+def _gone(connection: Tx) -> bool:
+    try:
+        return connection.is_closed()
+    except asyncpg.InterfaceError:  # so far gone that the pool has it back
+        return True
+
+
+async def _teach(connection: Tx) -> None:
+    """JSON both ways, in the binary form that COPY needs; jsonb's begins with its version."""
+    await connection.set_type_codec(
+        "json", encoder=orjson.dumps, decoder=orjson.loads, schema="pg_catalog", format="binary"
+    )
+    await connection.set_type_codec(
+        "jsonb", encoder=_jsonb, decoder=_from_jsonb, schema="pg_catalog", format="binary"
+    )
+
+
+def _jsonb(value: object) -> bytes:
+    return b"\x01" + orjson.dumps(value)
+
+
+def _from_jsonb(data: bytes) -> Any:
+    return orjson.loads(memoryview(data)[1:])
+
+
+async def _keep(_: Tx) -> None:
+    """Nothing to reset: what a transaction sets is local to it. Saves a round trip for each use."""
+
+
+def _unavailable() -> Unavailable:
+    return Unavailable("the database is away", retry_after=1)

@@ -1,0 +1,43 @@
+"""Transactions of the API that lock what the writer locks, and give way to it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import asyncpg
+
+from collector.platform.storage.db import Db, Tx
+from shared.backoff import full_jitter
+from shared.errors import Unavailable
+
+T = TypeVar("T")
+
+_TRIES = 15
+_FIRST_S = 0.01
+_MOST_S = 0.3
+_YIELD = "SET LOCAL lock_timeout = '100ms'"
+_WAIT = "SET LOCAL lock_timeout = '1s'"
+
+
+async def giving_way(db: Db, deed: Callable[[Tx], Awaitable[T]]) -> T:
+    """Do *deed* in a transaction; again from its start when others hold its rows. Raises Unavailable.
+
+    As a part of one that is open it does not rest in between: others wait for what that holds.
+    """
+    for _, wait in zip(range(_TRIES), full_jitter(_FIRST_S, _MOST_S), strict=False):
+        try:
+            async with db.transaction() as tx:
+                await tx.execute(_YIELD)
+                return await deed(tx)
+        except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError):
+            if not db.nested:
+                await asyncio.sleep(wait)
+    raise Unavailable("The monitor is busy; try again")
+
+
+async def patiently(tx: Tx, lock: Awaitable[T]) -> T:
+    """Take the first lock of a transaction of `giving_way`: while it holds nothing, nobody waits for it."""
+    await tx.execute(_WAIT)
+    taken = await lock
+    await tx.execute(_YIELD)
+    return taken

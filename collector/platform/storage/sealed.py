@@ -1,0 +1,80 @@
+"""Where sealed values lie, and which of them a key that is to go still opens."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from collector.platform.seal import Place
+from collector.platform.storage.db import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of sealed values; *team* and *row* are SQL for the place that a value is bound to."""
+
+    table: str
+    name: str
+    team: str
+    row: str
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A sealed value and where it lies."""
+
+    place: Place
+    sealed: bytes
+
+
+# Every one of them, by hand: what is not here keeps its old key for ever.
+COLUMNS = (
+    Column("monitors", "secrets", "team_id", "id::text"),
+    Column("channels", "secrets", "team_id", "id::text"),
+    Column("status_subscribers", "sealed_hook", "team_id", "id::text"),
+    Column("status_subscribers", "sealed_link_key", "team_id", "id::text"),
+    Column("authorities", "sealed_key", "0", "encode(fingerprint, 'hex')"),
+    Column("idempotency_keys", "answer", "team_id", "encode(key, 'hex')"),
+)
+# Collectors that are older than sealed answers kept them as they were; none of those begins so.
+_SEALED = r"substring({name} FROM 1 FOR 1) = '\x01'"
+# After the version, eight bytes name the key.
+_KID = "substring({name} FROM 2 FOR 8)"
+
+
+async def keys(tx: Tx, columns: Sequence[Column] = COLUMNS) -> set[str]:
+    """The ids in hex of all keys that any value is sealed with."""
+    found: set[str] = set()
+    for column in columns:
+        rows = await tx.fetch(
+            f"""
+            SELECT DISTINCT encode({_KID.format(name=column.name)}, 'hex') AS kid
+            FROM {column.table} WHERE {_SEALED.format(name=column.name)}
+            """
+        )
+        found |= {row["kid"] for row in rows}
+    return found
+
+
+async def under(tx: Tx, column: Column, kids: Sequence[bytes], limit: int) -> list[Value]:
+    """Some of a column's values that are sealed with one of *kids*; rows that others hold are left out."""
+    rows = await tx.fetch(
+        f"""
+        SELECT {column.team} AS team_id, {column.row} AS row, {column.name} AS sealed FROM {column.table}
+        WHERE {_SEALED.format(name=column.name)} AND {_KID.format(name=column.name)} = ANY($1)
+        LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED
+        """,
+        list(kids), limit,
+    )  # fmt: skip
+    return [
+        Value(Place(row["team_id"], column.table, row["row"], column.name), row["sealed"]) for row in rows
+    ]
+
+
+async def replace(tx: Tx, column: Column, sealed: Mapping[bytes, bytes]) -> None:
+    """Put each new value where the old one lies; the rows are held since `under` found them."""
+    await tx.execute(
+        f"""
+        UPDATE {column.table} SET {column.name} = u.new
+        FROM unnest($1::bytea[], $2::bytea[]) AS u (old, new) WHERE {column.name} = u.old
+        """,
+        list(sealed), list(sealed.values()),
+    )  # fmt: skip

@@ -1,0 +1,39 @@
+"""The parts of a collector's connections: none of those who work in it can take the others' away."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from collector.platform.storage.db import Db
+
+_REQUESTS: Final = 5
+# One team leaves one to the others.
+_REQUESTS_OF_A_TEAM: Final = 4
+# Look-ups of tokens, sessions and monitors keep one each, and rate limits need one.
+_QUICK: Final = 4
+_INGEST: Final = 3
+_TELLING: Final = 2
+# Of these one hears what other collectors say.
+_SESSIONS: Final = 4
+_UPKEEP: Final = 2
+CONNECTIONS: Final = _REQUESTS + _QUICK + _INGEST + _TELLING + _SESSIONS + _UPKEEP
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """*requests* of the API and the console; *ingest* stores and decides; *telling* alerts and sends.
+
+    *sessions* of probes; *upkeep*, all other work in the background.
+    """
+
+    requests: Db
+    ingest: Db
+    telling: Db
+    sessions: Db
+    upkeep: Db
+
+
+def shares(db: Db) -> Shares:
+    """Of a pool of CONNECTIONS."""
+    requests = db.share(_REQUESTS, each=_REQUESTS_OF_A_TEAM)
+    requests.quick = db.share(_QUICK)
+    return Shares(requests, db.share(_INGEST), db.share(_TELLING), db.share(_SESSIONS), db.share(_UPKEEP))

@@ -1,0 +1,95 @@
+"""The rows by which collectors tell each other something, and the NOTIFY that saves waiting for them."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from collector.platform.storage.db import Tx
+
+_CHANNEL = "tocsin_signals"
+_PROOF_OF_LIFE_S = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """*left_s*: for how long it holds yet, by the database's clock."""
+
+    signal: int
+    kind: str
+    payload: dict[str, Any]
+    left_s: float
+
+
+async def add(tx: Tx, kind: str, payload: dict[str, Any], lasts: timedelta) -> None:
+    """One, which holds for so long from now."""
+    await tx.execute(
+        "INSERT INTO signals (kind, payload, until) VALUES ($1, $2, now() + $3::interval)",
+        kind,
+        payload,
+        lasts,
+    )
+
+
+async def add_all(tx: Tx, kind: str, payloads: Sequence[dict[str, Any]], lasts: timedelta) -> None:
+    """Many of one kind; see `add`."""
+    await tx.execute(
+        "INSERT INTO signals (kind, payload, until) SELECT $1, unnest($2::jsonb[]), now() + $3::interval",
+        kind,
+        list(payloads),
+        lasts,
+    )
+
+
+async def unread(tx: Tx, floor: int, seen: Sequence[int], limit: int) -> list[Signal]:
+    """The oldest that still hold, above *floor* and not in *seen*: numbers may commit in any order."""
+    rows = await tx.fetch(
+        """
+        SELECT signal, kind, payload, extract(epoch FROM until - now())::float8 AS left_s FROM signals
+        WHERE signal > $1 AND signal <> ALL($2::bigint[]) AND until > now()
+        ORDER BY signal LIMIT $3
+        """,
+        floor, seen, limit,
+    )  # fmt: skip
+    return [Signal(**row) for row in rows]
+
+
+async def expire(tx: Tx) -> None:
+    await tx.execute("DELETE FROM signals WHERE until < now()")
+
+
+async def notify(tx: Tx) -> None:
+    """Wake the other collectors' readers."""
+    await tx.execute("SELECT pg_notify($1, '')", _CHANNEL)
+
+
+async def listen(tx: Tx, hear: Callable[[], None]) -> None:
+    """Call *hear* now and at each NOTIFY; returns when the connection is gone."""
+    gone = asyncio.Event()
+
+    def heard(*_: object) -> None:
+        hear()
+
+    def ended(_: object) -> None:
+        gone.set()
+
+    tx.add_termination_listener(ended)
+    await tx.add_listener(_CHANNEL, heard)
+    hear()  # what was said before this
+    try:
+        while not gone.is_set():
+            await _prove(tx, gone)
+    finally:
+        if not gone.is_set():
+            tx.remove_termination_listener(ended)
+            await tx.remove_listener(_CHANNEL, heard)
+
+
+async def _prove(tx: Tx, gone: asyncio.Event) -> None:
+    """Wait a while, then ask something: a connection whose other end vanished says nothing by itself."""
+    try:
+        async with asyncio.timeout(_PROOF_OF_LIFE_S):
+            await gone.wait()
+    except TimeoutError:
+        await tx.execute("SELECT 1")

@@ -1,0 +1,1 @@
+"""Probes: enrolment, sessions, assignments and presence."""

@@ -1,0 +1,92 @@
+"""``tocsin probes list|drain|undrain|revoke``: the operator's hand on every probe."""
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from collector.platform.access import operator
+from collector.platform.interruptible import run
+from collector.platform.operator import Ground, ground, read
+from collector.probes.service import probes
+from collector.probes.storage.reads import Probe
+from shared import ids
+from shared.clock import iso
+from shared.errors import NotFound
+from shared.settings import OperatorSettings
+
+_COLUMNS = ("ID", "NAME", "LOCATIONS", "STATUS", "VERSION", "LAST SEEN", "CERTIFICATE UNTIL", "SERVES")
+
+
+def main(argv: list[str]) -> int:
+    """Do it and say what was done."""
+    own, settings = read(_parser(), argv, _lacks)
+    for line in run(_do(settings, own.deed, own.probe)):
+        print(line)  # noqa: T201 - the answer
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    usage = "tocsin probes list | drain PROBE | undrain PROBE | revoke PROBE"
+    parser = argparse.ArgumentParser(prog="tocsin probes", usage=usage, allow_abbrev=False)
+    parser.add_argument(
+        "deed",
+        choices=["list", "drain", "undrain", "revoke"],
+        help="drain: hand on what a probe checks; undrain: let it come back; revoke: end it for ever",
+    )
+    parser.add_argument("probe", nargs="?", metavar="PROBE", help="its id, or a name that only it has")
+    return parser
+
+
+def _lacks(values: Mapping[str, Any]) -> Iterator[str]:
+    deed, probe = values.get("deed"), values.get("probe")
+    if deed is not None and (probe is None) != (deed == "list"):
+        yield f"PROBE: {'is not asked for by list' if probe else 'is required'}"
+
+
+async def _do(settings: OperatorSettings, deed: str, named: str | None) -> list[str]:
+    async with ground(settings) as here:
+        found = await probes.all_(here.db)
+        if named is None:
+            return _table(found, here.now)
+        probe_id = _meant(found, named)
+        await _change(here, deed, probe_id)
+    return [f"{ids.show('prb', probe_id)}: {deed}{'ed' if deed != 'revoke' else 'd'}"]
+
+
+async def _change(here: Ground, deed: str, probe_id: UUID) -> None:
+    if deed == "revoke":
+        await probes.revoke(here.db, operator(), probe_id, here.now)
+    else:
+        await probes.drain(here.db, operator(), probe_id, here.now if deed == "drain" else None)
+
+
+def _meant(found: Sequence[Probe], named: str) -> UUID:
+    """By id, else by a name that one probe has which is not revoked. Raises NotFound."""
+    probe_id = ids.read("prb", named)
+    same = [one for one in found if one.probe_id == probe_id] or [
+        one for one in found if one.name == named and one.revoked_at is None
+    ]
+    if len(same) != 1:
+        raise NotFound(f"{'several probes are' if same else 'no probe is'} called {named}")
+    return same[0].probe_id
+
+
+def _table(found: Sequence[Probe], now: datetime) -> list[str]:
+    rows = [_COLUMNS, *(_row(one, now) for one in found)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+
+
+def _row(one: Probe, now: datetime) -> tuple[str, ...]:
+    return (
+        ids.show("prb", one.probe_id),
+        one.name,
+        ",".join(one.locations),
+        one.status(now),
+        one.version or "-",
+        iso(one.seen_at) if one.seen_at else "-",
+        iso(one.not_after) if one.not_after else "-",
+        "every team" if one.team_id is None else "its team",
+    )

@@ -1,0 +1,98 @@
+"""Settings: probes that serve the team, and the tokens by which its own ones join."""
+
+from typing import Any, Final
+from uuid import UUID
+
+from aiohttp import web
+
+from collector.console import common
+from collector.console.answers import back, page, posted, value
+from collector.console.forms import forms, read
+from collector.console.state import visitor, who
+from collector.http.deps import deps
+from collector.http.request_data import path_id
+from collector.probes.service import join_tokens, probes
+from collector.probes.service.join_tokens import Made
+from shared.errors import Invalid
+
+_HERE: Final = "/settings/probes"
+
+
+async def list_(request: web.Request) -> web.StreamResponse:
+    return await _shown(request)
+
+
+async def new_token(request: web.Request) -> web.StreamResponse:
+    return _form(request, {}, {})
+
+
+async def create_token(request: web.Request) -> web.StreamResponse:
+    """The command with the token is on this one page, and nowhere else."""
+    at_hand = deps(request)
+    body = read.body(join_tokens.Wish, await posted(request))
+    try:
+        made = await join_tokens.create(at_hand.db, at_hand.keyring, who(request), body, at_hand.now())
+    except Invalid as fault:
+        return _form(request, body, fault.details)
+    return await _shown(request, made)
+
+
+async def delete_token(request: web.Request) -> web.StreamResponse:
+    id_ = path_id(request, "tok", join_tokens.WHAT)
+    await join_tokens.delete(deps(request).db, who(request), id_)
+    return back(request, _HERE, "The token joins no probe any more.")
+
+
+async def rename(request: web.Request) -> web.StreamResponse:
+    body = {"name": value(await posted(request), "name").strip()}
+    await probes.rename(deps(request).db, who(request), _id(request), body)
+    return back(request, _HERE, "The probe has its new name.")
+
+
+async def drain(request: web.Request) -> web.StreamResponse:
+    at_hand = deps(request)
+    await probes.drain(at_hand.db, who(request), _id(request), at_hand.now())
+    return back(request, _HERE, "Its monitors go to other probes of its locations.")
+
+
+async def undrain(request: web.Request) -> web.StreamResponse:
+    await probes.drain(deps(request).db, who(request), _id(request), None)
+    return back(request, _HERE, "It takes monitors again.")
+
+
+async def revoke(request: web.Request) -> web.StreamResponse:
+    at_hand = deps(request)
+    await probes.revoke(at_hand.db, who(request), _id(request), at_hand.now())
+    at_hand.signals.ring()
+    return back(request, _HERE, "The probe is out, for ever.")
+
+
+def _id(request: web.Request) -> UUID:
+    return path_id(request, "prb", probes.WHAT)
+
+
+async def _shown(request: web.Request, made: Made | None = None) -> web.StreamResponse:
+    at_hand, mine, number = deps(request), visitor(request), common.asked(request)
+    found, total = await probes.page(
+        at_hand.db, mine.team_id, common.PER_PAGE, (number - 1) * common.PER_PAGE
+    )
+    return page(
+        request,
+        "probes.html.j2",
+        probes=found,
+        at=common.at(request, number, total),
+        tokens=await join_tokens.list_(at_hand.db, mine.team_id),
+        made=made,
+        command=_command(at_hand.probes_at, made),
+        now=at_hand.now(),
+    )
+
+
+def _command(address: str, made: Made | None) -> str:
+    return f"TOCSIN_JOIN_TOKEN={made.text} tocsin probe --collector {address}" if made else ""
+
+
+def _form(request: web.Request, values: dict[str, Any], faults: dict[str, str]) -> web.StreamResponse:
+    shown = {name: one for name, one in values.items() if one is not None}
+    form = forms.build(join_tokens.Wish, shown, faults)
+    return page(request, "probe_token_form.html.j2", status=400 if faults else 200, form=form)

@@ -1,0 +1,56 @@
+"""Is a probe there? What its owner is told of, once: that it is gone or sees nothing, and that it is back."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from collector.evaluation.core.quorum import SILENCE
+from collector.probes.core.assignment import LIVE
+
+
+class Change(StrEnum):
+    """Why a probe is called offline, or that it is back."""
+
+    STOPPED = "stopped"
+    LOST = "lost"
+    BLIND = "blind"
+    BACK = "back"
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """What is known of a probe that was connected at least once.
+
+    *ended_at*: the end of its last session, which it ended by itself if *stopped*. *blind_since*: none of its
+    canaries has answered since. *told*: it is called offline already.
+    """
+
+    seen_at: datetime
+    ended_at: datetime | None
+    stopped: bool
+    blind_since: datetime | None
+    draining: bool
+    told: bool
+
+    def live(self, now: datetime) -> bool:
+        return self.ended_at is None and abs(now - self.seen_at) < LIVE
+
+
+def change(one: Presence, since: datetime, now: datetime, patience: timedelta = SILENCE) -> Change | None:
+    """What its owner is to be told now, if anything.
+
+    *since*: from then on somebody listened without a break; silence before it says nothing. One that drains
+    is meant to go.
+    """
+    sees = one.blind_since is None
+    if one.told:
+        return Change.BACK if sees and one.live(now) else None
+    if one.draining:
+        return None
+    if not one.live(now):
+        silent_since = max(one.ended_at or one.seen_at, since)
+        gone = Change.STOPPED if one.stopped and one.ended_at else Change.LOST
+        return gone if now - silent_since >= patience else None
+    if one.blind_since is not None and now - max(one.blind_since, since) >= patience:
+        return Change.BLIND
+    return None

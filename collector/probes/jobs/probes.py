@@ -1,0 +1,90 @@
+"""Probes that came, went or fell silent: what they check is handed on."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import structlog
+
+from collector.platform.signals import Signals
+from collector.platform.storage.db import Db
+from collector.probes.core.assignment import KEPT, LIVE, Probe
+from collector.probes.service.assignments import rebalance
+from collector.probes.storage import plans, probes
+from collector.probes.storage.plans import Holding
+from shared.loop import Bell
+
+log = structlog.get_logger()
+
+# A probe lets go of what it is asked for when a check ends; after this it is taken from it.
+_ASKED = timedelta(seconds=10)
+# A turn that comes so late: this process stood still, or the database was away.
+_AWAY = timedelta(seconds=5)
+
+
+class Probes:
+    """Rebalances when who is there has changed since its last turn; ring *bell* when a probe has come.
+
+    *since*: when this collector started or its clock was set; None while that has only just happened.
+    """
+
+    def __init__(
+        self,
+        db: Db,
+        signals: Signals,
+        *,
+        since: Callable[[], datetime | None],
+        now: Callable[[], datetime],
+    ) -> None:
+        self.bell = Bell()
+        self._db = db
+        self._signals = signals
+        self._now = now
+        self._since = since
+        self._seen: Any = None
+        self._turned_at: datetime | None = None
+        self._back_at: datetime | None = None
+        self._asked_at: dict[Holding, datetime] = {}
+
+    async def turn(self) -> bool:
+        now = self._now()
+        patient = self._patient(now)
+        async with self._db.connection() as tx:
+            seen = (patient, [_presence(probe, now) for probe in await probes.candidates(tx)])
+        overdue = {held for held, at in self._asked_at.items() if now - at >= _ASKED}
+        if seen == self._seen and not overdue:
+            self._turned_at = self._now()
+            return False
+        async with self._db.transaction() as tx:
+            moves = await rebalance(tx, now, patient=patient, gently=True, overdue=overdue)
+        async with self._db.transaction() as tx:
+            await plans.sweep(tx)
+        self._seen, self._turned_at = seen, self._now()
+        self._asked_at = {held: self._asked_at.get(held, now) for held in moves.holdings}
+        if moves.moved or moves.asked:
+            log.info("assignments move", moved=moves.moved, asked=moves.asked)
+            self._signals.ring()
+        return False
+
+    def _patient(self, now: datetime) -> bool:
+        """Could nobody reach us just now? Then silence counts from our return."""
+        if self._turned_at is not None and now - self._turned_at > _AWAY:
+            self._back_at = now
+        since = self._since()
+        if since is None or now - since < LIVE:
+            return True
+        return self._back_at is not None and now - self._back_at < LIVE
+
+
+def _presence(probe: Probe, now: datetime) -> tuple[object, ...]:
+    """All of a probe that assignments depend on."""
+    return (
+        probe.probe_id,
+        probe.team_id,
+        probe.locations,
+        probe.kinds,
+        probe.stands_in,
+        probe.draining,
+        probe.alive(now),
+        probe.heard(now, KEPT),
+    )

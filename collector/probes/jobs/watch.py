@@ -1,0 +1,66 @@
+"""Probes that are gone or see nothing for long, and those that are back: their owners are told, once each."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+import structlog
+
+from collector.platform import metrics
+from collector.platform.storage.db import Db
+from collector.probes.core.presence import Change, change
+from collector.probes.service import notices
+from collector.probes.storage import watch
+
+log = structlog.get_logger()
+
+# After a longer pause between two turns nobody knows who tried to reach us: silence counts anew.
+_GAP: Final = timedelta(seconds=30)
+_AT_ONCE: Final = 50
+
+
+class ProbeWatch:
+    """Any number may run; *tell* is called when something was told.
+
+    *since*: when this collector started or its clock was set; None while that has only just happened.
+    """
+
+    def __init__(
+        self,
+        db: Db,
+        *,
+        since: Callable[[], datetime | None],
+        now: Callable[[], datetime],
+        tell: Callable[[], None],
+    ) -> None:
+        self._db = db
+        self._since = since
+        self._now = now
+        self._tell = tell
+        self._turned_at: datetime | None = None
+        self._listening_since = now()
+
+    async def turn(self) -> bool:
+        now = self._now()
+        if self._turned_at is None or not timedelta() <= now - self._turned_at <= _GAP:
+            self._listening_since = now
+        async with self._db.connection() as tx:
+            watched = await watch.all_(tx)
+        # Set only now: while the database is away nobody can say that he was heard.
+        self._turned_at = now
+        metrics.probes_blind.set(sum(one.presence.blind_since is not None for one in watched))
+        started = self._since()
+        if started is None:
+            return False
+        since = max(started, self._listening_since)
+        changed = [one.probe_id for one in watched if change(one.presence, since, now)]
+        if not changed:
+            return False
+        async with self._db.transaction() as tx:
+            changes = await notices.tell(tx, changed[:_AT_ONCE], since, now)
+        for what in changes:
+            metrics.probe_notices.labels("online" if what is Change.BACK else what.value).inc()
+        if changes:
+            log.info("owners of probes told", changes=[what.value for what in changes])
+            self._tell()
+        return len(changed) > _AT_ONCE

@@ -1,0 +1,169 @@
+"""Handing monitors to probes: one monitor when it changes, all of them when probes come or go."""
+
+from collections import defaultdict
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from collector.platform import signals
+from collector.platform.storage.db import Tx
+from collector.probes.core.assignment import Pool, Probe, choose, pool
+from collector.probes.storage import plans, probes
+from collector.web3.storage import writes
+
+_HEARD_WITHIN = timedelta(seconds=60)
+_MONITORS_A_SIGNAL = 1000
+
+
+async def place(tx: Tx, monitor: int, revision: int, locations: Sequence[str], *, now: datetime) -> list[str]:
+    """Have *monitor* checked at *locations*; answers those that no live probe serves by itself.
+
+    Call it after the monitor's row was written, in the same transaction; ring the signals after its commit.
+    No locations means that nobody checks it: what is known stays for the resume while the monitor exists,
+    and goes with it.
+    """
+    await plans.share(tx)
+    owner = await plans.owner(tx, monitor)
+    before = await plans.lock_holders(tx, monitor)
+    unserved: list[str] = []
+    after: dict[int, UUID | None] = {}
+    if owner is None:
+        await plans.drop(tx, monitor)
+    elif not locations:
+        await plans.release(tx, monitor, revision)
+    else:
+        names = list(dict.fromkeys(locations))
+        numbers = await plans.name_locations(tx, names)
+        known = await probes.candidates(tx)
+        for name in names:
+            here = pool(known, *owner, name, now)
+            after[numbers[name]] = choose(here, monitor, numbers[name], before.get(numbers[name]))
+            unserved += [] if here.own else [name]
+        await plans.put(tx, monitor, revision, list(after), list(after.values()))
+        if before.keys() - after.keys():
+            await plans.drop(tx, monitor, list(after))
+            await writes.let_go(tx, monitor, list(after))
+    concerned = {probe for probe in (*before.values(), *after.values()) if probe}
+    await _tell(tx, "plan", [(probe, monitor) for probe in concerned])
+    return unserved
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """How many (monitor, location)s moved, and those that their holders were asked to let go of first."""
+
+    moved: int
+    holdings: Sequence[plans.Holding]
+
+    @property
+    def asked(self) -> int:
+        return len(self.holdings)
+
+
+async def rebalance(
+    tx: Tx,
+    now: datetime,
+    *,
+    patient: bool = False,
+    gently: bool = False,
+    overdue: Container[plans.Holding] = (),
+) -> Moves:
+    """Give every (monitor, location) to the probe that should have it; ring the signals after the commit.
+
+    *patient* leaves with silent probes what they hold, for the time in which they may find us again. *gently*
+    only asks a probe that is at work for what it holds, unless that is *overdue*: `hand_over` moves it once
+    its last result is in.
+    """
+    await plans.exclude(tx)
+    pools = _Pools(await probes.candidates(tx), now)
+    moves: list[_Move] = []
+    asked: list[_Move] = []
+    for held in await plans.holdings(tx):
+        here = pools.of(held)
+        chosen = choose(here, held.monitor, held.location, held.probe_id, patient=patient)
+        if chosen != held.probe_id:
+            asks = gently and held.probe_id in here.at_work and held not in overdue
+            (asked if asks else moves).append((held, chosen))
+    await _move(tx, moves)
+    await _tell(tx, "release", ((held.probe_id, held.monitor) for held, _ in asked))
+    return Moves(len(moves), [held for held, _ in asked])
+
+
+async def hand_over(tx: Tx, probe_id: UUID, numbers: Sequence[int], now: datetime) -> int:
+    """Give assignments that *probe_id* has let go of to whom they belong now; answers how many there were.
+
+    Each gets another number, even if the choice has come back to the same probe since.
+    """
+    await plans.share(tx)
+    pools = _Pools(await probes.candidates(tx), now)
+    moves = [
+        (held, choose(pools.of(held), held.monitor, held.location, probe_id))
+        for held in await plans.lock_held(tx, probe_id, numbers)
+    ]
+    await _move(tx, moves)
+    return len(moves)
+
+
+async def stop(tx: Tx, probe_id: UUID, checks: Sequence[tuple[int, int]]) -> list[int]:
+    """No probe is to run these *checks*, monitor and revision, any more: *probe_id* stood still in them.
+
+    Each probe that has one of them gets it anew, and says so instead; answers the monitors, to be told.
+    """
+    await plans.share(tx)
+    places = await plans.places(tx, probe_id, checks)
+    monitors = sorted({monitor for monitor, _, _ in places})
+    if places:
+        await plans.move(
+            tx,
+            [monitor for monitor, _, _ in places],
+            [location for _, location, _ in places],
+            [probe for _, _, probe in places],
+        )
+        await plans.note_stopped(tx, monitors)
+        await _tell(tx, "plan", ((probe, monitor) for monitor, _, probe in places))
+    return monitors
+
+
+_Move = tuple[plans.Holding, UUID | None]
+
+
+class _Pools:
+    """Each pool made once: teams without probes of their own share theirs."""
+
+    def __init__(self, known: Sequence[Probe], now: datetime) -> None:
+        self._known = known
+        self._now = now
+        self._teams = {probe.team_id for probe in known}
+        self._made: dict[tuple[int, str, str], Pool] = {}
+
+    def of(self, held: plans.Holding) -> Pool:
+        key = (held.team_id if held.team_id in self._teams else 0, held.type, held.name)
+        here = self._made.get(key)
+        if here is None:
+            here = self._made[key] = pool(self._known, *key, self._now)
+        return here
+
+
+async def _move(tx: Tx, moves: Sequence[_Move]) -> None:
+    if moves:
+        await plans.move(
+            tx,
+            [held.monitor for held, _ in moves],
+            [held.location for held, _ in moves],
+            [probe for _, probe in moves],
+        )
+        both = ((probe, held.monitor) for held, chosen in moves for probe in (held.probe_id, chosen))
+        await _tell(tx, "plan", both)
+
+
+async def _tell(tx: Tx, kind: str, changes: Iterable[tuple[UUID | None, int]]) -> None:
+    """Signal which probes are concerned at which monitors, a bounded number in each signal."""
+    monitors: defaultdict[UUID, list[int]] = defaultdict(list)
+    for probe, monitor in changes:
+        if probe is not None:
+            monitors[probe].append(monitor)
+    for probe, theirs in monitors.items():
+        for start in range(0, len(theirs), _MONITORS_A_SIGNAL):
+            part = theirs[start : start + _MONITORS_A_SIGNAL]
+            await signals.send(tx, kind, {"probes": {str(probe): part}}, _HEARD_WITHIN)

@@ -1,0 +1,66 @@
+"""The authority as the database keeps it: made once, followed by another in time, its key sealed."""
+
+from datetime import datetime
+
+from cryptography import x509
+
+from collector.platform.seal import Keyring, Place
+from collector.platform.storage.db import Db, Tx
+from collector.probes.core import authority as rules
+from collector.probes.core.authority import Authority, Trust
+from collector.probes.storage import authorities
+from collector.probes.storage.authorities import Row
+from shared import pki
+
+
+async def trust(db: Db, keyring: Keyring, now: datetime) -> Trust:
+    """The authorities that count; the first is made here, and so is a successor when it is time.
+
+    Raises Unsealable when their key is sealed with one that is not at hand.
+    """
+    async with db.connection() as tx:
+        rows = await authorities.all_(tx)
+    found = _trust(rows, keyring)
+    if len(rows) == 1 and not rules.outlived(found.authorities[-1], now):
+        return found
+    async with db.transaction() as tx:
+        return await _settle(tx, keyring, now)
+
+
+async def _settle(tx: Tx, keyring: Keyring, now: datetime) -> Trust:
+    """Of several collectors that find none, or find it old, one makes another."""
+    await authorities.lock(tx)
+    # While one of its certificates may live for a moment longer, the older one stays.
+    await authorities.drop_unused(tx, now - rules.SETTLED - rules.PROBE_LIFE, now)
+    rows = await authorities.all_(tx)
+    if not rows or rules.outlived(_opened(rows[-1], keyring), now):
+        rows.append(await add(tx, keyring, now))
+    return _trust(rows, keyring)
+
+
+async def add(tx: Tx, keyring: Keyring, now: datetime) -> Row:
+    """One more, from *now* on; whoever adds holds the lock."""
+    made = rules.new(now)
+    print_ = made.fingerprint
+    row = Row(
+        fingerprint=print_,
+        certificate=pki.der(made.certificate),
+        sealed_key=keyring.seal(pki.key_pem(made.key), _place(print_)),
+        created_at=now,
+        not_after=made.certificate.not_valid_after_utc,
+    )
+    await authorities.insert(tx, row)
+    return row
+
+
+def _trust(rows: list[Row], keyring: Keyring) -> Trust:
+    return Trust([_opened(row, keyring) for row in rows])
+
+
+def _opened(row: Row, keyring: Keyring) -> Authority:
+    key = pki.read_key(keyring.open(row.sealed_key, _place(row.fingerprint)))
+    return Authority(x509.load_der_x509_certificate(row.certificate), key, row.created_at)
+
+
+def _place(fingerprint: bytes) -> Place:
+    return Place(0, "authorities", fingerprint.hex(), "sealed_key")

@@ -1,0 +1,146 @@
+"""Batches of one session on their way to the writer, and the acknowledgements back."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+import structlog
+from google.protobuf.message import DecodeError
+
+from collector.evaluation.writer import Submission, Writer
+from collector.platform.storage.db import Db
+from collector.probes.sessions.clock import ProbeClock, moment
+from collector.probes.sessions.hello import BadMessage
+from collector.probes.sessions.outbox import Outbox
+from collector.probes.sessions.queue import SlimQueue
+from collector.probes.storage import probes
+from shared.errors import TocsinError, Unavailable
+from shared.wire import convert
+from shared.wire.v1 import probe_pb2
+
+log = structlog.get_logger()
+
+MAX_UNACKED = 32
+_MAX_INCARNATIONS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    incarnation: int
+    seq: int
+    written: asyncio.Future[bool]
+
+
+class Batches:
+    """Submits in order without waiting for each; reading stops while too many wait for their commit."""
+
+    def __init__(
+        self,
+        db: Db,
+        writer: Writer,
+        outbox: Outbox,
+        clock: ProbeClock,
+        *,
+        probe_id: UUID,
+        session: int,
+        incarnations: Iterable[int],
+        now: Callable[[], datetime],
+    ) -> None:
+        self._db = db
+        self._writer = writer
+        self._outbox = outbox
+        self._clock = clock
+        self._probe_id = probe_id
+        self._session = session
+        self._known = set(incarnations)
+        self._begun = 0
+        self._now = now
+        self._pending = SlimQueue[_Pending | asyncio.Event](2 * MAX_UNACKED)
+
+    async def take(self, data: bytes) -> None:
+        """Hand sealed bytes to the writer; what is no batch is set aside and passed by."""
+        try:
+            batch = convert.decode(data)
+        except convert.BadBatch as error:
+            await self._refuse(data, str(error))
+            return
+        await self._know(batch.incarnation)
+        now = moment(self._now())
+        offset_us = self._clock.offset_us(batch.boot_id, batch.base_us, batch.wall_us, now)
+        written = self._writer.submit(Submission(self._session, self._probe_id, batch, offset_us))
+        await self._await(batch.incarnation, batch.seq, written)
+
+    async def acknowledge(self) -> None:
+        """Tell the probe, in order, what is committed, now or before; raises why something is not."""
+        while True:
+            pending = await self._pending.get()
+            if isinstance(pending, asyncio.Event):
+                pending.set()
+                self._pending.task_done()
+                continue
+            # Not awaited itself: a session that ends must not cancel what the writer works on.
+            await asyncio.wait([pending.written])
+            _demand_written(pending.written)
+            ack = probe_pb2.Ack(incarnation=convert.unsigned(pending.incarnation), seq=pending.seq)
+            await self._outbox.put(probe_pb2.ToProbe(ack=ack))
+            self._pending.task_done()
+
+    def knows(self, incarnation: int) -> bool:
+        """Was it in this session's hello, or begun since?"""
+        return incarnation in self._known
+
+    async def mark(self) -> asyncio.Event:
+        """Set once everything that was taken so far is committed."""
+        passed = asyncio.Event()
+        await self._pending.put(passed)
+        return passed
+
+    async def drained(self) -> None:
+        await self._pending.join()
+
+    async def _await(self, incarnation: int, seq: int, written: asyncio.Future[bool]) -> None:
+        written.add_done_callback(_look)
+        await self._pending.put(_Pending(incarnation, seq, written))
+
+    async def _refuse(self, data: bytes, reason: str) -> None:
+        """Keep the reason and move the cursor on, so that one bad batch does not stop this probe for ever."""
+        try:
+            wire = probe_pb2.Batch.FromString(data)
+        except DecodeError as error:
+            raise BadMessage(reason) from error
+        if not 1 <= wire.first_seq <= wire.seq < 2**63:
+            raise BadMessage(reason)
+        incarnation = convert.signed(wire.incarnation)
+        await self._know(incarnation)
+        log.warning("batch refused", probe=str(self._probe_id), seq=wire.seq, reason=reason)
+        written = self._writer.refuse(
+            self._session, self._probe_id, incarnation, wire.first_seq, wire.seq, reason
+        )
+        await self._await(incarnation, wire.seq, written)
+
+    async def _know(self, incarnation: int) -> None:
+        """A probe that was rewound begins a new incarnation within the session."""
+        if incarnation in self._known:
+            return
+        if self._begun >= _MAX_INCARNATIONS:
+            raise BadMessage("too many incarnations in one session")
+        async with self._db.transaction() as tx:
+            await probes.open_cursor(tx, self._probe_id, self._session, incarnation, self._now())
+        self._known.add(incarnation)
+        self._begun += 1
+
+
+def _demand_written(written: asyncio.Future[bool]) -> None:
+    error = written.exception()
+    if error is not None and not isinstance(error, TocsinError):
+        # The writer's loop has it in the log; to the probe it is a reason to come again.
+        raise Unavailable("results cannot be stored right now") from error
+    written.result()
+
+
+def _look(written: asyncio.Future[bool]) -> None:
+    """Mark the error as seen: nobody waits for it any more when the session has ended."""
+    if not written.cancelled():
+        written.exception()

@@ -1,0 +1,211 @@
+"""One session while its stream lasts: what comes up is sorted, what goes down is written by one task."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from datetime import datetime
+from typing import Any
+
+from collector.evaluation.writer import Writer
+from collector.platform.seal import Keyring
+from collector.platform.signals import Signals
+from collector.platform.storage.db import Db
+from collector.probes.core.assignment import LIVE
+from collector.probes.service.sessions import Accepted
+from collector.probes.sessions.batches import Batches
+from collector.probes.sessions.clock import Moment, ProbeClock, moment
+from collector.probes.sessions.handover import Handing
+from collector.probes.sessions.hello import BadMessage
+from collector.probes.sessions.outbox import Outbox
+from collector.probes.sessions.plan import Plan
+from collector.probes.sessions.runs import Runs
+from collector.probes.storage.probes import Sign
+from collector.web3.service.nodes import Nodes
+from shared.errors import TocsinError, Unavailable
+from shared.pki import Passport
+from shared.wire.v1 import probe_pb2
+
+# Vitals come each 5 s.
+_SILENT_S = 20.0
+
+
+class TakenOver(TocsinError):
+    """A younger session of the same probe has begun."""
+
+
+class Link:
+    """Its parts share the stream: batches and answers up, plan and runs down."""
+
+    def __init__(
+        self,
+        db: Db,
+        writer: Writer,
+        signals: Signals,
+        keyring: Keyring,
+        *,
+        first: probe_pb2.FromProbe,
+        received: Moment,
+        passport: Passport,
+        peer: str,
+        accepted: Accepted,
+        now: Callable[[], datetime],
+        nodes: Nodes,
+    ) -> None:
+        self.probe_id = probe_id = passport.probe_id
+        self.trusted_until = passport.not_after
+        self.peer = peer
+        self.since = received.wall
+        self._session = accepted.session
+        self._now = now
+        self._heard_at = received.wall
+        self._vitals: dict[str, Any] = {}
+        self._news = False
+        self._stopped = False  # so the probe said
+        self._why: TocsinError | None = None
+        self._holder: asyncio.Task[Any] | None = None  # whose task the stream is
+        self._group: asyncio.TaskGroup
+        self._tasks: list[asyncio.Task[None]] = []
+        self._engaged = False
+        self._outbox = Outbox()
+        hello = first.hello
+        self._clock = ProbeClock(hello.boot_id, first.sent_us, hello.wall_us, received)
+        self.plan = Plan(db, keyring, self._outbox, probe_id, nodes)
+        self.runs = Runs(db, signals, keyring, self._outbox, probe_id, nodes)
+        self._handing = Handing(db, signals, probe_id, now)
+        self._batches = Batches(
+            db,
+            writer,
+            self._outbox,
+            self._clock,
+            probe_id=probe_id,
+            session=accepted.session,
+            incarnations=accepted.committed,
+            now=now,
+        )
+
+    async def hold(
+        self,
+        welcome: probe_pb2.ToProbe,
+        messages: AsyncIterator[probe_pb2.FromProbe],
+        write: Callable[[probe_pb2.ToProbe], Awaitable[None]],
+    ) -> None:
+        """Until the probe half-closes and everything is acknowledged; raises what ended it otherwise."""
+        # `close` does not cut this short: gRPC would send its first headers twice, and no end.
+        try:
+            async with asyncio.timeout(_SILENT_S):
+                await write(welcome)
+        except TimeoutError:
+            raise Unavailable(f"nothing was taken for {_SILENT_S:g} s") from None
+        del welcome
+        self._holder = holder = asyncio.current_task()
+        try:
+            if self._why is not None:
+                raise self._why
+            await self._work(messages, write)
+        except asyncio.CancelledError:
+            why = self._why
+            if why is None or holder is None:
+                raise
+            holder.uncancel()
+            raise why from None
+        finally:
+            self._holder = None
+
+    async def _work(
+        self,
+        messages: AsyncIterator[probe_pb2.FromProbe],
+        write: Callable[[probe_pb2.ToProbe], Awaitable[None]],
+    ) -> None:
+        async with asyncio.TaskGroup() as group:
+            self._group = group
+            self._start(self._outbox.run(write), self.plan.run())
+            while await self._take(messages):
+                pass
+            await self._batches.drained()
+            await self._outbox.drained()
+            for task in self._tasks:
+                task.cancel()
+
+    def goes_on_without(self, incarnation: int, now: datetime) -> bool:
+        """Is the probe heard here, from another process than the one with this incarnation?"""
+        heard = self._why is None and abs(now - self._heard_at) < LIVE
+        return heard and not self._batches.knows(incarnation)
+
+    def close(self, why: TocsinError) -> None:
+        """End the stream from this side."""
+        if self._why is None:
+            self._why = why
+            if self._holder is not None:
+                self._holder.cancel()
+
+    def sign(self) -> Sign | None:
+        """That the probe is alive, if it was heard since the last time."""
+        if not self._news:
+            return None
+        self._news = False
+        vitals, self._vitals = self._vitals, {}
+        return Sign(self.probe_id, self._session, self._heard_at, vitals)
+
+    def last_sign(self) -> Sign:
+        now, stopped = self._now(), self._stopped
+        return Sign(self.probe_id, self._session, now, self._vitals, ended=True, stopped=stopped)
+
+    def _start(self, *parts: Coroutine[Any, Any, None]) -> None:
+        self._tasks += [self._group.create_task(part) for part in parts]
+
+    def _engage(self) -> None:
+        """A probe that brings no results needs no tasks for them: a thousand such ones are to be cheap."""
+        if not self._engaged:
+            self._engaged = True
+            self._start(self._batches.acknowledge(), self._handing.run())
+
+    async def _take(self, messages: AsyncIterator[probe_pb2.FromProbe]) -> bool:
+        """Read a message and deal with it; False at the end. While it waits it holds on to none before."""
+        try:
+            async with asyncio.timeout(_SILENT_S):
+                message = await anext(messages)
+        except StopAsyncIteration:
+            return False
+        except TimeoutError:
+            raise Unavailable(f"nothing was heard for {_SILENT_S:g} s") from None
+        received = moment(self._now())
+        self._heard_at = received.wall
+        self._clock.heard(message.sent_us, received)
+        await self._sort(message, received)
+        return True
+
+    async def _sort(self, message: probe_pb2.FromProbe, received: Moment) -> None:
+        match message.WhichOneof("body"):
+            case "batch":
+                self._engage()
+                await self._batches.take(message.batch)
+            case "answer":
+                await self.runs.answered(message.answer)
+            case "released":
+                self._engage()
+                if numbers := self.plan.released(message.released.number):
+                    await self._handing.take(numbers, await self._batches.mark())
+            case "vitals":
+                self._news = True
+                self._vitals = _shown(message.vitals, received)
+                self._stopped = message.vitals.stopping
+                self.plan.compare(message.vitals.plan, message.vitals.plan_hash)
+            case "hello":
+                raise BadMessage("a second hello")
+            case _:
+                pass  # something newer than this collector
+
+
+def _shown(vitals: probe_pb2.Vitals, received: Moment) -> dict[str, Any]:
+    return {
+        "wallUs": vitals.wall_us,
+        "skewMs": round((vitals.wall_us - received.unix_us) / 1000),
+        "started": vitals.started,
+        "skipped": vitals.skipped,
+        "running": vitals.running,
+        "lateUsMax": vitals.late_us_max,
+        "spoolBytes": vitals.spool_bytes,
+        "spoolBatches": vitals.spool_batches,
+        "dropped": vitals.dropped,
+        "rssBytes": vitals.rss_bytes,
+        "blind": vitals.blind,
+    }

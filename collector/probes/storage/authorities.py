@@ -1,0 +1,59 @@
+"""The deployment's certificate authorities: usually one, two while one follows another."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from collector.platform.storage.db import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """*certificate* is DER; *sealed_key* opens at its own place only."""
+
+    fingerprint: bytes
+    certificate: bytes
+    sealed_key: bytes
+    created_at: datetime
+    not_after: datetime
+
+
+async def lock(tx: Tx) -> None:
+    """Who wants to make or drop one waits here; readers don't."""
+    await tx.execute("LOCK TABLE authorities IN SHARE ROW EXCLUSIVE MODE")
+
+
+async def all_(tx: Tx) -> list[Row]:
+    """Oldest first."""
+    rows = await tx.fetch(
+        """
+        SELECT fingerprint, certificate, sealed_key, created_at, not_after
+        FROM authorities ORDER BY created_at, fingerprint
+        """
+    )
+    return [Row(**row) for row in rows]
+
+
+async def insert(tx: Tx, row: Row) -> None:
+    await tx.execute(
+        """
+        INSERT INTO authorities (fingerprint, certificate, sealed_key, created_at, not_after)
+        VALUES ($1, $2, $3, $4, $5)
+        """,
+        row.fingerprint, row.certificate, row.sealed_key, row.created_at, row.not_after,
+    )  # fmt: skip
+
+
+async def drop_unused(tx: Tx, before: datetime, now: datetime) -> list[bytes]:
+    """Drop those of which no certificate is alive, if one made at *before* or earlier follows them."""
+    rows = await tx.fetch(
+        """
+        DELETE FROM authorities old
+        WHERE EXISTS (SELECT FROM authorities a WHERE a.created_at > old.created_at AND a.created_at <= $1)
+            AND NOT EXISTS (
+                SELECT FROM probe_certificates c WHERE c.authority = old.fingerprint AND c.not_after > $2
+            )
+        RETURNING fingerprint
+        """,
+        before, now,
+    )  # fmt: skip
+    return [row["fingerprint"] for row in rows]

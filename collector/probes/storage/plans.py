@@ -1,0 +1,279 @@
+"""Which probe checks which monitor where, and what it must know for it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from collector.platform.storage.db import Tx
+from shared.kinds import OF_CHAINS
+
+_PLACING = 0x706C6163  # "plac": the key of the advisory lock below
+# What is checked: of the umbrella of Web3 its configuration says it.
+CHECKED_AS = "CASE WHEN m.type = 'web3' THEN m.config ->> 'subType' ELSE m.type END"
+# A process that is stopped in the middle does not keep all others from it.
+_NOT_FOR_LONG = "set_config('idle_in_transaction_session_timeout', '5s', true)"
+
+
+async def share(tx: Tx) -> None:
+    """Before placing a monitor: it and a rebalancing each see what the other did."""
+    await tx.execute(f"SELECT {_NOT_FOR_LONG}, pg_advisory_xact_lock_shared($1)", _PLACING)
+
+
+async def exclude(tx: Tx) -> None:
+    """Before rebalancing: no monitor is being placed until the transaction ends."""
+    await tx.execute(f"SELECT {_NOT_FOR_LONG}, pg_advisory_xact_lock($1)", _PLACING)
+
+
+async def owner(tx: Tx, monitor: int) -> tuple[int, str] | None:
+    """The monitor's team and the type of its checks; None when it is gone."""
+    row = await tx.fetchrow(
+        f"SELECT m.team_id, {CHECKED_AS} AS type FROM monitors m WHERE m.monitor = $1", monitor
+    )
+    return (row["team_id"], row["type"]) if row else None
+
+
+async def name_locations(tx: Tx, names: Sequence[str]) -> dict[str, int]:
+    """The numbers of locations by name; new ones get theirs, in the order of their names."""
+    await tx.execute(
+        """
+        INSERT INTO locations (name) SELECT name FROM unnest($1::text[]) AS u (name)
+        WHERE NOT EXISTS (SELECT FROM locations l WHERE l.name = u.name)
+        ORDER BY name ON CONFLICT DO NOTHING
+        """,
+        names,
+    )
+    rows = await tx.fetch("SELECT name, location FROM locations WHERE name = ANY($1)", names)
+    return {row["name"]: row["location"] for row in rows}
+
+
+async def lock_holders(tx: Tx, monitor: int) -> dict[int, UUID | None]:
+    """Who holds each location of the monitor, its rows locked. Raises LockNotAvailable rather soon.
+
+    A writer locks states first and the monitor then; the caller has the monitor. So one of them must give
+    way, and for as long as this waits the results of all probes wait.
+    """
+    await tx.execute("SET LOCAL lock_timeout = '30ms'")
+    rows = await tx.fetch(
+        "SELECT location, probe_id FROM states WHERE monitor = $1 ORDER BY location FOR UPDATE", monitor
+    )
+    return {row["location"]: row["probe_id"] for row in rows}
+
+
+async def drop(tx: Tx, monitor: int, kept: Sequence[int] = ()) -> None:
+    """Delete the monitor's states but at *kept* locations."""
+    await tx.execute("DELETE FROM states WHERE monitor = $1 AND location <> ALL($2)", monitor, kept)
+
+
+async def release(tx: Tx, monitor: int, revision: int) -> None:
+    """Nobody checks the monitor; what is known of it stays."""
+    await tx.execute(
+        "UPDATE states SET revision = $2, assignment = NULL, probe_id = NULL WHERE monitor = $1",
+        monitor,
+        revision,
+    )
+
+
+async def put(
+    tx: Tx, monitor: int, revision: int, locations: Sequence[int], probes: Sequence[UUID | None]
+) -> None:
+    """Give the monitor these locations, in turn, each with its probe.
+
+    A new revision starts the streaks afresh, since results of the older one move nothing any more; but a
+    location that was failing goes on failing until a confirmed verdict says otherwise. What checks of chains
+    were told to go on from stays, and new locations go on from there: nothing is missed while a monitor is
+    paused, changed or moved. So the locations that it leaves are to be dropped after this.
+    """
+    await tx.execute(
+        """
+        INSERT INTO states AS s (monitor, location, turn, revision, probe_id, assignment, checkpoint)
+        SELECT $1, location, turn - 1, $2, probe_id,
+            CASE WHEN probe_id IS NOT NULL THEN nextval('assignment_numbers') END,
+            (SELECT o.checkpoint FROM states o JOIN monitors m USING (monitor)
+             WHERE o.monitor = $1 AND m.type = ANY($5) AND o.checkpoint IS NOT NULL
+             ORDER BY o.last_at DESC NULLS LAST LIMIT 1)
+        FROM unnest($3::smallint[], $4::uuid[]) WITH ORDINALITY AS u (location, probe_id, turn)
+        ORDER BY location
+        ON CONFLICT (monitor, location) DO UPDATE SET
+            turn = excluded.turn, revision = excluded.revision, probe_id = excluded.probe_id,
+            assignment = CASE WHEN s.probe_id = excluded.probe_id THEN s.assignment
+                ELSE excluded.assignment END,
+            ordinal = CASE WHEN s.probe_id = excluded.probe_id THEN s.ordinal ELSE 0 END,
+            fails = CASE WHEN s.revision = excluded.revision THEN s.fails ELSE 0 END,
+            goods = CASE WHEN s.revision = excluded.revision THEN s.goods ELSE 0 END,
+            failed_since = CASE WHEN s.revision = excluded.revision OR s.failing THEN s.failed_since END,
+            checkpoint = CASE WHEN s.revision = excluded.revision OR EXISTS (
+                SELECT FROM monitors m WHERE m.monitor = $1 AND m.type = ANY($5)
+            ) THEN s.checkpoint END
+        """,
+        monitor,
+        revision,
+        locations,
+        probes,
+        OF_CHAINS,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """A monitor at a location, and who checks it there; *type*: of its checks."""
+
+    monitor: int
+    location: int
+    name: str
+    team_id: int
+    type: str
+    probe_id: UUID | None
+
+
+async def holdings(tx: Tx) -> list[Holding]:
+    """Of all monitors that are not paused, in key order."""
+    rows = await tx.fetch(
+        f"""
+        SELECT s.monitor, s.location, l.name, m.team_id, {CHECKED_AS}, s.probe_id
+        FROM states s JOIN monitors m USING (monitor) JOIN locations l USING (location)
+        WHERE m.paused_at IS NULL ORDER BY s.monitor, s.location
+        """
+    )
+    return [Holding(*row) for row in rows]
+
+
+async def lock_held(tx: Tx, probe_id: UUID, numbers: Sequence[int]) -> list[Holding]:
+    """Those of the assignments *numbers* that are the probe's still, locked in key order."""
+    rows = await tx.fetch(
+        f"""
+        SELECT s.monitor, s.location, l.name, m.team_id, {CHECKED_AS}, s.probe_id
+        FROM states s JOIN monitors m USING (monitor) JOIN locations l USING (location)
+        WHERE s.probe_id = $1 AND s.assignment = ANY($2::bigint[]) AND m.paused_at IS NULL
+        ORDER BY s.monitor, s.location FOR NO KEY UPDATE OF s
+        """,
+        probe_id,
+        numbers,
+    )
+    return [Holding(*row) for row in rows]
+
+
+async def move(
+    tx: Tx, monitors: Sequence[int], locations: Sequence[int], probes: Sequence[UUID | None]
+) -> None:
+    """Hand each (monitor, location) to its new probe; they come in key order, in which they are locked."""
+    await tx.execute(
+        """
+        SELECT FROM states s
+        JOIN unnest($1::int[], $2::smallint[]) AS u (monitor, location) USING (monitor, location)
+        ORDER BY s.monitor, s.location FOR UPDATE OF s
+        """,
+        monitors,
+        locations,
+    )
+    await tx.execute(
+        """
+        UPDATE states s SET probe_id = u.probe_id, ordinal = 0,
+            assignment = CASE WHEN u.probe_id IS NOT NULL THEN nextval('assignment_numbers') END
+        FROM unnest($1::int[], $2::smallint[], $3::uuid[]) AS u (monitor, location, probe_id)
+        WHERE s.monitor = u.monitor AND s.location = u.location
+        """,
+        monitors,
+        locations,
+        probes,
+    )
+
+
+async def places(tx: Tx, probe_id: UUID, checks: Sequence[tuple[int, int]]) -> list[tuple[int, int, UUID]]:
+    """Where the monitors are checked, in key order, whose *checks*, monitor and revision, are not noted as
+    stopped; of those that *probe_id* may check.
+    """
+    rows = await tx.fetch(
+        """
+        SELECT s.monitor, s.location, s.probe_id
+        FROM unnest($2::int[], $3::int[]) AS u (monitor, revision)
+        JOIN monitors m USING (monitor, revision) JOIN states s USING (monitor)
+        JOIN probes p ON p.probe_id = $1 AND coalesce(p.team_id, m.team_id) = m.team_id
+        WHERE m.stopped_revision IS DISTINCT FROM m.revision AND s.probe_id IS NOT NULL
+        ORDER BY s.monitor, s.location
+        """,
+        probe_id,
+        [monitor for monitor, _ in checks],
+        [revision for _, revision in checks],
+    )
+    return [tuple(row) for row in rows]
+
+
+async def note_stopped(tx: Tx, monitors: Sequence[int]) -> None:
+    """In their present revision, a probe stood still."""
+    await tx.execute(
+        "UPDATE monitors SET stopped_revision = revision WHERE monitor = ANY($1) AND monitor IN ("
+        "SELECT monitor FROM monitors WHERE monitor = ANY($1) ORDER BY monitor FOR NO KEY UPDATE)",
+        monitors,
+    )
+
+
+async def sweep(tx: Tx) -> None:
+    """Delete states of monitors that are gone."""
+    await tx.execute(
+        "DELETE FROM states s WHERE NOT EXISTS (SELECT FROM monitors m WHERE m.monitor = s.monitor)"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """All that a probe must know to check one monitor at one location; *secrets* are sealed still."""
+
+    number: int
+    monitor: int
+    location: int
+    revision: int
+    team_id: int
+    id: UUID
+    type: str
+    config: dict[str, Any]
+    secrets: bytes | None
+    interval_s: int
+    timeout_s: int
+    turn: int
+    turns: int
+    failure_threshold: int
+    recovery_threshold: int
+    fails: int
+    failing: bool
+    at_once: bool
+    checkpoint: bytes | None
+    stopped: bool
+
+
+_PLANNED = f"""
+    SELECT s.assignment, s.monitor, s.location, s.revision, m.team_id, m.id, {CHECKED_AS},
+        m.config, m.secrets, m.interval_s, m.timeout_s, s.turn, cardinality(m.locations), m.failure_threshold,
+        m.recovery_threshold, s.fails, s.failing,
+        s.last_at IS NULL OR s.last_at < greatest(m.updated_at, now() - m.interval_s * interval '1 second'),
+        s.checkpoint, m.stopped_revision IS NOT DISTINCT FROM s.revision
+    FROM states s JOIN monitors m USING (monitor)
+    WHERE s.probe_id = $1 AND s.assignment IS NOT NULL
+"""
+
+
+async def page(tx: Tx, probe_id: UUID, after: tuple[int, int], limit: int) -> list[Planned]:
+    """The probe's assignments after the key *after*, in key order."""
+    rows = await tx.fetch(
+        _PLANNED + "AND (s.monitor, s.location) > ($2, $3) ORDER BY s.monitor, s.location LIMIT $4",
+        probe_id,
+        *after,
+        limit,
+    )
+    return [Planned(*row) for row in rows]
+
+
+async def of_monitors(tx: Tx, probe_id: UUID, monitors: Sequence[int]) -> list[Planned]:
+    """The probe's assignments among these monitors."""
+    rows = await tx.fetch(
+        _PLANNED + "AND s.monitor = ANY($2) ORDER BY s.monitor, s.location", probe_id, monitors
+    )
+    return [Planned(*row) for row in rows]
+
+
+async def numbers(tx: Tx, probe_id: UUID) -> list[tuple[int, int]]:
+    """(number, revision) of all assignments of the probe."""
+    rows = await tx.fetch(
+        "SELECT assignment, revision FROM states WHERE probe_id = $1 AND assignment IS NOT NULL", probe_id
+    )
+    return [(row["assignment"], row["revision"]) for row in rows]

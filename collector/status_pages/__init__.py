@@ -1,0 +1,1 @@
+"""Public status pages, their subscribers, and the pages as text."""

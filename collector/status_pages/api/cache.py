@@ -1,0 +1,165 @@
+"""What visitors of status pages are shown: looked up once a second at most, however many come."""
+
+import asyncio
+import gzip
+import hashlib
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from functools import partial
+from typing import Final, TypeVar
+
+import structlog
+from aiohttp import hdrs
+from multidict import CIMultiDict
+
+from collector.platform.storage.db import Db
+from collector.status_pages.service import view as status_pages_view
+from collector.status_pages.service.incidents import Told
+from collector.status_pages.service.view import View
+from shared.errors import Unavailable
+
+log = structlog.get_logger()
+
+FRESH_S: Final = 1.0
+# So long what was drawn serves on while nothing but the time of it would be another.
+DRAWN_S: Final = 5.0
+# A visitor who can be shown what was known last waits no longer for a database that does not answer.
+PATIENCE_S: Final = 1.0
+_MOST: Final = 250
+_LEVEL: Final = 6
+
+Key = tuple[str, ...]
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A body with the headers that it is sent with, and the same packed by gzip; both have one entity tag."""
+
+    body: bytes
+    headers: CIMultiDict[str]
+    packed: bytes
+    packed_headers: CIMultiDict[str]
+    tag: str
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A page as it was looked up; *texts* are drawn from it, and *past* is read, when first asked for."""
+
+    view: View
+    looked_at: float
+    drawn_since: float
+    texts: dict[Key, Text] = field(default_factory=dict)
+    past: dict[int, asyncio.Task[list[Told]]] = field(default_factory=dict)
+
+    async def told(self, db: Db, number: int) -> list[Told]:
+        """A part of its history, read once however many ask. Raises Unavailable."""
+        if (task := self.past.get(number)) is None:
+            task = self.past[number] = asyncio.create_task(
+                status_pages_view.past(db, self.view.page, number), name="status-page-past"
+            )
+            task.add_done_callback(partial(self._read, number))
+        return await asyncio.shield(task)
+
+    def _read(self, number: int, task: "asyncio.Task[list[Told]]") -> None:
+        if task.cancelled() or task.exception() is not None:
+            self.past.pop(number, None)
+
+
+def text_of(body: str, headers: Mapping[str, str], at: datetime, fading: tuple[str, ...]) -> Text:
+    """*fading*: what says in the body when it was looked up; the tag stays the same without it."""
+    lasting = body
+    for part in fading:
+        lasting = lasting.replace(part, "")
+    tag = f'W/"{hashlib.sha256(lasting.encode()).hexdigest()[:24]}"'
+    plain = CIMultiDict(headers)
+    plain[hdrs.ETAG] = tag
+    plain[hdrs.LAST_MODIFIED] = format_datetime(at.astimezone(UTC), usegmt=True)
+    packed = CIMultiDict(plain)
+    packed[hdrs.CONTENT_ENCODING] = "gzip"
+    raw = body.encode()
+    return Text(raw, plain, gzip.compress(raw, _LEVEL, mtime=0), packed, tag)
+
+
+class Sites:
+    """The pages that were asked for last, by what leads to them; the oldest give way.
+
+    While the database is away or hangs, what was known last is shown, with the time of it.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._known: OrderedDict[Key, Site] = OrderedDict()
+        self._none: OrderedDict[Key, float] = OrderedDict()
+        self._asked: dict[Key, asyncio.Task[Site | None]] = {}
+        self._changed: dict[int, float] = {}
+
+    def outdate(self, team_id: int) -> None:
+        """Something that pages of this team show was changed here: what was looked up before is old."""
+        self._changed[team_id] = self._clock()
+        self._none.clear()
+        self._asked.clear()
+
+    async def find(self, db: Db, kind: str, address: str, now: datetime) -> Site | None:
+        """The page, no older than a second, nor than what `outdate` told.
+
+        Raises Unavailable where nothing was known before.
+        """
+        key = (kind, address)
+        known = self._known.get(key)
+        if known is not None and self._is_fresh(known):
+            return known
+        if key in self._none and self._clock() - self._none[key] < FRESH_S:
+            return None
+        if (task := self._asked.get(key)) is None:
+            task = self._asked[key] = asyncio.create_task(self._look(db, key, now), name="status-page")
+            task.add_done_callback(partial(self._ended, key))
+        if known is None:
+            return await asyncio.shield(task)
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                return await asyncio.shield(task)
+        except (Unavailable, TimeoutError):
+            log.info("status page shown as it was known last", address=address)
+            known = self._known[key] = replace(known, looked_at=self._clock())
+            return known
+
+    def _is_fresh(self, known: Site) -> bool:
+        changed_at = self._changed.get(known.view.page.team_id)
+        if changed_at is not None and known.looked_at <= changed_at:
+            return False
+        return self._clock() - known.looked_at < FRESH_S
+
+    def _ended(self, key: Key, task: "asyncio.Task[Site | None]") -> None:
+        """Nobody may wait any more for what it found, or for why it found nothing."""
+        if self._asked.get(key) is task:
+            del self._asked[key]
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.info("status page not looked up", address=key[1], error=str(error) or type(error).__name__)
+
+    async def _look(self, db: Db, key: Key, now: datetime) -> Site | None:
+        looked_at, before = self._clock(), self._known.get(key)
+        kind, address = key
+        view = await status_pages_view.load(db, kind, address, now, before.view if before else None)
+        if view is None:
+            self._known.pop(key, None)
+            _put(self._none, key, looked_at)
+            return None
+        if before and looked_at - before.drawn_since < DRAWN_S and view.tells_the_same_as(before.view):
+            site = replace(before, looked_at=looked_at)
+        else:
+            site = Site(view, looked_at, looked_at)
+        _put(self._known, key, site)
+        return site
+
+
+def _put(known: OrderedDict[Key, _Value], key: Key, value: _Value) -> None:
+    known[key] = value
+    known.move_to_end(key)
+    while len(known) > _MOST:
+        known.popitem(last=False)

@@ -1,0 +1,63 @@
+"""The components of a status page: list, add, read, change, delete, put in order."""
+
+from uuid import UUID
+
+from aiohttp import web
+
+from collector.http import pages
+from collector.http.auth import actor, caller
+from collector.http.deps import deps
+from collector.http.request_data import body, no_content, ok, warned
+from collector.status_pages.api.parts import component, page_id, part_id
+from collector.status_pages.service import components, status_pages
+from collector.status_pages.service.components import WHAT, Seen
+
+
+async def list_(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    found = await components.all_(at_hand.db, caller(request).team_id, page_id(request), at_hand.now())
+    return pages.of_all(request, [component(seen) for seen in found])
+
+
+async def add(request: web.Request) -> web.Response:
+    at_hand, page = deps(request), await _page(request)
+    made = await components.add(at_hand.db, actor(request), page, await body(request), at_hand.now())
+    return ok(component(made), 201)
+
+
+async def arrange(request: web.Request) -> web.Response:
+    at_hand, page = deps(request), await _page(request)
+    found, warnings = await components.arrange(
+        at_hand.db, actor(request), page, await body(request), at_hand.now()
+    )
+    return ok(warned({"data": [component(seen) for seen in found]}, warnings))
+
+
+async def get(request: web.Request) -> web.Response:
+    return ok(component(await _found(request)))
+
+
+async def update(request: web.Request) -> web.Response:
+    at_hand, row = deps(request), (await _found(request)).row
+    changed = await components.update(
+        at_hand.db, actor(request), row.page_id, row.id, await body(request), at_hand.now()
+    )
+    return ok(component(changed))
+
+
+async def delete(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    page, id_ = part_id(request, "comp", "componentId", WHAT)
+    await components.delete(at_hand.db, actor(request), page, id_, at_hand.now())
+    return no_content()
+
+
+async def _page(request: web.Request) -> UUID:
+    """The page of the path, if there is one: 404 comes before whatever else is bad."""
+    return (await status_pages.found(deps(request).db, caller(request).team_id, page_id(request))).id
+
+
+async def _found(request: web.Request) -> Seen:
+    at_hand = deps(request)
+    page, id_ = part_id(request, "comp", "componentId", WHAT)
+    return await components.one(at_hand.db, caller(request).team_id, page, id_, at_hand.now())

@@ -1,0 +1,89 @@
+"""Status pages at domains of their own: found by the Host header, with the page at the root."""
+
+from functools import lru_cache
+from typing import Final
+
+from aiohttp import hdrs, web
+
+from collector.http import root_files
+from collector.http.auth import Handler, is_secure
+from collector.http.deps import deps
+from collector.status_pages.api import password, public, public_subscribers
+from collector.status_pages.api.public import MET, PUBLIC, Met
+from collector.status_pages.core.domains import is_own
+from collector.status_pages.core.fields import is_domain
+from collector.status_pages.web import addresses
+from shared.errors import Unavailable
+
+# What programs come for, by whatever name they know us: never a page's.
+_FOR_PROGRAMS: Final = ("/v1/", "/ping/", "/api/push/", "/healthz", "/readyz", "/metrics")
+_PATHS: Final[dict[tuple[str, str], Handler]] = {
+    ("GET", "/"): public.show,
+    ("POST", "/"): password.enter,
+    ("GET", "/subscribe"): public_subscribers.ask,
+    ("POST", "/subscribe"): public_subscribers.begin,
+    ("GET", "/history"): public.history,
+    ("GET", "/status.json"): public.data,
+    ("GET", "/api/v2/summary.json"): public.summary,
+    ("GET", "/feed.atom"): public.atom,
+    ("GET", "/feed.rss"): public.rss,
+    ("GET", "/maintenance.ics"): public.calendar,
+    ("GET", "/badge.svg"): public.badge,
+    ("GET", "/widget"): public.widget,
+    ("GET", "/icon.svg"): public.icon,
+    ("GET", "/style.css"): public.style,
+    ("GET", "/custom.css"): public.custom_style,
+    ("GET", "/status.js"): public.script,
+    ("GET", "/robots.txt"): root_files.robots,
+    ("GET", "/favicon.ico"): root_files.favicon,
+}
+_ALLOWED: Final = {
+    path: {hdrs.METH_HEAD, *(method for method, other in _PATHS if other == path)} for _, path in _PATHS
+}
+
+
+@web.middleware
+async def by_domain(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Of what a person could open, a page's domain has the page alone: no console, and no other page."""
+    asked = request.headers.get(hdrs.HOST, "")
+    at_hand = deps(request)
+    if request.path.startswith(_FOR_PROGRAMS) or _is_ours(asked, at_hand.public_url, at_hand.hosts):
+        return await handler(request)
+    found = await _found(request, _name(asked))
+    if found is None:
+        return await handler(request)
+    if request.path.startswith(f"/status/{found.site.view.page.slug}/"):
+        return await handler(request)
+    own = _PATHS.get(("GET" if request.method == "HEAD" else request.method, request.path))
+    if own is None:
+        allowed = _ALLOWED.get(request.path)
+        if allowed is not None:
+            raise web.HTTPMethodNotAllowed(request.method, allowed)
+        return public.missing(request)
+    request[MET] = found
+    return await own(request)
+
+
+@lru_cache(maxsize=1_024)
+def _is_ours(host: str, public_url: str, hosts: tuple[str, ...]) -> bool:
+    """Addresses are; so is what every link of ours leads to."""
+    host = _name(host)
+    return is_own(host, public_url, hosts) or not is_domain(host) or host.replace(".", "").isdigit()
+
+
+def _name(host: str) -> str:
+    """``Status.Example.com.:8443`` -> ``status.example.com``."""
+    return host.partition(":")[0].rstrip(".").lower()
+
+
+async def _found(request: web.Request, host: str) -> Met | None:
+    """None also while the database is away and the host was not known before: it may be any name of ours."""
+    at_hand = deps(request)
+    try:
+        site = await request.app[PUBLIC].sites.find(at_hand.db, "domain", host, at_hand.now())
+    except Unavailable:
+        return None
+    if site is None:
+        return None
+    scheme, mails = "https" if is_secure(request) else "http", at_hand.transport.mailer is not None
+    return Met(site, addresses.at_domain(scheme, host, mails=mails))

@@ -1,0 +1,58 @@
+"""The incidents of a status page: list, publish, read, go on, delete."""
+
+from aiohttp import web
+
+from collector.http import pages
+from collector.http.auth import actor, caller
+from collector.http.deps import deps
+from collector.http.request_data import Query, body, no_content, ok
+from collector.status_pages.api.parts import incident, page_id, part_id
+from collector.status_pages.core.status_page import SEVERITIES
+from collector.status_pages.service import incidents, status_pages
+from collector.status_pages.service.incidents import WHAT, Told
+from collector.status_pages.storage.incidents import Wanted
+
+
+async def list_(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    page = await status_pages.found(at_hand.db, caller(request).team_id, page_id(request))
+    query = Query(request)
+    at, open_ = pages.page(query), query.boolean("open")
+    severity = query.one_of("severity", SEVERITIES)
+    query.done()
+    found, total = await incidents.page(
+        at_hand.db, page.team_id, page.id, Wanted(open_, severity), at.limit, at.offset
+    )
+    return pages.answer(request, at, [incident(told) for told in found], total)
+
+
+async def publish(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    page = await status_pages.found(at_hand.db, caller(request).team_id, page_id(request))
+    told = await incidents.publish(at_hand.db, actor(request), page.id, await body(request), at_hand.now())
+    return ok(incident(told), 201)
+
+
+async def get(request: web.Request) -> web.Response:
+    return ok(incident(await _found(request)))
+
+
+async def update(request: web.Request) -> web.Response:
+    at_hand, row = deps(request), (await _found(request)).row
+    told = await incidents.update(
+        at_hand.db, actor(request), row.page_id, row.id, await body(request), at_hand.now()
+    )
+    return ok(incident(told))
+
+
+async def delete(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    page, id_ = part_id(request, "spi", "incidentId", WHAT)
+    await incidents.delete(at_hand.db, actor(request), page, id_, at_hand.now())
+    return no_content()
+
+
+async def _found(request: web.Request) -> Told:
+    """The incident of the path, if there is one: 404 comes before whatever else is bad."""
+    page, id_ = part_id(request, "spi", "incidentId", WHAT)
+    return await incidents.one(deps(request).db, caller(request).team_id, page, id_)

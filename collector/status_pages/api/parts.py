@@ -1,0 +1,63 @@
+"""What is on status pages, as answers show it; and where paths lead."""
+
+from typing import Any
+from uuid import UUID
+
+from aiohttp import web
+
+from collector.http.request_data import path_id, warned
+from collector.platform.masks import masked
+from collector.status_pages.core.fields import Subscriber
+from collector.status_pages.core.status_page import mode_of
+from collector.status_pages.service import components, notifications, subscribers
+from collector.status_pages.service.components import Seen
+from collector.status_pages.service.fields import WHAT
+from collector.status_pages.service.incidents import Told
+from collector.status_pages.service.subscribers import Known
+from shared import ids
+
+
+def page_id(request: web.Request) -> UUID:
+    """The page of a path that leads to all of its parts. Raises NotFound."""
+    return path_id(request, "sp", WHAT)
+
+
+def part_id(request: web.Request, prefix: str, name: str, what: str) -> tuple[UUID, UUID]:
+    """The page and the part of a path that leads to one. Raises NotFound, the same for either."""
+    return path_id(request, "sp", what, "pageId"), path_id(request, prefix, what, name)
+
+
+def component(seen: Seen) -> dict[str, Any]:
+    answer = {
+        "id": ids.show("comp", seen.row.id),
+        **components.settable(seen.row),
+        "status": seen.shown.status,
+        "statusMode": mode_of(seen.row.held),
+        "notMeasuredSince": seen.unmeasured_since,
+        "createdAt": seen.row.created_at,
+        "updatedAt": seen.row.updated_at,
+    }
+    return warned(answer, list(seen.warnings))
+
+
+def incident(told: Told) -> dict[str, Any]:
+    last = told.updates[-1].message if told.updates else ""
+    answer = {
+        **notifications.shown(told.row, last),
+        "updates": [
+            {"timestamp": update.at, "status": update.status, "message": update.message}
+            for update in told.updates
+        ],
+    }
+    return warned(answer, list(told.warnings))
+
+
+def subscriber(known: Known, *, whole: bool) -> dict[str, Any]:
+    """*whole*: the webhook's URL too, which is a secret."""
+    settable = subscribers.settable(known)
+    return {
+        "id": ids.show("sub", known.row.id),
+        **(settable if whole else masked(Subscriber, settable)),
+        "verified": known.row.verified_at is not None,
+        "subscribedAt": known.row.subscribed_at,
+    }

@@ -1,0 +1,77 @@
+"""The door of a private status page: who types its password gets a cookie."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from datetime import timedelta
+from http.cookies import SimpleCookie
+from typing import Final
+
+from aiohttp import hdrs, web
+
+from collector.accounts.service import password_hashes
+from collector.http.auth import address, is_secure
+from collector.http.deps import DEPS, deps
+from collector.http.request_data import form as sent_form
+from collector.status_pages.api.public import COOKIE, form, met, missing
+from collector.status_pages.core.gate import OPEN_FOR, ticket
+from collector.status_pages.service.password_tries import PageTries
+from shared.errors import Limited
+from shared.loop import forever
+
+_LONGEST: Final = 1_024
+_MOST_FIELDS: Final = 10
+_TURN: Final = timedelta(seconds=1)
+TRIES: Final = web.AppKey("status_page_tries", PageTries)
+
+
+async def counting(app: web.Application) -> AsyncIterator[None]:
+    """The limits of tries for as long as *app* serves."""
+    tries = app[TRIES] = PageTries(app[DEPS].db)
+    task = asyncio.create_task(forever("status page limits", tries.turn, _TURN), name="status page limits")
+    yield
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+    await tries.close()
+
+
+async def enter(request: web.Request) -> web.Response:
+    """POST: the password."""
+    found, at_hand = await met(request), deps(request)
+    now = at_hand.now()
+    if found is None:
+        return missing(request)
+    page = found.site.view.page
+    if page.visibility != "private":
+        return web.Response(status=303, headers={hdrs.LOCATION: found.place.home})
+    sent = (await sent_form(request, _MOST_FIELDS)).get("password", [""])[-1]
+    try:
+        await request.app[TRIES].count(page.id, address(request))
+    except Limited as error:
+        again = form(request, found, 429, "too_often")
+        again.headers[hdrs.RETRY_AFTER] = str(error.retry_after)
+        return again
+    if page.password is None or not await _is(sent, page.password, page.team_id):
+        return form(request, found, 403, "wrong")
+    answer = web.Response(status=303, headers={hdrs.LOCATION: found.place.home})
+    open_ = ticket(page.id, page.password, now)
+    # The data lie beside the home of a page, not under it.
+    for path in (found.place.home, found.place.json):
+        answer.headers.add(hdrs.SET_COOKIE, _cookie(open_, path, secure=is_secure(request)))
+    return answer
+
+
+def _cookie(open_: str, path: str, *, secure: bool) -> str:
+    cookie: SimpleCookie = SimpleCookie({COOKIE: open_})
+    kept = cookie[COOKIE]
+    kept["path"] = path
+    kept["max-age"] = str(int(OPEN_FOR.total_seconds()))
+    kept["httponly"] = True
+    kept["samesite"] = "Lax"
+    kept["secure"] = secure
+    return kept.OutputString()
+
+
+async def _is(sent: str, kept: str, team_id: int) -> bool:
+    return len(sent) <= _LONGEST and await password_hashes.matches(sent, kept, team_id)

@@ -1,0 +1,266 @@
+"""The public side of status pages: for anyone, without a token, and at the cost of a look into memory."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from typing import Final
+
+from aiohttp import hdrs, web
+from multidict import CIMultiDict
+
+from collector.http.deps import deps
+from collector.http.page_headers import NO_DEVICES, PERMISSIONS_POLICY
+from collector.http.request_data import Query
+from collector.status_pages.api.cache import Site, Sites, Text, text_of
+from collector.status_pages.core.gate import admits
+from collector.status_pages.core.status_page import is_slug
+from collector.status_pages.service.view import View
+from collector.status_pages.web import addresses, badges, feeds, status
+from collector.status_pages.web import data as status_data
+from collector.status_pages.web.addresses import Place
+from collector.status_pages.web.policy import policy
+from collector.status_pages.web.words import ENGLISH, wanted
+from collector.status_pages.web.words.words import Words
+from shared.clock import iso
+
+COOKIE: Final = "tocsin_page"
+_HTML: Final = "text/html"
+_CSS: Final = "text/css"
+_JSON: Final = "application/json"
+_SVG: Final = "image/svg+xml"
+_SCRIPT: Final = "text/javascript"
+_POLICY: Final = "Content-Security-Policy"
+_BADGES: Final = {
+    "status": badges.status_badge,
+    "uptime": badges.uptime_badge,
+    "response": badges.response_badge,
+}
+_NUMBER: Final = re.compile("[0-9]{1,6}")
+_LOOKING: Final = (hdrs.METH_GET, hdrs.METH_HEAD, hdrs.METH_OPTIONS)
+
+Draw = Callable[[View, Place, Words], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Public:
+    """What the handlers keep between requests."""
+
+    sites: Sites = field(default_factory=Sites)
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """A page that was found, and where the visitor met it."""
+
+    site: Site
+    place: Place
+
+
+PUBLIC: web.AppKey[Public] = web.AppKey("status_pages", Public)
+# Set where a page was found by its own domain.
+MET: web.RequestKey[Met] = web.RequestKey("status_page", Met)
+
+
+def outdate(request: web.Request, team_id: int) -> None:
+    """Whoever of that team changed something, and looks at a page next, sees the change."""
+    if request.method not in _LOOKING:
+        request.app[PUBLIC].sites.outdate(team_id)
+
+
+async def show(request: web.Request) -> web.Response:
+    """GET: the page, or the form that asks for its password."""
+    return await _for_people(request, "page", status.page)
+
+
+async def history(request: web.Request) -> web.Response:
+    """GET: what was told, newest first; ``?page=2`` and so on are older."""
+    found = await met(request)
+    number = _part(request, found.site.view) if found and may_enter(request, found.site) else 1
+    if found is None or number == 1:
+        return await _for_people(request, "history", status.history)
+    told = await found.site.told(deps(request).db, number)
+    draw = partial(status.history, number=number, past=told)
+    return _answer(request, _text(found, f"history {number}", draw, _HTML, words_for(request)))
+
+
+def _part(request: web.Request, view: View) -> int:
+    """Of the history; anything odd is the newest, and beyond the last is the last."""
+    asked = request.query.get("page", "")
+    return min(max(int(asked), 1), view.last) if _NUMBER.fullmatch(asked) else 1
+
+
+async def widget(request: web.Request) -> web.Response:
+    """The one page that others may put into a frame; it has nothing to press but a link."""
+    answer = await _for_people(request, "widget", status.widget)
+    policy = answer.headers.get(_POLICY, "")
+    answer.headers[_POLICY] = policy.replace("frame-ancestors 'none'", "frame-ancestors *")
+    return answer
+
+
+async def data(request: web.Request) -> web.Response:
+    return await _for_programs(request, "json", status_data.own, _JSON)
+
+
+async def summary(request: web.Request) -> web.Response:
+    return await _for_programs(request, "summary", status_data.summary, _JSON)
+
+
+async def atom(request: web.Request) -> web.Response:
+    return await _for_programs(request, "atom", feeds.atom, "application/atom+xml")
+
+
+async def rss(request: web.Request) -> web.Response:
+    return await _for_programs(request, "rss", feeds.rss, "application/rss+xml")
+
+
+async def calendar(request: web.Request) -> web.Response:
+    return await _for_programs(request, "calendar", feeds.calendar, "text/calendar")
+
+
+async def badge(request: web.Request) -> web.Response:
+    """``?kind=uptime``, ``?kind=response``, or the status. Raises Invalid for another."""
+    query = Query(request)
+    name = query.one_of("kind", _BADGES) or "status"
+    query.done()
+    return await _guarded(request, f"{name}.svg", lambda view, *_: _BADGES[name](view), _SVG, ENGLISH)
+
+
+async def style(request: web.Request) -> web.Response:
+    """Open also of a private page: its form wants to be looked at too."""
+    return await _open(request, "style", lambda view, *_: status.style(view), _CSS)
+
+
+async def custom_style(request: web.Request) -> web.Response:
+    return await _open(request, "custom", lambda view, *_: status.custom_style(view), _CSS)
+
+
+async def icon(request: web.Request) -> web.Response:
+    return await _open(request, "icon", lambda view, *_: badges.icon(view), _SVG)
+
+
+async def script(request: web.Request) -> web.Response:
+    return await _open(request, "script", lambda *_: status.script(), _SCRIPT)
+
+
+async def met(request: web.Request) -> Met | None:
+    """The page of the path or of the domain."""
+    if MET in request:
+        return request[MET]
+    slug, at_hand = request.match_info["slug"], deps(request)
+    if not is_slug(slug):
+        return None
+    site = await request.app[PUBLIC].sites.find(at_hand.db, "slug", slug, at_hand.now())
+    mails = at_hand.transport.mailer is not None
+    return Met(site, addresses.under(at_hand.public_url, slug, mails=mails)) if site else None
+
+
+def may_enter(request: web.Request, site: Site) -> bool:
+    """Of a private page, only who has the cookie that its password brings."""
+    page = site.view.page
+    if page.visibility != "private":
+        return True
+    shown = request.cookies.get(COOKIE)
+    if shown is None or page.password is None:
+        return False
+    return admits(shown, page.id, page.password, deps(request).now())
+
+
+def form(request: web.Request, found: Met, code: int, fault: str = "") -> web.Response:
+    """What asks for the password; *fault* names the words that say why it asks again."""
+    words = words_for(request)
+    said = getattr(words, fault) if fault else ""
+    text = _text(
+        found, f"login {fault}", lambda view, place, _: status.login(view, place, words, said), _HTML, words
+    )
+    answer = _answer(request, text, conditional=False)
+    answer.set_status(code)
+    return answer
+
+
+def missing(request: web.Request) -> web.Response:
+    """There is no such page, in the visitor's language."""
+    headers = {
+        "X-Robots-Tag": "noindex",
+        _POLICY: "default-src 'none'",
+        hdrs.VARY: hdrs.ACCEPT_LANGUAGE,
+        hdrs.CACHE_CONTROL: "no-cache",
+        "X-Content-Type-Options": "nosniff",
+        PERMISSIONS_POLICY: NO_DEVICES,
+    }
+    text = status.missing(words_for(request))
+    return web.Response(status=404, text=text, content_type=_HTML, charset="utf-8", headers=headers)
+
+
+def words_for(request: web.Request) -> Words:
+    return wanted(request.headers.get(hdrs.ACCEPT_LANGUAGE, ""))
+
+
+async def _for_people(request: web.Request, name: str, draw: Draw) -> web.Response:
+    return await _guarded(request, name, draw, _HTML, words_for(request))
+
+
+async def _for_programs(
+    request: web.Request, name: str, draw: Callable[[View, Place], str], kind: str
+) -> web.Response:
+    """What names its own address; scripts of other sites may read it where anyone may."""
+    answer = await _guarded(request, name, lambda view, place, _: draw(view, place), kind, ENGLISH)
+    if "public" in answer.headers.get(hdrs.CACHE_CONTROL, ""):
+        answer.headers[hdrs.ACCESS_CONTROL_ALLOW_ORIGIN] = "*"
+    return answer
+
+
+async def _guarded(request: web.Request, name: str, draw: Draw, kind: str, words: Words) -> web.Response:
+    found = await met(request)
+    if found is None:
+        return missing(request)
+    if not may_enter(request, found.site):
+        return form(request, found, 401)
+    return _answer(request, _text(found, name, draw, kind, words))
+
+
+async def _open(request: web.Request, name: str, draw: Draw, kind: str) -> web.Response:
+    found = await met(request)
+    return missing(request) if found is None else _answer(request, _text(found, name, draw, kind, ENGLISH))
+
+
+def _text(found: Met, name: str, draw: Draw, kind: str, words: Words) -> Text:
+    site, place = found.site, found.place
+    key = (name, place.url, words.tag)
+    if (known := site.texts.get(key)) is None:
+        view = site.view
+        fading = (iso(view.at), words.moment(view.at))
+        body = draw(view, place, words)
+        known = site.texts[key] = text_of(body, _headers(view, kind), view.at, fading)
+    return known
+
+
+def _answer(request: web.Request, text: Text, *, conditional: bool = True) -> web.Response:
+    asked = request.headers
+    if conditional and text.tag in asked.get(hdrs.IF_NONE_MATCH, ""):
+        return web.Response(status=304, headers=CIMultiDict(text.headers))
+    if takes_gzip(asked.get(hdrs.ACCEPT_ENCODING, "")):
+        return web.Response(body=text.packed, headers=CIMultiDict(text.packed_headers))
+    return web.Response(body=text.body, headers=CIMultiDict(text.headers))
+
+
+@lru_cache(maxsize=256)
+def takes_gzip(accept: str) -> bool:
+    """Does an Accept-Encoding header take gzip? ``gzip;q=0`` does not."""
+    parts = [part.partition(";") for part in accept.replace(" ", "").lower().split(",")]
+    return any(name == "gzip" and weight.rstrip("0.") != "q=" for name, _, weight in parts)
+
+
+def _headers(view: View, kind: str) -> dict[str, str]:
+    page = view.page
+    varies = f"{hdrs.ACCEPT_ENCODING}, {hdrs.ACCEPT_LANGUAGE}" if kind == _HTML else hdrs.ACCEPT_ENCODING
+    headers = {
+        hdrs.CONTENT_TYPE: f"{kind}; charset=utf-8",
+        _POLICY: policy(page.branding.get("logo")),
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        PERMISSIONS_POLICY: NO_DEVICES,
+        hdrs.CACHE_CONTROL: "private, no-cache" if page.visibility == "private" else "public, no-cache",
+        hdrs.VARY: varies,
+    }
+    return headers if page.visibility == "public" else {**headers, "X-Robots-Tag": "noindex"}

@@ -1,0 +1,155 @@
+"""Where visitors subscribe to a status page, and where links in their mails lead: a GET does nothing."""
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from aiohttp import hdrs, web
+
+from collector.http.auth import address
+from collector.http.client_address import network
+from collector.http.deps import deps
+from collector.http.page_headers import NO_DEVICES, PERMISSIONS_POLICY
+from collector.http.request_data import form as sent_form
+from collector.notifications.channels.email import is_address
+from collector.probes.core.pace import Pace
+from collector.status_pages.api.public import PUBLIC, Met, form, may_enter, met, missing, words_for
+from collector.status_pages.core.fields import MAX_COMPONENTS, is_email
+from collector.status_pages.service import subscriptions as service
+from collector.status_pages.service.subscriptions import Subscription
+from collector.status_pages.service.view import View
+from collector.status_pages.web import addresses, subscription
+from collector.status_pages.web.addresses import Place
+from collector.status_pages.web.words.words import Words
+from shared import ids
+
+ASKERS: web.AppKey[Pace] = web.AppKey("status_page_askers", Pace)
+_A_MINUTE: Final = 1 / 60
+_AT_ONCE: Final = 5
+_LONGEST: Final = 254
+_HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
+    "img-src 'self' http: https:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    # The address of the page is what permits what is on it.
+    "Referrer-Policy": "no-referrer",
+    "X-Robots-Tag": "noindex",
+    PERMISSIONS_POLICY: NO_DEVICES,
+    hdrs.CACHE_CONTROL: "no-store",
+    hdrs.VARY: hdrs.ACCEPT_LANGUAGE,
+}
+
+Draw = Callable[[Subscription, View, Place, Words], str]
+
+
+def askers() -> Pace:
+    """What an application keeps under ASKERS: by where they come from, a few at once and one a minute."""
+    return Pace(_A_MINUTE, _AT_ONCE)
+
+
+async def ask(request: web.Request) -> web.Response:
+    """GET: the form for an address."""
+    found = await _entered(request)
+    if isinstance(found, web.Response):
+        return found
+    return _page(subscription.asking(found.site.view, found.place, words_for(request)))
+
+
+async def begin(request: web.Request) -> web.Response:
+    """POST: an address, which is sent a link; the answer is the same for any."""
+    found = await _entered(request)
+    if isinstance(found, web.Response):
+        return found
+    at_hand, words, view = deps(request), words_for(request), found.site.view
+    email = (await _fields(request)).get("email", [""])[0].strip()
+    if len(email) > _LONGEST or not (is_email(email) and is_address(email)):
+        return _page(subscription.asking(view, found.place, words, bad=email[:_LONGEST]), 400)
+    if not request.app[ASKERS].admit(network(address(request)), time.monotonic()):
+        return _page(subscription.asking(view, found.place, words, fault=words.too_often), 429)
+    await service.begin(
+        at_hand.db, at_hand.keyring, view.page.team_id, view.page.id, email, words.tag, at_hand.now()
+    )
+    return _page(subscription.sent(view, found.place, words, email))
+
+
+async def show_confirm(request: web.Request) -> web.Response:
+    """GET: the button; programs that follow the links in mails press none."""
+    return await _with_link(request, service.find, _confirm_page)
+
+
+async def confirm(request: web.Request) -> web.Response:
+    return await _with_link(request, service.confirm, _confirm_page)
+
+
+async def show(request: web.Request) -> web.Response:
+    """GET: what the subscriber hears of."""
+    return await _with_link(request, service.lasting, subscription.managing)
+
+
+async def choose(request: web.Request) -> web.Response:
+    """POST: a box that is not checked is not sent."""
+    sent = await _fields(request)
+    preferences = {name: name in sent for name in ("incidents", "maintenance")}
+    components = [id_ for text in sent.get("component", []) if (id_ := ids.read("comp", text))]
+    at_hand, text = deps(request), request.match_info["token"]
+    found = await service.choose(at_hand.db, at_hand.keyring, text, preferences, components, at_hand.now())
+    return await _shown(request, found, subscription.saved)
+
+
+async def show_leave(request: web.Request) -> web.Response:
+    return await _with_link(request, service.lasting, subscription.leaving)
+
+
+async def leave(request: web.Request) -> web.Response:
+    """POST: by the button, or by a mail program for its reader (RFC 8058), whatever the body says."""
+    return await _with_link(request, service.leave, subscription.left, gone=200)
+
+
+def _confirm_page(one: Subscription, view: View, place: Place, words: Words) -> str:
+    if one.row.verified_at is not None:
+        return subscription.confirmed(one, view, place, words)
+    return (subscription.over if one.over else subscription.confirming)(one, view, place, words)
+
+
+async def _with_link(
+    request: web.Request,
+    deed: Callable[..., Awaitable[Subscription | None]],
+    draw: Draw,
+    gone: int = 404,
+) -> web.Response:
+    at_hand = deps(request)
+    found = await deed(at_hand.db, at_hand.keyring, request.match_info["token"], at_hand.now())
+    return await _shown(request, found, draw, gone)
+
+
+async def _shown(
+    request: web.Request, found: Subscription | None, draw: Draw, gone: int = 404
+) -> web.Response:
+    """What *draw* makes of it, in the looks of its page; *gone*: the status where there is nothing."""
+    at_hand = deps(request)
+    slug = found.page.slug if found else ""
+    site = await request.app[PUBLIC].sites.find(at_hand.db, "slug", slug, at_hand.now()) if found else None
+    if found is None or site is None:
+        answer = missing(request)
+        answer.text = subscription.gone(words_for(request))
+        answer.set_status(gone)
+        return answer
+    place = addresses.under(at_hand.public_url, slug)
+    return _page(draw(found, site.view, place, words_for(request)))
+
+
+async def _entered(request: web.Request) -> Met | web.Response:
+    """The page of the path; or what is to be answered instead."""
+    found = await met(request)
+    if found is None or deps(request).transport.mailer is None:
+        return missing(request)
+    return found if may_enter(request, found.site) else form(request, found, 401)
+
+
+async def _fields(request: web.Request) -> dict[str, list[str]]:
+    """What a form sent. Raises Invalid for anything else."""
+    return await sent_form(request, MAX_COMPONENTS + 10)
+
+
+def _page(text: str, status: int = 200) -> web.Response:
+    return web.Response(text=text, status=status, content_type="text/html", charset="utf-8", headers=_HEADERS)

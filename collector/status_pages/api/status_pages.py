@@ -1,0 +1,117 @@
+"""Status pages: list, make, read, change, delete."""
+
+from typing import Any
+from uuid import UUID
+
+from aiohttp import web
+
+from collector.http import conditional, pages
+from collector.http.auth import actor, caller
+from collector.http.deps import deps, own
+from collector.http.request_data import Query, body, no_content, ok, path_id, warned
+from collector.status_pages.api.parts import component
+from collector.status_pages.core.domains import asked_of
+from collector.status_pages.core.status_page import overall
+from collector.status_pages.service import status_pages
+from collector.status_pages.service.domains import Prover
+from collector.status_pages.service.fields import WHAT
+from collector.status_pages.service.status_pages import Known
+from shared import ids
+
+PROVER: web.AppKey[Prover] = web.AppKey("prover", Prover)
+
+
+async def list_(request: web.Request) -> web.Response:
+    query = Query(request)
+    at = pages.asked(query)
+    query.done()
+    limit, offset = (at.limit, at.offset) if at else (None, 0)
+    found, total = await status_pages.page(deps(request).db, caller(request).team_id, limit, offset)
+    items = [{**_shown(request, known), "components": known.counts.components} for known in found]
+    return pages.answer(request, at, items, total) if at else ok({"data": items})
+
+
+async def create(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    known = await status_pages.create(
+        at_hand.db, actor(request), await body(request), at_hand.now(), own=own(request)
+    )
+    return ok(_whole(request, known), 201, conditional.tagged(known.page.revision))
+
+
+async def get(request: web.Request) -> web.Response:
+    at_hand = deps(request)
+    known = await status_pages.one(at_hand.db, caller(request).team_id, _id(request), at_hand.now())
+    if (same := conditional.unchanged(request, known.page.revision)) is not None:
+        return same
+    return ok(_whole(request, known), headers=conditional.shown(known.page.revision))
+
+
+async def update(request: web.Request) -> web.Response:
+    at_hand, id_ = deps(request), await _found(request)
+    only, sent = conditional.only(request), await body(request)
+    known = await status_pages.update(
+        at_hand.db, actor(request), id_, sent, at_hand.now(), own=own(request), only=only
+    )
+    return ok(_whole(request, known), headers=conditional.tagged(known.page.revision))
+
+
+async def verify_domain(request: web.Request) -> web.Response:
+    """A proof that is not there yet is an answer, not an error."""
+    at_hand = deps(request)
+    known = await status_pages.verify(
+        at_hand.db, request.app[PROVER], actor(request), _id(request), at_hand.now()
+    )
+    return ok(_whole(request, known), headers=conditional.tagged(known.page.revision))
+
+
+async def delete(request: web.Request) -> web.Response:
+    id_ = await _found(request)
+    await status_pages.delete(deps(request).db, actor(request), id_, only=conditional.only(request))
+    return no_content()
+
+
+def _id(request: web.Request) -> UUID:
+    return path_id(request, "sp", WHAT)
+
+
+async def _found(request: web.Request) -> UUID:
+    """The page of the path, if there is one: 404 comes before whatever else is bad."""
+    return (await status_pages.found(deps(request).db, caller(request).team_id, _id(request))).id
+
+
+def _whole(request: web.Request, known: Known) -> dict[str, Any]:
+    answer = {
+        **_shown(request, known),
+        "status": overall(seen.shown.status for seen in known.components),
+        "components": [component(seen) for seen in known.components],
+    }
+    return warned(answer, list(known.warnings))
+
+
+def _proof(known: Known) -> dict[str, Any] | None:
+    """What is to stand at the domain before it shows the page; either of both."""
+    page = known.page
+    if page.domain is None or known.answers:
+        return None
+    proof = asked_of(page.domain, page.id)
+    return {
+        "record": {"type": "TXT", "name": proof.record, "value": proof.value},
+        "file": {"url": proof.url, "content": proof.value},
+    }
+
+
+def _shown(request: web.Request, known: Known) -> dict[str, Any]:
+    page = known.page
+    return {
+        "id": ids.show("sp", page.id),
+        **status_pages.settable(page),
+        "domainVerified": known.answers if page.domain else None,
+        "domainProof": _proof(known),
+        "url": f"{deps(request).public_url}/status/{page.slug}",
+        "passwordSet": page.password is not None,
+        "subscribers": known.counts.subscribers,
+        "revision": page.revision,
+        "createdAt": page.created_at,
+        "updatedAt": page.updated_at,
+    }

@@ -1,0 +1,156 @@
+"""The components of a status page: add, change, hold in a status, move, delete."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+from uuid import UUID
+
+from aiohttp import web
+
+from collector.alerts.console import sections
+from collector.console.answers import back, page, posted
+from collector.console.forms import forms, read
+from collector.console.forms.fields import Field
+from collector.console.forms.read import Posted
+from collector.console.state import visitor, who
+from collector.http.deps import deps
+from collector.monitors.console import pickers
+from collector.status_pages.api.parts import part_id
+from collector.status_pages.console.status_pages import filled, page_id, path
+from collector.status_pages.core.fields import Component as Fields
+from collector.status_pages.service import components, status_pages
+from collector.status_pages.service.components import WHAT, Seen
+from collector.status_pages.web.words import ENGLISH
+from shared import ids
+from shared.errors import Conflict, Invalid
+
+# By its place in the list, and by whether a status is chosen.
+_LEFT_OUT: Final = frozenset({"order", "statusMode"})
+_NONE: Final[Mapping[str, str]] = {"monitorId": "No monitor", "status": "No: it goes by its monitor"}
+_SAID: Final[Mapping[str, Mapping[str, Any]]] = {
+    "group": {"help": "Components of one group stand together under its name."},
+    "monitorId": {"label": "Monitor", "help": "Its state is shown, whatever it is called there."},
+    "status": {"label": "Hold it in a status"},
+    "statusMessage": {"help": "Said beside its status."},
+}
+
+
+async def new(request: web.Request) -> web.StreamResponse:
+    row = await status_pages.found(deps(request).db, visitor(request).team_id, page_id(request))
+    return await _drawn(request, row.id, {}, {})
+
+
+async def create(request: web.Request) -> web.StreamResponse:
+    at_hand, id_ = deps(request), page_id(request)
+    form = await posted(request)
+    sent = read.body(Fields, form)
+    if pickers.asked(form):
+        return await _drawn(request, id_, sent, {})
+    try:
+        await components.add(at_hand.db, who(request), id_, sections.said(sent), at_hand.now())
+    except Invalid as fault:
+        return await _drawn(request, id_, sent, fault.details, code=400)
+    except Conflict as fault:
+        return await _drawn(request, id_, sent, {"page": str(fault)}, code=409)
+    return back(request, path(id_), "The component is on the page.")
+
+
+async def edit(request: web.Request) -> web.StreamResponse:
+    seen = await _known(request)
+    shown = {**components.settable(seen.row), "status": seen.row.held}
+    return await _drawn(request, seen.row.page_id, shown, {}, seen)
+
+
+async def update(request: web.Request) -> web.StreamResponse:
+    """Without a status it goes by its monitor again."""
+    at_hand, seen, form = deps(request), await _known(request), await posted(request)
+    row, sent = seen.row, read.body(Fields, form)
+    if pickers.asked(form):
+        return await _drawn(request, row.page_id, sent, {}, seen)
+    try:
+        await components.update(
+            at_hand.db, who(request), row.page_id, row.id, _body(sent, form), at_hand.now()
+        )
+    except Invalid as fault:
+        return await _drawn(request, row.page_id, sent, fault.details, seen, code=400)
+    return back(request, path(row.page_id), "Saved.")
+
+
+async def delete(request: web.Request) -> web.StreamResponse:
+    at_hand, (id_, component) = deps(request), _part(request)
+    await components.delete(at_hand.db, who(request), id_, component, at_hand.now())
+    return back(request, path(id_), "The component is gone from the page.")
+
+
+async def up(request: web.Request) -> web.StreamResponse:
+    return await _move(request, -1)
+
+
+async def down(request: web.Request) -> web.StreamResponse:
+    return await _move(request, 1)
+
+
+async def _move(request: web.Request, by: int) -> web.StreamResponse:
+    """Past its neighbour; the first goes no further up, nor the last down."""
+    at_hand, seen = deps(request), await _known(request)
+    page_, now = seen.row.page_id, at_hand.now()
+    order = [one.row.id for one in await components.all_(at_hand.db, who(request).team_id, page_, now)]
+    at = order.index(seen.row.id)
+    to = min(max(at + by, 0), len(order) - 1)
+    order[at], order[to] = order[to], order[at]
+    body = {"components": [ids.show("comp", one) for one in order]}
+    await components.arrange(at_hand.db, who(request), page_, body, now)
+    return back(request, path(page_))
+
+
+async def _drawn(
+    request: web.Request,
+    page_: UUID,
+    shown: Mapping[str, Any],
+    faults: Mapping[str, str],
+    seen: Seen | None = None,
+    *,
+    code: int = 200,
+) -> web.Response:
+    chosen = [shown["monitorId"]] if shown.get("monitorId") else []
+    choice = await pickers.monitors(request, chosen)
+    options = {"monitorId": choice.options}
+    form = choice.put(forms.build(Fields, shown, faults, leave_out=_LEFT_OUT, options=options), "monitorId")
+    row = await status_pages.found(deps(request).db, visitor(request).team_id, page_)
+    here = path(page_)
+    return page(
+        request,
+        "status_page_part_form.html.j2",
+        status=code,
+        heading=seen.row.name if seen else "New component",
+        what=row.name,
+        here=here,
+        action=f"{here}/components/{ids.show('comp', seen.row.id)}" if seen else f"{here}/components",
+        send="Save" if seen else "Put it on the page",
+        form=replace(form, fields=tuple(_worded(one) for one in form.fields)),
+    )
+
+
+def _worded(one: Field) -> Field:
+    """As people say it who read the page."""
+    words = {"": _NONE.get(one.name, ""), **{str(known): said for known, said in ENGLISH.shown.items()}}
+    options = tuple((known, words.get(known) or label) for known, label in one.options)
+    return replace(one, **{**_SAID.get(one.name, {}), "options": options})
+
+
+def _body(sent: Mapping[str, Any], form: Posted) -> dict[str, Any]:
+    """As the API takes it: a field that was not in the form is not touched."""
+    body = filled(Fields, sent)
+    if "status" not in form:
+        return body
+    return {**body, "statusMode": "manual" if sent.get("status") else "auto"}
+
+
+def _part(request: web.Request) -> tuple[UUID, UUID]:
+    return part_id(request, "comp", "componentId", WHAT)
+
+
+async def _known(request: web.Request) -> Seen:
+    """The component of the path. Raises NotFound."""
+    at_hand, (id_, component) = deps(request), _part(request)
+    return await components.one(at_hand.db, visitor(request).team_id, id_, component, at_hand.now())

@@ -1,0 +1,223 @@
+"""What a status page tells of: incidents and maintenance, with all that was said of each."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+from uuid import UUID
+
+from aiohttp import web
+
+from collector.alerts.console import sections
+from collector.console import common
+from collector.console.answers import back, page, posted, value
+from collector.console.forms import forms, read
+from collector.console.forms.fields import Field, Form
+from collector.console.state import visitor, who
+from collector.http.deps import deps
+from collector.status_pages.api.parts import part_id
+from collector.status_pages.console.status_pages import filled, page_id, path
+from collector.status_pages.core.fields import Incident as Fields
+from collector.status_pages.core.status_page import MAINTENANCE, RESOLVED
+from collector.status_pages.service import components, incidents, notifications, status_pages
+from collector.status_pages.service.components import Seen
+from collector.status_pages.service.incidents import WHAT, Told
+from collector.status_pages.storage.incidents import Wanted
+from collector.status_pages.storage.status_pages import Page
+from collector.status_pages.web.words import ENGLISH
+from shared import ids
+from shared.errors import Invalid
+
+_PLANNED: Final = ("scheduledStart", "scheduledEnd")
+# What is planned shows maintenance while it lasts; a status would be held from this moment on.
+_MEANWHILE: Final = ("severity", "componentStatus")
+_MOMENT: Final = "With its offset, such as 2030-01-31 22:00Z or 2030-01-31 23:00+01:00."
+_SAID: Final[Mapping[str, Mapping[str, Any]]] = {
+    "status": {"label": "Stage", "help": ""},
+    "severity": {"help": ""},
+    "componentStatus": {
+        "label": "What they show meanwhile",
+        "help": "Not set: each shows what its monitor says.",
+    },
+    "message": {"help": "Subscribers are told this, too."},
+    "scheduledStart": {"label": "Begins", "help": _MOMENT},
+    "scheduledEnd": {"label": "Ends", "help": _MOMENT},
+}
+
+
+async def list_(request: web.Request) -> web.StreamResponse:
+    """Newest first."""
+    at_hand, team_id, number = deps(request), visitor(request).team_id, common.asked(request)
+    row = await _page(request)
+    offset = (number - 1) * common.PER_PAGE
+    found, total = await incidents.page(at_hand.db, team_id, row.id, Wanted(), common.PER_PAGE, offset)
+    return page(
+        request,
+        "status_page_incidents.html.j2",
+        row=row,
+        here=path(row.id),
+        rows=found,
+        at=common.at(request, number, total),
+        words=ENGLISH,
+    )
+
+
+async def new(request: web.Request) -> web.StreamResponse:
+    """Of an incident, or (``?kind=maintenance``) of maintenance."""
+    row = await _page(request)
+    return await _new(request, row, {}, {}, planned=request.query.get("kind") == MAINTENANCE)
+
+
+async def publish(request: web.Request) -> web.StreamResponse:
+    at_hand, row, form = deps(request), await _page(request), await posted(request)
+    planned = value(form, "kind") == MAINTENANCE
+    sent = read.body(Fields, form)
+    body = {**sections.said(sent), **({"severity": MAINTENANCE} if planned else {})}
+    try:
+        told = await incidents.publish(at_hand.db, who(request), row.id, body, at_hand.now())
+    except Invalid as fault:
+        return await _new(request, row, sent, fault.details, planned=planned, code=400)
+    return back(request, _path(told), "It is on the page, and subscribers are told.")
+
+
+async def show(request: web.Request) -> web.StreamResponse:
+    told = await _known(request)
+    return await _shown(request, told, _settable(told), {})
+
+
+async def update(request: web.Request) -> web.StreamResponse:
+    return await _go_on(request, {}, "It is on the page, and subscribers are told.")
+
+
+async def resolve(request: web.Request) -> web.StreamResponse:
+    """With the message that stands in the form."""
+    return await _go_on(request, {"status": RESOLVED}, "It is over: its components are given back.")
+
+
+async def delete(request: web.Request) -> web.StreamResponse:
+    at_hand, (id_, incident) = deps(request), _part(request)
+    await incidents.delete(at_hand.db, who(request), id_, incident, at_hand.now())
+    return back(request, f"{path(id_)}/incidents", "It is gone from the page, as if it had never been told.")
+
+
+async def _go_on(request: web.Request, more: Mapping[str, Any], said: str) -> web.StreamResponse:
+    at_hand, told = deps(request), await _known(request)
+    sent = {**read.body(Fields, await posted(request)), **more}
+    row = told.row
+    try:
+        after = await incidents.update(
+            at_hand.db, who(request), row.page_id, row.id, filled(Fields, sent), at_hand.now()
+        )
+    except Invalid as fault:
+        return await _shown(request, told, sent, fault.details, code=400)
+    return back(request, _path(after), said)
+
+
+async def _new(
+    request: web.Request,
+    row: Page,
+    shown: Mapping[str, Any],
+    faults: Mapping[str, str],
+    *,
+    planned: bool,
+    code: int = 200,
+) -> web.Response:
+    return page(
+        request,
+        "status_page_part_form.html.j2",
+        status=code,
+        heading="Plan maintenance" if planned else "Tell of an incident",
+        what=row.name,
+        here=path(row.id),
+        action=f"{path(row.id)}/incidents",
+        send="Publish",
+        kind=MAINTENANCE if planned else "",
+        form=await _form(request, row.id, shown, faults, planned=planned),
+    )
+
+
+async def _shown(
+    request: web.Request, told: Told, shown: Mapping[str, Any], faults: Mapping[str, str], *, code: int = 200
+) -> web.Response:
+    planned = told.row.severity == MAINTENANCE
+    seen = await _components(request, told.row.page_id)
+    names = {one.row.id: one.row.name for one in seen}
+    return page(
+        request,
+        "status_page_incident.html.j2",
+        status=code,
+        told=told,
+        here=_path(told),
+        page_path=path(told.row.page_id),
+        names=[names[id_] for id_ in told.row.components if id_ in names],
+        phases=ENGLISH.planned_phases if planned else ENGLISH.phases,
+        form=await _form(request, told.row.page_id, shown, faults, planned=planned, seen=seen),
+    )
+
+
+async def _form(
+    request: web.Request,
+    page_: UUID,
+    shown: Mapping[str, Any],
+    faults: Mapping[str, str],
+    *,
+    planned: bool,
+    seen: list[Seen] | None = None,
+) -> Form:
+    known = seen if seen is not None else await _components(request, page_)
+    options = [(ids.show("comp", one.row.id), one.row.name) for one in known]
+    form = forms.build(
+        Fields,
+        shown,
+        faults,
+        leave_out=_MEANWHILE if planned else _PLANNED,
+        options={"affectedComponents": options},
+    )
+    return replace(form, fields=tuple(_worded(one, planned=planned) for one in form.fields))
+
+
+def _worded(one: Field, *, planned: bool) -> Field:
+    """As people say it who read the page."""
+    phases = ENGLISH.planned_phases if planned else ENGLISH.phases
+    words = {str(known): said for known, said in (*ENGLISH.shown.items(), *phases.items())}
+    if one.name == "severity":
+        one = replace(one, options=tuple(pair for pair in one.options if pair[0] != MAINTENANCE))
+    options = one.options
+    if one.name in ("status", "componentStatus"):
+        options = tuple((known, words.get(known, label)) for known, label in options)
+    return replace(one, **{**_SAID.get(one.name, {}), "options": options})
+
+
+async def _components(request: web.Request, page_: UUID) -> list[Seen]:
+    at_hand = deps(request)
+    return await components.all_(at_hand.db, visitor(request).team_id, page_, at_hand.now())
+
+
+def _settable(told: Told) -> dict[str, Any]:
+    """With no message: what is sent says something new. Moments as people write them."""
+    shown = notifications.settable(told.row)
+    times = {name: _written(shown[name]) for name in _PLANNED if shown[name] is not None}
+    return {**shown, **times, "message": None}
+
+
+def _written(moment: str) -> str:
+    """``2030-01-31 22:00:00Z``, which means the same moment to the millisecond."""
+    return moment.replace("T", " ").replace(".000Z", "Z")
+
+
+def _part(request: web.Request) -> tuple[UUID, UUID]:
+    return part_id(request, "spi", "incidentId", WHAT)
+
+
+async def _page(request: web.Request) -> Page:
+    """The page of the path. Raises NotFound."""
+    return await status_pages.found(deps(request).db, visitor(request).team_id, page_id(request))
+
+
+async def _known(request: web.Request) -> Told:
+    """The incident of the path. Raises NotFound."""
+    id_, incident = _part(request)
+    return await incidents.one(deps(request).db, visitor(request).team_id, id_, incident)
+
+
+def _path(told: Told) -> str:
+    return f"{path(told.row.page_id)}/incidents/{ids.show('spi', told.row.id)}"

@@ -1,0 +1,75 @@
+"""A status page as its visitors see it, or would with other settings; for a frame of the console alone."""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from aiohttp import web
+
+from collector.console.answers import posted
+from collector.console.forms import read
+from collector.console.state import visitor
+from collector.http.deps import deps
+from collector.platform.validation.validation import to_json
+from collector.status_pages.console.status_pages import changes, page_id
+from collector.status_pages.core.fields import Page as Fields
+from collector.status_pages.service import status_pages
+from collector.status_pages.service import view as status_pages_view
+from collector.status_pages.service.fields import WHAT, wish
+from collector.status_pages.service.view import View
+from collector.status_pages.web import addresses, status
+from collector.status_pages.web.policy import policy
+from collector.status_pages.web.words import ENGLISH
+from shared.errors import Invalid, NotFound
+
+_NONCE_BYTES = 18
+
+
+async def show(request: web.Request) -> web.StreamResponse:
+    view = await _view(request)
+    return _answer(view, _drawn(request, view, view.page.branding), "'self'")
+
+
+async def show_unsaved(request: web.Request) -> web.StreamResponse:
+    """With what stands in the form, as long as it could be saved; as it is kept otherwise."""
+    saved, form = await _view(request), await posted(request)
+    try:
+        asked, _ = wish(Fields, changes(read.body(Fields, form)), status_pages.settable(saved.page))
+    except Invalid:
+        return await show(request)
+    view = replace(saved, page=replace(saved.page, name=asked.name, branding=to_json(asked.branding)))
+    # The page's own stylesheets are those that are kept: what is new stands in the page.
+    nonce = secrets.token_urlsafe(_NONCE_BYTES)
+    branding = {**view.page.branding, "customCss": None}
+    styles = status.style(view) + "\n" + status.custom_style(view)
+    text = _drawn(request, view, branding)
+    text = text.replace("</head>", f'<style nonce="{nonce}">{styles}</style></head>', 1)
+    return _answer(view, text, f"'self' 'nonce-{nonce}'")
+
+
+def _drawn(request: web.Request, view: View, branding: Mapping[str, Any]) -> str:
+    place = addresses.under(deps(request).public_url, view.page.slug)
+    text = status.page(replace(view, page=replace(view.page, branding=dict(branding))), place, ENGLISH)
+    # The console tells when to look again: by itself each open one would ask all the time.
+    text = text.replace(f'<script src="{place.base}/status.js" defer></script>', "", 1)
+    # What is followed from within opens beside the console: the page itself lets nobody frame it.
+    return text.replace("<head>", '<head><base target="_blank">', 1)
+
+
+def _answer(view: View, text: str, styles: str) -> web.Response:
+    answer = web.Response(text=text, content_type="text/html", charset="utf-8")
+    said = policy(view.page.branding.get("logo")).replace("frame-ancestors 'none'", "frame-ancestors 'self'")
+    answer.headers["X-Frame-Options"] = "SAMEORIGIN"
+    answer.headers["Content-Security-Policy"] = said.replace("style-src 'self'", f"style-src {styles}")
+    return answer
+
+
+async def _view(request: web.Request) -> View:
+    """Raises NotFound."""
+    at_hand = deps(request)
+    row = await status_pages.found(at_hand.db, visitor(request).team_id, page_id(request))
+    view = await status_pages_view.load(at_hand.db, "slug", row.slug, at_hand.now())
+    if view is None or view.page.id != row.id:  # it was given another address this very moment
+        raise NotFound(f"{WHAT} not found")
+    return view

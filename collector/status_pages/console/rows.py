@@ -1,0 +1,43 @@
+"""The console's pages about status pages: path, view, and whose permission in the API each asks for."""
+
+from typing import Final
+
+from collector.http.auth import Handler
+from collector.status_pages.console import components, incidents, preview, status_pages, subscribers
+
+_HERE: Final = "/status-pages"
+_ONE: Final = f"{_HERE}/{{id}}"
+_COMPONENT: Final = f"{_HERE}/{{pageId}}/components/{{componentId}}"
+_INCIDENT: Final = f"{_HERE}/{{pageId}}/incidents/{{incidentId}}"
+_SUBSCRIBER: Final = f"{_HERE}/{{pageId}}/subscribers/{{subscriberId}}"
+
+# Method, path and view; then the method and the path below /v1 that does the same.
+ROWS: Final[tuple[tuple[str, str, Handler, str, str], ...]] = (
+    ("GET", _HERE, status_pages.list_, "GET", _HERE),
+    ("POST", _HERE, status_pages.create, "POST", _HERE),
+    ("GET", f"{_HERE}/new", status_pages.new, "POST", _HERE),
+    ("GET", _ONE, status_pages.show, "GET", _ONE),
+    ("GET", f"{_ONE}/preview", preview.show, "GET", _ONE),
+    ("POST", f"{_ONE}/preview", preview.show_unsaved, "PUT", _ONE),
+    ("GET", f"{_ONE}/edit", status_pages.edit, "PUT", _ONE),
+    ("POST", f"{_ONE}/edit", status_pages.update, "PUT", _ONE),
+    ("POST", f"{_ONE}/verify-domain", status_pages.verify_domain, "POST", f"{_ONE}/verify-domain"),
+    ("POST", f"{_ONE}/delete", status_pages.delete, "DELETE", _ONE),
+    ("POST", f"{_ONE}/components", components.create, "POST", f"{_ONE}/components"),
+    ("GET", f"{_ONE}/components/new", components.new, "POST", f"{_ONE}/components"),
+    ("GET", _COMPONENT, components.edit, "PUT", _COMPONENT),
+    ("POST", _COMPONENT, components.update, "PUT", _COMPONENT),
+    ("POST", f"{_COMPONENT}/up", components.up, "PUT", f"{_ONE}/components"),
+    ("POST", f"{_COMPONENT}/down", components.down, "PUT", f"{_ONE}/components"),
+    ("POST", f"{_COMPONENT}/delete", components.delete, "DELETE", _COMPONENT),
+    ("GET", f"{_ONE}/incidents", incidents.list_, "GET", f"{_ONE}/incidents"),
+    ("POST", f"{_ONE}/incidents", incidents.publish, "POST", f"{_ONE}/incidents"),
+    ("GET", f"{_ONE}/incidents/new", incidents.new, "POST", f"{_ONE}/incidents"),
+    ("GET", _INCIDENT, incidents.show, "GET", _INCIDENT),
+    ("POST", _INCIDENT, incidents.update, "PUT", _INCIDENT),
+    ("POST", f"{_INCIDENT}/resolve", incidents.resolve, "PUT", _INCIDENT),
+    ("POST", f"{_INCIDENT}/delete", incidents.delete, "DELETE", _INCIDENT),
+    ("GET", f"{_ONE}/subscribers", subscribers.list_, "GET", f"{_ONE}/subscribers"),
+    ("POST", f"{_ONE}/subscribers", subscribers.add, "POST", f"{_ONE}/subscribers"),
+    ("POST", f"{_SUBSCRIBER}/delete", subscribers.delete, "DELETE", _SUBSCRIBER),
+)

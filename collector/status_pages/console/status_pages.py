@@ -1,0 +1,182 @@
+"""Status pages: which there are, one with what it shows now, and its settings."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+from uuid import UUID
+
+from aiohttp import web
+
+from collector.alerts.console import sections
+from collector.console import common
+from collector.console.answers import back, page, posted
+from collector.console.forms import forms, read
+from collector.console.state import visitor, who
+from collector.http.deps import deps, own
+from collector.http.request_data import path_id
+from collector.platform.validation.model_fields import defaults
+from collector.status_pages.api.status_pages import PROVER
+from collector.status_pages.core.domains import asked_of
+from collector.status_pages.core.fields import Page as Fields
+from collector.status_pages.core.status_page import overall
+from collector.status_pages.service import incidents, status_pages
+from collector.status_pages.service.fields import WHAT
+from collector.status_pages.service.status_pages import Known
+from collector.status_pages.storage.incidents import Wanted
+from collector.status_pages.storage.status_pages import Page
+from shared import ids
+from shared.errors import Conflict, Invalid, PreconditionFailed
+
+HERE: Final = "/status-pages"
+_BRANDING: Final = ("logo", "primaryColor", "customCss")
+_OPEN: Final = Wanted(open=True)
+
+
+async def list_(request: web.Request) -> web.StreamResponse:
+    """Newest first."""
+    number = common.asked(request)
+    offset = (number - 1) * common.PER_PAGE
+    found, total = await status_pages.page(
+        deps(request).db, visitor(request).team_id, common.PER_PAGE, offset
+    )
+    return page(request, "status_pages.html.j2", rows=found, at=common.at(request, number, total))
+
+
+async def show(request: web.Request) -> web.StreamResponse:
+    """What it shows now, with what goes on and its components in their order."""
+    at_hand, team_id, id_ = deps(request), visitor(request).team_id, page_id(request)
+    known = await status_pages.one(at_hand.db, team_id, id_, at_hand.now())
+    told, _ = await incidents.page(at_hand.db, team_id, id_, _OPEN, common.PER_PAGE, 0)
+    number = common.asked(request)
+    first = (number - 1) * common.PER_PAGE
+    return page(
+        request,
+        "status_page.html.j2",
+        known=known,
+        proof=asked_of(known.page.domain, id_) if known.page.domain and not known.answers else None,
+        here=path(id_),
+        shows=overall(seen.shown.status for seen in known.components),
+        told=told,
+        components=known.components[first : first + common.PER_PAGE],
+        first=first,
+        at=common.at(request, number, len(known.components)),
+    )
+
+
+async def new(request: web.Request) -> web.StreamResponse:
+    return _drawn(request, {}, {})
+
+
+async def create(request: web.Request) -> web.StreamResponse:
+    at_hand, sent = deps(request), read.body(Fields, await posted(request))
+    try:
+        known = await status_pages.create(
+            at_hand.db, who(request), sections.said(sent), at_hand.now(), own=own(request)
+        )
+    except Invalid as fault:
+        return _drawn(request, sent, fault.details, code=400)
+    except Conflict as fault:
+        return _drawn(request, sent, {"address": str(fault)}, code=409)
+    return _saved(request, known, "The page is made: now put components on it.")
+
+
+async def edit(request: web.Request) -> web.StreamResponse:
+    row = await status_pages.found(deps(request).db, visitor(request).team_id, page_id(request))
+    return _drawn(request, status_pages.settable(row), {}, row)
+
+
+async def update(request: web.Request) -> web.StreamResponse:
+    """A password that was left empty stays what it is."""
+    at_hand, form = deps(request), await posted(request)
+    row = await status_pages.found(at_hand.db, visitor(request).team_id, page_id(request))
+    sent = read.body(Fields, form)
+    try:
+        known = await status_pages.update(
+            at_hand.db,
+            who(request),
+            row.id,
+            changes(sent),
+            at_hand.now(),
+            own=own(request),
+            only=sections.only(form),
+        )
+    except Invalid as fault:
+        return _drawn(request, sent, fault.details, row, code=400)
+    except Conflict as fault:
+        return _drawn(request, sent, {"address": str(fault)}, row, code=409)
+    except PreconditionFailed:
+        return _drawn(request, sent, sections.CHANGED, row, code=412)
+    return _saved(request, known, "Saved.")
+
+
+async def verify_domain(request: web.Request) -> web.StreamResponse:
+    """What came of it is said at the top."""
+    at_hand, id_ = deps(request), page_id(request)
+    known = await status_pages.verify(at_hand.db, request.app[PROVER], who(request), id_, at_hand.now())
+    if known.answers or known.page.domain is None:
+        return back(request, path(id_), f"{known.page.domain or 'Its address'} shows this page.")
+    return back(request, path(id_), f"No proof was found for {known.page.domain}.", tone="bad")
+
+
+async def delete(request: web.Request) -> web.StreamResponse:
+    await status_pages.delete(deps(request).db, who(request), page_id(request))
+    return back(request, HERE, "The page is deleted, and its address leads nowhere.")
+
+
+def _drawn(
+    request: web.Request,
+    shown: Mapping[str, Any],
+    faults: Mapping[str, str],
+    row: Page | None = None,
+    *,
+    code: int = 200,
+) -> web.Response:
+    """The form; a password that was typed in is never shown again."""
+    form = forms.build(Fields, {**shown, "password": None}, faults)
+    fields = tuple(
+        replace(one, control="secret", help=_password_help(row)) if one.name == "password" else one
+        for one in form.fields
+    )
+    return page(
+        request,
+        "status_page_form.html.j2",
+        status=code,
+        row=row,
+        here=path(row.id) if row else HERE,
+        form=replace(form, fields=fields),
+    )
+
+
+def _password_help(row: Page | None) -> str:
+    if row is not None and row.password is not None:
+        return "Of a private page. One is set; empty: it stays."
+    return "Of a private page: without one nobody can see it."
+
+
+def _saved(request: web.Request, known: Known, said: str) -> web.Response:
+    told = " ".join([said, *(f"Mind: {one}." for one in known.warnings)])
+    return back(request, path(known.page.id), told, tone="warn" if known.warnings else "good")
+
+
+def changes(sent: Mapping[str, Any]) -> dict[str, Any]:
+    """What the form of a page's settings was sent with, as the API takes it: all of the branding."""
+    body = filled(Fields, sent)
+    if body.get("password") is None:
+        body.pop("password", None)
+    return {**body, "branding": {**dict.fromkeys(_BRANDING), **(sent.get("branding") or {})}}
+
+
+def filled(cls: Any, sent: Mapping[str, Any]) -> dict[str, Any]:
+    """What a form of *cls* was sent with, the defaults standing for what was left empty."""
+    usual = defaults(cls)
+    return {name: usual.get(name) if one is None else one for name, one in sent.items()}
+
+
+def page_id(request: web.Request) -> UUID:
+    """The page of a path. Raises NotFound."""
+    return path_id(request, "sp", WHAT)
+
+
+def path(id_: UUID) -> str:
+    """Of a page's own page."""
+    return f"{HERE}/{ids.show('sp', id_)}"

@@ -1,0 +1,80 @@
+"""Who is told of what a status page tells: list, add, remove."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from aiohttp import web
+
+from collector.alerts.console import sections
+from collector.console import common
+from collector.console.answers import back, page, posted
+from collector.console.forms import forms, read
+from collector.console.state import visitor, who
+from collector.http.deps import deps
+from collector.status_pages.api.parts import part_id, subscriber
+from collector.status_pages.console.status_pages import page_id, path
+from collector.status_pages.core.fields import Subscriber as Fields
+from collector.status_pages.service import components, status_pages, subscribers
+from collector.status_pages.service.subscribers import WHAT
+from shared import ids
+from shared.errors import Conflict, Invalid
+
+
+async def list_(request: web.Request) -> web.StreamResponse:
+    return await _drawn(request, {}, {})
+
+
+async def add(request: web.Request) -> web.StreamResponse:
+    """An address is asked by a mail whether it wants to be told."""
+    at_hand, id_ = deps(request), page_id(request)
+    sent = read.body(Fields, await posted(request))
+    mails = at_hand.transport.mailer is not None
+    try:
+        known = await subscribers.add(
+            at_hand.db,
+            at_hand.keyring,
+            who(request),
+            id_,
+            sections.said(sent),
+            at_hand.now(),
+            mails=mails,
+        )
+    except Invalid as fault:
+        return await _drawn(request, sent, fault.details, code=400)
+    except Conflict as fault:
+        return await _drawn(request, sent, {"subscriber": str(fault)}, code=409)
+    said = " ".join(["Added.", *(f"Mind: {one}." for one in known.warnings)])
+    tone = "warn" if known.warnings else "good"
+    return back(request, f"{path(id_)}/subscribers", said, tone=tone)
+
+
+async def delete(request: web.Request) -> web.StreamResponse:
+    id_, one = part_id(request, "sub", "subscriberId", WHAT)
+    await subscribers.delete(deps(request).db, who(request), id_, one)
+    return back(request, f"{path(id_)}/subscribers", "Removed: nothing is sent there any more.")
+
+
+async def _drawn(
+    request: web.Request, shown: Mapping[str, Any], faults: Mapping[str, str], *, code: int = 200
+) -> web.Response:
+    """Newest first, without the secrets of webhooks, which are typed in once."""
+    at_hand, team_id, number = deps(request), visitor(request).team_id, common.asked(request)
+    row = await status_pages.found(at_hand.db, team_id, page_id(request))
+    offset = (number - 1) * common.PER_PAGE
+    found, total = await subscribers.page(
+        at_hand.db, at_hand.keyring, team_id, row.id, common.PER_PAGE, offset
+    )
+    seen = await components.all_(at_hand.db, team_id, row.id, at_hand.now())
+    options = [(ids.show("comp", one.row.id), one.row.name) for one in seen]
+    names = dict(options)
+    lines = [subscriber(known, whole=False) for known in found]
+    return page(
+        request,
+        "status_page_subscribers.html.j2",
+        status=code,
+        row=row,
+        here=path(row.id),
+        rows=[{**one, "of": [names.get(id_, id_) for id_ in one["components"]]} for one in lines],
+        at=common.at(request, number, total),
+        form=forms.build(Fields, {**shown, "signingSecret": None}, faults, options={"components": options}),
+    )

@@ -1,0 +1,196 @@
+"""What a caller may say of a status page and of what is on it, with bounds and defaults."""
+
+import re
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Annotated, Final, Literal
+
+from annotated_types import Interval, MaxLen, MinLen, Predicate
+
+from collector.platform.monitor import MonitorId, has_ink
+from collector.status_pages.core.status_page import Phase, Severity, Status, Visibility, is_slug
+from collector.status_pages.core.style import is_stylesheet
+from shared import ids
+from shared.kinds.fields import NumericText, Says, Secret
+from shared.kinds.http import is_url
+
+MAX_COMPONENTS: Final = 1_000
+MAX_CSS: Final = 50_000
+_COLOUR: Final = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
+_LABEL: Final = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+_DOMAIN: Final = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(?:\.{_LABEL})+")
+# No more than keeps a mail's header whole; whether the address exists, only a mail can tell.
+_EMAIL: Final = re.compile(r"[^\s@,;:<>()\[\]\\\"]+@[^\s@,;:<>()\[\]\\\"]+")
+_MOMENT: Final = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?([Zz]|[+-][0-9]{2}:[0-9]{2})"
+)
+
+
+def is_colour(text: str) -> bool:
+    return _COLOUR.fullmatch(text) is not None
+
+
+def is_domain(text: str) -> bool:
+    return _DOMAIN.fullmatch(text.lower()) is not None
+
+
+def is_email(text: str) -> bool:
+    return _EMAIL.fullmatch(text) is not None and text.isprintable()
+
+
+def is_component_id(text: str) -> bool:
+    return ids.read("comp", text) is not None
+
+
+def is_moment(text: str) -> bool:
+    if _MOMENT.fullmatch(text) is None:
+        return False
+    try:
+        return 1970 < datetime.fromisoformat(text.upper()).year < 9999
+    except ValueError:
+        return False
+
+
+def _at(text: str) -> datetime:
+    return datetime.fromisoformat(text.upper())
+
+
+_Ink = (MinLen(1), Predicate(has_ink), Says("must not be blank"))
+Name = Annotated[str, MaxLen(255), *_Ink]
+Message = Annotated[str, MaxLen(10_000), *_Ink]
+Logo = Annotated[str, MaxLen(2_048), Predicate(is_url), Says("must be an http or https URL")]
+Colour = Annotated[str, Predicate(is_colour), Says("must be a colour as #rgb or #rrggbb")]
+Css = Annotated[
+    str,
+    MaxLen(MAX_CSS),
+    Predicate(is_stylesheet),
+    Says("must be a stylesheet without @import, url() and the like"),
+]
+Slug = Annotated[
+    str,
+    MaxLen(63),
+    Predicate(is_slug),
+    Says("must be small letters and digits, with single hyphens between them"),
+]
+Domain = Annotated[str, MaxLen(253), Predicate(is_domain), Says("must be a host name, as status.example.com")]
+Email = Annotated[str, MaxLen(254), Predicate(is_email), Says("must be like name@example.com")]
+WebhookUrl = Annotated[str, MaxLen(8_192), Predicate(is_url), Says("must be an http or https URL"), Secret()]
+ComponentId = Annotated[
+    str, Predicate(is_component_id), Says("must be the id of a component, which starts with comp_")
+]
+Moment = Annotated[
+    str, MaxLen(64), Predicate(is_moment), Says("must be an RFC 3339 timestamp with an offset")
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branding:
+    """How a page looks."""
+
+    logo: Logo | None = None
+    primary_color: Colour | None = None
+    custom_css: Css | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Component:
+    """What a caller sets of a component; *status_mode* ``auto`` gives it back to its monitor.
+
+    *order* None: after the others.
+    """
+
+    name: Name
+    description: Annotated[str, MaxLen(10_000)] = ""
+    group: Annotated[str, MaxLen(255)] | None = None
+    monitor_id: MonitorId | None = None
+    order: Annotated[int, Interval(ge=0, le=1_000_000), NumericText()] | None = None
+    status: Status | None = None
+    status_mode: Literal["auto", "manual"] | None = None
+    status_message: Annotated[str, MaxLen(10_000)] | None = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """What a caller sets of a page; the password is write-only."""
+
+    name: Name
+    slug: Slug | None = None
+    domain: Domain | None = None
+    visibility: Visibility = "public"
+    password: Annotated[str, MinLen(1), MaxLen(1_024)] | None = None
+    branding: Branding = field(default_factory=Branding)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewPage(Page):
+    """A page with the components that it begins with."""
+
+    components: Annotated[list[Component], MaxLen(MAX_COMPONENTS)] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """The components of a page in their new order; those left out come after."""
+
+    components: Annotated[list[ComponentId], MaxLen(MAX_COMPONENTS)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incident:
+    """What a caller sets of a page incident; *scheduled*: only of maintenance."""
+
+    title: Name
+    status: Phase = "investigating"
+    severity: Severity = "minor"
+    affected_components: Annotated[list[ComponentId], MaxLen(MAX_COMPONENTS)] = field(default_factory=list)
+    component_status: Status | None = None
+    message: Message
+    scheduled_start: Moment | None = None
+    scheduled_end: Moment | None = None
+
+    def faults(self) -> dict[str, str]:
+        """Only maintenance is planned, and it ends after it begins."""
+        if self.severity != "maintenance":
+            named = {"scheduledStart": self.scheduled_start, "scheduledEnd": self.scheduled_end}
+            return {name: "is only for severity maintenance" for name, value in named.items() if value}
+        if self.scheduled_end and not self.scheduled_start:
+            return {"scheduledStart": "Scheduled start is required"}
+        if (
+            self.scheduled_start
+            and self.scheduled_end
+            and _at(self.scheduled_end) <= _at(self.scheduled_start)
+        ):
+            return {"scheduledEnd": "must be after scheduledStart"}
+        return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preferences:
+    """What a subscriber wants to hear of."""
+
+    incidents: bool = True
+    maintenance: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subscriber:
+    """What a caller sets of a subscriber, who has an address or a webhook; *components* empty: all.
+
+    *signing_secret* is the webhook's, and write-only.
+    """
+
+    email: Email | None = None
+    webhook_url: WebhookUrl | None = None
+    signing_secret: Annotated[str, MinLen(1), MaxLen(4_096)] | None = None
+    preferences: Preferences = field(default_factory=Preferences)
+    components: Annotated[list[ComponentId], MaxLen(MAX_COMPONENTS)] = field(default_factory=list)
+
+    def faults(self) -> dict[str, str]:
+        """Either an address or a webhook."""
+        if self.email is None and self.webhook_url is None:
+            return {"email": "Email is required"}
+        if self.email is not None and self.webhook_url is not None:
+            return {"webhookUrl": "cannot be given beside email"}
+        if self.signing_secret is not None and self.webhook_url is None:
+            return {"signingSecret": "is only for a webhook"}
+        return {}

@@ -1,0 +1,63 @@
+"""What an update of a status page's incident is to its subscribers, and what maintenance does by itself."""
+
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+from collector.status_pages.core.status_page import MAINTENANCE, RESOLVED, Phase, Severity
+
+Occasion = Literal["published", "updated", "resolved", "planned", "begun", "done"]
+Topic = Literal["incidents", "maintenance"]
+
+# Whoever could not be told of it by then is told no more: it is no news.
+STALE: Final = timedelta(days=1)
+# Through so many tries, newer news wait behind a letter to the same subscriber.
+TRIES_IN_ORDER: Final = 4
+_WAITS: Final = (
+    timedelta(seconds=30),
+    timedelta(minutes=1),
+    timedelta(minutes=5),
+    timedelta(minutes=15),
+    timedelta(minutes=30),
+)
+_LONGEST: Final = timedelta(hours=1)
+_BEGUN: Final = "The maintenance has begun."
+_DONE: Final = "The maintenance is over."
+
+
+def topic(severity: Severity) -> Topic:
+    return "maintenance" if severity == MAINTENANCE else "incidents"
+
+
+def published(severity: Severity, start: datetime | None, now: datetime) -> Occasion:
+    """What the first thing that is said of an incident is."""
+    if severity != MAINTENANCE:
+        return "published"
+    return "planned" if start is not None and start > now else "begun"
+
+
+def updated(severity: Severity, before: Phase, after: Phase) -> Occasion:
+    """What another one is."""
+    planned = severity == MAINTENANCE
+    if after == RESOLVED and before != RESOLVED:
+        return "done" if planned else "resolved"
+    if planned and before == "investigating" and after in {"identified", "monitoring"}:
+        return "begun"
+    return "updated"
+
+
+def by_itself(
+    status: Phase, start: datetime | None, end: datetime | None, now: datetime
+) -> tuple[Phase, str] | None:
+    """The phase that maintenance comes to by the clock, and what is said of it."""
+    if status == RESOLVED:
+        return None
+    if end is not None and end <= now:
+        return RESOLVED, _DONE
+    if status == "investigating" and start is not None and start <= now:
+        return "identified", _BEGUN
+    return None
+
+
+def next_mail(tries: int) -> timedelta:
+    """How long after *tries* failed ones, the first included, a mail is handed in again."""
+    return _WAITS[tries - 1] if tries <= len(_WAITS) else _LONGEST

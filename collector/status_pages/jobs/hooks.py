@@ -1,0 +1,79 @@
+"""Sends letters to subscribers of status pages that have a webhook, signed as those of alert channels are."""
+
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import orjson
+
+from collector.events.core.events import PAGE_PUBLISHED, PAGE_UPDATED
+from collector.notifications.channels.message import Message
+from collector.notifications.channels.webhook import Webhook
+from collector.notifications.core.retry import Policy, next_try
+from collector.platform.delivery import Undelivered
+from collector.platform.seal import Keyring
+from collector.platform.transport import Transport
+from collector.status_pages.jobs.sender import Outcome
+from collector.status_pages.service.subscribers import opened
+from collector.status_pages.storage.news import Letter
+from shared import ids
+from shared.clock import iso
+
+_POLICY: Final = Policy(max_retries=10)
+# Shorter than the lease of a letter.
+_TIMEOUT_S: Final = 30
+
+
+class PageHooks:
+    """Reaches no address that *transport* guards against."""
+
+    __slots__ = ("_keyring", "_public_url", "_transport")
+
+    def __init__(self, keyring: Keyring, transport: Transport, *, public_url: str) -> None:
+        self._keyring = keyring
+        self._transport = transport
+        self._public_url = public_url
+
+    async def carry(self, letter: Letter, now: datetime) -> Outcome:
+        """One try."""
+        if letter.sealed_hook is None:
+            return Outcome(error="there is no webhook")
+        known = opened(self._keyring, letter.team_id, letter.subscriber_id, letter.sealed_hook)
+        hook = Webhook(url=known["url"], signing_secret=known["signingSecret"], timeout=_TIMEOUT_S)
+        body = _body(letter, self._public_url)
+        message = Message(body["id"], ids.show("dlv", letter.id), body["event"], orjson.dumps(body))
+        try:
+            await hook.send(message, self._transport, now)
+        except Undelivered as error:
+            asked = None if error.retry_after_s is None else timedelta(seconds=error.retry_after_s)
+            return Outcome(next_try(_POLICY, letter.attempt, asked), str(error))
+        return Outcome()
+
+
+def _body(letter: Letter, public_url: str) -> dict[str, Any]:
+    """As the event of the same update, but for what only the team may know."""
+    first = letter.occasion in {"published", "planned"}
+    return {
+        "event": PAGE_PUBLISHED if first else PAGE_UPDATED,
+        "id": ids.show("evt", letter.update_id or letter.id),
+        "occasion": letter.occasion,
+        "timestamp": letter.at and iso(letter.at),
+        "statusPage": {
+            "id": ids.show("sp", letter.page_id),
+            "name": letter.page_name,
+            "slug": letter.slug,
+        },
+        "incident": {
+            "id": letter.incident_id and ids.show("spi", letter.incident_id),
+            "title": letter.title,
+            "status": letter.phase,
+            "severity": letter.severity,
+            "message": letter.message,
+            "affectedComponents": [
+                {"id": ids.show("comp", id_), "name": name}
+                for id_, name in zip(letter.component_ids, letter.component_names, strict=True)
+            ],
+            "scheduledStart": letter.scheduled_start and iso(letter.scheduled_start),
+            "scheduledEnd": letter.scheduled_end and iso(letter.scheduled_end),
+        },
+        "links": {"statusPage": f"{public_url}/status/{letter.slug}"},
+    }

@@ -1,0 +1,79 @@
+"""Hands letters to subscribers of status pages in at the mail server, each by itself."""
+
+from datetime import datetime, timedelta
+
+from collector.notifications.channels import page_mail
+from collector.notifications.channels.page_mail import Body, Envelope, Links
+from collector.platform.delivery import Undelivered
+from collector.platform.mailer import Mailer
+from collector.platform.seal import Keyring
+from collector.status_pages.core import links as statuspage_links
+from collector.status_pages.core.news import next_mail
+from collector.status_pages.jobs import texts
+from collector.status_pages.jobs.sender import Outcome
+from collector.status_pages.service.subscribers import opened_link_key
+from collector.status_pages.storage.news import Letter
+from shared import ids
+
+
+class PageMails:
+    """*mailer* is nobody else's: alerts do not wait behind ten thousand subscribers for its connections."""
+
+    __slots__ = ("_keyring", "_mailer", "_public_url")
+
+    def __init__(self, keyring: Keyring, mailer: Mailer, *, public_url: str) -> None:
+        self._keyring = keyring
+        self._mailer = mailer
+        self._public_url = public_url
+
+    async def carry(self, letter: Letter, now: datetime) -> Outcome:
+        """One try. A refusal of the address is about that alone; all else is about the server."""
+        to = page_mail.deliverable(letter.email or "")
+        if to is None:
+            return Outcome(error="no mail can go to this address")
+        held = (await self._mailer.admit(letter.team_id, [to], known=True)).get(to)
+        if held is not None:
+            return Outcome(timedelta(seconds=held.wait_s or 0), held.why)
+        links = self._links(letter)
+        envelope = self._envelope(letter, to)
+        mail = page_mail.mail(self._body(letter, links), envelope, links, now)
+        wait = next_mail(letter.attempt)
+        try:
+            refused = await self._mailer.hand_in(mail, [to])
+        except Undelivered as error:
+            # An address in other letters than ASCII needs what not every server has.
+            return Outcome(wait, str(error), rest=to.isascii())
+        if to not in refused:
+            return Outcome()
+        return Outcome(None if refused[to].lasting else wait, f"the address was refused: {refused[to].code}")
+
+    def _links(self, letter: Letter) -> Links:
+        manage = statuspage_links.managing(self._link_key(letter), letter.subscriber_id)
+        mine = f"{self._public_url}/subscriptions/{manage}"
+        return Links(f"{self._public_url}/status/{letter.slug}", mine, f"{mine}/unsubscribe")
+
+    def _link_key(self, letter: Letter) -> bytes:
+        return opened_link_key(
+            self._keyring, letter.team_id, letter.subscriber_id, letter.sealed_link_key, letter.link_key
+        )
+
+    def _envelope(self, letter: Letter, to: str) -> Envelope:
+        incident, page = letter.incident_id, ids.show("sp", letter.page_id)
+        about = ids.show("spi", incident) if incident else ids.show("sub", letter.subscriber_id)
+        key = letter.news_id or letter.id
+        return Envelope(
+            sender=self._mailer.sender,
+            to=to,
+            key=f"{key.hex}.{letter.subscriber_id.hex}",
+            thread=about,
+            list_id=page,
+            domain=self._mailer.domain,
+        )
+
+    def _body(self, letter: Letter, links: Links) -> Body:
+        if letter.news_id is not None:
+            return texts.told(letter, links)
+        if letter.verified_at is not None or letter.asked_at is None:
+            return texts.reminding(letter, links)
+        token = statuspage_links.confirming(self._link_key(letter), letter.subscriber_id, letter.asked_at)
+        return texts.confirming(letter, f"{self._public_url}/subscriptions/{token}/confirm")

@@ -1,0 +1,41 @@
+"""Begins and ends the maintenance that status pages planned; forgets who never confirmed, and old news."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+import structlog
+
+from collector.platform.storage.db import Db
+from collector.status_pages.core.links import CONFIRM_FOR
+from collector.status_pages.service import incidents as status_pages_incidents
+from collector.status_pages.storage import incidents, news, status_pages, subscribers
+
+log = structlog.get_logger()
+
+_AT_ONCE = 50
+
+
+class StatusPages:
+    """Any number may run: a page is locked, and looked at again, before anything is done to it."""
+
+    def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
+        self._db = db
+        self._now = now
+
+    async def turn(self) -> bool:
+        """Is there more?"""
+        now = self._now()
+        async with self._db.connection() as tx:
+            due = await incidents.due(tx, now, _AT_ONCE)
+        for team_id, page_id, id_ in due:
+            async with self._db.transaction() as tx:
+                page = await status_pages.lock(tx, team_id, page_id)
+                row = await incidents.get(tx, team_id, page_id, id_)
+                if page is not None and row is not None:
+                    await status_pages_incidents.come_to(tx, page, row, now)
+        async with self._db.transaction() as tx:
+            await subscribers.forget(tx, now - CONFIRM_FOR)
+            gone = await news.forget(tx)
+        if gone:
+            log.warning("subscribers of status pages could not be told in a day", letters=gone)
+        return len(due) == _AT_ONCE

@@ -1,0 +1,168 @@
+"""Takes letters to subscribers of status pages out of their queue, at the pace at which they are taken in."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+import structlog
+
+from collector.platform import metrics
+from collector.platform.storage.db import Db
+from collector.status_pages.storage import news as table
+from collector.status_pages.storage.news import Ended, Letter, Via
+from shared import ids
+from shared.errors import Unavailable
+from shared.loop import Bell
+
+log = structlog.get_logger()
+
+_SHORTEST_REST_S: Final = 1.0
+_LONGEST_REST_S: Final = 30.0
+_AGAIN: Final = timedelta(seconds=30)
+# How often it is looked whether all else in this process has to wait, and how long it may.
+_LOOK_S: Final = 0.02
+_LATE_S: Final = 0.01
+_FEWEST: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a try ended: it arrived where there is no *error*; *wait*: until the next one, None: no more.
+
+    *rest*: what is wrong is wrong for all, so none is sent for a while.
+    """
+
+    wait: timedelta | None = None
+    error: str | None = None
+    rest: bool = False
+
+
+class PageSender:
+    """Any number of them may run. `turn` is for `shared.loop.forever`, with *bell*; then comes `close`.
+
+    *most*: how many letters are under way at once, fewer while the rest of this process has to wait for it:
+    what people are alerted of goes first.
+    """
+
+    def __init__(
+        self,
+        db: Db,
+        via: Via,
+        carry: Callable[[Letter, datetime], Awaitable[Outcome]],
+        *,
+        most: int,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._db = db
+        self.via: Via = via
+        self._carry = carry
+        self._most = most
+        self._share = min(_FEWEST, most)
+        self._looked = 0.0
+        self._watch: asyncio.TimerHandle | None = None
+        self._now = now
+        self.bell = Bell()
+        self._flying: dict[tuple[UUID, int], tuple[Letter, asyncio.Task[None]]] = {}
+        self._done: list[Ended] = []
+        self._faults = 0
+        self._rested_at = 0.0
+
+    async def turn(self) -> bool:
+        """Record what ended and start what is due. Is there more?"""
+        done, self._done = self._done, []
+        try:
+            async with self._db.transaction() as tx:
+                await table.finish(tx, done)
+                room = self._room()
+                claimed = await table.claim(tx, self.via, room) if room else []
+        except BaseException:
+            self._done[:0] = done
+            raise
+        if claimed and self._watch is None:
+            self._look_later()
+        for letter in claimed:
+            task = asyncio.create_task(self._send(letter))
+            self._flying[letter.id, letter.attempt] = (letter, task)
+        if self.via == "webhook" or len(claimed) >= room:
+            return False
+        async with self._db.transaction() as tx:
+            return await table.spread(tx)
+
+    async def close(self, grace_s: float = 3.0) -> None:
+        """Let what is under way end within *grace_s*, give the rest up for another sender, record it all."""
+        if self._watch is not None:
+            self._watch.cancel()
+        tasks = [task for _, task in self._flying.values()]
+        if tasks:
+            await asyncio.wait(tasks, timeout=grace_s)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        left = [Ended(one.team_id, one.id, one.attempt, timedelta()) for one, _ in self._flying.values()]
+        self._flying.clear()
+        try:
+            async with self._db.transaction() as tx:
+                await table.finish(tx, [*self._done, *left])
+        except Unavailable:
+            log.warning(
+                "how these letters ended is not recorded; they are sent again", letters=len(self._done)
+            )
+
+    def _room(self) -> int:
+        """After a fault of all, one at a time finds out whether it is over."""
+        if time.monotonic() < self._rested_at:
+            return 0
+        return max((1 if self._faults else self._share) - len(self._flying), 0)
+
+    def _look_later(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._looked = loop.time() + _LOOK_S
+        self._watch = loop.call_at(self._looked, self._look)
+
+    def _look(self) -> None:
+        """Was this call late? Then so is everything; what is under way goes on, fewer come after it."""
+        late = asyncio.get_running_loop().time() - self._looked > _LATE_S
+        self._share = (
+            max(self._share - 1, min(_FEWEST, self._most)) if late else min(self._share + 1, self._most)
+        )
+        self._watch = None
+        if self._flying:
+            self._look_later()
+
+    async def _send(self, letter: Letter) -> None:
+        try:
+            outcome = await self._carry(letter, self._now())
+        except Exception:
+            log.exception("a try failed in here", subscriber=ids.show("sub", letter.subscriber_id))
+            outcome = Outcome(_AGAIN, "something went wrong here")
+        self._count(letter, outcome)
+        del self._flying[letter.id, letter.attempt]
+        self._done.append(Ended(letter.team_id, letter.id, letter.attempt, outcome.wait))
+        self.bell.ring()
+
+    def _count(self, letter: Letter, outcome: Outcome) -> None:
+        if outcome.rest:
+            rest_s = min(_SHORTEST_REST_S * 2 ** min(self._faults, 10), _LONGEST_REST_S)
+            if time.monotonic() >= self._rested_at:
+                self._faults += 1
+                self._rested_at = time.monotonic() + rest_s
+        else:
+            self._faults = 0
+        said = "sent" if outcome.error is None else "failed" if outcome.wait is None else "pending"
+        metrics.page_letters.labels(self.via, said).inc()
+        if outcome.error is not None:
+            log.info(
+                "subscriber not told",
+                subscriber=ids.show("sub", letter.subscriber_id),
+                attempt=letter.attempt,
+                again=outcome.wait is not None,
+                error=outcome.error,
+            )
+
+
+async def close_all(senders: Sequence[PageSender]) -> None:
+    await asyncio.gather(*(sender.close() for sender in senders))

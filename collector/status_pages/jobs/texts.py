@@ -1,0 +1,95 @@
+"""What mails to subscribers of a status page say, in the language in which each has subscribed."""
+
+from typing import Final
+
+from collector.notifications.channels.page_mail import Body, Links
+from collector.status_pages.core.status_page import Severity
+from collector.status_pages.storage.news import Letter
+from collector.status_pages.web.subscription_words import words_of
+from collector.status_pages.web.words import ENGLISH, LANGUAGES
+from collector.status_pages.web.words.words import Words
+
+_CALM, _PLAN, _NEUTRAL = "#1e8449", "#2471a3", "#34495e"
+_COLOURS: Final[dict[Severity, str]] = {
+    "none": _NEUTRAL,
+    "minor": "#b9770e",
+    "major": "#c0392b",
+    "critical": "#c0392b",
+    "maintenance": _PLAN,
+}
+
+
+def told(letter: Letter, links: Links) -> Body:
+    """What the page says of an incident."""
+    w, s = _words(letter), words_of(letter.language)
+    name, title = letter.page_name, letter.title or ""
+    said = _phase(letter, w)
+    facts = [
+        (s.status, f"{said}, {w.moment(letter.at)}" if letter.at else said),
+        (s.affects, w.comma.join(letter.component_names)),
+        (s.planned_for, _span(letter, w)),
+    ]
+    return Body(
+        language=w.tag,
+        title=title,
+        subject=f"[{name}] {said}: {title}",
+        colour=_CALM if letter.phase == "resolved" else _COLOURS[letter.severity or "none"],
+        text=letter.message or "",
+        facts=[(label, value) for label, value in facts if value],
+        press=(s.show_page, links.page),
+        why=s.why.format(name=name),
+        preferences=s.preferences,
+        leave=s.leave,
+    )
+
+
+def confirming(letter: Letter, confirm: str) -> Body:
+    """Asks whoever has the address whether he wants that; *confirm* is the link."""
+    s, name = words_of(letter.language), letter.page_name
+    return Body(
+        language=_words(letter).tag,
+        title=s.confirm,
+        subject=s.confirm_subject.format(name=name),
+        colour=_NEUTRAL,
+        text=s.confirm_mail.format(name=name),
+        facts=(),
+        press=(s.confirm_mail_press, confirm),
+        why=s.confirm_why.format(name=name),
+        preferences=s.preferences,
+        leave=s.leave,
+    )
+
+
+def reminding(letter: Letter, links: Links) -> Body:
+    """To one who has subscribed already, and asked again."""
+    s, name = words_of(letter.language), letter.page_name
+    return Body(
+        language=_words(letter).tag,
+        title=s.known,
+        subject=s.known_subject.format(name=name),
+        colour=_NEUTRAL,
+        text=s.known_mail.format(name=name),
+        facts=(),
+        press=(s.known_press, links.manage),
+        why=s.why.format(name=name),
+        preferences=s.preferences,
+        leave=s.leave,
+    )
+
+
+def _words(letter: Letter) -> Words:
+    return LANGUAGES.get(letter.language, ENGLISH)
+
+
+def _phase(letter: Letter, words: Words) -> str:
+    phases = words.planned_phases if letter.severity == "maintenance" else words.phases
+    return phases[letter.phase or "investigating"]
+
+
+def _span(letter: Letter, words: Words) -> str:
+    if letter.scheduled_start is None:
+        return ""
+    start = words.moment(letter.scheduled_start)
+    if letter.scheduled_end is None:
+        return start
+    return words.span.format(since=start, until=words.moment(letter.scheduled_end))

@@ -1,0 +1,86 @@
+"""Reads the bodies of requests about status pages, and says what is not there."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+from collector.platform import audit, references
+from collector.platform.access import Actor
+from collector.platform.storage.db import Tx
+from collector.platform.validation.shapes import members
+from collector.platform.validation.validation import ignored, read
+from collector.status_pages.storage.status_pages import Page
+from shared import ids
+from shared.errors import Invalid, NotFound
+
+T = TypeVar("T")
+
+WHAT = "Status page"
+RESOURCE = "status-page"
+# What a GET shows and nobody sets.
+_SHOWN = frozenset(
+    {"id", "url", "subscribers", "components", "passwordSet", "status", "revision", "createdAt", "updatedAt"}
+    | {"warnings", "publishedAt", "resolvedAt", "updates", "verified", "subscribedAt", "notMeasuredSince"}
+    | {"domainVerified", "domainProof"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wish(Generic[T]):
+    """What a body asks for; *value* is there when *faults* are not. *said* is what was read."""
+
+    value: T | None
+    said: Mapping[str, Any]
+    faults: dict[str, str]
+    warnings: list[str]
+
+    def checked(self, more: Mapping[str, str]) -> T:
+        """Raises Invalid with all faults, *more* of them included."""
+        faults = {**more, **self.faults}
+        if faults or self.value is None:
+            raise Invalid(faults)
+        return self.value
+
+
+def wish(cls: type[T], body: Mapping[str, Any], kept: Mapping[str, Any]) -> tuple[T, list[str]]:
+    """What *body* asks for, and warnings, where it names nothing that could be a stranger. Raises Invalid."""
+    read_ = asked_for(cls, body, kept)
+    return read_.checked({}), read_.warnings
+
+
+def asked_for(cls: type[T], body: Mapping[str, Any], kept: Mapping[str, Any]) -> Wish[T]:
+    """What *body* asks for, *kept* standing for what it leaves out."""
+    sent = {name: value for name, value in body.items() if name in members(cls)}
+    said = {**kept, **sent}
+    found = read(cls, said)
+    unknown = [name for name in body if name not in sent and name not in _SHOWN]
+    return Wish(found.value, said, found.faults, ignored([*unknown, *found.unknown]))
+
+
+def when(text: str | None) -> datetime | None:
+    """A timestamp that was checked, in UTC."""
+    return None if text is None else datetime.fromisoformat(text.upper()).astimezone(UTC)
+
+
+def named(key: str, listed: Any, known: Collection[UUID]) -> tuple[list[UUID], dict[str, str]]:
+    """The components that are *listed*, each once, and the faults of those that the page has not."""
+    found = references.many("comp", key, listed)
+    return list(dict.fromkeys(found.values())), references.strangers(
+        found, known, "the page has no such component"
+    )
+
+
+def there(row: T | None, what: str = WHAT) -> T:
+    """Raises NotFound."""
+    if row is None:
+        raise NotFound(f"{what} not found")
+    return row
+
+
+async def record(tx: Tx, who: Actor, action: str, page: Page, fields: list[str] | None = None) -> None:
+    """Note in the audit log what became of a page, or of what is on it."""
+    await audit.record(
+        tx, who, action, RESOURCE, ids.show("sp", page.id), name=page.name, fields=fields or []
+    )

@@ -1,0 +1,207 @@
+"""What a caller may do with the incidents that a status page tells of."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from collector.platform import audit
+from collector.platform.access import Actor, system
+from collector.platform.storage.db import Db, Tx
+from collector.status_pages.core.fields import Incident as Fields
+from collector.status_pages.core.news import by_itself
+from collector.status_pages.core.status_page import MAINTENANCE, RESOLVED, Status
+from collector.status_pages.service.fields import Wish, asked_for, named, record, there, when
+from collector.status_pages.service.notifications import settable, tell
+from collector.status_pages.storage import components as status_pages_components
+from collector.status_pages.storage import incidents as table
+from collector.status_pages.storage import status_pages
+from collector.status_pages.storage.incidents import Incident, Update, Wanted
+from collector.status_pages.storage.status_pages import Page
+from shared import ids
+
+WHAT = "Status page incident"
+_OPEN = Wanted(open=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An incident with all that was said of it, in order."""
+
+    row: Incident
+    updates: Sequence[Update]
+    warnings: Sequence[str] = ()
+
+
+async def page(
+    db: Db, team_id: int, page_id: UUID, wanted: Wanted, limit: int, offset: int
+) -> tuple[list[Told], int]:
+    """Newest first, and how many there are; none of a page that is not there."""
+    async with db.connection() as tx:
+        total = await table.count(tx, team_id, page_id, wanted)
+        return await told(tx, team_id, page_id, wanted, limit, offset), total
+
+
+async def told(
+    tx: Tx, team_id: int, page_id: UUID, wanted: Wanted, limit: int | None, offset: int = 0
+) -> list[Told]:
+    """Incidents of a page with their updates, newest first."""
+    rows = await table.newest(tx, team_id, page_id, wanted, limit, offset)
+    updates = await table.updates(tx, team_id, [row.id for row in rows])
+    return [Told(row, updates[row.id]) for row in rows]
+
+
+async def one(db: Db, team_id: int, page_id: UUID, id_: UUID) -> Told:
+    """Raises NotFound."""
+    async with db.connection() as tx:
+        return await _told(tx, there(await table.get(tx, team_id, page_id, id_), WHAT))
+
+
+async def publish(db: Db, who: Actor, page_id: UUID, body: Mapping[str, Any], now: datetime) -> Told:
+    """Raises NotFound, Invalid."""
+    async with db.transaction() as tx:
+        page = there(await status_pages.lock(tx, who.team_id, page_id))
+        said = asked_for(Fields, body, {})
+        asked, columns = await _columns(tx, page, said)
+        row = Incident(
+            team_id=who.team_id,
+            id=ids.uuid7(),
+            page_id=page_id,
+            **columns,
+            published_at=now,
+            updated_at=now,
+            resolved_at=now if asked.status == RESOLVED else None,
+        )
+        await table.insert(tx, row)
+        news = await _say(tx, row, asked.message, now)
+        await _hold(tx, row, _taken(None, row), now)
+        await record(tx, who, "publish_incident", page)
+        await tell(tx, who, page, None, row, news)
+        return await _told(tx, row, said.warnings)
+
+
+async def update(
+    db: Db, who: Actor, page_id: UUID, id_: UUID, body: Mapping[str, Any], now: datetime
+) -> Told:
+    """Say something new; a resolved one gives its components back. Raises NotFound, Invalid."""
+    async with db.transaction() as tx:
+        page = there(await status_pages.lock(tx, who.team_id, page_id))
+        before = there(await table.get(tx, who.team_id, page_id, id_), WHAT)
+        said = asked_for(Fields, body, settable(before))
+        asked, columns = await _columns(tx, page, said, before)
+        over = asked.status == RESOLVED
+        after = replace(
+            before,
+            **columns,
+            updated_at=now,
+            resolved_at=(before.resolved_at or now) if over else None,
+        )
+        changed = audit.differing(settable(before), settable(after))
+        await record(tx, who, "update_incident", page, [*changed, "message"])
+        await _go_on(tx, who, page, before, after, asked.message, now)
+        return await _told(tx, after, said.warnings)
+
+
+async def come_to(tx: Tx, page: Page, before: Incident, now: datetime) -> bool:
+    """What maintenance does by itself: it begins and ends when that was planned. Did it?"""
+    coming = by_itself(before.status, before.scheduled_start, before.scheduled_end, now)
+    if before.severity != MAINTENANCE or coming is None:
+        return False
+    status, message = coming
+    after = replace(
+        before, status=status, updated_at=now, resolved_at=now if status == RESOLVED else before.resolved_at
+    )
+    who = system(page.team_id)
+    await record(tx, who, "update_incident", page, ["status", "message"])
+    await _go_on(tx, who, page, before, after, message, now)
+    return True
+
+
+async def delete(db: Db, who: Actor, page_id: UUID, id_: UUID, now: datetime) -> None:
+    """As if it had never been told; what it held goes back. Raises NotFound."""
+    async with db.transaction() as tx:
+        page = there(await status_pages.lock(tx, who.team_id, page_id))
+        row = there(await table.get(tx, who.team_id, page_id, id_), WHAT)
+        if row.component_status is not None:
+            await _hold(tx, row, await _freed(tx, row, replace(row, components=[])), now)
+        await table.delete(tx, who.team_id, page_id, id_)
+        await record(tx, who, "delete_incident", page)
+
+
+async def _columns(
+    tx: Tx, page: Page, said: Wish[Fields], before: Incident | None = None
+) -> tuple[Fields, dict[str, Any]]:
+    """Raises Invalid."""
+    rows = await status_pages_components.of_page(tx, page.team_id, page.id)
+    known = {row.id for row in rows} | set(before.components if before else ())
+    components, faults = named("affectedComponents", said.said.get("affectedComponents"), known)
+    asked = said.checked(faults)
+    return asked, {
+        "title": asked.title,
+        "status": asked.status,
+        "severity": asked.severity,
+        "components": components,
+        "component_status": asked.component_status,
+        "scheduled_start": when(asked.scheduled_start),
+        "scheduled_end": when(asked.scheduled_end),
+    }
+
+
+def _taken(before: Incident | None, after: Incident) -> dict[UUID, Status | None]:
+    """What the incident holds from now on; what somebody has changed since stays so."""
+    if after.resolved_at is not None or after.component_status is None:
+        return {}
+    same = before is not None and before.resolved_at is None
+    known = before.components if before and same and _held_alike(before, after) else ()
+    return {id_: after.component_status for id_ in after.components if id_ not in known}
+
+
+def _held_alike(before: Incident, after: Incident) -> bool:
+    return before.component_status == after.component_status
+
+
+async def _freed(tx: Tx, before: Incident, after: Incident) -> dict[UUID, Status | None]:
+    """What goes back to its monitor, or to another open incident that holds it."""
+    if before.resolved_at is not None:
+        return {}
+    if after.resolved_at is not None:
+        gone = set(before.components) | set(after.components)
+    elif before.component_status is None:
+        gone = set()
+    else:
+        gone = set(before.components) - set(after.components if after.component_status else ())
+    others = await table.newest(tx, before.team_id, before.page_id, _OPEN, None, 0) if gone else []
+    held = {
+        id_: other.component_status
+        for other in reversed(others)
+        if other.id != before.id and other.component_status
+        for id_ in other.components
+    }
+    return {id_: held.get(id_) for id_ in gone}
+
+
+async def _hold(tx: Tx, row: Incident, held: dict[UUID, Status | None], now: datetime) -> None:
+    if held:
+        await status_pages_components.hold(tx, row.team_id, row.page_id, held, now)
+
+
+async def _go_on(
+    tx: Tx, who: Actor, page: Page, before: Incident, after: Incident, message: str, now: datetime
+) -> None:
+    await table.save(tx, after)
+    said = await _say(tx, after, message, now)
+    await _hold(tx, after, await _freed(tx, before, after) | _taken(before, after), now)
+    await tell(tx, who, page, before, after, said)
+
+
+async def _say(tx: Tx, row: Incident, message: str, now: datetime) -> Update:
+    said = Update(
+        team_id=row.team_id, id=ids.uuid7(), incident_id=row.id, status=row.status, message=message, at=now
+    )
+    await table.say(tx, said)
+    return said
+
+
+async def _told(tx: Tx, row: Incident, warnings: Sequence[str] = ()) -> Told:
+    return Told(row, (await table.updates(tx, row.team_id, [row.id]))[row.id], warnings)

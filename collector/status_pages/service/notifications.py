@@ -1,0 +1,76 @@
+"""Has told what a status page says of an incident: its subscribers, and webhook channels by an event."""
+
+from typing import Any
+
+from collector.events.core import events as payloads
+from collector.events.storage import events
+from collector.platform.access import Actor
+from collector.platform.storage.db import Tx
+from collector.status_pages.core.news import published, topic, updated
+from collector.status_pages.storage import news
+from collector.status_pages.storage.incidents import Incident, Update
+from collector.status_pages.storage.news import News
+from collector.status_pages.storage.status_pages import Page
+from shared import ids
+from shared.clock import iso
+
+
+def settable(row: Incident) -> dict[str, Any]:
+    """What a caller may set of an incident beside its message, as it is shown."""
+    return {
+        "title": row.title,
+        "status": row.status,
+        "severity": row.severity,
+        "affectedComponents": [ids.show("comp", id_) for id_ in row.components],
+        "componentStatus": row.component_status,
+        "scheduledStart": row.scheduled_start and iso(row.scheduled_start),
+        "scheduledEnd": row.scheduled_end and iso(row.scheduled_end),
+    }
+
+
+def shown(row: Incident, message: str) -> dict[str, Any]:
+    """An incident without its updates; *message* is the last one's."""
+    return {
+        "id": ids.show("spi", row.id),
+        **settable(row),
+        "message": message,
+        "publishedAt": row.published_at,
+        "updatedAt": row.updated_at,
+        "resolvedAt": row.resolved_at,
+    }
+
+
+async def tell(
+    tx: Tx, who: Actor, page: Page, before: Incident | None, after: Incident, said: Update
+) -> None:
+    """As the last deed of the transaction: the team's other events wait for its end."""
+    await news.add(tx, _news(before, after, said))
+    kind = payloads.PAGE_UPDATED if before else payloads.PAGE_PUBLISHED
+    payload = payloads.page_incident(
+        kind,
+        {"id": ids.show("sp", page.id), "name": page.name, "slug": page.slug},
+        shown(after, said.message),
+        who.shown,
+        now=said.at,
+    )
+    await events.append(tx, page.team_id, after.id, kind, payload, said.at)
+
+
+def _news(before: Incident | None, after: Incident, said: Update) -> News:
+    if before is None:
+        occasion = published(after.severity, after.scheduled_start, said.at)
+    else:
+        occasion = updated(after.severity, before.status, after.status)
+    # Whoever heard of it for a component that it has left is told of that, too.
+    about = set(after.components) | set(before.components if before else ())
+    whole = not after.components or (before is not None and not before.components)
+    return News(
+        team_id=after.team_id,
+        id=ids.uuid7(),
+        page_id=after.page_id,
+        update_id=said.id,
+        occasion=occasion,
+        topic=topic(after.severity),
+        components=[] if whole else sorted(about),
+        created_at=said.at,
+    )

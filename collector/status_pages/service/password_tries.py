@@ -1,0 +1,44 @@
+"""How often passwords of private status pages may be tried: counted over all collectors together."""
+
+import hashlib
+from typing import Final
+from uuid import UUID
+
+from collector.http.client_address import network
+from collector.platform.bucket import Plan
+from collector.platform.limits import Limits
+from collector.platform.storage.db import Db
+from shared.errors import Limited
+
+# Of each page: by one client, and by everybody.
+BY_ADDRESS: Final = Plan(per_minute=1, burst=5)
+BY_PAGE: Final = Plan(per_minute=60, burst=200)
+
+
+class PageTries:
+    """One per collector."""
+
+    def __init__(self, db: Db, *, by_address: Plan = BY_ADDRESS, by_page: Plan = BY_PAGE) -> None:
+        self._addresses = Limits(db, {"free": by_address})
+        self._pages = Limits(db, {"free": by_page})
+
+    async def count(self, page_id: UUID, address: str) -> None:
+        """Count a try. Raises Limited."""
+        standing = await self._addresses.address(_key("address", page_id, network(address)))
+        if standing.admitted:
+            standing = await self._pages.address(_key("page", page_id))
+        if not standing.admitted:
+            raise Limited("Too many tries", retry_after=standing.retry_after_s)
+
+    async def turn(self) -> bool:
+        """Tell the shared buckets what was spent."""
+        more = await self._addresses.turn()
+        return await self._pages.turn() or more
+
+    async def close(self) -> None:
+        await self._addresses.close()
+        await self._pages.close()
+
+
+def _key(kind: str, page_id: UUID, text: str = "") -> bytes:
+    return hashlib.sha256(f"status page {kind} {page_id} {text}".encode("utf-8", "surrogatepass")).digest()

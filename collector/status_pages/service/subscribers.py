@@ -1,0 +1,256 @@
+"""Who is told, by mail or through a webhook, of what a status page tells: as the page's team keeps them."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+import orjson
+
+from collector.platform import audit
+from collector.platform.access import Actor
+from collector.platform.seal import Keyring, Place
+from collector.platform.storage.db import Db, Tx
+from collector.platform.validation.validation import to_json
+from collector.status_pages.core.fields import Subscriber as Fields
+from collector.status_pages.core.links import ASK_AGAIN
+from collector.status_pages.service.fields import Wish, asked_for, named, record, there
+from collector.status_pages.storage import components as status_pages_components
+from collector.status_pages.storage import news, status_pages
+from collector.status_pages.storage import subscribers as table
+from collector.status_pages.storage.status_pages import Page
+from collector.status_pages.storage.subscribers import Subscriber
+from shared import ids
+from shared.errors import Conflict
+
+WHAT = "Subscriber"
+MOST_WEBHOOKS: Final = 100
+_SECRET_BYTES: Final = 32
+_UNTOLD: Final = "no mail was sent to confirm the address: no mail server is set here (TOCSIN_SMTP_URL)"
+_ASKED: Final = "no other mail was sent: one an hour at most asks to confirm the address"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A subscriber, with the URL of its webhook if it has one; and what a request said in vain."""
+
+    row: Subscriber
+    url: str | None
+    warnings: Sequence[str] = ()
+
+
+def settable(known: Known) -> dict[str, Any]:
+    """What a caller may set of a subscriber, as it is shown."""
+    return {
+        "email": known.row.email,
+        "webhookUrl": known.url,
+        "preferences": known.row.preferences,
+        "components": [ids.show("comp", id_) for id_ in known.row.components],
+    }
+
+
+async def page(
+    db: Db, keyring: Keyring, team_id: int, page_id: UUID, limit: int | None, offset: int
+) -> tuple[list[Known], int]:
+    """Newest first, and how many there are; none of a page that is not there."""
+    async with db.connection() as tx:
+        total = await table.count(tx, team_id, page_id)
+        rows = await table.newest(tx, team_id, page_id, limit, offset)
+    return [known(keyring, row) for row in rows], total
+
+
+async def one(db: Db, keyring: Keyring, team_id: int, page_id: UUID, id_: UUID) -> Known:
+    """Raises NotFound."""
+    async with db.connection() as tx:
+        return known(keyring, there(await table.get(tx, team_id, page_id, id_), WHAT))
+
+
+async def add(
+    db: Db,
+    keyring: Keyring,
+    who: Actor,
+    page_id: UUID,
+    body: Mapping[str, Any],
+    now: datetime,
+    *,
+    mails: bool,
+) -> Known:
+    """The same address again is the same one, with its new wishes. Raises NotFound, Invalid, Conflict.
+
+    *mails*: can one be sent that asks to confirm the address?
+    """
+    async with db.transaction() as tx:
+        page = there(await status_pages.lock(tx, who.team_id, page_id))
+        said = asked_for(Fields, body, {})
+        asked, columns = await _columns(tx, page, said)
+        warnings, row = said.warnings, replace(new(keyring, page, now), email=_small(asked.email), **columns)
+        if asked.webhook_url is not None:
+            return await _add_webhook(tx, keyring, who, page, row, asked, warnings)
+        before = await table.with_email(tx, who.team_id, page_id, row.email or "")
+        if before is None:
+            await table.insert(tx, row)
+            await record(tx, who, "add_subscriber", page)
+        elif before.verified_at is not None:
+            raise Conflict("This address has subscribed already")
+        else:
+            row = replace(before, preferences=row.preferences, components=row.components, by_form=False)
+            await _save(tx, who, page, Known(before, None), Known(row, None))
+        if not mails:
+            return Known(row, None, [*warnings, _UNTOLD])
+        row, told = await ask(tx, row, now)
+        return Known(row, None, warnings if told else [*warnings, _ASKED])
+
+
+async def ask(tx: Tx, row: Subscriber, now: datetime) -> tuple[Subscriber, bool]:
+    """Queue a mail about the subscription, unless there was one within the hour. Was it?"""
+    if row.asked_at is not None and row.asked_at > now - ASK_AGAIN:
+        return row, False
+    row = replace(row, asked_at=now)
+    await table.save(tx, row)
+    await news.ask(tx, row.team_id, row.id)
+    return row, True
+
+
+def new(keyring: Keyring, page: Page, now: datetime) -> Subscriber:
+    """One who has nothing yet, and hears of everything."""
+    id_ = ids.uuid7()
+    return Subscriber(
+        team_id=page.team_id,
+        id=id_,
+        page_id=page.id,
+        email=None,
+        sealed_hook=None,
+        link_key=None,
+        sealed_link_key=_sealed_link_key(keyring, page.team_id, id_, secrets.token_bytes(_SECRET_BYTES)),
+        asked_at=None,
+        by_form=False,
+        language="en",
+        preferences={"incidents": True, "maintenance": True},
+        components=[],
+        verified_at=None,
+        subscribed_at=now,
+    )
+
+
+async def update(
+    db: Db, keyring: Keyring, who: Actor, page_id: UUID, id_: UUID, body: Mapping[str, Any]
+) -> Known:
+    """The address stays as it is: another one is another subscriber. Raises NotFound, Invalid."""
+    async with db.transaction() as tx:
+        page = there(await status_pages.lock(tx, who.team_id, page_id))
+        before = known(keyring, there(await table.get(tx, who.team_id, page_id, id_), WHAT))
+        sent = {name: value for name, value in body.items() if name not in {"email", "webhookUrl"}}
+        preferences = sent.get("preferences")
+        if isinstance(preferences, dict):
+            sent["preferences"] = {**before.row.preferences, **preferences}
+        said = asked_for(Fields, sent, settable(before))
+        asked, columns = await _columns(tx, page, said)
+        row = replace(before.row, **columns)
+        if asked.signing_secret is not None:
+            row = replace(row, sealed_hook=_sealed(keyring, row, asked))
+        await _save(tx, who, page, before, Known(row, before.url))
+        return Known(row, before.url, said.warnings)
+
+
+async def delete(db: Db, who: Actor, page_id: UUID, id_: UUID) -> None:
+    """Raises NotFound."""
+    async with db.transaction() as tx:
+        page = there(await status_pages.lock(tx, who.team_id, page_id))
+        there(await table.get(tx, who.team_id, page_id, id_), WHAT)
+        await table.delete(tx, who.team_id, page_id, id_)
+        await record(tx, who, "delete_subscriber", page)
+
+
+def known(keyring: Keyring, row: Subscriber) -> Known:
+    """With its webhook's URL. Raises Unsealable."""
+    if row.sealed_hook is None:
+        return Known(row, None)
+    return Known(row, opened(keyring, row.team_id, row.id, row.sealed_hook)["url"])
+
+
+def opened(keyring: Keyring, team_id: int, id_: UUID, sealed: bytes) -> dict[str, Any]:
+    """What is sealed of a subscriber's webhook: ``url`` and, if there is one, ``signingSecret``."""
+    found: dict[str, Any] = orjson.loads(keyring.open(sealed, _place(team_id, id_)))
+    return found
+
+
+def link_key(keyring: Keyring, row: Subscriber) -> bytes:
+    """What signs the links in a subscriber's mails. Raises Unsealable."""
+    return opened_link_key(keyring, row.team_id, row.id, row.sealed_link_key, row.link_key)
+
+
+def opened_link_key(
+    keyring: Keyring, team_id: int, id_: UUID, sealed: bytes | None, plain: bytes | None
+) -> bytes:
+    """The same of the two columns where it may lie."""
+    if sealed is None:
+        return plain or b""
+    return keyring.open(sealed, _place(team_id, id_, "sealed_link_key"))
+
+
+async def seal_link_keys(tx: Tx, keyring: Keyring, limit: int) -> int:
+    """Seal some of the keys that earlier versions kept open: the links in mails already sent stay good."""
+    found = await table.unsealed(tx, limit)
+    sealed = {
+        (row.team_id, row.id): _sealed_link_key(keyring, row.team_id, row.id, row.link_key)
+        for row in found
+        if row.link_key is not None
+    }
+    if sealed:
+        await table.seal_link_keys(tx, sealed)
+    return len(sealed)
+
+
+def _sealed_link_key(keyring: Keyring, team_id: int, id_: UUID, key: bytes) -> bytes:
+    return keyring.seal(key, _place(team_id, id_, "sealed_link_key"))
+
+
+def _sealed(keyring: Keyring, row: Subscriber, asked: Fields) -> bytes:
+    plain = {"url": asked.webhook_url, "signingSecret": asked.signing_secret}
+    return keyring.seal(orjson.dumps(plain), _place(row.team_id, row.id))
+
+
+def _place(team_id: int, id_: UUID, column: str = "sealed_hook") -> Place:
+    return Place(team_id, "status_subscribers", id_, column)
+
+
+async def _add_webhook(
+    tx: Tx,
+    keyring: Keyring,
+    who: Actor,
+    page: Page,
+    row: Subscriber,
+    asked: Fields,
+    warnings: list[str],
+) -> Known:
+    """It needs no confirmation: whose it is, the team has to know, as of a channel."""
+    if await table.webhooks(tx, page.team_id, page.id) >= MOST_WEBHOOKS:
+        raise Conflict(f"A status page has {MOST_WEBHOOKS} webhooks at most")
+    row = replace(row, sealed_hook=_sealed(keyring, row, asked), verified_at=row.subscribed_at)
+    await table.insert(tx, row)
+    await record(tx, who, "add_subscriber", page)
+    return Known(row, asked.webhook_url, warnings)
+
+
+def _small(email: str | None) -> str | None:
+    return None if email is None else email.lower()
+
+
+async def _columns(tx: Tx, page: Page, said: Wish[Fields]) -> tuple[Fields, dict[str, Any]]:
+    """Raises Invalid."""
+    on_it = {row.id for row in await status_pages_components.of_page(tx, page.team_id, page.id)}
+    components, faults = named("components", said.said.get("components"), on_it)
+    asked = said.checked(faults)
+    return asked, {"preferences": to_json(asked.preferences), "components": components}
+
+
+async def _save(tx: Tx, who: Actor, page: Page, before: Known, after: Known) -> None:
+    changed = audit.differing(settable(before), settable(after))
+    if before.row.sealed_hook != after.row.sealed_hook:
+        changed = [*changed, "signingSecret"]
+    if changed or before.row != after.row:
+        await table.save(tx, after.row)
+    if changed:
+        await record(tx, who, "update_subscriber", page, changed)

@@ -1,0 +1,148 @@
+"""What a visitor of a status page may do with a subscription: ask for one, and with its links all else."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+import structlog
+
+from collector.platform.seal import Keyring
+from collector.platform.storage.db import Db, Tx
+from collector.status_pages.core import links
+from collector.status_pages.core.links import Link
+from collector.status_pages.service.subscribers import ask, link_key, new
+from collector.status_pages.storage import components as status_pages_components
+from collector.status_pages.storage import status_pages
+from collector.status_pages.storage import subscribers as table
+from collector.status_pages.storage.status_pages import Page
+from collector.status_pages.storage.subscribers import Subscriber
+
+log = structlog.get_logger()
+
+# So many strangers a page may have asked in an hour: whoever wants more wants to fill mail boxes.
+MOST_ASKED: Final = 1_000
+_HOUR: Final = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """One that a link leads to; *token* is the link's, *manage* that of the link which lasts.
+
+    *over*: the link confirms no more; *components* of the page, by id and name.
+    """
+
+    row: Subscriber
+    page: Page
+    token: str
+    manage: str
+    over: bool
+    components: Sequence[tuple[UUID, str]]
+
+    @property
+    def lasts(self) -> bool:
+        """Is it the link that changes and ends a subscription?"""
+        return self.token == self.manage
+
+    @property
+    def email(self) -> str:
+        return self.row.email or ""
+
+
+async def begin(
+    db: Db, keyring: Keyring, team_id: int, page_id: UUID, email: str, language: str, now: datetime
+) -> None:
+    """Send a mail about the subscription to an address, if it is time for one. The same for any address."""
+    async with db.transaction() as tx:
+        page = await status_pages.lock(tx, team_id, page_id)
+        if page is None:
+            return
+        row = await table.with_email(tx, team_id, page_id, email.lower())
+        if row is None:
+            if await table.asked_since(tx, team_id, page_id, now - _HOUR) >= MOST_ASKED:
+                log.warning("a status page has too many who subscribe to it", page=page.slug)
+                return
+            row = replace(new(keyring, page, now), email=email.lower(), by_form=True, language=language)
+            await table.insert(tx, row)
+        await ask(tx, row, now)
+
+
+async def find(db: Db, keyring: Keyring, text: str, now: datetime) -> Subscription | None:
+    """What a link leads to; None where it is no whole link, or what it led to has ended."""
+    async with db.transaction() as tx:
+        return await _find(tx, keyring, text, now)
+
+
+async def lasting(db: Db, keyring: Keyring, text: str, now: datetime) -> Subscription | None:
+    """As `find`, but not for one that confirms."""
+    found = await find(db, keyring, text, now)
+    return found if found and found.lasts else None
+
+
+async def confirm(db: Db, keyring: Keyring, text: str, now: datetime) -> Subscription | None:
+    """As `find`, and from now on news are sent there, unless the link is over. Only by one that confirms."""
+    async with db.transaction() as tx:
+        found = await _find(tx, keyring, text, now)
+        if found is None or found.lasts:
+            return None
+        if found.over or found.row.verified_at is not None:
+            return found
+        row = replace(found.row, verified_at=now)
+        await table.save(tx, row)
+        return replace(found, row=row)
+
+
+async def choose(
+    db: Db,
+    keyring: Keyring,
+    text: str,
+    preferences: Mapping[str, bool],
+    components: Sequence[UUID],
+    now: datetime,
+) -> Subscription | None:
+    """As `find`, with other wishes; components that the page has not are left out."""
+    async with db.transaction() as tx:
+        found = await _find(tx, keyring, text, now)
+        if found is None or not found.lasts:
+            return None
+        known = {id_ for id_, _ in found.components}
+        row = replace(
+            found.row,
+            preferences=dict(preferences),
+            components=[id_ for id_ in dict.fromkeys(components) if id_ in known],
+        )
+        await table.save(tx, row)
+        return replace(found, row=row)
+
+
+async def leave(db: Db, keyring: Keyring, text: str, now: datetime) -> Subscription | None:
+    """As `find`, and it has ended."""
+    async with db.transaction() as tx:
+        found = await _find(tx, keyring, text, now)
+        if found is None or not found.lasts:
+            return None
+        await table.delete(tx, found.row.team_id, found.row.page_id, found.row.id)
+        return found
+
+
+async def _find(tx: Tx, keyring: Keyring, text: str, now: datetime) -> Subscription | None:
+    link: Link | None = links.read(text)
+    row = await table.with_link(tx, link.subscriber_id) if link else None
+    if link is None or row is None or row.email is None:
+        return None
+    key = link_key(keyring, row)
+    if not links.holds(link, key):
+        return None
+    page = await status_pages.get(tx, row.team_id, row.page_id)
+    if page is None:
+        return None
+    components = await status_pages_components.of_page(tx, row.team_id, row.page_id)
+    return Subscription(
+        row,
+        page,
+        text,
+        links.managing(key, row.id),
+        links.is_over(link, now),
+        [(one.id, one.name) for one in components],
+    )

@@ -1,0 +1,152 @@
+"""All that a status page shows to the public, read at one moment."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from collector.history.core import window
+from collector.history.core.window import DAY, HOUR
+from collector.history.service import statistics
+from collector.history.service.statistics import Daily
+from collector.history.storage import monitor_stats
+from collector.platform.storage.db import Db, Tx
+from collector.status_pages.core.bars import DAYS
+from collector.status_pages.core.status_page import MAINTENANCE, Displayed, Status, meant, overall
+from collector.status_pages.service import components as status_pages_components
+from collector.status_pages.service import incidents as status_pages_incidents
+from collector.status_pages.service.components import Seen
+from collector.status_pages.service.incidents import Told
+from collector.status_pages.storage import incidents as table
+from collector.status_pages.storage import speed, status_pages
+from collector.status_pages.storage.incidents import Wanted
+from collector.status_pages.storage.speed import Hour
+from collector.status_pages.storage.status_pages import Page
+
+# So many of the newest incidents are kept at hand for the page, its history and its feeds; what is older is
+# read by as many at a time.
+MOST: Final = 100
+# Anyone may ask for every part, in every language: so many are read and drawn for them at the most.
+PARTS: Final = 20
+# Days and response times change by the hour: they are not measured anew at each look.
+_MEASURED_FOR: Final = timedelta(seconds=20)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """*daily*: the last days of the monitors that the page may tell of, by their ids.
+
+    *hours*: how fast they answered in the last 24 hours, of which the present one is not known yet.
+    *incidents*: the newest, and older ones that are still open, of *total*.
+    """
+
+    page: Page
+    components: Sequence[Seen]
+    daily: Mapping[UUID, Daily]
+    hours: Mapping[UUID, Sequence[Hour]]
+    measured_at: datetime
+    incidents: Sequence[Told]
+    total: int
+    at: datetime
+
+    @property
+    def last(self) -> int:
+        """The number of the oldest part of the history that is shown, of which the newest is 1."""
+        return min(max(1, -(-self.total // MOST)), PARTS)
+
+    @property
+    def status(self) -> Status:
+        """The worst of what the components show, and of what is told that goes on."""
+        told = [meant(told.row.severity) for told in self.open]
+        return overall([*(seen.shown.status for seen in self.components), *told])
+
+    @property
+    def displayed(self) -> Displayed:
+        """The status in the page's words: unknown where all is well only because nothing was measured."""
+        unmeasured = bool(self.components) and all(seen.unknown for seen in self.components)
+        return "unknown" if unmeasured and self.status == "operational" else self.status
+
+    def tells_the_same_as(self, other: "View") -> bool:
+        """Is nothing another but the time of it?"""
+        same = replace(other, at=self.at, measured_at=self.measured_at)
+        return self == same and (self.open, self.planned) == (other.open, other.planned)
+
+    @property
+    def open(self) -> list[Told]:
+        """What goes on; maintenance only from its start."""
+        return [told for told in self.incidents if told.row.resolved_at is None and not self._ahead(told)]
+
+    @property
+    def planned(self) -> list[Told]:
+        """Maintenance that is to come, soonest first."""
+        ahead = [told for told in self.incidents if told.row.resolved_at is None and self._ahead(told)]
+        return sorted(ahead, key=lambda told: told.row.scheduled_start or self.at)
+
+    @property
+    def past(self) -> list[Told]:
+        """What is over, newest first."""
+        return [told for told in self.incidents if told.row.resolved_at is not None]
+
+    def _ahead(self, told: Told) -> bool:
+        start = told.row.scheduled_start
+        return told.row.severity == MAINTENANCE and start is not None and start > self.at
+
+
+async def load(db: Db, kind: str, address: str, now: datetime, before: View | None = None) -> View | None:
+    """The page, of whatever team, that an *address* of this *kind* (slug, domain) leads to.
+
+    *before*: it as it was seen a moment ago, whose measurements may still do.
+    """
+    async with db.connection() as tx:
+        page = await status_pages.at(tx, kind, address)
+        if page is None:
+            return None
+        components = await status_pages_components.seen(tx, page.team_id, page.id, now)
+        if before is not None and before.page.id == page.id and _still_does(before, components, now):
+            daily, hours, measured_at = before.daily, before.hours, before.measured_at
+        else:
+            daily, hours = await _measured(tx, page.team_id, components, now)
+            measured_at = now
+        newest = await status_pages_incidents.told(tx, page.team_id, page.id, Wanted(), MOST)
+        # What is still open is shown however long ago it was told.
+        still = await status_pages_incidents.told(tx, page.team_id, page.id, Wanted(open=True), MOST)
+        total = len(newest)
+        if total == MOST:
+            total = await table.count(tx, page.team_id, page.id, Wanted())
+    known = {told.row.id for told in newest}
+    incidents = [*newest, *(old for old in still if old.row.id not in known)]
+    return View(page, components, daily, hours, measured_at, incidents, total, now)
+
+
+async def past(db: Db, page: Page, number: int) -> list[Told]:
+    """That part of what a page told of, newest first."""
+    async with db.connection() as tx:
+        return await status_pages_incidents.told(
+            tx, page.team_id, page.id, Wanted(), MOST, (number - 1) * MOST
+        )
+
+
+def _still_does(before: View, components: Sequence[Seen], now: datetime) -> bool:
+    fresh = timedelta() <= now - before.measured_at < _MEASURED_FOR
+    return fresh and _monitors(before.components) == _monitors(components)
+
+
+def _monitors(components: Sequence[Seen]) -> set[UUID]:
+    return {seen.row.monitor_id for seen in components if seen.row.monitor_id}
+
+
+async def _measured(
+    tx: Tx, team_id: int, components: Sequence[Seen], now: datetime
+) -> tuple[Mapping[UUID, Daily], Mapping[UUID, Sequence[Hour]]]:
+    ids = list(_monitors(components))
+    if not ids:
+        return {}, {}
+    numbers_of = await monitor_stats.numbers(tx, team_id, ids)
+    daily = await statistics.daily(tx, list(numbers_of.values()), DAYS, now)
+    since = window.floor(now, HOUR) - DAY
+    hours = await speed.hours(tx, list(numbers_of.values()), since)
+    return (
+        {id_: daily[number] for id_, number in numbers_of.items() if number in daily},
+        {id_: hours[number] for id_, number in numbers_of.items() if number in hours},
+    )

@@ -1,0 +1,32 @@
+"""How fast what is on status pages answered, hour by hour."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from collector.platform.storage.db import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Hour:
+    """The mean of the good checks of an hour that began at *at*."""
+
+    at: datetime
+    mean_ms: float
+
+
+async def hours(tx: Tx, monitors: Sequence[int], since: datetime) -> dict[int, list[Hour]]:
+    """By the numbers that rollups call monitors, in order; hours without a good check are left out."""
+    rows = await tx.fetch(
+        """
+        SELECT monitor, at, sum_ms::float8 / answers AS mean_ms FROM rollups_hour
+        WHERE monitor = ANY ($1) AND location = 0 AND at >= $2 AND answers > 0
+        ORDER BY monitor, at
+        """,
+        list(monitors),
+        since,
+    )
+    found: dict[int, list[Hour]] = {}
+    for row in rows:
+        found.setdefault(row["monitor"], []).append(Hour(row["at"], row["mean_ms"]))
+    return found

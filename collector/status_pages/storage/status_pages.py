@@ -1,0 +1,179 @@
+"""Status pages, as callers make, read, change and delete them; and the addresses that lead to them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from collector.platform.storage.db import Tx
+from collector.status_pages.core.status_page import Visibility
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """*password* is as accounts/core/passwords.py keeps it; *branding* has the names of JSON.
+
+    *domain_since*: since when it asks for its domain; *domain_proved_at*: when a proof was found.
+    """
+
+    team_id: int
+    id: UUID
+    name: str
+    slug: str
+    domain: str | None
+    visibility: Visibility
+    password: str | None
+    branding: dict[str, Any]
+    revision: int
+    created_at: datetime
+    updated_at: datetime
+    domain_since: datetime | None = None
+    domain_proved_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many there are of a page's; *subscribers* only those who confirmed their address."""
+
+    components: int
+    subscribers: int
+
+
+COLUMNS = [field.name for field in fields(Page)]
+_NAMES = ", ".join(f"p.{name}" for name in COLUMNS)
+_FIXED = {"team_id", "id", "created_at"}
+
+
+async def insert(tx: Tx, page: Page) -> None:
+    places = ", ".join(f"${place}" for place in range(1, len(COLUMNS) + 1))
+    await tx.execute(
+        f"INSERT INTO status_pages ({', '.join(COLUMNS)}) VALUES ({places})",
+        *(getattr(page, name) for name in COLUMNS),
+    )
+
+
+async def save(tx: Tx, page: Page) -> None:
+    """Write what may change of a page."""
+    names = [name for name in COLUMNS if name not in _FIXED]
+    terms = ", ".join(f"{name} = ${place}" for place, name in enumerate(names, start=3))
+    await tx.execute(
+        f"UPDATE status_pages SET {terms} WHERE team_id = $1 AND id = $2",
+        page.team_id,
+        page.id,
+        *(getattr(page, name) for name in names),
+    )
+
+
+async def touch(tx: Tx, team_id: int, id_: UUID, now: datetime) -> None:
+    """What a page has on it was changed: it is another revision."""
+    await tx.execute(
+        "UPDATE status_pages SET revision = revision + 1, updated_at = $3 WHERE team_id = $1 AND id = $2",
+        team_id,
+        id_,
+        now,
+    )
+
+
+async def get(tx: Tx, team_id: int, id_: UUID) -> Page | None:
+    row = await tx.fetchrow(
+        f"SELECT {_NAMES} FROM status_pages p WHERE p.team_id = $1 AND p.id = $2", team_id, id_
+    )
+    return Page(**row) if row else None
+
+
+async def lock(tx: Tx, team_id: int, id_: UUID) -> Page | None:
+    """As `get`, and nobody else changes it or what is on it until the transaction ends."""
+    row = await tx.fetchrow(
+        f"SELECT {_NAMES} FROM status_pages p WHERE p.team_id = $1 AND p.id = $2 FOR NO KEY UPDATE",
+        team_id,
+        id_,
+    )
+    return Page(**row) if row else None
+
+
+async def newest(tx: Tx, team_id: int, limit: int | None, offset: int) -> list[Page]:
+    rows = await tx.fetch(
+        f"""
+        SELECT {_NAMES} FROM status_pages p WHERE p.team_id = $1
+        ORDER BY p.created_at DESC, p.id DESC LIMIT $2 OFFSET $3
+        """,
+        team_id,
+        limit,
+        offset,
+    )
+    return [Page(**row) for row in rows]
+
+
+async def count(tx: Tx, team_id: int) -> int:
+    total: int = await tx.fetchval("SELECT count(*) FROM status_pages WHERE team_id = $1", team_id)
+    return total
+
+
+async def counts(tx: Tx, team_id: int, ids: Sequence[UUID]) -> dict[UUID, Counts]:
+    """What is on each of the pages."""
+    rows = await tx.fetch(
+        """
+        SELECT u.id,
+            (SELECT count(*) FROM status_components c
+                WHERE c.team_id = $1 AND c.page_id = u.id) AS components,
+            (SELECT count(*) FROM status_subscribers s
+                WHERE s.team_id = $1 AND s.page_id = u.id AND s.verified_at IS NOT NULL) AS subscribers
+        FROM unnest($2::uuid[]) AS u (id)
+        """,
+        team_id,
+        list(ids),
+    )
+    return {row["id"]: Counts(row["components"], row["subscribers"]) for row in rows}
+
+
+async def delete(tx: Tx, team_id: int, id_: UUID) -> None:
+    """The page goes with all that is on it."""
+    await tx.execute("DELETE FROM status_pages WHERE team_id = $1 AND id = $2", team_id, id_)
+
+
+async def claim(tx: Tx, team_id: int, id_: UUID, kind: str, address: str | None) -> bool:
+    """Let *address*, and no other one of its kind (slug, domain), lead to the page; is it free?
+
+    Two who want the same at once wait for each other.
+    """
+    if address is not None:
+        mine = await tx.fetchval(
+            """
+            INSERT INTO status_page_addresses AS a (kind, address, team_id, page_id) VALUES ($1, $2, $3, $4)
+            ON CONFLICT (kind, address) DO UPDATE SET page_id = excluded.page_id
+                WHERE a.team_id = excluded.team_id AND a.page_id = excluded.page_id
+            RETURNING true
+            """,
+            kind,
+            address,
+            team_id,
+            id_,
+        )
+        if not mine:
+            return False
+    await tx.execute(
+        """
+        DELETE FROM status_page_addresses
+        WHERE team_id = $1 AND page_id = $2 AND kind = $3 AND address IS DISTINCT FROM $4
+        """,
+        team_id,
+        id_,
+        kind,
+        address,
+    )
+    return True
+
+
+async def at(tx: Tx, kind: str, address: str) -> Page | None:
+    """The page of any team that an address leads to."""
+    row = await tx.fetchrow(
+        f"""
+        SELECT {_NAMES} FROM status_page_addresses a
+        JOIN status_pages p ON p.team_id = a.team_id AND p.id = a.page_id
+        WHERE a.kind = $1 AND a.address = $2
+        """,
+        kind,
+        address,
+    )
+    return Page(**row) if row else None

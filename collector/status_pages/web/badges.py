@@ -1,0 +1,70 @@
+"""Small things to put elsewhere: badges as SVG, and a widget to embed."""
+
+from typing import Final
+from xml.sax.saxutils import escape
+
+from collector.status_pages.core.bars import said
+from collector.status_pages.core.colour import brand
+from collector.status_pages.core.status_page import Displayed
+from collector.status_pages.service.view import View
+
+_GREY: Final = "#5a6472"
+_SAID: Final[dict[Displayed, tuple[str, str]]] = {
+    "operational": ("operational", "#176b43"),
+    "degraded_performance": ("degraded", "#8a5200"),
+    "partial_outage": ("partial outage", "#8a5200"),
+    "major_outage": ("major outage", "#a8232f"),
+    "maintenance": ("maintenance", "#235a99"),
+    "unknown": ("unknown", _GREY),
+}
+_HEIGHT: Final = 20
+_LETTER: Final = 7
+_PAD: Final = 12
+
+
+def status_badge(view: View) -> str:
+    """How all is now."""
+    text, colour = _SAID[view.displayed]
+    return _drawn("status", text, colour)
+
+
+def uptime_badge(view: View) -> str:
+    """The mean uptime of the last 90 days, over what is measured."""
+    known = [daily.uptime for daily in view.daily.values() if daily.uptime is not None]
+    share = sum(known) / len(known) if known else None
+    colour = _GREY if share is None else "#176b43" if share >= 99 else "#a8232f"
+    return _drawn("uptime 90d", said(share), colour)
+
+
+def response_badge(view: View) -> str:
+    """The mean response time of the last 24 hours, over what is measured."""
+    means = [sum(hour.mean_ms for hour in hours) / len(hours) for hours in view.hours.values() if hours]
+    if not means:
+        return _drawn("response 24h", "unknown", _GREY)
+    return _drawn("response 24h", f"{round(sum(means) / len(means))} ms", "#235a99")
+
+
+def icon(view: View) -> str:
+    """The page's own, in its colour; it says nothing of how all is."""
+    colour, on = brand(view.page.branding.get("primaryColor"))
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">'
+        f'<rect width="32" height="32" rx="8" fill="{colour}"/>'
+        f'<path d="M5 17h6l3-8 5 15 3-7h5" fill="none" stroke="{on}" stroke-width="2.5" '
+        'stroke-linecap="round" stroke-linejoin="round"/></svg>'
+    )
+
+
+def _drawn(label: str, value: str, colour: str) -> str:
+    """White on dark: readable on any page, and for screen readers one image with a name."""
+    left, right = (len(text) * _LETTER + _PAD for text in (label, value))
+    name = escape(f"{label}: {value}", {'"': "&quot;"})
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="{_HEIGHT}" role="img" '
+        f'aria-label="{name}"><title>{name}</title>'
+        f'<rect width="{left}" height="{_HEIGHT}" fill="#3b4450"/>'
+        f'<rect x="{left}" width="{right}" height="{_HEIGHT}" fill="{colour}"/>'
+        '<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">'
+        f'<text x="{left / 2:g}" y="14">{escape(label)}</text>'
+        f'<text x="{left + right / 2:g}" y="14">{escape(value)}</text></g></svg>'
+    )

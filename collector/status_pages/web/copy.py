@@ -1,0 +1,40 @@
+"""A status page as files, for the day when this machine itself is down."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from collector.status_pages.service.view import View
+from collector.status_pages.web import addresses, badges, data, feeds, status
+from collector.status_pages.web.words.words import Words
+
+
+def files(view: View, url: str, words: Words, logo: tuple[str, bytes] | None = None) -> dict[str, bytes]:
+    """By their names in one folder, the page itself last. *url*: where the folder will be found.
+
+    *logo*: the name of its file and what is in it; None leaves it where the page's branding says.
+    """
+    own: Mapping[str, bytes] = {}
+    if logo is not None:
+        name, content = logo
+        own = {name: content}
+        branding = {**view.page.branding, "logo": f"./{name}"}
+        view = replace(view, page=replace(view.page, branding=branding))
+    place = addresses.in_folder(url)
+    texts = {
+        "style.css": status.style(view),
+        "custom.css": status.custom_style(view),
+        "status.js": status.script(),
+        "icon.svg": badges.icon(view),
+        "badge.svg": badges.status_badge(view),
+        "badge-uptime.svg": badges.uptime_badge(view),
+        "badge-response.svg": badges.response_badge(view),
+        "feed.atom": feeds.atom(view, place),
+        "feed.rss": feeds.rss(view, place),
+        "maintenance.ics": feeds.calendar(view, place),
+        "status.json": data.own(view, place),
+        "api/v2/summary.json": data.summary(view, place),
+        "widget.html": status.widget(view, place, words),
+        "history.html": status.history(view, place, words),
+        "index.html": status.page(view, place, words),
+    }
+    return {**own, **{name: text.encode() for name, text in texts.items()}}

@@ -1,0 +1,125 @@
+"""A status page as feeds: Atom and RSS of what it tells, and a calendar of its maintenance."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Final
+from xml.sax.saxutils import escape
+
+from collector.status_pages.core.status_page import MAINTENANCE
+from collector.status_pages.service.incidents import Told
+from collector.status_pages.service.view import View
+from collector.status_pages.web.addresses import Place
+from shared import ids
+from shared.clock import iso
+
+_MOST: Final = 50
+# What XML 1.0 cannot hold, whatever is done to it.
+_NO_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NO_LINE: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+# RFC 5545 folds after 75 octets; a character has four at most.
+_FOLD: Final = 75
+_NO_END: Final = timedelta(hours=1)
+
+
+def atom(view: View, place: Place) -> str:
+    """RFC 4287: an entry for each incident, which changes with each update."""
+    url = place.url
+    newest = max((told.row.updated_at for told in view.incidents), default=view.page.created_at)
+    entries = "".join(
+        f"<entry><id>{_xml(_link(place, told))}</id><title>{_xml(told.row.title)}</title>"
+        f'<link href="{_xml(_link(place, told))}"/>'
+        f"<published>{iso(told.row.published_at)}</published><updated>{iso(told.row.updated_at)}</updated>"
+        f'<content type="text">{_xml(_said(told))}</content></entry>\n'
+        for told in view.incidents[:_MOST]
+    )
+    return (
+        '<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom">\n'
+        f"<id>{_xml(url)}</id><title>{_xml(view.page.name)} status</title><updated>{iso(newest)}</updated>"
+        f'<author><name>{_xml(view.page.name)}</name></author><link href="{_xml(url)}"/>'
+        f'<link rel="self" href="{_xml(url)}/feed.atom"/>\n{entries}</feed>\n'
+    )
+
+
+def rss(view: View, place: Place) -> str:
+    """RSS 2.0: the same for older readers."""
+    url = place.url
+    items = "".join(
+        f"<item><title>{_xml(told.row.title)}</title><link>{_xml(_link(place, told))}</link>"
+        f'<guid isPermaLink="true">{_xml(_link(place, told))}</guid>'
+        f"<pubDate>{format_datetime(told.row.published_at.astimezone(UTC), usegmt=True)}</pubDate>"
+        f"<description>{_xml(escape(_said(told)))}</description></item>\n"
+        for told in view.incidents[:_MOST]
+    )
+    return (
+        '<?xml version="1.0" encoding="utf-8"?>\n<rss version="2.0"><channel>\n'
+        f"<title>{_xml(view.page.name)} status</title><link>{_xml(url)}</link>"
+        f"<description>What {_xml(view.page.name)} tells of incidents and maintenance</description>\n"
+        f"{items}</channel></rss>\n"
+    )
+
+
+def calendar(view: View, place: Place) -> str:
+    """RFC 5545: the maintenance that was planned, also what is over."""
+    lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Tocsin//Status page//EN", "METHOD:PUBLISH"]
+    lines.append(f"X-WR-CALNAME:{_line(view.page.name)}")
+    for told in view.incidents:
+        if told.row.severity == MAINTENANCE and told.row.scheduled_start is not None:
+            lines += _event(told, told.row.scheduled_start, place)
+    return "".join(f"{_folded(line)}\r\n" for line in [*lines, "END:VCALENDAR"])
+
+
+def _event(told: Told, start: datetime, place: Place) -> list[str]:
+    row = told.row
+    end = row.scheduled_end or max(start + _NO_END, row.resolved_at or start)
+    return [
+        "BEGIN:VEVENT",
+        f"UID:{ids.show('spi', row.id)}",
+        f"DTSTAMP:{_stamp(row.updated_at)}",
+        f"DTSTART:{_stamp(start)}",
+        f"DTEND:{_stamp(end)}",
+        f"SUMMARY:{_line(row.title)}",
+        f"DESCRIPTION:{_line(_said(told))}",
+        f"URL:{_link(place, told)}",
+        "END:VEVENT",
+    ]
+
+
+def _link(place: Place, told: Told) -> str:
+    return f"{place.url}/history{place.suffix}#{ids.show('spi', told.row.id)}"
+
+
+def _said(told: Told) -> str:
+    """All updates, newest first."""
+    return "\n\n".join(
+        f"{update.status.capitalize()} ({update.at.astimezone(UTC):%Y-%m-%d %H:%M} UTC): {update.message}"
+        for update in reversed(told.updates)
+    )
+
+
+def _xml(text: str) -> str:
+    return escape(_NO_XML.sub("\ufffd", text), {'"': "&quot;"})
+
+
+def _stamp(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}"
+
+
+def _line(text: str) -> str:
+    plain = _NO_LINE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    for mark, instead in (("\\", "\\\\"), (";", "\\;"), (",", "\\,"), ("\n", "\\n")):
+        plain = plain.replace(mark, instead)
+    return plain
+
+
+def _folded(line: str) -> str:
+    """No line is longer than 75 octets, and no character is torn apart."""
+    parts, length = [""], 0
+    for letter in line:
+        size = len(letter.encode("utf-8", "replace"))
+        if length + size > _FOLD:
+            parts.append("")
+            length = 1
+        parts[-1] += letter
+        length += size
+    return "\r\n ".join(parts)

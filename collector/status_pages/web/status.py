@@ -1,0 +1,202 @@
+"""Draws the public pages of a status page, which load nothing but its own stylesheets and its one script."""
+
+import re
+from collections.abc import Sequence
+from datetime import timedelta
+from functools import cache
+from importlib.resources import files
+from itertools import groupby
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from collector.status_pages.core.bars import WIDTH, Bar, bars
+from collector.status_pages.core.colour import brand
+from collector.status_pages.core.status_page import MAINTENANCE, Displayed, Phase, overall
+from collector.status_pages.core.style import cleaned
+from collector.status_pages.service.components import Seen
+from collector.status_pages.service.incidents import Told
+from collector.status_pages.service.view import View
+from collector.status_pages.web import chart
+from collector.status_pages.web.addresses import Place
+from collector.status_pages.web.policy import in_page
+from collector.status_pages.web.words.words import Words
+from shared import ids
+from shared.clock import iso
+
+_RECENT: Final = timedelta(days=14)
+_FOLDED_FROM: Final = 30
+_MOST_HEARD: Final = 5
+_LINES: Final = re.compile(r"\n{2,}")
+
+
+def page(view: View, place: Place, words: Words) -> str:
+    """The page itself."""
+    recent = [told for told in view.past if (told.row.resolved_at or view.at) > view.at - _RECENT]
+    return render("status.html.j2", view, place, words, groups=_groups(view, words), recent=recent)
+
+
+def history(
+    view: View, place: Place, words: Words, number: int = 1, past: Sequence[Told] | None = None
+) -> str:
+    """What was told, by month; *past*: its part of this *number*, unless it is the newest."""
+    told = view.incidents if past is None else past
+    by_month = groupby(told, key=lambda one: words.month(one.row.published_at))
+    return render(
+        "history.html.j2",
+        view,
+        place,
+        words,
+        months=[(month, list(of_month)) for month, of_month in by_month],
+        number=number,
+        last=1 if place.fixed else view.last,
+    )
+
+
+def widget(view: View, place: Place, words: Words) -> str:
+    """How all is, to be embedded in another page."""
+    return render("widget.html.j2", view, place, words)
+
+
+def login(view: View, place: Place, words: Words, fault: str = "") -> str:
+    """The form that asks for the password of a private page."""
+    return render("login.html.j2", view, place, words, fault=fault)
+
+
+def missing(words: Words) -> str:
+    """There is no such page."""
+    return _ENV.get_template("missing.html.j2").render(w=words)
+
+
+def style(view: View) -> str:
+    """The stylesheet of all pages, in the colours of this one."""
+    colour, on = brand(view.page.branding.get("primaryColor"))
+    return f":root{{--brand:{colour};--on-brand:{on}}}\n{_static('status.css')}"
+
+
+def custom_style(view: View) -> str:
+    """The stylesheet that the page's owner wrote, less what was not understood."""
+    return cleaned(view.page.branding.get("customCss") or "")
+
+
+def script() -> str:
+    """The one script, which is the same for all pages."""
+    return _static("status.js")
+
+
+def render(template: str, view: View, place: Place, words: Words, **more: Any) -> str:
+    """A template that may extend base.html.j2, with what that one needs."""
+    branding = view.page.branding
+    return _ENV.get_template(template).render(
+        view=view,
+        w=words,
+        name=view.page.name,
+        base=place.base,
+        home=place.home,
+        json=place.json,
+        suffix=place.suffix,
+        fixed=place.fixed,
+        subscribe=place.subscribe,
+        policy=in_page(branding.get("logo")),
+        logo=branding.get("logo"),
+        colour=brand(branding.get("primaryColor"))[0],
+        custom=bool(branding.get("customCss")),
+        hidden=view.page.visibility != "public",
+        names={seen.row.id: seen.row.name for seen in view.components},
+        **more,
+    )
+
+
+@cache
+def _static(name: str) -> str:
+    return files("collector.status_pages.web").joinpath("static", name).read_text(encoding="utf-8")
+
+
+def _groups(view: View, words: Words) -> list[dict[str, Any]]:
+    """The components by their groups, in the order of the first of each; of many, groups fold."""
+    found: dict[str | None, list[Seen]] = {}
+    for seen in view.components:
+        found.setdefault(seen.row.group_name, []).append(seen)
+    many = len(view.components) > _FOLDED_FROM
+    return [
+        {
+            "name": name,
+            "folds": many and bool(name),
+            "status": _together(group),
+            "components": [_component(view, seen, words) for seen in group],
+        }
+        for name, group in found.items()
+    ]
+
+
+def _together(group: Sequence[Seen]) -> Displayed:
+    if all(seen.unknown for seen in group):
+        return "unknown"
+    return overall(seen.shown.status for seen in group)
+
+
+def _component(view: View, seen: Seen, words: Words) -> dict[str, Any]:
+    monitor = seen.row.monitor_id
+    daily = view.daily.get(monitor) if monitor else None
+    hours = view.hours.get(monitor, ()) if monitor else ()
+    drawn = bars([(day.at, day.uptime) for day in daily.days]) if daily else []
+    return {
+        "name": seen.row.name,
+        "description": seen.row.description,
+        "message": seen.row.message,
+        "status": seen.displayed,
+        "since": seen.unmeasured_since,
+        "bars": drawn,
+        "uptime": daily.uptime if daily else None,
+        "heard": _heard(daily.uptime, drawn, words) if daily else "",
+        "chart": chart.chart(hours, view.at),
+    }
+
+
+def _heard(uptime: float | None, drawn: Sequence[Bar], words: Words) -> str:
+    """What the bars show, for who does not see them: all days together, the last outages by themselves."""
+    bad = [bar for bar in reversed(drawn) if bar.level in {"fair", "bad"}][:_MOST_HEARD]
+    told = [f"{words.days(bar.since, bar.until)}: {words.share(bar.share)}" for bar in bad]
+    return "; ".join([words.uptime.format(share=words.share(uptime)), *told])
+
+
+def _paragraphs(text: str) -> list[str]:
+    return [part for part in _LINES.split(text.replace("\r\n", "\n")) if part.strip()]
+
+
+def _phase(status: Phase, severity: str, words: Words) -> str:
+    return (words.planned_phases if severity == MAINTENANCE else words.phases)[status]
+
+
+def _affected(told: Told, names: dict[Any, str], words: Words) -> Markup:
+    """Each name by itself, whichever way it is written."""
+    known: Sequence[str] = [names[id_] for id_ in told.row.components if id_ in names]
+    return escape(words.comma).join(Markup("<bdi>{}</bdi>").format(name) for name in known)
+
+
+def _fill(text: str, **parts: Any) -> Markup:
+    """*text* with what its names in braces stand for; only markup of ours stays markup."""
+    return escape(text).format(**parts)
+
+
+_ENV: Final = Environment(
+    loader=PackageLoader("collector.status_pages.web"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_ENV.filters |= {
+    "iso": iso,
+    "paragraphs": _paragraphs,
+    "affected": _affected,
+    "phase": _phase,
+    "fill": _fill,
+    "public": lambda id_: ids.show("spi", id_),
+}
+_ENV.globals |= {
+    "bars_width": WIDTH,
+    "chart_width": chart.WIDTH,
+    "chart_height": chart.HEIGHT,
+}

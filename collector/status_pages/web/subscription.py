@@ -1,0 +1,144 @@
+"""Draws what those see who subscribe to a status page: forms with one button, and what came of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from collector.status_pages.service.subscriptions import Subscription
+from collector.status_pages.service.view import View
+from collector.status_pages.web import status
+from collector.status_pages.web.addresses import Place
+from collector.status_pages.web.subscription_words import words_of
+from collector.status_pages.web.words.words import Words
+from shared import ids
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a subscriber hears of; *components*: id, name, chosen."""
+
+    incidents: bool
+    maintenance: bool
+    components: Sequence[tuple[str, str, bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A page: *press* is the words of its button, if it has one, *next* a link's words and where it leads.
+
+    *asks* for an address; *done*: it tells what came of a button.
+    """
+
+    title: str
+    text: str = ""
+    fault: str = ""
+    press: str = ""
+    action: str = ""
+    asks: bool = False
+    email: str = ""
+    choices: Choices | None = None
+    next: tuple[str, str] | None = None
+    done: bool = False
+
+
+def asking(view: View, place: Place, words: Words, *, bad: str | None = None, fault: str = "") -> str:
+    """The form for an address; *bad*: what was entered and is none."""
+    s = words_of(words.tag)
+    said = Said(
+        s.subscribe,
+        s.subscribe_text,
+        fault=fault or (s.bad_address if bad is not None else ""),
+        press=s.subscribe,
+        action=f"{place.base}/subscribe",
+        asks=True,
+        email=bad or "",
+    )
+    return _drawn(said, view, place, words)
+
+
+def sent(view: View, place: Place, words: Words, email: str) -> str:
+    """The same whether the address was known or not."""
+    s = words_of(words.tag)
+    return _drawn(Said(s.sent, s.sent_text.format(address=email), done=True), view, place, words)
+
+
+def confirming(one: Subscription, view: View, place: Place, words: Words) -> str:
+    s = words_of(words.tag)
+    said = Said(
+        s.confirm,
+        s.confirm_text.format(address=one.email, name=one.page.name),
+        press=s.confirm_press,
+        action=f"/subscriptions/{one.token}/confirm",
+    )
+    return _drawn(said, view, place, words)
+
+
+def confirmed(one: Subscription, view: View, place: Place, words: Words) -> str:
+    s = words_of(words.tag)
+    text = s.confirmed_text.format(address=one.email)
+    return _drawn(Said(s.confirmed, text, next=_manage(one, words), done=True), view, place, words)
+
+
+def over(one: Subscription, view: View, place: Place, words: Words) -> str:
+    s = words_of(words.tag)
+    again = (s.subscribe, f"/status/{one.page.slug}/subscribe")
+    return _drawn(Said(s.over, s.over_text, next=again), view, place, words)
+
+
+def managing(one: Subscription, view: View, place: Place, words: Words) -> str:
+    """What the subscriber hears of, to be changed."""
+    text = words_of(words.tag).manage_text.format(address=one.email)
+    return _drawn(_choices(one, words, text, done=False), view, place, words)
+
+
+def saved(one: Subscription, view: View, place: Place, words: Words) -> str:
+    """The same after it was changed."""
+    said = _choices(one, words, words_of(words.tag).saved, done=True)
+    return _drawn(said, view, place, words)
+
+
+def _choices(one: Subscription, words: Words, text: str, *, done: bool) -> Said:
+    s = words_of(words.tag)
+    preferences, chosen = one.row.preferences, set(one.row.components)
+    return Said(
+        s.manage,
+        text,
+        press=s.save,
+        action=f"/subscriptions/{one.manage}",
+        choices=Choices(
+            preferences.get("incidents", True),
+            preferences.get("maintenance", True),
+            [(ids.show("comp", id_), name, id_ in chosen) for id_, name in one.components],
+        ),
+        next=(s.leave, f"/subscriptions/{one.manage}/unsubscribe"),
+        done=done,
+    )
+
+
+def leaving(one: Subscription, view: View, place: Place, words: Words) -> str:
+    s = words_of(words.tag)
+    said = Said(
+        s.leave,
+        s.leave_text.format(address=one.email, name=one.page.name),
+        press=s.leave,
+        action=f"/subscriptions/{one.manage}/unsubscribe",
+        next=_manage(one, words),
+    )
+    return _drawn(said, view, place, words)
+
+
+def left(one: Subscription, view: View, place: Place, words: Words) -> str:
+    s = words_of(words.tag)
+    return _drawn(Said(s.left, s.left_text.format(address=one.email), done=True), view, place, words)
+
+
+def gone(words: Words) -> str:
+    """What a link led to is there no more."""
+    return status.missing(replace(words, missing=words_of(words.tag).gone))
+
+
+def _manage(one: Subscription, words: Words) -> tuple[str, str]:
+    return words_of(words.tag).preferences, f"/subscriptions/{one.manage}"
+
+
+def _drawn(said: Said, view: View, place: Place, words: Words) -> str:
+    return status.render("subscription.html.j2", view, place, words, said=said, s=words_of(words.tag))

@@ -1,0 +1,21 @@
+"""The words for subscribers by language, those of the pages that they press buttons on and of their mails."""
+
+from typing import Final
+
+from collector.status_pages.web.subscription_words import de, en, es, fr, ja, pt, zh
+from collector.status_pages.web.subscription_words.words import SubscriptionWords
+
+_LANGUAGES: Final[dict[str, SubscriptionWords]] = {
+    "en": en.WORDS,
+    "de": de.WORDS,
+    "fr": fr.WORDS,
+    "es": es.WORDS,
+    "pt": pt.WORDS,
+    "zh": zh.WORDS,
+    "ja": ja.WORDS,
+}
+
+
+def words_of(language: str) -> SubscriptionWords:
+    """English where there is nothing in *language*."""
+    return _LANGUAGES.get(language, en.WORDS)

@@ -1,0 +1,50 @@
+"""The words of public pages by language, and which of them a visitor wants."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+from collector.status_pages.web.words import de, en, es, fr, ja, pt, zh
+from collector.status_pages.web.words.words import Words
+
+ENGLISH: Final = en.WORDS
+LANGUAGES: Final[dict[str, Words]] = {
+    "en": en.WORDS,
+    "de": de.WORDS,
+    "fr": fr.WORDS,
+    "es": es.WORDS,
+    "pt": pt.WORDS,
+    "zh": zh.WORDS,
+    "ja": ja.WORDS,
+}
+# A header that is longer, or has more parts, says nothing that a person has chosen.
+_LONGEST: Final = 256
+_MOST: Final = 16
+
+
+@lru_cache(maxsize=1_024)
+def wanted(accept: str) -> Words:
+    """What an Accept-Language header wants most of what there is; English where it wants none of it."""
+    if len(accept) > _LONGEST:
+        return ENGLISH
+    ranked = sorted(_ranges(accept), key=lambda each: -each[0])
+    return next((LANGUAGES[name] for _, name in ranked if name in LANGUAGES), ENGLISH)
+
+
+def _ranges(accept: str) -> Iterator[tuple[float, str]]:
+    for part in accept.split(",")[:_MOST]:
+        name, _, rest = part.partition(";")
+        weight = _weight(rest.strip())
+        if weight > 0:
+            yield weight, name.strip().partition("-")[0].lower()
+
+
+def _weight(text: str) -> float:
+    """``q=0.5``; what cannot be read is wanted least of all."""
+    if not text:
+        return 1.0
+    try:
+        weight = float(text.removeprefix("q="))
+    except ValueError:
+        return 0.0
+    return weight if 0 <= weight <= 1 else 0.0

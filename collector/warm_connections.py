@@ -1,0 +1,43 @@
+"""Has every connection do once what requests ask for most: the first of them pays for no plan."""
+
+import asyncio
+from uuid import UUID
+
+from collector.accounts.storage import console_sessions, tokens
+from collector.monitors.storage import lists, whole
+from collector.monitors.storage.lists import Wanted
+from collector.platform.storage.db import Db, Tx
+from shared.errors import Unavailable
+
+_NOBODY = UUID(int=0)
+
+
+async def warm(db: Db, connections: int) -> None:
+    """All *connections* of the pool, as far as the server gives so many."""
+    tried, all_tried = 0, asyncio.Event()
+
+    def note() -> None:
+        nonlocal tried
+        tried += 1
+        if tried == connections:
+            all_tried.set()
+
+    async def one() -> None:
+        try:
+            async with db.connection() as tx:
+                note()
+                await all_tried.wait()  # or the next would be given the same one
+                await _ask(tx)
+        except Unavailable:
+            note()
+
+    await asyncio.gather(*(one() for _ in range(connections)))
+
+
+async def _ask(tx: Tx) -> None:
+    """Of a team that is not there."""
+    await tokens.with_hashes(tx, [b""])
+    await console_sessions.with_hashes(tx, [b""])
+    await lists.page(tx, 0, Wanted(), 1, 0)
+    await lists.total(tx, 0, Wanted())
+    await whole.get(tx, [(0, _NOBODY)])

@@ -1,0 +1,1 @@
+"""What is found on chains: crossings, findings, nodes."""

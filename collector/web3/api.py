@@ -1,0 +1,69 @@
+"""What checks of Web3 monitors find, as the API shows it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import orjson
+
+from collector.history.storage.result_reads import Cursor
+from collector.web3.storage.web3 import Log, Raised
+from shared.clock import iso
+from shared.findings import Finding, Found
+
+_MEASURED: Final = ("current", "threshold", "unit", "message")
+_LOG: Final = ("name", "args", "address", "transactionHash", "blockNumber", "logIndex")
+
+
+def found(findings: Sequence[Finding]) -> dict[str, Any]:
+    """By one check, alone: each threshold that it measured, and each log that it read."""
+    read = [(one, _data(one.data)) for one in findings]
+    return {
+        "alerts": [
+            {"type": one.key, "raised": one.found is Found.RAISED, **_measured(data)}
+            for one, data in read
+            if one.found in {Found.RAISED, Found.RECOVERED} and data
+        ],
+        "logs": [_plain(data) for one, data in read if one.found is Found.LOG],
+    }
+
+
+def alerts(raised: Sequence[Raised]) -> list[dict[str, Any]]:
+    """Thresholds that are crossed now; *told* is false while something holds that back."""
+    return [
+        {
+            "type": one.key,
+            "since": iso(one.raised_at),
+            "locations": list(one.locations),
+            "told": one.told_at is not None,
+            **_measured(one.data),
+        }
+        for one in raised
+    ]
+
+
+def brought(logs: Mapping[Cursor, Sequence[Log]]) -> dict[Cursor, dict[str, Any]]:
+    """What each result has besides what all results have."""
+    return {at: {"logs": [log(one) for one in found]} for at, found in logs.items()}
+
+
+def log(shown: Log) -> dict[str, Any]:
+    """*removed*: the chain does not hold it any more."""
+    return {**_plain(shown.data), "removed": shown.removed}
+
+
+def _measured(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: data.get(name) for name in _MEASURED}
+
+
+def _plain(data: Mapping[str, Any]) -> dict[str, Any]:
+    error = data.get("error")
+    return {name: data.get(name) for name in _LOG} | ({"error": error} if error else {})
+
+
+def _data(raw: bytes) -> dict[str, Any]:
+    """What a probe says is believed to be JSON, but not relied upon to be."""
+    try:
+        data = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return {}
+    return data if isinstance(data, dict) else {}

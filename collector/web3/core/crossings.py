@@ -1,0 +1,97 @@
+"""What Web3 monitors found, as reasons to alert: thresholds that are crossed, and what happened once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import isfinite
+from typing import Any, Final
+
+from collector.platform.log_words import arguments, one_line
+from shared.kinds import OF_CHAINS
+
+# The reason to alert for an event of a contract.
+EVENT: Final = "event"
+_SHORTEST: Final = timedelta(minutes=2)
+_MOST_WORDS: Final = 300
+_MOST_SAID: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """One that was told; *key* is the alert's type, or `EVENT`; *single*: it has no end of its own."""
+
+    key: str
+    told_at: datetime
+    single: bool = False
+    value: float | None = None
+    threshold: float | None = None
+    message: str = ""
+
+    @property
+    def words(self) -> str:
+        """``high_gas: gas costs 251.3 gwei, high is 200 gwei``"""
+        return f"{self.key}: {self.message}" if self.message else self.key
+
+
+def is_web3(type_: str) -> bool:
+    """Does a monitor of that type find such things?"""
+    return type_ in OF_CHAINS
+
+
+def threshold(key: str, data: Mapping[str, Any], told_at: datetime) -> Crossing:
+    """*data*: what a probe said of it, of whatever shape."""
+    return _crossing(key, data, told_at, single=False)
+
+
+def single(log: Mapping[str, Any], told_at: datetime) -> Crossing:
+    """An event of a contract, or a transfer that has an ``alert``."""
+    alert = log.get("alert")
+    if isinstance(alert, Mapping):
+        return _crossing(_text(alert.get("type")) or EVENT, alert, told_at, single=True)
+    said = f"{_text(log.get('name')) or EVENT}({one_line(arguments(log.get('args')))})"
+    if transaction := _text(log.get("transactionHash")):
+        said += f" in transaction {transaction}"
+    return Crossing(EVENT, told_at, single=True, message=said)
+
+
+def window(interval_s: int) -> timedelta:
+    """For how long something that happened once keeps an alert open."""
+    return max(2 * timedelta(seconds=interval_s), _SHORTEST)
+
+
+def ends_at(found: Sequence[Crossing], interval_s: int) -> datetime | None:
+    """When the last of *found* no longer keeps an alert open; None while a threshold does, and of nothing."""
+    if not found or not all(one.single for one in found):
+        return None
+    return max(one.told_at for one in found) + window(interval_s)
+
+
+def said(found: Sequence[Crossing]) -> str:
+    """All that is crossed, then what happened, the newest first."""
+    words = [one.words for one in sorted(found, key=lambda one: (not one.single, one.told_at), reverse=True)]
+    more = len(words) - _MOST_SAID
+    return "; ".join(words[:_MOST_SAID]) + (f"; and {more} more" if more > 0 else "")
+
+
+def _crossing(key: str, data: Mapping[str, Any], told_at: datetime, *, single: bool) -> Crossing:
+    return Crossing(
+        key,
+        told_at,
+        single,
+        _number(data.get("current")),
+        _number(data.get("threshold")),
+        _text(data.get("message")),
+    )
+
+
+def _number(value: Any) -> float | None:
+    """A decimal string as near as a float comes to it."""
+    try:
+        found = float(value) if isinstance(value, str | int | float) else None
+    except (ValueError, OverflowError):
+        return None
+    return found if found is not None and isfinite(found) else None
+
+
+def _text(value: Any) -> str:
+    return " ".join(value[:_MOST_WORDS].split()) if isinstance(value, str) else ""

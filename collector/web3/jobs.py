@@ -1,0 +1,136 @@
+"""Tells what checks of chains found: thresholds at their edges, logs once each, in the order of the chain."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from collector.evaluation import event_writer
+from collector.evaluation.core.decision import standing
+from collector.evaluation.core.holds import Allowed, Hold, allowed, holding
+from collector.evaluation.storage import locked_monitors, states
+from collector.evaluation.storage.locked_monitors import Judged
+from collector.evaluation.suppression import around, monitor
+from collector.events.storage import events
+from collector.events.storage.events import Event
+from collector.platform.committed_events import told
+from collector.platform.storage.db import Db, Tx
+from collector.web3.core.web3 import Alert, Tell, due, passes
+from collector.web3.storage import news as web3_news
+from collector.web3.storage import writes
+from collector.web3.storage.news import Chain, Untold
+from collector.web3.storage.writes import Key
+from shared.loop import Bell
+
+_MONITORS: Final = 20
+# Each may be as large as 64 kB.
+_LOGS: Final = 100
+# A contract may emit more than anybody reads: of one monitor so many logs are told in each minute, the
+# others after them.
+PACE: Final = 1_000
+_MINUTE: Final = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class _One:
+    """A locked monitor, and what holds its news."""
+
+    row: Judged
+    chain: Chain
+    holds: tuple[Hold, ...]
+
+    @property
+    def free(self) -> Allowed:
+        return allowed(self.holds)
+
+    @property
+    def key(self) -> tuple[int, UUID]:
+        return self.row.team_id, self.row.id
+
+
+@dataclass(slots=True)
+class _News:
+    events: list[Event] = field(default_factory=list)
+    alerts: dict[Key, Alert | None] = field(default_factory=dict)
+    logs: list[Untold] = field(default_factory=list)
+    more: bool = False
+
+
+class Web3:
+    """Any number may run; *tell* is called after a commit that wrote events."""
+
+    __slots__ = ("_after", "_again", "_db", "_now", "_tell", "bell")
+
+    def __init__(self, db: Db, *, now: Callable[[], datetime], tell: Callable[[], None]) -> None:
+        """*bell* wakes it: something was found."""
+        self._db = db
+        self._now = now
+        self._tell = tell
+        self._after = 0
+        self._again = False
+        self.bell = Bell()
+
+    async def turn(self) -> bool:
+        """Look at the next monitors of which something is untold; some may be held for long."""
+        now = self._now()
+        async with self._db.connection() as tx:
+            found = await web3_news.waiting(tx, self._after, now, _MONITORS)
+        if found:
+            self._again |= await self._write(found, now)
+        more = len(found) == _MONITORS
+        self._after = found[-1] if more else 0
+        again, self._again = self._again, self._again and more
+        return more or again
+
+    async def _write(self, monitors: Sequence[int], now: datetime) -> bool:
+        async with self._db.transaction() as tx:
+            news = await _news(tx, await _looked_at(tx, monitors, now), now)
+            await writes.save_alerts(tx, news.alerts)
+            if news.logs:
+                await web3_news.tell(tx, news.logs, now)
+            if news.events:
+                await events.append_all(tx, news.events, now)
+        told([event.kind for event in news.events], self._tell)
+        return news.more
+
+
+async def _looked_at(tx: Tx, monitors: Sequence[int], now: datetime) -> list[_One]:
+    locked = await locked_monitors.lock(tx, monitors)
+    places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in locked]))
+    held = await around(tx, locked, places, now)
+    chains = await web3_news.chains(tx, [one.monitor for one in locked])
+    return [
+        _One(one, chains[one.monitor], holding(standing(monitor(one, held[one.monitor])), now))
+        for one in locked
+    ]
+
+
+async def _news(tx: Tx, looked_at: Sequence[_One], now: datetime) -> _News:
+    news = _News()
+    of = {one.key: one for one in looked_at}
+    for (team, id_, key), alert in (await writes.alerts(tx, list(of))).items():
+        _weigh(news, of[team, id_], key, alert, now)
+    ending = [(*one.key, _LOGS) for one in looked_at if one.free.recovery]
+    ended = await web3_news.untold(tx, ending, _LOGS, removed=True)
+    if passed := [one.key for one in looked_at if passes(one.holds)]:
+        await web3_news.pass_over(tx, passed)
+    lately = await web3_news.told_since(tx, list(of), now - _MINUTE)
+    room = {one.key: min(_LOGS, PACE - lately.get(one.key, 0)) for one in looked_at if one.free.openings}
+    beginning = [(*key, most) for key, most in room.items() if most > 0]
+    begun = await web3_news.untold(tx, beginning, _LOGS, removed=False)
+    news.logs = [*ended, *begun]
+    for log in news.logs:
+        one = of[log.team_id, log.monitor_id]
+        news.events.append(event_writer.chain_log(one.row, one.chain, log, now))
+    news.more = len(news.logs) >= _LOGS
+    return news
+
+
+def _weigh(news: _News, one: _One, key: str, alert: Alert, now: datetime) -> None:
+    """What is to be told of a threshold."""
+    tell, after = due(alert, one.free, now)
+    if after != alert:
+        news.alerts[one.row.team_id, one.row.id, key] = after
+    for over in {Tell.RAISED: (False,), Tell.RECOVERED: (True,), Tell.BOTH: (False, True)}.get(tell, ()):
+        news.events.append(event_writer.crossing(one.row, one.chain, key, alert, over=over, now=now))

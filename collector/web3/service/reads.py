@@ -1,0 +1,47 @@
+"""What callers may read of what the checks of a Web3 monitor found; of all other kinds nothing is asked."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from collector.history.storage.result_reads import Cursor, Result
+from collector.monitors.storage.monitors import Monitor
+from collector.platform.storage.db import Db
+from collector.web3.storage import web3
+from collector.web3.storage.web3 import Log, Raised
+from shared.findings import MAX_FINDINGS
+from shared.kinds import WEB3, effective
+
+_WITH_LOGS: Final = frozenset({"whale_wallet", "web3_contract_event"})
+# A page of results ends before the logs in it are more than these; each may be as large as 64 kB.
+_MOST_LOGS: Final = MAX_FINDINGS
+
+
+async def alerts(db: Db, monitor: Monitor) -> list[Raised] | None:
+    """The thresholds that are crossed now; None for kinds that have none."""
+    if effective(monitor.type, monitor.config) not in WEB3:
+        return None
+    async with db.connection() as tx:
+        return await web3.raised(tx, monitor.team_id, monitor.id)
+
+
+async def logs(
+    db: Db, monitor: Monitor, shown: Sequence[Result]
+) -> tuple[Sequence[Result], Mapping[Cursor, Sequence[Log]]]:
+    """The newest of *shown*, all unless there are too many logs in them, and what each found, newest first.
+
+    Nothing for kinds that read no logs.
+    """
+    if effective(monitor.type, monitor.config) not in _WITH_LOGS or not shown:
+        return shown, {}
+    async with db.connection() as tx:
+        found = await web3.logs_between(
+            tx, monitor.team_id, monitor.id, shown[-1].ts, shown[0].ts, _MOST_LOGS
+        )
+    if len(found) == _MOST_LOGS:
+        whole = [one for one in shown if one.ts > found[-1].found_at]
+        shown = whole or [one for one in shown if one.ts == shown[0].ts]
+    by_result = defaultdict(list)
+    for log in found:
+        by_result[log.found_at, log.location].append(log)
+    return shown, {one.cursor: by_result.pop((one.ts, one.name), []) for one in shown}

@@ -1,0 +1,157 @@
+"""What of the findings of chains is not told yet."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from collector.platform.storage.db import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Untold:
+    """A log that nobody was told of; with *removed* one that was, and that the chain holds no longer."""
+
+    team_id: int
+    monitor_id: UUID
+    key: str
+    removed: bool
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Which chain a monitor checks, as its configuration names it, and what of it."""
+
+    monitor: int
+    chain: str | int | None
+    sub_type: str
+
+
+async def waiting(tx: Tx, after: int, now: datetime, limit: int) -> list[int]:
+    """The next monitors after that key of which there is something to decide, not locked.
+
+    What a silence holds back is left out: many may be held for long.
+    """
+    rows = await tx.fetch(
+        f"""
+        WITH RECURSIVE {_leaps("fresh", "waits AND removed_at IS NULL")},
+        {_leaps("taken_back", "waits AND removed_at IS NOT NULL")}
+        SELECT m.monitor FROM monitors m JOIN (
+            SELECT team_id, monitor_id FROM fresh UNION SELECT team_id, monitor_id FROM taken_back
+            UNION
+            SELECT a.team_id, a.monitor_id FROM web3_alerts a
+            JOIN monitors o ON o.team_id = a.team_id AND o.id = a.monitor_id
+            WHERE (a.told_at IS NULL OR a.locations = '{{}}')
+                AND (a.locations = '{{}}' OR o.silenced_until IS NULL OR o.silenced_until <= $2)
+        ) w ON w.team_id = m.team_id AND w.monitor_id = m.id
+        WHERE m.monitor > $1 AND m.paused_at IS NULL ORDER BY m.monitor LIMIT $3
+        """,
+        after,
+        now,
+        limit,
+    )
+    return [row["monitor"] for row in rows]
+
+
+def _leaps(name: str, which: str) -> str:
+    """The monitors with such logs, from one to the next: one may have a hundred thousand of them."""
+    return f"""
+        {name} AS (
+            (SELECT team_id, monitor_id FROM web3_logs WHERE {which}
+             ORDER BY team_id, monitor_id LIMIT 1)
+            UNION ALL
+            SELECT n.team_id, n.monitor_id FROM {name} t CROSS JOIN LATERAL (
+                SELECT team_id, monitor_id FROM web3_logs
+                WHERE {which} AND (team_id, monitor_id) > (t.team_id, t.monitor_id)
+                ORDER BY team_id, monitor_id LIMIT 1
+            ) n
+        )
+    """
+
+
+async def chains(tx: Tx, monitors: Sequence[int]) -> dict[int, Chain]:
+    rows = await tx.fetch(
+        """
+        SELECT monitor,
+            coalesce(config -> 'chain', config -> 'chainId', config -> 'source' -> 'chain') AS chain,
+            coalesce(config ->> 'subType', type) AS sub_type
+        FROM monitors WHERE monitor = ANY($1)
+        """,
+        list(monitors),
+    )
+    return {row["monitor"]: Chain(**row) for row in rows}
+
+
+async def told_since(
+    tx: Tx, monitors: Sequence[tuple[int, UUID]], since: datetime
+) -> dict[tuple[int, UUID], int]:
+    """How many logs were told of these monitors, by team and id."""
+    rows = await tx.fetch(
+        """
+        SELECT l.team_id, l.monitor_id, count(*) AS logs
+        FROM unnest($1::int[], $2::uuid[]) AS u (team_id, monitor_id)
+        JOIN web3_logs l USING (team_id, monitor_id) WHERE l.told_at > $3 GROUP BY l.team_id, l.monitor_id
+        """,
+        [team for team, _ in monitors],
+        [id_ for _, id_ in monitors],
+        since,
+    )
+    return {(row["team_id"], row["monitor_id"]): row["logs"] for row in rows}
+
+
+async def untold(
+    tx: Tx, wanted: Sequence[tuple[int, UUID, int]], limit: int, *, removed: bool
+) -> list[Untold]:
+    """Of monitors by team and id, so many of each and *limit* of all at the most: all get their turn.
+
+    Of each in the order of the chain.
+    """
+    which = "waits AND removed_at IS NOT NULL" if removed else "waits AND removed_at IS NULL"
+    rows = await tx.fetch(
+        f"""
+        SELECT u.team_id, u.monitor_id, l.key, l.removed_at IS NOT NULL AS removed, l.data
+        FROM unnest($1::int[], $2::uuid[], $3::int[]) WITH ORDINALITY AS u (team_id, monitor_id, most, place)
+        CROSS JOIN LATERAL (
+            SELECT key, removed_at, data, row_number() OVER (ORDER BY block, log_index) AS nth FROM web3_logs
+            WHERE team_id = u.team_id AND monitor_id = u.monitor_id AND {which}
+            ORDER BY block, log_index LIMIT u.most
+        ) l
+        ORDER BY l.nth, u.place LIMIT $4
+        """,
+        [team for team, _, _ in wanted],
+        [id_ for _, id_, _ in wanted],
+        [most for _, _, most in wanted],
+        limit,
+    )
+    return [Untold(**row) for row in rows]
+
+
+async def tell(tx: Tx, told: Sequence[Untold], now: datetime) -> None:
+    """Nobody is told of these again, unless the chain holds one anew that was taken back."""
+    await tx.execute(
+        """
+        UPDATE web3_logs l SET waits = false, told_at = CASE WHEN NOT u.removed THEN $5::timestamptz END
+        FROM unnest($1::int[], $2::uuid[], $3::text[], $4::boolean[]) AS u (team_id, monitor_id, key, removed)
+        WHERE l.team_id = u.team_id AND l.monitor_id = u.monitor_id AND l.key = u.key
+        """,
+        [one.team_id for one in told],
+        [one.monitor_id for one in told],
+        [one.key for one in told],
+        [one.removed for one in told],
+        now,
+    )
+
+
+async def pass_over(tx: Tx, monitors: Sequence[tuple[int, UUID]]) -> None:
+    """What was found of these so far and not told never is."""
+    await tx.execute(
+        """
+        UPDATE web3_logs l SET waits = false
+        FROM unnest($1::int[], $2::uuid[]) AS u (team_id, monitor_id)
+        WHERE l.team_id = u.team_id AND l.monitor_id = u.monitor_id AND l.waits AND l.removed_at IS NULL
+        """,
+        [team for team, _ in monitors],
+        [id_ for _, id_ in monitors],
+    )

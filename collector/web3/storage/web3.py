@@ -1,0 +1,127 @@
+"""What is known of chains: thresholds that are crossed, and logs, for those who show them or go by them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from collector.platform.storage.db import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """A threshold that some location holds crossed; *key* is the alert's type.
+
+    *data*: current, threshold and unit as texts, message. *told_at*: None while something holds that back.
+    """
+
+    team_id: int
+    monitor_id: UUID
+    key: str
+    locations: Sequence[str]
+    raised_at: datetime
+    told_at: datetime | None
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class OneOff:
+    """A log of a monitor that was told of."""
+
+    team_id: int
+    monitor_id: UUID
+    told_at: datetime
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """*found_at* and *location* are those of the result that found it.
+
+    *data*: name, args, address, transactionHash, blockNumber, blockHash, logIndex, and perhaps error and
+    alert. *removed*: the chain does not hold it any more. *told_at*: None of one that nobody was told of.
+    """
+
+    key: str
+    found_at: datetime
+    location: str
+    removed: bool
+    told_at: datetime | None
+    data: dict[str, Any]
+
+
+async def raised(tx: Tx, team_id: int, monitor_id: UUID) -> list[Raised]:
+    """The monitor's crossed thresholds, told or not, by their keys."""
+    return await _raised(tx, [(team_id, monitor_id)])
+
+
+async def raised_and_told(tx: Tx, monitors: Sequence[tuple[int, UUID]]) -> list[Raised]:
+    """Of these monitors, by team and id: the crossed thresholds that were told of."""
+    return [one for one in await _raised(tx, monitors) if one.told_at is not None]
+
+
+async def _raised(tx: Tx, monitors: Sequence[tuple[int, UUID]]) -> list[Raised]:
+    rows = await tx.fetch(
+        """
+        SELECT a.team_id, a.monitor_id, a.key,
+            ARRAY(SELECT l.name FROM locations l WHERE l.location = ANY(a.locations) ORDER BY l.name)
+                AS locations,
+            a.raised_at, a.told_at, a.data
+        FROM unnest($1::int[], $2::uuid[]) AS u (team_id, monitor_id)
+        JOIN web3_alerts a USING (team_id, monitor_id)
+        WHERE a.locations <> '{}' ORDER BY a.team_id, a.monitor_id, a.key
+        """,
+        *_columns(monitors),
+    )
+    return [Raised(**row) for row in rows]
+
+
+async def told_lately(tx: Tx, monitors: Sequence[tuple[int, UUID]], since: datetime) -> list[OneOff]:
+    """The newest log told of after *since* of each of these monitors, by team and id."""
+    rows = await tx.fetch(
+        """
+        SELECT u.team_id, u.monitor_id, l.told_at, l.data
+        FROM unnest($1::int[], $2::uuid[]) AS u (team_id, monitor_id)
+        CROSS JOIN LATERAL (
+            SELECT g.told_at, g.data FROM web3_logs g
+            WHERE g.team_id = u.team_id AND g.monitor_id = u.monitor_id AND g.told_at > $3
+            ORDER BY g.told_at DESC, g.block DESC, g.log_index DESC LIMIT 1
+        ) l
+        """,
+        *_columns(monitors),
+        since,
+    )
+    return [OneOff(**row) for row in rows]
+
+
+async def logs_between(
+    tx: Tx,
+    team_id: int,
+    monitor_id: UUID,
+    from_: datetime,
+    to: datetime,
+    limit: int,
+    location: str | None = None,
+) -> list[Log]:
+    """The newest *limit* logs found from *from_* to *to*, both within, at *location* or any; newest first."""
+    rows = await tx.fetch(
+        """
+        SELECT g.key, g.found_at, l.name AS location, g.removed_at IS NOT NULL AS removed, g.told_at, g.data
+        FROM web3_logs g JOIN locations l USING (location)
+        WHERE g.team_id = $1 AND g.monitor_id = $2 AND g.found_at BETWEEN $3 AND $4
+            AND ($6::text IS NULL OR l.name = $6)
+        ORDER BY g.found_at DESC, g.block DESC, g.log_index DESC LIMIT $5
+        """,
+        team_id,
+        monitor_id,
+        from_,
+        to,
+        limit,
+        location,
+    )
+    return [Log(**row) for row in rows]
+
+
+def _columns(monitors: Sequence[tuple[int, UUID]]) -> tuple[list[int], list[UUID]]:
+    return [team for team, _ in monitors], [id_ for _, id_ in monitors]

@@ -1,0 +1,196 @@
+"""What checks of chains found, as the writer keeps it and as it is told."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from collector.platform.storage.db import Tx
+from collector.web3.core.findings import Gone, Log
+from collector.web3.core.web3 import Alert
+from shared.kinds import OF_CHAINS
+
+Key = tuple[int, UUID, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The row of a monitor that checks a chain."""
+
+    monitor: int
+    team_id: int
+    id: UUID
+
+
+async def lock_monitors(tx: Tx, monitors: Sequence[int]) -> list[Owner]:
+    """Those of *monitors* that check a chain, locked in key order."""
+    rows = await tx.fetch(
+        """
+        SELECT monitor, team_id, id FROM monitors WHERE monitor = ANY($1) AND type = ANY($2)
+        ORDER BY monitor FOR NO KEY UPDATE
+        """,
+        list(monitors),
+        OF_CHAINS,
+    )
+    return [Owner(**row) for row in rows]
+
+
+async def alerts(tx: Tx, monitors: Sequence[tuple[int, UUID]]) -> dict[Key, Alert]:
+    """All that is kept of these monitors, by team and id, which are locked."""
+    rows = await tx.fetch(
+        """
+        SELECT a.team_id, a.monitor_id, a.key, a.locations, a.raised_at, a.data, a.recovery, a.told_at
+        FROM unnest($1::int[], $2::uuid[]) AS u (team_id, monitor_id)
+        JOIN web3_alerts a USING (team_id, monitor_id) ORDER BY a.team_id, a.monitor_id, a.key
+        """,
+        [team for team, _ in monitors],
+        [id_ for _, id_ in monitors],
+    )
+    return {
+        (row["team_id"], row["monitor_id"], row["key"]): Alert(
+            tuple(row["locations"]), row["raised_at"], row["data"], row["recovery"], row["told_at"]
+        )
+        for row in rows
+    }
+
+
+async def save_alerts(tx: Tx, after: Mapping[Key, Alert | None]) -> None:
+    """Keep each as it is now; None of those that are done with."""
+    kept = {key: alert for key, alert in after.items() if alert is not None}
+    gone = [key for key, alert in after.items() if alert is None]
+    if kept:
+        await tx.execute(
+            """
+            INSERT INTO web3_alerts
+                (team_id, monitor_id, key, locations, raised_at, data, recovery, told_at)
+            SELECT team_id, monitor_id, key, string_to_array(locations, ',')::smallint[],
+                raised_at, data, recovery, told_at
+            FROM unnest($1::int[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::jsonb[],
+                    $7::jsonb[], $8::timestamptz[])
+                AS u (team_id, monitor_id, key, locations, raised_at, data, recovery, told_at)
+            ON CONFLICT (team_id, monitor_id, key) DO UPDATE SET
+                locations = excluded.locations, raised_at = excluded.raised_at, data = excluded.data,
+                recovery = excluded.recovery, told_at = excluded.told_at
+            """,
+            *_columns(list(kept)),
+            # No array of PostgreSQL holds lists of different lengths.
+            [",".join(map(str, alert.locations)) for alert in kept.values()],
+            [alert.raised_at for alert in kept.values()],
+            [alert.data for alert in kept.values()],
+            [alert.recovery for alert in kept.values()],
+            [alert.told_at for alert in kept.values()],
+        )
+    if gone:
+        await tx.execute(
+            """
+            DELETE FROM web3_alerts a USING unnest($1::int[], $2::uuid[], $3::text[])
+                AS u (team_id, monitor_id, key)
+            WHERE a.team_id = u.team_id AND a.monitor_id = u.monitor_id AND a.key = u.key
+            """,
+            *_columns(gone),
+        )
+
+
+async def let_go(tx: Tx, monitor: int, kept: Sequence[int]) -> None:
+    """What other locations than *kept* hold raised is not any more: nobody looks at it there."""
+    await tx.execute(
+        """
+        UPDATE web3_alerts a
+        SET locations = ARRAY(SELECT one FROM unnest(a.locations) AS one WHERE one = ANY($2::smallint[]))
+        FROM monitors m
+        WHERE m.monitor = $1 AND a.team_id = m.team_id AND a.monitor_id = m.id
+            AND NOT a.locations <@ $2::smallint[]
+        """,
+        monitor,
+        list(kept),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A log that a check at *location* found that began *at*.
+
+    *stands*: it comes late, but nothing that was read there since took it back.
+    """
+
+    owner: Owner
+    location: int
+    at: datetime
+    log: Log
+    stands: bool = False
+
+
+async def add_logs(tx: Tx, found: Sequence[Seen]) -> None:
+    """Keep logs, no two of one key; one that is there may have come to lie in another block.
+
+    One that was taken back is there again if it lies in another block, or for the location that took it back:
+    others may not know yet of what it knows. An older check than the last to speak of it changes nothing,
+    unless it is known to stand there: then what was taken back was where it lay before.
+    """
+    await tx.execute(
+        """
+        INSERT INTO web3_logs AS l
+            (team_id, monitor_id, key, block, log_index, block_hash, found_at, location, data, said_at)
+        SELECT u.team_id, u.monitor_id, u.key, u.block, u.log_index, u.block_hash, u.found_at, u.location,
+            u.data, greatest(u.found_at, o.said_at)
+        FROM unnest($1::int[], $2::uuid[], $3::text[], $4::bigint[], $5::int[], $6::text[],
+                $7::timestamptz[], $8::smallint[], $9::jsonb[], $10::boolean[])
+            AS u (team_id, monitor_id, key, block, log_index, block_hash, found_at, location, data, stands)
+        LEFT JOIN web3_logs o ON u.stands AND o.team_id = u.team_id AND o.monitor_id = u.monitor_id
+            AND o.key = u.key AND o.removed_by = u.location
+        ON CONFLICT (team_id, monitor_id, key) DO UPDATE SET
+            block = excluded.block, block_hash = excluded.block_hash, data = excluded.data,
+            waits = CASE WHEN l.removed_at IS NULL THEN l.waits ELSE l.told_at IS NULL END,
+            removed_at = NULL, removed_by = NULL, said_at = excluded.said_at
+        WHERE l.said_at <= excluded.said_at AND (
+            l.removed_at IS NULL OR l.block_hash <> excluded.block_hash OR l.removed_by = excluded.location
+        )
+        """,
+        *_columns([(one.owner.team_id, one.owner.id, one.log.key) for one in found]),
+        [one.log.block for one in found],
+        [one.log.index for one in found],
+        [one.log.block_hash for one in found],
+        [one.at for one in found],
+        [one.location for one in found],
+        [one.log.data for one in found],
+        [one.stands for one in found],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """What a check at *location* that began *at* found to be no part of the chain any more."""
+
+    owner: Owner
+    location: int
+    at: datetime
+    gone: Gone
+
+
+async def take_back(tx: Tx, taken: Sequence[TakenBack], now: datetime) -> None:
+    """No two of one monitor. Who was not told of such a log hears nothing of it."""
+    await tx.execute(
+        """
+        UPDATE web3_logs l
+        SET removed_at = $8, removed_by = u.location, said_at = u.at, waits = l.told_at IS NOT NULL
+        FROM unnest($1::int[], $2::uuid[], $3::bigint[], $4::bigint[], $5::jsonb[], $6::timestamptz[],
+                $7::smallint[])
+            AS u (team_id, monitor_id, first, last, hashes, at, location)
+        WHERE l.team_id = u.team_id AND l.monitor_id = u.monitor_id AND l.block BETWEEN u.first AND u.last
+            AND l.removed_at IS NULL AND l.said_at <= u.at
+            AND l.block_hash IS DISTINCT FROM u.hashes ->> l.block::text
+        """,
+        [one.owner.team_id for one in taken],
+        [one.owner.id for one in taken],
+        [one.gone.first for one in taken],
+        [one.gone.last for one in taken],
+        [one.gone.hashes for one in taken],
+        [one.at for one in taken],
+        [one.location for one in taken],
+        now,
+    )
+
+
+def _columns(keys: Sequence[Key]) -> tuple[list[Any], ...]:
+    return [team for team, _, _ in keys], [id_ for _, id_, _ in keys], [key for _, _, key in keys]
