@@ -12,11 +12,13 @@ from shared.setting_table import TABLE
 from shared.settings import UpSettings, load
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "collector").rglob("*.md")],
+)
 FOLDERS = ("collector", "probe", "shared", "tests", "docs", "deploy", "protos", "locks", ".ci")
 FENCE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"`([^`\n]+)`")
-LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 PLACE = re.compile(
     rf"^(?:{'|'.join(map(re.escape, FOLDERS))})/[\w./<>*-]*$|^[\w./<>*-]+/[\w.<>*-]+\.(?:py|sql|proto|j2)$"
