@@ -55,7 +55,9 @@ class ForgetfulResolver(aiodns.DNSResolver):
         super().cancel()
 
     async def close(self) -> None:
-        self.cancel()
+        """Once more does no harm."""
+        if not self._closed:
+            self.cancel()
         await super().close()
 
     def _heard(

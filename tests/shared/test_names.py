@@ -94,3 +94,10 @@ async def test_a_resolver_that_was_cancelled_asks_no_more(names: NameServer) -> 
     await asyncio.sleep(0)
     assert resolver._emptying is None
     assert resolver._emptied_at == float("-inf")
+
+
+async def test_a_resolver_may_be_closed_twice(names: NameServer) -> None:
+    """Its client of HTTP closes it, and so does who made both."""
+    resolver = ForgetfulResolver([names.address])
+    await resolver.close()
+    await resolver.close()
