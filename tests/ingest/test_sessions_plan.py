@@ -313,6 +313,7 @@ async def test_nothing_is_told_again_while_a_check_changes_hands(
     async with collecting(db, writes=False) as collector, connected(collector, hello()) as peer:
         await collector.placed()
         told = await letting_go(collector, peer)
+        before = len(peer.plans)  # until then it compares every 50 ms, before or after a signal
         if released:  # its last result is not committed as long as nobody writes
             await peer.say(batch=sealed(1, assignment=told))
             await peer.say(released=probe_pb2.Released(number=[told.number]))
@@ -320,7 +321,7 @@ async def test_nothing_is_told_again_while_a_check_changes_hands(
         await missed(collector, unsignalled, told.number)
         await rounds(collector, peer, others)
 
-        assert [plan.number for plan in peer.plans if plan.starts_snapshot] == [1]
+        assert not [plan.number for plan in peer.plans[before:] if plan.starts_snapshot]
         assert unsignalled not in monitors(peer)
 
 
