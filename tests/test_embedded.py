@@ -157,7 +157,7 @@ async def test_what_a_dead_machine_left_to_be_recognised_by_is_no_obstacle(
 OWNER = """
 import asyncio, logging, sys, structlog
 from pathlib import Path
-from collector.platform.embedded import Embedded
+from collector.platform.embedded.server import Embedded
 structlog.configure(
     wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
     logger_factory=structlog.PrintLoggerFactory(sys.stderr),
