@@ -12,23 +12,23 @@ from typing import Any, Final
 
 import structlog
 
-from probe import credentials
-from probe.batches import Batcher
 from probe.blackbox import MOST_MONITORS, Board
-from probe.canaries import ask, finder
 from probe.checks import TYPES
-from probe.egress import Egress
-from probe.ends import Ends
-from probe.enrol import Keeper, lack
+from probe.link import credentials
+from probe.link.enrol import Keeper, lack
+from probe.link.plan import Assigned, Plan
+from probe.link.releases import Releases
+from probe.link.session import Identity, Session
 from probe.metrics import serving, write
 from probe.net.engine import Net
-from probe.plan import Assigned, Plan
-from probe.releases import Releases
-from probe.runner import Ran, run
-from probe.scheduler import Scheduler
-from probe.session import Identity, Session
-from probe.spool import Spool
-from probe.stopped import Stopped, marked
+from probe.schedule.canaries import ask, finder
+from probe.schedule.certificate_ends import Ends
+from probe.schedule.egress import Egress
+from probe.schedule.runner import Ran, run
+from probe.schedule.scheduler import Scheduler
+from probe.schedule.stopped import Stopped, marked
+from probe.spool.batches import Batcher
+from probe.spool.spool import Spool
 from shared.clock import boot_us, utc_now
 from shared.errors import BadSettings, CannotStart
 from shared.loop import Bell, forever

@@ -3,7 +3,7 @@
 from typing import Final
 from uuid import UUID
 
-from probe.plan import Assigned
+from probe.link.plan import Assigned
 from shared import ids
 from shared.blackbox import Last, text
 from shared.results import Outcome, Status

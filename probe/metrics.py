@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Final
 
 from probe.blackbox import Board
-from probe.egress import Egress
-from probe.plan import Plan
-from probe.scheduler import Scheduler
-from probe.session import Session
-from probe.spool import Spool
-from probe.tally import BOUNDS_US, Histogram
+from probe.link.plan import Plan
+from probe.link.session import Session
+from probe.schedule.egress import Egress
+from probe.schedule.scheduler import Scheduler
+from probe.schedule.tally import BOUNDS_US, Histogram
+from probe.spool.spool import Spool
 from shared import __version__
 from shared.errors import CannotStart
 from shared.setting_table import address

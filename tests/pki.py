@@ -10,8 +10,8 @@ import grpc
 
 from collector.probes.core import authority as rules
 from collector.probes.core.authority import Authority, Trust
-from probe import credentials as files
-from probe.credentials import Credentials
+from probe.link import credentials as files
+from probe.link.credentials import Credentials
 from shared import pki
 from shared.clock import utc_now
 from shared.ids import uuid7

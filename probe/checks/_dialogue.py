@@ -7,14 +7,14 @@ from contextlib import suppress
 from typing import TypeVar
 
 from probe.checks._check import Check
-from probe.net import certificates, expiry
-from probe.net.certificates import Case, Certificate
 from probe.net.endpoint import Endpoint
 from probe.net.engine import Net
 from probe.net.errors import ProbeError, TargetError
 from probe.net.spent import Limit, Spent
 from probe.net.stream import Stream, connected
-from probe.net.tls import Distrusted, sent
+from probe.net.tls import certificates, expiry
+from probe.net.tls.certificates import Case, Certificate
+from probe.net.tls.openssl import Distrusted, sent
 from shared.results import Outcome, Status
 
 T = TypeVar("T")

@@ -8,8 +8,8 @@ from ipaddress import IPv6Address
 from typing import Final
 
 from probe.checks._check import Check
-from probe.net import dns_message
-from probe.net.dns_message import Answer
+from probe.net.dns import message as dns_message
+from probe.net.dns.message import Answer
 from probe.net.endpoint import Endpoint, ascii_host
 from probe.net.engine import Net
 from probe.net.errors import ProbeError, TargetError

@@ -9,7 +9,7 @@ from probe.net.endpoint import Endpoint, show
 from probe.net.engine import Net
 from probe.net.errors import TargetError
 from probe.net.spent import Limit, Spent
-from probe.net.starttls import shown
+from probe.net.tls.starttls import shown
 from shared.kinds.grpc import Grpc
 from shared.results import Outcome, Status
 

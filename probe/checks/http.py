@@ -5,16 +5,16 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any, Final
 
-from probe import evidence
 from probe.checks._check import Check
 from probe.net.assertions import Answer, judge_aside
 from probe.net.bodies import Body
-from probe.net.curl_way import Way, way
+from probe.net.curl.route import Way, way
 from probe.net.engine import Net
 from probe.net.errors import TargetError
 from probe.net.http1 import HttpReply
 from probe.net.request import Request, request
 from probe.net.spent import Limit, Spent
+from probe.schedule import evidence
 from shared.clock import boot_us
 from shared.evidence import Evidence, redacted
 from shared.kinds.http import Http, status_ranges
@@ -76,9 +76,9 @@ def prepare(kind: Http) -> Check:
 def _talk(by: Way | None) -> Talk:
     if by is None:
         return _plainly
-    from probe.net import curl_talk  # noqa: PLC0415 - 8 MB that few probes need
+    from probe.net.curl import exchange  # noqa: PLC0415 - 8 MB that few probes need
 
-    return partial(curl_talk.converse, by)
+    return partial(exchange.converse, by)
 
 
 def _plainly(

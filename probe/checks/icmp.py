@@ -6,8 +6,8 @@ from probe.checks._check import Check
 from probe.net.endpoint import Endpoint
 from probe.net.engine import Net
 from probe.net.errors import TargetError
-from probe.net.icmp import Heard
-from probe.net.icmp_wire import MARK_BYTES
+from probe.net.icmp.pings import Heard
+from probe.net.icmp.wire import MARK_BYTES
 from probe.net.spent import Limit, Spent
 from shared.evidence import Evidence
 from shared.kinds.icmp import Icmp

@@ -4,11 +4,11 @@ from typing import Final
 
 from probe.checks._check import Check
 from probe.checks._dialogue import dialogue, secure
-from probe.net import starttls
 from probe.net.endpoint import Endpoint
 from probe.net.engine import Net
 from probe.net.errors import TargetError
 from probe.net.stream import Stream
+from probe.net.tls import starttls
 from shared.kinds.pop3 import Pop3
 
 _PORT: Final = 110

@@ -2,10 +2,11 @@
 
 from probe.checks._check import Check
 from probe.checks._dialogue import dialogue, secure
-from probe.net import postgres, starttls
+from probe.net import postgres
 from probe.net.endpoint import Endpoint
 from probe.net.engine import Net
 from probe.net.stream import Stream
+from probe.net.tls import starttls
 from shared.kinds.postgres import Postgres
 
 

@@ -5,8 +5,8 @@ from probe.checks._dialogue import dialogue
 from probe.net.endpoint import Endpoint
 from probe.net.engine import Net
 from probe.net.errors import TargetError
-from probe.net.starttls import shown
 from probe.net.stream import Stream
+from probe.net.tls.starttls import shown
 from shared.kinds.redis import Redis
 
 

@@ -8,15 +8,15 @@ from functools import partial
 from typing import Any, Final
 
 from probe.checks._check import Check
-from probe.net import certificates
-from probe.net.certificates import Case, Certificate
 from probe.net.endpoint import Endpoint, ascii_host
 from probe.net.engine import Net
 from probe.net.errors import TargetError
 from probe.net.spent import Limit, Spent
-from probe.net.starttls import STARTTLS
 from probe.net.stream import connected
-from probe.net.tls import Distrusted, Manner, sent, trusting
+from probe.net.tls import certificates
+from probe.net.tls.certificates import Case, Certificate
+from probe.net.tls.openssl import Distrusted, Manner, sent, trusting
+from probe.net.tls.starttls import STARTTLS
 from shared.kinds.fields import host_and_port
 from shared.kinds.tls import Expiry, Tls
 from shared.results import Outcome, Status
@@ -55,7 +55,7 @@ class _Asked:
 
     async def words(self, net: Net, seen: _Seen, limit: Limit) -> str:
         """That the certificate was revoked, or nothing; its issuer must have been sent with it."""
-        from probe.net.revocation import verdict  # noqa: PLC0415 - the library is large, and few ask
+        from probe.net.tls.revocation import verdict  # noqa: PLC0415 - the library is large, and few ask
 
         now = time.time()
         if self._print == seen.print and now < self._until:

@@ -8,11 +8,12 @@ from contextlib import suppress
 from select import EPOLLET, EPOLLIN, EPOLLOUT, EPOLLRDHUP
 from typing import TYPE_CHECKING, Final, Protocol
 
-from probe.net import expiry, faults, tls
+from probe.net import faults
 from probe.net.dial import dial, drop, fault
 from probe.net.endpoint import Endpoint, show
 from probe.net.errors import TargetError
 from probe.net.spent import Limit, Spent
+from probe.net.tls import expiry, openssl
 
 if TYPE_CHECKING:
     from probe.net.engine import Net
@@ -63,7 +64,7 @@ class Connection:
         limit: Limit,
         words: bytes = b"",
         reply: Reply | None = None,
-        manner: tls.Manner | None = None,
+        manner: openssl.Manner | None = None,
     ) -> None:
         self.future: Future[None] = net.loop.create_future()
         self.due = 0.0
@@ -110,7 +111,7 @@ class Connection:
         except TargetError as error:
             self._finish(error)
         except ssl.SSLError as error:
-            self._finish(tls.fault(error, self.peer, phase=self._phase()))
+            self._finish(openssl.fault(error, self.peer, phase=self._phase()))
         except OSError as error:
             self._finish(TargetError(f"{self._phase()}: {faults.broken(error, self.peer)}"))
         except Exception as error:  # noqa: BLE001 - flies on in the one who waits

@@ -10,21 +10,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
-from probe.net import certificates
-from probe.net.certificates import Case, Certificate
 from probe.net.connection import WATCHED, Connection, Reply
 from probe.net.deadlines import Deadlines
-from probe.net.dns_client import Questions
+from probe.net.dns.client import Questions
+from probe.net.dns.resolve import Resolver
 from probe.net.endpoint import Endpoint
 from probe.net.errors import ProbeError, TargetError
-from probe.net.icmp import Echoes
+from probe.net.icmp.pings import Echoes
 from probe.net.race import Race
-from probe.net.resolve import Resolver
 from probe.net.spent import Limit, Spent
-from probe.net.tls import Distrusted, Manner, Trust, Unproven, sent
+from probe.net.tls import certificates
+from probe.net.tls.certificates import Case, Certificate
+from probe.net.tls.openssl import Distrusted, Manner, Trust, Unproven, sent
 
 if TYPE_CHECKING:
-    from probe.net.curl import Curl
+    from probe.net.curl.engine import Curl
 
 _MOST_EVENTS: Final = 256
 

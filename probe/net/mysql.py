@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from probe.net.errors import TargetError
-from probe.net.starttls import shown
 from probe.net.stream import Stream
+from probe.net.tls.starttls import shown
 
 _MOST_BYTES: Final = 65_536
 _MOST_PACKETS: Final = 20

@@ -8,8 +8,8 @@ import struct
 from typing import Final
 
 from probe.net.errors import TargetError
-from probe.net.starttls import shown
 from probe.net.stream import Stream
+from probe.net.tls.starttls import shown
 
 _VERSION: Final = 196_608
 _MOST_BYTES: Final = 65_536

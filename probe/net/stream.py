@@ -9,12 +9,13 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from probe.net import faults, tls
+from probe.net import faults
 from probe.net.dial import drop
 from probe.net.endpoint import Endpoint, show
 from probe.net.errors import TargetError
 from probe.net.race import Race
 from probe.net.spent import Limit, Spent
+from probe.net.tls import openssl
 
 if TYPE_CHECKING:
     from probe.net.engine import Net
@@ -44,7 +45,7 @@ class Stream:
         self.to = to
         self.phase = "greeting"
         self.address = ""
-        self.manner: tls.Manner | None = None
+        self.manner: openssl.Manner | None = None
         self.ends: float | None = None
         self.due = 0.0
         self._net = net
@@ -75,7 +76,7 @@ class Stream:
         self._spent.address, self._spent.port = self.address, self.to.port
         self._spent.connect = self._lap(self._spent.connect)
 
-    async def secure(self, manner: tls.Manner, name: str = "") -> ssl.SSLSocket:
+    async def secure(self, manner: openssl.Manner, name: str = "") -> ssl.SSLSocket:
         """Shake hands, as with *name* if it is not the host's own; the socket, to be looked at only.
 
         Raises TargetError for what came ahead of it, which anybody on the way may have put there.
@@ -176,7 +177,7 @@ class Stream:
             except _LATER:
                 await self._wait()
             except ssl.SSLError as error:
-                raise tls.fault(error, self.peer, phase=self.phase) from None
+                raise openssl.fault(error, self.peer, phase=self.phase) from None
             except OSError as error:
                 raise TargetError(f"{self.phase}: {faults.broken(error, self.peer)}") from None
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from probe.net.errors import TargetError
-from probe.net.starttls import shown
 from probe.net.stream import Stream
+from probe.net.tls.starttls import shown
 
 _MAGIC: Final = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 _MOST_HEADER_BYTES: Final = 65_536

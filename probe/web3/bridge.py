@@ -11,7 +11,7 @@ from typing import Any, Final
 from probe.checks._check import Check, Kept
 from probe.net.engine import Net
 from probe.net.spent import Limit, Spent
-from probe.web3 import behind
+from probe.web3 import lag
 from probe.web3.bridge_ends import End, Seen, destination, source
 from probe.web3.checkpoint import Standing
 from probe.web3.crossings import Measured, plain
@@ -52,7 +52,7 @@ def prepare(kind: Bridge, kept: Kept) -> Check:
         measured = [*_judged(kind, most, book, locked, minted), _pause(here, locked), _pause(there, minted)]
         for end, seen in ((here, locked), (there, minted)):
             if seen.step is not None:
-                measured += behind.measured(seen.step, standing.raised, f"{end.name}_")
+                measured += lag.measured(seen.step, standing.raised, f"{end.name}_")
         state, found = standing.settle(measured, more if follows else {}, _unjudged(kind))
         return Outcome(Status.UP, phases=spent.phases(), address=spent.address, state=state, found=found)
 
@@ -75,7 +75,7 @@ def _unjudged(kind: Bridge) -> tuple[str, ...]:
     """What stays raised where it can't be judged, as while old messages are read."""
     if kind.max_delay_seconds is None:
         return ()
-    late = (f"{end}_{key}" for end in ("source", "destination") for key in (behind.READING, behind.CHAIN))
+    late = (f"{end}_{key}" for end in ("source", "destination") for key in (lag.READING, lag.CHAIN))
     return ("imbalance", "message_delay", *late)
 
 

@@ -9,13 +9,13 @@ from typing import Any, Final
 from probe.net.engine import Net
 from probe.net.errors import TargetError
 from probe.net.spent import Limit, Spent
-from probe.web3.anew import Anew
 from probe.web3.events import topic
 from probe.web3.logs import TRANSFER, Log, by_filters
 from probe.web3.messages import Message
 from probe.web3.nodes import Pool, View
 from probe.web3.patience import answers, header, patiently
 from probe.web3.reader import Cursor, Reader, Source, Step
+from probe.web3.restarted_chain import Anew
 from probe.web3.rpc import Call, NodeFault
 from probe.web3.values import words
 from probe.web3.views import (

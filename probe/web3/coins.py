@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from probe.web3.fairly import fairly
 from probe.web3.nodes import View
 from probe.web3.patience import absent, header
+from probe.web3.places import Told
 from probe.web3.rpc import Call, NodeFault, Refusal, TooLarge
-from probe.web3.told import Told
+from probe.web3.slices import fairly
 from probe.web3.transfers import Terms, coin_finding, transfer_args
 from probe.web3.values import hash32, quantity, result
 

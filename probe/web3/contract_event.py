@@ -7,18 +7,18 @@ from typing import Any
 from probe.checks._check import Check, Kept
 from probe.net.engine import Net
 from probe.net.spent import Limit, Spent
-from probe.web3 import behind
-from probe.web3.agreeing import agreed
-from probe.web3.anew import Anew
+from probe.web3 import lag
+from probe.web3.agreement import agreed
 from probe.web3.checkpoint import Standing
 from probe.web3.decode import keccak
 from probe.web3.events import arguments, finding, raw, topic, topic_of
-from probe.web3.fairly import fairly
 from probe.web3.line import begin
 from probe.web3.logs import Log, by_filters
 from probe.web3.nodes import Pool, View
+from probe.web3.places import Told
 from probe.web3.reader import Reader, Source, Step
-from probe.web3.told import Told
+from probe.web3.restarted_chain import Anew
+from probe.web3.slices import fairly
 from shared.findings import Finding
 from shared.kinds.web3.abi import Event, Param, event_of, others
 from shared.kinds.web3.chains import chain_or_any
@@ -72,11 +72,11 @@ def prepare(kind: ContractEvent, kept: Kept) -> Check:
             return await anew.advance(reader, view, cursor, line.again)
 
         step = await pool.read(net, spent, Limit.until(deadline), look, agreed)
-        why = behind.fault(step, standing.more.get("late"))
+        why = lag.fault(step, standing.more.get("late"))
         more = {"cursor": step.cursor.plain(), "late": step.late_s, **line.after(step).plain()}
-        state, found = standing.settle(behind.measured(step, standing.raised), more)
+        state, found = standing.settle(lag.measured(step, standing.raised), more)
         found = [*(one.finding for one in step.logs), *step.retractions, *found]
-        return behind.came_to(spent, why, state, found)
+        return lag.came_to(spent, why, state, found)
 
     return check
 

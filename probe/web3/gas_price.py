@@ -11,8 +11,8 @@ from probe.web3.checkpoint import Standing
 from probe.web3.crossings import Measured, plain, rounded
 from probe.web3.nodes import Pool, View
 from probe.web3.rpc import Call
+from probe.web3.thresholds import watching
 from probe.web3.values import quantity
-from probe.web3.watching import watching
 from shared.kinds.web3.fields import amount, in_units, nodes
 from shared.kinds.web3.gas_price import GasPrice
 

@@ -11,9 +11,9 @@ from probe.web3.crossings import Measured, plain
 from probe.web3.nodes import Look, Pool, View
 from probe.web3.patience import answers
 from probe.web3.rpc import NodeFault
+from probe.web3.thresholds import watching
 from probe.web3.values import words
 from probe.web3.views import address_word, call
-from probe.web3.watching import watching
 from shared.kinds.web3.fields import EXACT, amount, in_units, nodes
 from shared.kinds.web3.liquidation import Liquidation
 

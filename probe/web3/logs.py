@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from probe.web3.fairly import fairly
 from probe.web3.nodes import View
 from probe.web3.patience import absent, header, is_late
 from probe.web3.rpc import Call, NodeFault, Refusal, TooLarge
+from probe.web3.slices import fairly
 from probe.web3.values import data, hash32, quantity, result
 
 # Transfer(address,address,uint256) of an ERC-20.

@@ -11,13 +11,13 @@ from probe.net.errors import TargetError
 from probe.web3.crossings import plain
 from probe.web3.decode import checksummed, plain_text
 from probe.web3.events import finding
-from probe.web3.fairly import fairly
 from probe.web3.logs import TRANSFER, Log, by_filters
 from probe.web3.nodes import View
 from probe.web3.patience import answers
+from probe.web3.places import Told
 from probe.web3.reader import Source
 from probe.web3.rpc import NodeFault
-from probe.web3.told import Told
+from probe.web3.slices import fairly
 from probe.web3.values import data
 from probe.web3.views import address_word, call
 from shared.findings import Finding, Found

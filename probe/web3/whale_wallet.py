@@ -8,9 +8,8 @@ from typing import Any, Final
 from probe.checks._check import Check, Kept
 from probe.net.engine import Net
 from probe.net.spent import Limit, Spent
-from probe.web3 import behind
-from probe.web3.agreeing import agreed
-from probe.web3.anew import Anew
+from probe.web3 import lag
+from probe.web3.agreement import agreed
 from probe.web3.checkpoint import Standing
 from probe.web3.coins import DIGITS, Coins, coin_of
 from probe.web3.crossings import Measured, plain
@@ -18,8 +17,9 @@ from probe.web3.decode import checksummed
 from probe.web3.line import begin
 from probe.web3.nodes import Pool, View, alike
 from probe.web3.patience import answers
+from probe.web3.places import Told
 from probe.web3.reader import Reader, Step
-from probe.web3.told import Told
+from probe.web3.restarted_chain import Anew
 from probe.web3.transfers import Terms, demand_erc20, of_token, symbol
 from probe.web3.values import quantity, words
 from probe.web3.views import balance, decimals
@@ -72,13 +72,13 @@ def prepare(kind: WhaleWallet, kept: Kept) -> Check:
 
         seen = await pool.read(net, spent, Limit.until(deadline), look, _settled)
         net_change, kept_too = _change(seen, more)
-        why = behind.fault(seen.step, more.get("late"))
+        why = lag.fault(seen.step, more.get("late"))
         kept_too |= {"cursor": seen.step.cursor.plain(), "late": seen.step.late_s}
         kept_too |= line.after(seen.step).plain()
-        late = behind.measured(seen.step, standing.raised)
+        late = lag.measured(seen.step, standing.raised)
         state, found = standing.settle([*_measured(seen, net_change), *late], kept_too)
         found = [*(one.finding for one in seen.step.logs), *seen.step.retractions, *found]
-        return behind.came_to(spent, why, state, found)
+        return lag.came_to(spent, why, state, found)
 
     return check
 

@@ -16,8 +16,8 @@ import uvloop
 
 from probe.checks import CHECKS, Check
 from probe.net.engine import Net
-from probe.net.tls import Trust
-from probe.runner import run as run_check
+from probe.net.tls.openssl import Trust
+from probe.schedule.runner import run as run_check
 from shared.kinds import Kind
 from shared.kinds.dns import Dns
 from shared.kinds.http import Http

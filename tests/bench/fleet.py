@@ -21,7 +21,7 @@ from collector.platform.embedded.server import Embedded
 from collector.platform.storage.db import Db
 from collector.platform.storage.migrate import migrate
 from collector.probes.service.assignments import rebalance
-from probe.spool import Spool
+from probe.spool.spool import Spool
 from shared.clock import utc_now
 from shared.ids import uuid7
 from shared.results import Run, Status

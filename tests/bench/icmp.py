@@ -12,8 +12,8 @@ import uvloop
 from probe.checks import CHECKS, Check
 from probe.net.engine import Net
 from probe.net.errors import ProbeError
-from probe.net.icmp_wire import open_socket
-from probe.runner import run as run_check
+from probe.net.icmp.wire import open_socket
+from probe.schedule.runner import run as run_check
 from shared.kinds.icmp import Icmp
 from shared.results import Status
 from tests.bench.figures import Figure

@@ -23,7 +23,7 @@ from collector.platform.seal import Keyring
 from collector.platform.storage.db import Db
 from collector.platform.storage.migrate import migrate
 from collector.probes.service import authority
-from probe.credentials import Credentials
+from probe.link.credentials import Credentials
 from shared.clock import boot_us, utc_now
 from shared.ids import uuid7
 from shared.loop import forever

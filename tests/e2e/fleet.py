@@ -17,7 +17,7 @@ import aiohttp
 import asyncpg
 import psutil
 
-from probe.segments import Sealed, scan
+from probe.spool.segments import Sealed, scan
 from shared.tokens import new_key, new_token
 from shared.wire.convert import decode
 from tests.e2e.product import eventually

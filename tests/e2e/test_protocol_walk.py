@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from probe.segments import Sealed, scan
+from probe.spool.segments import Sealed, scan
 from shared.wire.convert import decode
 from tests.e2e.product import Caller, Product, eventually, running
 from tests.receiver import Receiver, answer, receiving

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from probe.segments import Sealed, pack, scan
+from probe.spool.segments import Sealed, pack, scan
 from shared.findings import Found
 from shared.wire.convert import decode
 from tests.e2e.chains import Stage, amounts, chain, of_events, plain, stage, word

@@ -21,7 +21,7 @@ from collector.probes.service.assignments import place
 from collector.probes.sessions.credentials import Credentials
 from collector.probes.sessions.sessions import Sessions
 from collector.web3.service.nodes import NONE, Nodes
-from probe.credentials import Credentials as ProbeCredentials
+from probe.link.credentials import Credentials as ProbeCredentials
 from shared.clock import utc_now
 from shared.ids import uuid7
 from shared.loop import forever

@@ -20,9 +20,9 @@ from collector.platform.access import operator, system
 from collector.platform.storage.db import Db
 from collector.probes.core import authority as rules
 from collector.probes.service import authority, enrolment, join_tokens, probes
-from probe import credentials as files
-from probe.credentials import Credentials
-from probe.enrol import Keeper
+from probe.link import credentials as files
+from probe.link.credentials import Credentials
+from probe.link.enrol import Keeper
 from shared import join_tokens as shared_tokens
 from shared import pki
 from shared.clock import utc_now

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from collector.platform.storage.db import Db
-from probe import credentials as files
+from probe.link import credentials as files
 from shared.ids import uuid7
 from shared.wire.v1 import probe_pb2
 from tests.ingest.peer import Collector, collecting, connected, hello

@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probe.agenda import Agenda
-from probe.item import Item
-from probe.plan import Order, prepare
-from probe.tally import Tally
+from probe.link.plan import Order, prepare
+from probe.schedule.agenda import Agenda
+from probe.schedule.item import Item
+from probe.schedule.tally import Tally
 
 ITEMS = 4
 STEPS = st.lists(

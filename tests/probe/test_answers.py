@@ -2,8 +2,8 @@
 
 import time
 
-from probe.messages import answer
-from probe.runner import Ran
+from probe.link.messages import answer
+from probe.schedule.runner import Ran
 from shared.findings import MAX_BYTES, MAX_FINDINGS, Finding, Found
 from shared.phases import days_left
 from shared.results import Outcome, Phases, Status

@@ -3,9 +3,9 @@
 import asyncio
 import time
 
-from probe.batches import MAX_RESULTS, Batcher
-from probe.plan import Assigned, Order, prepare
-from probe.runner import Ran
+from probe.link.plan import Assigned, Order, prepare
+from probe.schedule.runner import Ran
+from probe.spool.batches import MAX_RESULTS, Batcher
 from shared.findings import MAX_FINDINGS, Finding, Found
 from shared.phases import days_left, unpack
 from shared.results import Outcome, Phases, Run, Status

@@ -3,7 +3,7 @@
 from prometheus_client.parser import text_string_to_metric_families
 
 from probe.blackbox import MOST_MONITORS, Board
-from probe.plan import Assigned, Order, prepare
+from probe.link.plan import Assigned, Order, prepare
 from shared import ids
 from shared.results import Outcome, Phases, Status
 

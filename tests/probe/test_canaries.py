@@ -9,9 +9,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from probe.canaries import Canary, ask, finder, usual
 from probe.net.engine import Net
 from probe.net.local import is_own
+from probe.schedule.canaries import Canary, ask, finder, usual
 from tests.probe.net.nameserver import REFUSED, NameServer
 
 ROUTES = """\

@@ -31,7 +31,7 @@ async def check(*argv: str) -> tuple[int, str, str]:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
-        "probe.check",
+        "probe.cli.check",
         *argv,
         cwd=ROOT,
         stdout=asyncio.subprocess.PIPE,

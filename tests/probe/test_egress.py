@@ -7,9 +7,9 @@ from datetime import timedelta
 
 import pytest
 
-from probe.canaries import Canary
-from probe.egress import Egress
-from probe.runner import Ran
+from probe.schedule.canaries import Canary
+from probe.schedule.egress import Egress
+from probe.schedule.runner import Ran
 from shared.clock import boot_us
 from shared.loop import forever
 from shared.results import Outcome, Status

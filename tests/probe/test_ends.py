@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from probe.ends import Ends
-from probe.plan import Order, prepare
-from probe.runner import Ran
+from probe.link.plan import Order, prepare
+from probe.schedule.certificate_ends import Ends
+from probe.schedule.runner import Ran
 from shared.kinds.tls import Expiry
 from shared.results import Outcome, Status
 

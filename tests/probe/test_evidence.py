@@ -5,13 +5,13 @@ import gzip
 
 import pytest
 
-from probe.batches import Batcher
 from probe.checks import CHECKS
-from probe.evidence import worth_telling
+from probe.link.plan import Assigned, Order, prepare
 from probe.net.engine import Net
-from probe.plan import Assigned, Order, prepare
-from probe.runner import Ran, run
-from probe.scheduler import Scheduler
+from probe.schedule.evidence import worth_telling
+from probe.schedule.runner import Ran, run
+from probe.schedule.scheduler import Scheduler
+from probe.spool.batches import Batcher
 from shared.evidence import HIDDEN, MAX_BODY_BYTES, MAX_HEADERS, Evidence
 from shared.kinds.http import Auth, Http
 from shared.kinds.tcp import Tcp

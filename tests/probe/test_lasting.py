@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from probe.plan import Assigned, Order, prepare
-from probe.runner import Ran
-from probe.scheduler import Scheduler
+from probe.link.plan import Assigned, Order, prepare
+from probe.schedule.runner import Ran
+from probe.schedule.scheduler import Scheduler
 from shared.findings import MAX_FINDINGS, Finding, Found
 from shared.results import Outcome, Run, Status
 

@@ -8,8 +8,8 @@ import orjson
 import pytest
 
 from probe.checks._check import Kept, Missed
-from probe.missed import MOST_OWED, missed_in, owe, settle
-from probe.spool import Spool
+from probe.spool.missed import MOST_OWED, missed_in, owe, settle
+from probe.spool.spool import Spool
 from shared.findings import Finding, Found
 from shared.results import Outcome, Status
 from shared.wire.convert import decode, encode

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from probe.link import Keepalive
+from probe.link.connection import Keepalive
 from shared.phases import unpack
 from shared.results import Status
 from shared.wire.convert import Batch

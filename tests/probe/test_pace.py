@@ -1,6 +1,6 @@
 """How soon a probe calls again."""
 
-from probe.pace import Pace
+from probe.link.pace import Pace
 
 TRIES = 40
 

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from probe.checks import LASTING
-from probe.plan import Assigned, Change, Order, Plan, prepare
+from probe.link.plan import Assigned, Change, Order, Plan, prepare
 from shared.kinds import WEB3
 from shared.schedule import plan_hash
 

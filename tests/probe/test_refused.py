@@ -8,8 +8,8 @@ import grpc
 import pytest
 import structlog
 
-from probe.credentials import Credentials
-from probe.session import Session
+from probe.link.credentials import Credentials
+from probe.link.session import Session
 from tests.probe.peer import Peer
 from tests.probe.test_session import ME, Probe, once
 
@@ -44,7 +44,7 @@ async def test_it_is_told_once_what_to_do_and_stops_at_once_while_it_waits(
     tmp_path: Path, code: grpc.StatusCode, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Longer than any test waits.
-    monkeypatch.setattr("probe.pace._FIRST_REFUSED_S", 1000.0)
+    monkeypatch.setattr("probe.link.pace._FIRST_REFUSED_S", 1000.0)
     peer = Peer()
     peer.refusal = (code, why)
     await peer.start()
@@ -66,8 +66,8 @@ async def test_it_is_told_once_what_to_do_and_stops_at_once_while_it_waits(
 async def test_with_a_new_certificate_it_calls_without_waiting_any_longer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("probe.pace._FIRST_REFUSED_S", 1000.0)
-    monkeypatch.setattr("probe.session._LOOK_EVERY_S", 0.02)
+    monkeypatch.setattr("probe.link.pace._FIRST_REFUSED_S", 1000.0)
+    monkeypatch.setattr("probe.link.session._LOOK_EVERY_S", 0.02)
     peer = Peer()
     peer.refusal = (grpc.StatusCode.UNAUTHENTICATED, "this certificate expired at noon")
     await peer.start()

@@ -7,7 +7,7 @@ import pytest
 
 from probe.net.engine import Net
 from probe.net.errors import ProbeError, TargetError
-from probe.runner import run
+from probe.schedule.runner import run
 from shared.clock import boot_us
 from shared.results import Outcome, Phases, Status
 

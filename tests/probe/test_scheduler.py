@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import pytest
 
-from probe.plan import Assigned, Order, prepare
-from probe.runner import Ran
-from probe.scheduler import Scheduler
-from probe.slots import ASIDE, QUICK, SLOW, Budget, Slots
+from probe.link.plan import Assigned, Order, prepare
+from probe.schedule.runner import Ran
+from probe.schedule.scheduler import Scheduler
+from probe.schedule.slots import ASIDE, QUICK, SLOW, Budget, Slots
 from shared.results import Outcome, Run, Status
 from shared.schedule import phase_us
 

@@ -12,15 +12,15 @@ import grpc
 import pytest
 import structlog
 
-from probe.batches import Batcher
-from probe.credentials import Credentials
-from probe.link import KEEPALIVE, Keepalive
-from probe.plan import Assigned, Order, Plan, prepare
-from probe.releases import Releases
-from probe.runner import Ran
-from probe.scheduler import Scheduler
-from probe.session import Identity, Session
-from probe.spool import Spool
+from probe.link.connection import KEEPALIVE, Keepalive
+from probe.link.credentials import Credentials
+from probe.link.plan import Assigned, Order, Plan, prepare
+from probe.link.releases import Releases
+from probe.link.session import Identity, Session
+from probe.schedule.runner import Ran
+from probe.schedule.scheduler import Scheduler
+from probe.spool.batches import Batcher
+from probe.spool.spool import Spool
 from shared.clock import boot_us
 from shared.loop import Bell
 from shared.results import Outcome, Run, Status
@@ -376,7 +376,7 @@ async def test_nobody_there_is_worth_a_warning_from_the_second_time_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     peer = Peer()
-    monkeypatch.setattr("probe.pace.full_jitter", lambda *_: itertools.repeat(0.6))
+    monkeypatch.setattr("probe.link.pace.full_jitter", lambda *_: itertools.repeat(0.6))
     with structlog.testing.capture_logs() as logs:
         await peer.start()
         await peer.stop()
@@ -397,7 +397,7 @@ async def test_nobody_there_is_worth_a_warning_from_the_second_time_on(
 async def test_of_too_many_incarnations_the_unsent_are_told_oldest_first(
     probe: Probe, peer: Peer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("probe.session._MOST_RANGES", 4)
+    monkeypatch.setattr("probe.link.session._MOST_RANGES", 4)
     await peer.until(lambda: peer.vitals)
     await peer.stop()
     ages = []

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from probe.replay import Reader
-from probe.segments import Sealed
-from probe.spool import Spool
+from probe.spool.replay import Reader
+from probe.spool.segments import Sealed
+from probe.spool.spool import Spool
 from shared.errors import CannotStart
 from shared.wire.convert import Batch, Gap, decode, encode
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from probe.appender import Appender
-from probe.replay import Reader
-from probe.spool import Spool
+from probe.spool.appender import Appender
+from probe.spool.replay import Reader
+from probe.spool.spool import Spool
 from tests.probe.test_spool import HOUR_US, INC, Clock, fill, lost, read, whole
 
 DAY_US = 24 * HOUR_US

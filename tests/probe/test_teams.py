@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import replace
 
-from probe.slots import ASIDE, QUICK, SLOW, Slots
+from probe.schedule.slots import ASIDE, QUICK, SLOW, Slots
 from tests.probe.test_scheduler import SECOND, World, assigned
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import structlog
 
-from probe.credentials import Credentials
+from probe.link.credentials import Credentials
 from tests.pki import Deployment
 from tests.ports import free_port
 from tests.probe.peer import Peer
@@ -65,7 +65,7 @@ async def test_nobody_there_is_no_warning_while_both_may_be_starting(
             await probe.die()
     assert not [entry for entry in logs if entry["log_level"] != "debug"]
 
-    monkeypatch.setattr("probe.session.QUIET_S", 0.5)
+    monkeypatch.setattr("probe.link.session.QUIET_S", 0.5)
     said = await first_warning(tmp_path / "second", Deployment().probe(), f"127.0.0.1:{free_port()}")
     assert said["event"] == "no collector"
     assert "last error" not in said["reason"]

@@ -98,7 +98,7 @@ def test_no_other_file_makes_contexts_by_itself() -> None:
         if not _passed_on(path, node)
     }
 
-    assert own == {"probe/net/tls_rustls.py", "shared/kinds/tls.py", "shared/trust.py"}
+    assert own == {"probe/net/tls/rustls.py", "shared/kinds/tls.py", "shared/trust.py"}
 
 
 def _passed_on(path: Path, made: ast.Call) -> bool:

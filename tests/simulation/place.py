@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from collector.evaluation.core.state import LocationState
-from probe.plan import Order, prepare
-from probe.streak import Streak
+from probe.link.plan import Order, prepare
+from probe.schedule.streak import Streak
 from shared.results import Status
 from shared.schedule import following, next_start, phase_us
 from tests.simulation.chance import Losses

@@ -10,7 +10,7 @@ import pytest
 
 from collector.platform.seal import Keyring
 from collector.platform.storage.db import Db
-from probe.enrol import Keeper
+from probe.link.enrol import Keeper
 from shared import join_tokens
 from shared.clock import utc_now
 from shared.tokens import new_key

@@ -14,7 +14,7 @@ import pytest
 from probe.checks import CHECKS
 from probe.net.engine import Net
 from probe.net.mysql import _proof
-from probe.runner import run
+from probe.schedule.runner import run
 from shared.kinds import load
 from shared.results import Outcome, Status
 from tests.probe import targets

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from probe.checks import CHECKS
-from probe.net import dns_message
+from probe.net.dns import message as dns_message
 from probe.net.engine import Net
-from probe.runner import run
+from probe.schedule.runner import run
 from shared.kinds.dns import Dns
 from shared.results import Outcome, Status
 from tests.probe.net.dns_server import DnsServer, answer, dns_server, gives, name, record

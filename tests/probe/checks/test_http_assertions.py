@@ -9,8 +9,8 @@ import pytest
 
 from probe.checks import CHECKS
 from probe.net.engine import Net
-from probe.net.tls import Trust
-from probe.runner import run
+from probe.net.tls.openssl import Trust
+from probe.schedule.runner import run
 from shared.kinds import load
 from shared.results import Outcome, Status
 from tests.probe.net.zoo import DAY, HERE, MIDDLE, ROOT, issue, serving

@@ -15,7 +15,7 @@ import pytest
 
 from probe.checks import CHECKS
 from probe.net.engine import Net
-from probe.runner import run
+from probe.schedule.runner import run
 from shared.kinds.icmp import Icmp
 from shared.results import Outcome, Status
 from tests.probe import wire
@@ -259,7 +259,7 @@ async def test_without_the_capability_it_needs_the_sysctl(permitted: bool) -> No
     with within(datagrams=permitted):
         ran = await asyncio.create_subprocess_exec(
             *("setpriv", "--bounding-set=-net_raw", "--inh-caps=-net_raw"),
-            *(sys.executable, "-m", "probe.check", "icmp", "127.0.0.1", "--json"),
+            *(sys.executable, "-m", "probe.cli.check", "icmp", "127.0.0.1", "--json"),
             stdout=subprocess.PIPE,
             cwd=ROOT,
         )

@@ -18,7 +18,7 @@ from cryptography.x509.oid import AuthorityInformationAccessOID, ExtendedKeyUsag
 
 from probe.checks import CHECKS
 from probe.net.engine import Net
-from probe.runner import run
+from probe.schedule.runner import run
 from shared.kinds.tls import Tls
 from tests.probe import targets
 from tests.probe.net.zoo import DAY, HERE, MIDDLE, NOW, ROOT, STRANGER, Issued, issue, serving

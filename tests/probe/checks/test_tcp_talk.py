@@ -11,7 +11,7 @@ from probe.checks import CHECKS
 from probe.net.banner import MOST_BYTES, Banner
 from probe.net.engine import Net
 from probe.net.errors import TargetError
-from probe.runner import run
+from probe.schedule.runner import run
 from shared.kinds.tcp import Tcp
 from shared.patterns import finder, is_wanted, regex
 from shared.results import Outcome, Status

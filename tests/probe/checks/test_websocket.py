@@ -14,7 +14,7 @@ from aiohttp import WSMsgType, web
 
 from probe.checks import CHECKS
 from probe.net.engine import Net
-from probe.runner import run
+from probe.schedule.runner import run
 from shared.kinds.websocket import WebSocket, is_websocket
 from shared.results import Outcome, Status
 from tests.probe import targets

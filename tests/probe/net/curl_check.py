@@ -6,7 +6,7 @@ from typing import Any
 
 from probe.checks import CHECKS
 from probe.net.engine import Net
-from probe.runner import run
+from probe.schedule.runner import run
 from shared.kinds.http import Http
 from shared.results import Outcome
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from probe.net.dns_message import TYPES
+from probe.net.dns.message import TYPES
 
 Respond = Callable[[bytes], bytes | None]
 

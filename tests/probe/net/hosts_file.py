@@ -7,7 +7,7 @@ from pathlib import Path
 
 from probe.checks import CHECKS
 from probe.net.engine import Net
-from probe.runner import run
+from probe.schedule.runner import run
 from shared.kinds.tcp import Tcp
 
 HOST = "api.example.com"

@@ -8,7 +8,7 @@ import pytest
 
 from probe.checks import CHECKS
 from probe.net.engine import Net
-from probe.runner import run
+from probe.schedule.runner import run
 from shared.kinds.http import Http
 from shared.kinds.tcp import Tcp
 from shared.results import Outcome, Status

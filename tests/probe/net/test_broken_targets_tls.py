@@ -11,9 +11,9 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
 from probe.checks import CHECKS
-from probe.net import tls
 from probe.net.engine import Net
-from probe.runner import run
+from probe.net.tls import openssl as tls
+from probe.schedule.runner import run
 from shared.kinds.http import Http
 from shared.results import Outcome, Status
 from tests.probe import targets

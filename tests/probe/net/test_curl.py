@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from probe.checks import CHECKS
-from probe.net import curl_options
+from probe.net.curl import options
 from probe.net.engine import Net
-from probe.runner import run
+from probe.schedule.runner import run
 from shared.assertions import Assertion
 from shared.kinds.http import Auth, Http
 from shared.results import Status
@@ -35,7 +35,7 @@ MIB = 1_048_576
 def test_libcurl_is_loaded_by_the_first_monitor_that_needs_it_and_by_no_other() -> None:
     program = """
 import sys
-import probe.app, probe.check
+import probe.app, probe.cli.check
 from probe.checks import CHECKS
 from shared.kinds.http import Http
 CHECKS["http"](Http(url="https://example.com/"))
@@ -252,7 +252,7 @@ async def test_a_machine_out_of_descriptors_says_so(config: dict[str, str], deaf
 
 
 async def test_a_libcurl_without_http_3_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(curl_options, "HAS_HTTP_3", False)
+    monkeypatch.setattr(options, "HAS_HTTP_3", False)
     outcome = await check("https://127.0.0.1:9/", http_version="3")
 
     assert (outcome.status, outcome.error) == (Status.UNKNOWN, "probe: its libcurl does not speak HTTP/3")

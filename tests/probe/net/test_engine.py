@@ -14,7 +14,7 @@ import uvloop
 from probe.checks import CHECKS, Check
 from probe.net import faults
 from probe.net.engine import Net
-from probe.runner import run
+from probe.schedule.runner import run
 from shared.kinds.http import Http
 from shared.kinds.tcp import Tcp
 from shared.results import Status

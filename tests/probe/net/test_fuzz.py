@@ -18,7 +18,7 @@ from probe.net.bodies import Body
 from probe.net.engine import Net
 from probe.net.errors import TargetError
 from probe.net.http1 import HttpReply
-from probe.runner import run
+from probe.schedule.runner import run
 from shared.kinds.tcp import Tcp
 from shared.results import Status
 from tests.probe import targets

@@ -14,7 +14,7 @@ from probe.net.engine import Net
 from probe.net.errors import ProbeError, TargetError
 from probe.net.race import STAGGER_S, Race
 from probe.net.spent import Limit
-from probe.runner import run
+from probe.schedule.runner import run
 from shared.kinds.http import Http
 from shared.results import Status
 from tests.probe import targets

@@ -13,14 +13,14 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
 from probe.checks import CHECKS
-from probe.net import tls
 from probe.net.connection import Connection
 from probe.net.endpoint import Endpoint
 from probe.net.engine import Net
 from probe.net.errors import TargetError
 from probe.net.spent import Limit, Spent
-from probe.net.tls import Manner, Trust, Unproven
-from probe.runner import run
+from probe.net.tls import openssl
+from probe.net.tls.openssl import Manner, Trust, Unproven
+from probe.schedule.runner import run
 from shared.kinds.http import Http
 from shared.results import Outcome, Status
 from tests.probe import targets
@@ -345,7 +345,7 @@ def test_without_rustls_the_probe_does_with_openssl(tmp_path: Path) -> None:
     (tmp_path / "root.pem").write_bytes(ROOT.pem)
     trust = Trust(tmp_path / "root.pem", rustls=False)
     to = Endpoint.of(HERE, 443, tls=True)
-    trust._peers[HERE, 443] = peer = tls._Peer()
+    trust._peers[HERE, 443] = peer = openssl._Peer()
     peer.chains[b"proven"] = float("inf")
 
     assert trust.manner(to) is trust._quick

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from probe.checks import prepare
 from probe.checks._check import Kept
 from probe.net.engine import Net
-from probe.runner import run
+from probe.schedule.runner import run
 from shared.findings import bounded
 from shared.kinds import WEB3, load
 from shared.results import Outcome, Status

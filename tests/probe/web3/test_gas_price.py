@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from probe.checks import prepare
 from probe.checks._check import Kept
 from probe.net.engine import Net
-from probe.runner import run
+from probe.schedule.runner import run
 from probe.web3.checkpoint import Standing
 from probe.web3.crossings import Measured, judge, plain, rounded
 from shared.findings import Finding, Found

@@ -4,12 +4,12 @@ import orjson
 import pytest
 
 from probe.checks._check import Kept
-from probe.web3.agreeing import agreed
+from probe.web3.agreement import agreed
 from probe.web3.branches import Gone
 from probe.web3.checkpoint import Standing
 from probe.web3.line import MOST_AGAIN, begin
+from probe.web3.places import Told
 from probe.web3.reader import Cursor, Step
-from probe.web3.told import Told
 from shared.findings import Found
 from tests.probe.web3.chain import Chain
 from tests.probe.web3.zoo import Zoo

@@ -8,14 +8,14 @@ from pathlib import Path
 import orjson
 import pytest
 
-from probe.batches import Batcher
+from probe.link.plan import Assigned, Plan
+from probe.link.releases import Releases
+from probe.link.session import Session
 from probe.net.engine import Net
-from probe.plan import Assigned, Plan
-from probe.releases import Releases
-from probe.runner import Ran, run
-from probe.scheduler import Scheduler
-from probe.session import Session
-from probe.spool import Spool
+from probe.schedule.runner import Ran, run
+from probe.schedule.scheduler import Scheduler
+from probe.spool.batches import Batcher
+from probe.spool.spool import Spool
 from shared.clock import boot_us
 from shared.loop import Bell
 from shared.results import Outcome, Run, Status

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from probe.checks._check import Kept
-from probe.web3.agreeing import agreed
+from probe.web3.agreement import agreed
 from probe.web3.reader import Cursor, Step
 from shared.findings import Found
 from tests.probe.web3.between import Refused, between

@@ -8,7 +8,7 @@ import orjson
 from probe.checks import prepare
 from probe.checks._check import Kept
 from probe.net.engine import Net
-from probe.runner import run
+from probe.schedule.runner import run
 from shared.findings import Found, bounded
 from shared.results import Outcome, Status
 

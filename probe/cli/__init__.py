@@ -1,0 +1,1 @@
+"""`tocsin check`: one check from the command line."""

@@ -1,0 +1,1 @@
+"""The link to a collector: enrolment, the session, plan and results."""

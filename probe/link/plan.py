@@ -1,0 +1,199 @@
+"""What this probe has to check: the plan as the collector hands it out, each assignment ready to run."""
+
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import orjson
+import structlog
+
+from probe import checks
+from probe.checks import TYPES, Check, Kept
+from probe.schedule.stopped import WORDS, mark_of
+from shared.kinds import load
+from shared.schedule import plan_hash
+
+log = structlog.get_logger()
+
+# No check may be asked to start more often, or to take longer, than this.
+MIN_INTERVAL_MS: Final = 100
+MAX_TIMEOUT_MS: Final = 600_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """An assignment as it comes over the wire."""
+
+    number: int
+    monitor: int
+    location: int
+    revision: int
+    type: str
+    config: bytes = field(repr=False)  # may hold secrets
+    interval_ms: int
+    timeout_ms: int
+    turn: int = 0
+    turns: int = 1
+    failure_threshold: int = 1
+    recovery_threshold: int = 1
+    fails: int = 0
+    failing: bool = False
+    at_once: bool = False
+    state: bytes = b""
+    stopped: bool = False
+    team: int = 0
+    monitor_id: bytes = b""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assigned:
+    """An assignment ready to run. Without a *check* it cannot be run here, and *fault* says why."""
+
+    number: int
+    monitor: int
+    location: int
+    revision: int
+    type: str  # "unknown" if it is none that this probe knows
+    check: Check | None
+    kept: Kept = field(compare=False, repr=False)  # what *check* goes on from
+    fault: str
+    interval_us: int
+    timeout_s: float
+    turn: int
+    turns: int
+    failure_threshold: int
+    recovery_threshold: int
+    fails: int
+    failing: bool
+    at_once: bool
+    mark: int = 0  # which check it is, for `Stopped`
+    team: int = 0
+    monitor_id: bytes = b""  # none from an older collector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A message of the plan: a part of a snapshot, or a difference."""
+
+    number: int
+    upsert: Sequence[Order] = ()
+    removed: Sequence[int] = ()
+    release: Sequence[int] = ()
+    starts_snapshot: bool = False
+    ends_snapshot: bool = False
+    hash: int = 0
+
+
+class Plan:
+    """All assignments by number: what is new or changed goes to *take*, what counts no more to *leave*.
+
+    What another probe will take over goes to *release*, and stays until that has happened.
+    """
+
+    def __init__(
+        self,
+        take: Callable[[Assigned], None],
+        leave: Callable[[int], None],
+        release: Callable[[int], None],
+        stopped: Container[int] = (),
+    ) -> None:
+        self._take = take
+        self._leave = leave
+        self._release = release
+        self._stopped = stopped
+        self._revisions: dict[int, int] = {}
+        self._unnamed: set[int] | None = None  # by the snapshot that is coming in
+        self.number = 0
+        self.hash = 0
+
+    def __len__(self) -> int:
+        return len(self._revisions)
+
+    def apply(self, change: Change) -> None:
+        """Bring the plan to where *change* says; one bad assignment spoils no other."""
+        if change.starts_snapshot:
+            self._unnamed = set(self._revisions)
+        for number in change.removed:
+            self._remove(number)
+        for order in change.upsert:
+            self._put(order)
+        for number in change.release:
+            self._release(number)
+        if change.ends_snapshot and self._unnamed is not None:
+            for number in self._unnamed:
+                self._remove(number)
+            self._unnamed = None
+        if self._unnamed is None:
+            self.number = change.number
+            self._compare(change)
+
+    def prepare(self, order: Order) -> Assigned:
+        """*order* ready to run, unless it has stopped a probe."""
+        return prepare(order, self._stopped)
+
+    def _put(self, order: Order) -> None:
+        if self._unnamed is not None:
+            self._unnamed.discard(order.number)
+        self._count(order.number, order.revision)
+        self._take(self.prepare(order))
+
+    def _remove(self, number: int) -> None:
+        if number in self._revisions:
+            self._count(number, None)
+            self._leave(number)
+
+    def _count(self, number: int, revision: int | None) -> None:
+        """Keep the hash: it is a sum, so nothing but the difference has to be reckoned."""
+        before = self._revisions.pop(number, None)
+        if before is not None:
+            self.hash -= plan_hash([(number, before)])
+        if revision is not None:
+            self._revisions[number] = revision
+            self.hash += plan_hash([(number, revision)])
+        self.hash %= 2**64
+
+    def _compare(self, change: Change) -> None:
+        if change.hash and change.hash != self.hash:
+            log.warning("the plan differs from the collector's", plan=change.number, assignments=len(self))
+
+
+def prepare(order: Order, stopped: Container[int] = ()) -> Assigned:
+    """*order* with its check made; what cannot be understood, or is *stopped*, gets a fault instead."""
+    kept = Kept(order.state)
+    mark = mark_of(order.monitor, order.revision, order.config)
+    check, fault = (None, WORDS) if order.stopped or mark in stopped else _make_check(order, kept)
+    if fault:
+        log.warning("assignment cannot be run", monitor=order.monitor, revision=order.revision, fault=fault)
+    return Assigned(
+        number=order.number,
+        monitor=order.monitor,
+        location=order.location,
+        revision=order.revision,
+        type=order.type if order.type in TYPES else "unknown",
+        check=check,
+        kept=kept,
+        fault=fault,
+        interval_us=max(order.interval_ms, MIN_INTERVAL_MS) * 1000,
+        timeout_s=min(max(order.timeout_ms, 1), MAX_TIMEOUT_MS) / 1000,
+        turn=order.turn,
+        turns=max(order.turns, 1),
+        failure_threshold=max(order.failure_threshold, 1),
+        recovery_threshold=max(order.recovery_threshold, 1),
+        fails=order.fails,
+        failing=order.failing,
+        at_once=order.at_once,
+        mark=mark,
+        team=order.team,
+        monitor_id=order.monitor_id,
+    )
+
+
+def _make_check(order: Order, kept: Kept) -> tuple[Check | None, str]:
+    if order.type not in TYPES:
+        return None, f"this probe cannot run checks of type {order.type[:64]!r}"
+    try:
+        config: Any = orjson.loads(order.config)
+        return checks.prepare(order.type, load(order.type, config), kept), ""
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with one assignment, the others run
+        # The message of the error may quote the configuration, which holds secrets.
+        return None, f"the probe does not understand this configuration ({type(error).__name__})"

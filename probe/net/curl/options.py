@@ -1,0 +1,131 @@
+"""What libcurl is told of one request: the request itself, the way there, whom to trust."""
+
+from collections.abc import Collection, Sequence
+from typing import Any, Final
+
+import pycurl
+
+from probe.net.curl.route import Proxy, Way
+from probe.net.endpoint import Endpoint
+from probe.net.errors import ProbeError
+from probe.net.request import Request
+from shared import __version__
+
+HAS_HTTP_3: Final = bool(pycurl.version_info()[4] & 1 << 25)
+_AGENT: Final = f"Tocsin/{__version__}"
+_SUPPRESS_CONNECT_HEADERS: Final = 265  # pycurl does not name it
+_MOST_MS: Final = 600_000
+_LENGTH: Final = b"content-length"  # libcurl reckons it
+_CONNECTION: Final = b"connection"  # there is none of one's own from HTTP/2 on
+_BY_VERSION: Final = {
+    "1.1": pycurl.CURL_HTTP_VERSION_1_1,
+    "2": pycurl.CURL_HTTP_VERSION_2TLS,
+    "3": pycurl.CURL_HTTP_VERSION_3ONLY,
+}
+_SCHEMES: Final = {"http": "http", "https": "https", "socks5": "socks5h", "socks5h": "socks5h"}
+
+
+def common(easy: Any, to: Endpoint, authorities: str) -> None:
+    """What holds for each: a connection of its own, nothing of the environment, our rules of trust."""
+    easy.setopt(pycurl.NOSIGNAL, 1)
+    easy.setopt(pycurl.NOPROXY, "")
+    easy.setopt(pycurl.PROXY, "")
+    easy.setopt(pycurl.FRESH_CONNECT, 1)
+    easy.setopt(pycurl.FORBID_REUSE, 1)
+    easy.setopt(pycurl.SSL_SESSIONID_CACHE, 0)
+    # The deadline of the check is shorter, and kept by the engine.
+    easy.setopt(pycurl.CONNECTTIMEOUT_MS, _MOST_MS)
+    if not to.tls:
+        return
+    easy.setopt(pycurl.OPT_CERTINFO, 1)
+    easy.setopt(pycurl.SSL_OPTIONS, pycurl.SSLOPT_NO_PARTIALCHAIN)
+    easy.setopt(pycurl.CAINFO, authorities)
+    if not to.verify:
+        easy.setopt(pycurl.SSL_VERIFYPEER, 0)
+        easy.setopt(pycurl.SSL_VERIFYHOST, 0)
+    if to.client is not None:
+        easy.setopt(pycurl.SSLCERT_BLOB, to.client.chain)
+        easy.setopt(pycurl.SSLKEY_BLOB, to.client.key)
+
+
+def version(easy: Any, way: Way, to: Endpoint) -> None:
+    """HTTP/2 without TLS has nobody to agree with: both sides know."""
+    if way.version == "3" and not HAS_HTTP_3:
+        raise ProbeError("probe: its libcurl does not speak HTTP/3")
+    plain = way.version == "2" and not to.tls
+    easy.setopt(
+        pycurl.HTTP_VERSION,
+        pycurl.CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE if plain else _BY_VERSION[way.version],
+    )
+    if plain:
+        easy.setopt(pycurl.HTTPPROXYTUNNEL, 1)
+
+
+def request(easy: Any, asked: Request, way: Way) -> None:
+    """The head of *asked* line by line, less what frames it; and its body."""
+    unsaid = {_LENGTH} if way.version == "1.1" else {_LENGTH, _CONNECTION}
+    head = asked.data.partition(b"\r\n\r\n")[0]
+    first, *lines = head.split(b"\r\n")
+    easy.setopt(pycurl.URL, _url(asked.endpoint, first.split(b" ")[1].decode()))
+    easy.setopt(pycurl.PATH_AS_IS, 1)
+    easy.setopt(pycurl.USERAGENT, _AGENT)  # the proxy's; the target's is among the headers
+    easy.setopt(pycurl.HEADEROPT, pycurl.HEADER_SEPARATE)
+    # As it came: what is wrong with it our own reader says.
+    easy.setopt(pycurl.HTTP_TRANSFER_DECODING, 0)
+    easy.setopt(pycurl.HTTP09_ALLOWED, 1)
+    has_body = any(line[:15].lower() == b"content-length:" for line in lines)
+    if has_body:
+        easy.setopt(pycurl.POSTFIELDSIZE_LARGE, len(asked.body or b""))
+        easy.setopt(pycurl.COPYPOSTFIELDS, asked.body or b"")
+    elif asked.method == "HEAD":
+        easy.setopt(pycurl.NOBODY, 1)
+    easy.setopt(pycurl.CUSTOMREQUEST, asked.method)
+    easy.setopt(pycurl.HTTPHEADER, _headers(lines, unsaid))
+
+
+def connect(easy: Any, to: Endpoint, address: str) -> None:
+    """Directly to *address*."""
+    easy.setopt(pycurl.CONNECT_TO, [f"::{_bracketed(address)}:{to.port}"])
+
+
+def among(easy: Any, to: Endpoint, addresses: Sequence[str]) -> None:
+    """To the first of *addresses* that answers."""
+    easy.setopt(pycurl.RESOLVE, [f"+{_bracketed(to.host)}:{to.port}:{','.join(addresses)}"])
+
+
+def through(easy: Any, proxy: Proxy, told: str, address: str, authorities: str) -> None:
+    """By *proxy*, which is at *address* and is told that the target is at *told*."""
+    to = proxy.endpoint
+    shown = _bracketed(to.host if proxy.scheme == "https" else address)
+    easy.setopt(pycurl.PROXY, f"{_SCHEMES[proxy.scheme]}://{shown}:{to.port}")
+    easy.setopt(pycurl.RESOLVE, [f"+{shown}:{to.port}:{address}"])
+    easy.setopt(_SUPPRESS_CONNECT_HEADERS, 1)
+    easy.setopt(pycurl.PROXYAUTH, pycurl.HTTPAUTH_BASIC)
+    if proxy.username:
+        easy.setopt(pycurl.PROXYUSERNAME, proxy.username)
+        easy.setopt(pycurl.PROXYPASSWORD, proxy.password)
+    if proxy.scheme == "https":
+        easy.setopt(pycurl.PROXY_CAINFO, authorities)
+    easy.setopt(pycurl.CONNECT_TO, [f"::{_bracketed(told)}:"])
+
+
+def _url(to: Endpoint, target: str) -> str:
+    return f"{'https' if to.tls else 'http'}://{_bracketed(to.host)}:{to.port}{target}"
+
+
+def _bracketed(host: str) -> str:
+    """As URLs have it: an IPv6 address in brackets, and without its zone, which libcurl need not know."""
+    return f"[{host.partition('%')[0]}]" if ":" in host else host
+
+
+def _headers(lines: list[bytes], unsaid: Collection[bytes]) -> list[bytes]:
+    """As libcurl wants them: ``Name;`` has no value, ``Name:`` shall not be sent."""
+    given = [line for line in lines if line.partition(b":")[0].lower() not in unsaid]
+    named = {line.partition(b":")[0].lower() for line in given}
+    empty = [b"Expect:", b"Content-Type:"]
+    return list(map(_shown, given)) + [line for line in empty if line[:-1].lower() not in named]
+
+
+def _shown(line: bytes) -> bytes:
+    name, _, value = line.partition(b":")
+    return line if value.strip() else name + b";"

@@ -1,0 +1,1 @@
+"""DNS: messages, the client, and names resolved to addresses."""

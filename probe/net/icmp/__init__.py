@@ -1,0 +1,1 @@
+"""Pings over ICMP and ICMPv6."""

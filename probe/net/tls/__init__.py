@@ -1,0 +1,1 @@
+"""TLS by OpenSSL or rustls, and the certificates that servers send."""

@@ -1,0 +1,26 @@
+"""When the certificates that a server sent come to their end."""
+
+from functools import lru_cache
+from ssl import SSLSocket
+
+from cryptography import x509
+
+from probe.net.tls import openssl
+from probe.net.tls.rustls import RustSocket
+
+_MOST_KEPT = 4_096
+
+
+def earliest(sock: SSLSocket | RustSocket) -> float | None:
+    """Unix time at which the first of them ends; None if there is none that can be read."""
+    if isinstance(sock, RustSocket):
+        return _earliest(tuple(sock.chain()))
+    return _earliest(tuple(openssl.ders(sock)))
+
+
+@lru_cache(_MOST_KEPT)
+def _earliest(chain: tuple[bytes, ...]) -> float | None:
+    try:
+        return min(x509.load_der_x509_certificate(der).not_valid_after_utc.timestamp() for der in chain)
+    except ValueError:
+        return None

@@ -1,0 +1,46 @@
+"""What the collector is told of the certificates that checks of other types than `tls` come upon."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from probe.link.plan import Assigned
+from probe.schedule.runner import Ran
+from shared.kinds.tls import Expiry
+from shared.results import Outcome
+
+# A collector that forgot it, as after a restored backup, knows it again after so long.
+_AGAIN_S: Final = 600.0
+_DAY_S: Final = 86_400
+
+
+def days_left(outcome: Outcome, at: float) -> float | None:
+    """Of the certificate that was seen, at that Unix time; negative once it was over, None where none was."""
+    return None if outcome.ends is None else (outcome.ends - at) / _DAY_S
+
+
+class Ends:
+    """Remembers what was told under each assignment: most certificates are the same again."""
+
+    __slots__ = ("_now", "_told")
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._told: dict[int, tuple[int, int, float]] = {}
+
+    def told(self, assigned: Assigned, ran: Ran) -> Ran:
+        """*ran* with the certificate's end as its state, if that is news."""
+        ends = ran.outcome.ends
+        if ends is None or ran.outcome.state is not None:
+            return ran
+        now, known = self._now(), self._told.get(assigned.number)
+        news = assigned.revision, int(ends)
+        if known is not None and known[:2] == news and now - known[2] < _AGAIN_S:
+            return ran
+        self._told[assigned.number] = (*news, now)
+        state = Expiry(only_near=False, ends=int(ends)).pack()
+        return replace(ran, outcome=replace(ran.outcome, state=state))
+
+    def forget(self, number: int) -> None:
+        self._told.pop(number, None)

@@ -1,0 +1,291 @@
+"""When each check runs: at its place in the interval, soon again to confirm a change, never twice at once.
+
+One timer serves an agenda on the boot clock, which no step of the wall clock moves. What was due while the
+machine slept or this process was held up is skipped and counted, except for the little that `late_allowed_us`
+lets through.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Final, Protocol
+
+import structlog
+
+from probe.clock import wall_us as clock_wall_us
+from probe.link.plan import Assigned
+from probe.schedule.agenda import Agenda
+from probe.schedule.evidence import worth_telling
+from probe.schedule.item import Item
+from probe.schedule.runner import Ran
+from probe.schedule.slots import SLOW_US, Budget
+from probe.schedule.tally import Histogram, Tally
+from probe.schedule.workers import Crew
+from probe.spool.batches import carried
+from shared.clock import boot_us as clock_boot_us
+from shared.results import Run, Status
+from shared.schedule import following, late_allowed_us, next_start
+
+log = structlog.get_logger()
+
+# Checks that were never run start at once, but not all at the same moment.
+AT_ONCE_APART_US: Final = 2000
+# What failed checks saw is told of so many, ten times of them at once: an outage of everything stays cheap.
+_EVIDENCE_A_SECOND: Final = 20.0
+# Another probe has a check in good time when this one lets go of it so long before its next start (the news
+# of it may take a second from one collector to another)...
+_SOON_US: Final = 2_000_000
+# ... and if nobody has it after so long, it is checked here again.
+_RESTS_US: Final = 15_000_000
+
+
+class Report(Protocol):
+    """Where results go; *urgent* ones may change what the collector thinks of the target."""
+
+    def __call__(self, assigned: Assigned, run: Run, ran: Ran, *, urgent: bool) -> None: ...
+
+
+class Scheduler:
+    """Starts checks and reports what they come to.
+
+    An assignment that is removed, or changed into another revision, has its running check cancelled: a result
+    of the old one would be history at once.
+    """
+
+    def __init__(
+        self,
+        check: Callable[[Assigned], Awaitable[Ran]],
+        report: Report,
+        *,
+        max_concurrency: int = 1000,
+        boot_us: Callable[[], int] = clock_boot_us,
+        wall_us: Callable[[], int] = clock_wall_us,
+    ) -> None:
+        self._report = report
+        self._boot_us = boot_us
+        self._wall_us = wall_us
+        self._items: dict[int, Item] = {}
+        self._teams = Counter[int]()
+        self._agenda = Agenda()
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_us = 0
+        self._crew = Crew(check, self._settle, max_concurrency, boot_us)
+        # Re-checks take at most a fifth of what the probe could do if each check took a second.
+        self._budget = Budget(max_concurrency / 5, boot_us)
+        self._evidence = Budget(_EVIDENCE_A_SECOND, boot_us)
+        self._at_once_us = 0
+        self._stopped = False
+        self._loop = asyncio.get_running_loop()
+        self.tallies: dict[str, Tally] = {}
+
+    @property
+    def running(self) -> int:
+        return self._crew.running
+
+    @property
+    def waiting(self) -> int:
+        """Due, but without room to run."""
+        return self._crew.waiting
+
+    @property
+    def started(self) -> int:
+        return sum(tally.started for tally in self.tallies.values())
+
+    @property
+    def skipped(self) -> int:
+        return sum(tally.skipped for tally in self.tallies.values())
+
+    @property
+    def late(self) -> Histogram:
+        """How long after its time each run started."""
+        return self._crew.late
+
+    def take(self, assigned: Assigned) -> None:
+        """A new assignment, or one that changed; the same revision again keeps its place and its streak."""
+        item = self._items.get(assigned.number)
+        if item:
+            assigned.kept.follow(item.assigned.kept)
+        if item and item.assigned.revision == assigned.revision:
+            if item.take(assigned) or item.resting:
+                self._plan(item)
+            return
+        self.leave(assigned.number)
+        item = self._items[assigned.number] = Item(assigned, self._tally(assigned.type))
+        self._count(assigned.team, 1)
+        self._plan(item)
+        if assigned.at_once:
+            self._hasten(item, max(self._boot_us(), self._at_once_us + AT_ONCE_APART_US))
+        elif (delay_s := item.streak.due_s(assigned)) is not None and self._budget.take():
+            item.recheck_us = self._boot_us() + int(delay_s * 1_000_000)
+            self._put(item)
+            self._set_timer()
+
+    def leave(self, number: int) -> None:
+        """Check this no more."""
+        item = self._items.pop(number, None)
+        if item:
+            self._count(item.assigned.team, -1)
+            item.gone = True
+            self._agenda.remove(item)
+            if item.task:
+                item.task.cancel()
+
+    def _count(self, team: int, more: int) -> None:
+        """Room is divided for as long as there are monitors of several teams."""
+        self._teams[team] += more
+        if self._teams[team] == 0:
+            del self._teams[team]
+        self._crew.divide(among_teams=len(self._teams) > 1)
+
+    def release(self, number: int, released: Callable[[int], None]) -> None:
+        """Let go of a check for another probe, once its last result is in; *released* hears when."""
+        item = self._items.get(number)
+        if item is None:
+            return
+        item.release = released
+        if not item.busy and (item.resting or item.due_us - self._boot_us() > _SOON_US):
+            self._let_go(item)
+
+    def resume(self) -> None:
+        """Nobody takes over what was let go of: go on with it."""
+        for item in self._items.values():
+            item.release = None
+            if item.resting:
+                self._plan(item)
+
+    def ask(
+        self, assigned: Assigned, run: Run, within_s: float, answer: Callable[[Ran], None] | None = None
+    ) -> None:
+        """Run a check now, before those that wait. With *answer* it is a test, else its result is reported.
+
+        One that runs already, or does not get its turn in time, serves the collector no more than none would.
+        """
+        item = self._items.get(assigned.number) if answer is None else None
+        if item is None:
+            limited = replace(assigned, timeout_s=min(assigned.timeout_s, within_s))
+            item = Item(limited, self._tally(assigned.type))
+            item.answer = answer
+        if not item.busy and not self._stopped:
+            now_us = self._boot_us()
+            self._start(item, run, now_us, now_us + int(within_s * 1_000_000))
+
+    def tick(self) -> None:
+        """Start what is due."""
+        self._timer = None
+        if self._stopped:
+            return
+        now_us = self._boot_us()
+        ahead_us = self._wall_us() - now_us
+        for item in self._agenda.take(now_us):
+            self._come_due(item, now_us, ahead_us)
+        self._set_timer()
+
+    async def stop(self, seconds: float) -> None:
+        """Start nothing more, let what runs end within *seconds*, cancel the rest."""
+        self._stopped = True
+        if self._timer:
+            self._timer.cancel()
+        await self._crew.stop(seconds)
+
+    def _let_go(self, item: Item) -> None:
+        released, item.release = item.release, None
+        item.resting, item.recheck_us = True, 0
+        item.next_us = self._boot_us() + _RESTS_US
+        self._put(item)
+        self._set_timer()
+        if released:
+            released(item.assigned.number)
+
+    def _hasten(self, item: Item, at_us: int) -> None:
+        """Have it start at that moment, but for one that starts before it anyway."""
+        if at_us < item.next_us:
+            item.next_us = self._at_once_us = at_us
+            self._put(item)
+            self._set_timer()
+
+    def _plan(self, item: Item) -> None:
+        """Its next regular start is at its place in the interval."""
+        item.resting = False
+        unix_us = self._wall_us()
+        start_us = next_start(unix_us, item.phase_us, item.assigned.interval_us)
+        item.next_us = start_us - unix_us + self._boot_us()
+        self._put(item)
+        self._set_timer()
+
+    def _put(self, item: Item) -> None:
+        soon_us = item.recheck_us
+        self._agenda.put(item, soon_us if 0 < soon_us < item.next_us else item.next_us)
+
+    def _set_timer(self) -> None:
+        due_us = self._agenda.next_us
+        if due_us is None or self._stopped:
+            return
+        if self._timer:
+            if self._timer_us <= due_us:
+                return
+            self._timer.cancel()
+        # uvloop takes less than a millisecond for none, and would spin until the moment comes.
+        delay_ms = max(1, -((self._boot_us() - due_us) // 1000))
+        self._timer_us = due_us
+        self._timer = self._loop.call_later(delay_ms / 1000, self.tick)
+
+    def _come_due(self, item: Item, now_us: int, ahead_us: int) -> None:
+        """*ahead_us*: of the boot clock is the wall clock."""
+        planned_us = item.next_us
+        if planned_us > now_us:
+            item.recheck_us = 0
+            if not item.busy:
+                self._start(item, Run.RECHECK, item.due_us)
+            self._put(item)
+            return
+        interval_us = item.assigned.interval_us
+        late_us = now_us - planned_us
+        if late_us > late_allowed_us(interval_us):
+            item.tally.skip(1 + late_us // interval_us)
+            item.next_us = next_start(now_us + ahead_us, item.phase_us, interval_us) - ahead_us
+            self._put(item)
+            return
+        if item.busy:
+            item.tally.skip(1)
+        else:
+            item.recheck_us = 0
+            self._start(item, Run.SCHEDULED, planned_us)
+        item.next_us = following(planned_us + ahead_us, item.phase_us, interval_us) - ahead_us
+        self._put(item)
+
+    def _start(self, item: Item, run: Run, wanted_us: int, until_us: int = 0) -> None:
+        item.resting = False
+        item.run, item.wanted_us, item.until_us = run, wanted_us, until_us
+        self._crew.start(item)
+
+    def _tally(self, type_: str) -> Tally:
+        return self.tallies.setdefault(type_, Tally())
+
+    def _settle(self, item: Item, ran: Ran) -> None:
+        if item.answer:
+            item.answer(ran)
+            return
+        item.slow = ran.duration_us > SLOW_US
+        settled = item.streak.settled
+        delay_s = item.streak.count(item.assigned, ran.outcome.status)
+        quiet = settled is not None and settled == item.streak.settled and item.run is Run.SCHEDULED
+        self._report(item.assigned, item.run, self._less_evidence(item, ran), urgent=not quiet)
+        if ran.outcome.state is not None and carried(ran.outcome):
+            item.assigned.kept.keep(ran.outcome.state)
+        if item.release:
+            self._let_go(item)
+            return
+        if delay_s is not None and item.next_us and not self._stopped and self._budget.take():
+            item.recheck_us = self._boot_us() + int(delay_s * 1_000_000)
+            self._put(item)
+            self._set_timer()
+
+    def _less_evidence(self, item: Item, ran: Ran) -> Ran:
+        """*ran* without its evidence, unless a confirmation may stand on it; for not too many at once."""
+        if ran.outcome.evidence is None:
+            return ran
+        wanted = worth_telling(item.streak.fails, item.assigned.failure_threshold)
+        if ran.outcome.status is Status.DOWN and wanted and self._evidence.take():
+            return ran
+        return replace(ran, outcome=replace(ran.outcome, evidence=None))

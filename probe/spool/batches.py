@@ -1,0 +1,192 @@
+"""Results gathered into columns, and sealed into batches for the spool."""
+
+import asyncio
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final, Protocol
+
+from probe.checks._check import Missed
+from probe.clock import wall_us as clock_wall_us
+from probe.link.plan import Assigned
+from probe.schedule.certificate_ends import days_left
+from probe.schedule.runner import Ran
+from probe.spool.missed import settle
+from shared.clock import boot_id
+from shared.clock import boot_us as clock_boot_us
+from shared.evidence import Evidence
+from shared.findings import Finding, bounded
+from shared.phases import pack
+from shared.results import Outcome, Run
+from shared.wire.convert import MAX_STATE, MAX_TEXT, Batch, decode, encode, signed
+
+MAX_RESULTS: Final = 1000
+# A message costs the collector the same whatever it holds; this keeps one well below gRPC's limit.
+MAX_BYTES: Final = 1024 * 1024
+_RESULT_BYTES: Final = 48
+# What changes something goes out at once, with those that end beside it; the rest waits for company.
+URGENT_S: Final = 0.01
+LINGER_S: Final = 0.5
+
+
+class Keep(Protocol):
+    """Where sealed batches go."""
+
+    def __call__(self, incarnation: int, seq: int, results: int, data: bytes) -> None: ...
+
+
+class Batcher:
+    """Numbers batches from 1 without a hole, within an incarnation of its own."""
+
+    def __init__(
+        self,
+        keep: Keep,
+        *,
+        boot_us: Callable[[], int] = clock_boot_us,
+        wall_us: Callable[[], int] = clock_wall_us,
+    ) -> None:
+        self._keep = keep
+        self._boot_us = boot_us
+        self._wall_us = wall_us
+        self._open = _Open()
+        self._timer: asyncio.TimerHandle | None = None
+        self._hurried = False
+        self.incarnation = _new_incarnation()
+        self.seq = 0
+        self.owed: dict[int, Missed] = {}  # by assignment, what its check must read again
+
+    def add(self, assigned: Assigned, run: Run, ran: Ran, *, urgent: bool) -> None:
+        """Take one result; its batch is sealed soon."""
+        self._open.add(assigned, run, ran)
+        if self.owed and carried(ran.outcome):
+            settle(self.owed, assigned.number, assigned.kept, ran.outcome)
+        urgent = urgent or bool(ran.outcome.found)
+        if len(self._open.results) >= MAX_RESULTS or self._open.bytes >= MAX_BYTES:
+            self.seal()
+        elif self._timer is None or (urgent and not self._hurried):
+            self._set_timer(urgent)
+
+    def seal(self) -> None:
+        """Close the open batch, if it holds anything."""
+        self._cancel_timer()
+        full, self._open = self._open, _Open()
+        if not full.results:
+            return
+        self.seq += 1
+        wall_us = self._wall_us() - (self._boot_us() - full.base_us)
+        data = encode(full.batch(self.incarnation, self.seq, wall_us))
+        self._keep(self.incarnation, self.seq, len(full.results), data)
+
+    def renew(self) -> None:
+        """Go on under a new incarnation, from batch 1."""
+        self.seal()
+        self.incarnation = _new_incarnation()
+        self.seq = 0
+
+    def repeat(self, data: bytes) -> None:
+        """Send a sealed batch once more, under the present incarnation."""
+        self.seal()
+        self.seq += 1
+        batch = replace(decode(data), incarnation=self.incarnation, first_seq=self.seq, seq=self.seq)
+        self._keep(self.incarnation, self.seq, len(batch.monitor), encode(batch))
+
+    def _set_timer(self, urgent: bool) -> None:
+        self._cancel_timer()
+        self._hurried = urgent
+        delay = URGENT_S if urgent else LINGER_S
+        self._timer = asyncio.get_running_loop().call_later(delay, self.seal)
+
+    def _cancel_timer(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+        self._timer, self._hurried = None, False
+
+
+class _Open:
+    """An open batch: each result as it came, and the place of its error; made into columns at the end."""
+
+    __slots__ = ("bytes", "errors", "evidence", "found", "results", "state")
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        self.results: list[tuple[Assigned, Run, Ran, int]] = []
+        self.errors: dict[str, int] = {}
+        self.state: dict[int, bytes] = {}
+        self.evidence: dict[int, Evidence] = {}
+        self.found: dict[int, Sequence[Finding]] = {}
+
+    def add(self, assigned: Assigned, run: Run, ran: Ran) -> None:
+        outcome = ran.outcome
+        fits = carried(outcome)  # else what was read is read again
+        if outcome.state is not None and fits:
+            self.state[len(self.results)] = outcome.state
+            self.bytes += len(outcome.state)
+        if outcome.evidence is not None:
+            seen = self.evidence[len(self.results)] = outcome.evidence()
+            self.bytes += seen.size
+        if outcome.found and fits:
+            self.found[len(self.results)] = outcome.found
+            self.bytes += sum(len(one.key) + len(one.data) for one in outcome.found)
+        error = self._error(outcome.error) if outcome.error else 0
+        self.results.append((assigned, run, ran, error))
+        self.bytes += _RESULT_BYTES
+
+    def _error(self, text: str) -> int:
+        """1 + the place of *text* among the errors, each of which is carried once."""
+        text = clean(text)
+        number = self.errors.setdefault(text, len(self.errors) + 1)
+        if number == len(self.errors):
+            self.bytes += len(text)
+        return number
+
+    @property
+    def base_us(self) -> int:
+        return self.results[0][2].start_us
+
+    def batch(self, incarnation: int, seq: int, wall_us: int) -> Batch:
+        assigned, runs, rans, errors = zip(*self.results, strict=True)
+        outcomes = [ran.outcome for ran in rans]
+        base_us = self.base_us
+        return Batch(
+            incarnation=incarnation,
+            first_seq=seq,
+            seq=seq,
+            boot_id=boot_id(),
+            base_us=base_us,
+            wall_us=wall_us,
+            monitor=[one.monitor for one in assigned],
+            location=[one.location for one in assigned],
+            assignment=[one.number for one in assigned],
+            revision=[one.revision for one in assigned],
+            run=runs,
+            start_us=[ran.start_us - base_us for ran in rans],
+            duration_us=[ran.duration_us for ran in rans],
+            outcome=[outcome.status for outcome in outcomes],
+            code=[outcome.code for outcome in outcomes],
+            phases=[_phases(ran, wall_us - base_us) for ran in rans],
+            error=errors,
+            errors=list(self.errors),
+            state=self.state,
+            evidence=self.evidence,
+            found=self.found,
+        )
+
+
+def carried(outcome: Outcome) -> bool:
+    """Does a batch take what *outcome* found and where it stands? Both, or neither."""
+    small = outcome.state is None or len(outcome.state) <= MAX_STATE
+    return small and (not outcome.found or bounded(outcome.found))
+
+
+def clean(text: str) -> str:
+    """*text* as both the wire and PostgreSQL take it: valid UTF-8 without NUL, not too long."""
+    return text[:MAX_TEXT].replace("\0", "?").encode("utf-8", "replace").decode()
+
+
+def _phases(ran: Ran, since_boot_us: int) -> bytes:
+    """*since_boot_us*: what the wall clock was ahead of the boot clock."""
+    return pack(ran.outcome.phases, days_left(ran.outcome, (since_boot_us + ran.start_us) / 1e6))
+
+
+def _new_incarnation() -> int:
+    return signed(secrets.randbits(64))

@@ -1,0 +1,311 @@
+"""Results on disk until a collector has them: segment files, bounded by bytes and by age.
+
+Nothing is lost in silence: what must go goes oldest first, is counted, and is told as a gap.
+"""
+
+import contextlib
+import errno
+from collections import deque
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from probe.checks._check import Missed
+from probe.clock import wall_us as clock_us
+from probe.spool.appender import Appender
+from probe.spool.ledger import Ledger, Lost
+from probe.spool.missed import join, missed_in
+from probe.spool.replay import Reader
+from probe.spool.segments import Sealed, Segment, finish_repairs, load, pack, passes, scan
+from shared.clock import boot_us as clock_boot_us
+from shared.errors import CannotStart
+from shared.wire.convert import SPOOL_AGE_S
+
+log = structlog.get_logger()
+
+MIB: Final = 1024 * 1024
+# Acknowledged batches stay for a day, so that a restored database can be made whole.
+KEPT_S: Final = 24 * 3600
+
+
+class Spool:
+    """One process at a time appends; batches are whole on disk or not there."""
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        max_bytes: int = 512 * MIB,
+        segment_bytes: int = 4 * MIB,
+        memory_bytes: int = 8 * MIB,
+        wall_us: Callable[[], int] = clock_us,
+        boot_us: Callable[[], int] = clock_boot_us,
+    ) -> None:
+        self._files = Appender(directory)
+        self._max_bytes = max_bytes
+        self._segment_bytes = min(segment_bytes, max_bytes // 4)
+        self._memory_bytes = memory_bytes
+        self.wall_us = wall_us
+        self._boot_us = boot_us
+        self.ledger = Ledger(directory / "positions.json")
+        self._segments: list[Segment] = []
+        self._held: deque[Sealed] = deque()  # what the disk did not take
+        self._held_bytes = 0
+        self._totals: dict[int, int] = {}
+        finish_repairs(directory)
+        self._segments.extend(self._load_all(directory))
+        # Of these no clock that can be trusted has said how old they are.
+        self._unconfirmed = list(self._segments)
+        self._next_number = self._segments[-1].number + 1 if self._segments else 1
+
+    def append(self, incarnation: int, seq: int, results: int, data: bytes) -> None:
+        """Keep a sealed batch. It survives this process from now on, and the machine from the next turn."""
+        total = self._totals.get(incarnation, 0) + results
+        self._totals[incarnation] = total
+        sealed = Sealed(incarnation, seq, seq, results, total, self.wall_us(), data)
+        if self._held or not self._store(sealed):
+            self._hold(sealed)
+
+    def ranges(self) -> list[tuple[int, int, int]]:
+        """Incarnation, first and last seq of what is here, or was lost and is not told yet; oldest first."""
+        found: dict[int, tuple[int, int]] = {}
+        for incarnation, first, last in self._pieces():
+            least, most = found.get(incarnation, (first, last))
+            found[incarnation] = min(least, first), max(most, last)
+        return [(incarnation, *span) for incarnation, span in found.items()]
+
+    def read_after(self, incarnation: int, seq: int) -> Reader:
+        """The batches of an incarnation behind *seq*, in order, those to come included."""
+        return Reader(self, incarnation, seq)
+
+    def acked(self, incarnation: int, seq: int) -> None:
+        """A collector has committed everything up to *seq*."""
+        self.ledger.move(incarnation, seq)
+        while self._held and self._is_acked(self._held[0].incarnation, self._held[0].seq):
+            self._held_bytes -= self._held.popleft().size
+
+    @property
+    def bytes(self) -> int:
+        return self._held_bytes + sum(segment.size for segment in self._segments)
+
+    @property
+    def unacked(self) -> int:
+        """Batches that no collector has acknowledged."""
+        return sum(
+            max(0, last - max(first - 1, self.ledger.acked(incarnation)))
+            for incarnation, first, last in self.ranges()
+        )
+
+    @property
+    def results_lost(self) -> int:
+        return self.ledger.results_lost
+
+    async def turn(self) -> bool:
+        """Make safe what was written, let go of what is old; to be called each second."""
+        await self._files.sync()
+        self._flush()
+        self._expire()
+        self.ledger.forget({incarnation for incarnation, _, _ in self._pieces()})
+        if not self._held:
+            await self.ledger.save_aside()
+        return False
+
+    def close(self) -> None:
+        """Make everything safe and let another process have the directory."""
+        self._flush()
+        if not self._held:
+            self.ledger.save()
+        self._files.close()
+
+    def segment_after(self, incarnation: int, seq: int, likely: Segment | None = None) -> Segment | None:
+        """The oldest segment with a batch of the incarnation behind *seq*; *likely* is looked at first."""
+        if likely and likely.alive and likely.holds_after(incarnation, seq):
+            return likely
+        return next((one for one in self._segments if one.holds_after(incarnation, seq)), None)
+
+    def held_after(self, incarnation: int, seq: int) -> Sealed | None:
+        """The first batch behind *seq* that the disk did not take."""
+        return next((one for one in self._held if one.incarnation == incarnation and one.seq > seq), None)
+
+    def mend(self, segment: Segment, *, patient: bool = True) -> None:
+        """Look at a segment again that did not give what it should hold.
+
+        While one is *patient*, it stays as it is when it cannot be read: raises OSError.
+        """
+        if segment is self._files.current:
+            self._files.rotate()
+        if segment.alive:
+            fresh = self._load(segment.path, patient=patient)
+            segment.alive = False
+            place = self._segments.index(segment)
+            self._segments[place : place + 1] = [fresh] if fresh else []
+            if fresh:
+                fresh.seen(self._boot_us(), segment.age_us(self._boot_us()))
+
+    def confirm(self, wall_us: int) -> None:
+        """A collector's clock shows *wall_us*: what is left of earlier lives is as old as both clocks say.
+
+        What is too old is dropped before any of it is sent.
+        """
+        wall_us = min(wall_us, self.wall_us())
+        for segment in self._unconfirmed:
+            segment.seen(self._boot_us(), max(0, wall_us - segment.wall_us))
+        self._unconfirmed.clear()
+        self._expire()
+
+    def _load(self, path: Path, *, patient: bool) -> Segment | None:
+        """The segment in *path* if there is something in it. Raises OSError while one is *patient*."""
+        try:
+            segment = load(path)
+        except OSError as error:
+            if patient and passes(error):
+                raise
+            log.warning("cannot read a segment of the spool", segment=path.name, fault=error.strerror)
+            return None
+        if segment.size:
+            return segment
+        path.unlink()
+        return None
+
+    def _load_all(self, directory: Path) -> Iterator[Segment]:
+        for path in sorted(directory.glob("[0-9]*.seg")):
+            try:
+                segment = self._load(path, patient=True)
+            except OSError as error:
+                if error.errno == errno.EIO:
+                    segment = self._load(path, patient=False)
+                else:
+                    raise CannotStart(f"cannot read {path}: {error.strerror}") from error
+            if segment:
+                segment.seen(self._boot_us())
+                yield segment
+
+    def _store(self, sealed: Sealed) -> bool:
+        """Write to disk, at the cost of acknowledged batches if it is full."""
+        while fault := self._write(sealed):
+            if not self._drop_acked():
+                if not self._held:
+                    log.warning("the spool's disk takes no more", fault=fault.strerror)
+                return False
+        return True
+
+    def _write(self, sealed: Sealed) -> OSError | None:
+        record = pack(sealed)
+        try:
+            segment = self._writable(len(record))
+            self._files.write(record)
+        except OSError as error:
+            return error
+        segment.note(sealed)
+        segment.seen(self._boot_us())
+        return None
+
+    def _writable(self, size: int) -> Segment:
+        current = self._files.current
+        if current and current.size + size <= self._segment_bytes:
+            return current
+        self._files.rotate()
+        self._make_room()
+        current = self._files.begin(self._next_number)
+        self._next_number += 1
+        self._segments.append(current)
+        return current
+
+    def _hold(self, sealed: Sealed) -> None:
+        self._held.append(sealed)
+        self._held_bytes += sealed.size
+        while self._held_bytes > self._memory_bytes and self._held:
+            self._shed()
+
+    def _shed(self) -> None:
+        """The disk is full, and the memory set aside for that too: the oldest batches go."""
+        oldest = next((segment for segment in self._segments if segment.size), None)
+        if oldest:
+            self._drop(oldest, "disk full")
+            self._flush()
+        else:
+            sealed = self._held.popleft()
+            self._held_bytes -= sealed.size
+            missed = missed_in(sealed.data)
+            lost = Lost(sealed.first_seq, sealed.seq, sealed.results, "disk full", missed)
+            self.ledger.lose(sealed.incarnation, lost)
+
+    def _flush(self) -> None:
+        while self._held and self._store(self._held[0]):
+            self._held_bytes -= self._held.popleft().size
+
+    def _make_room(self) -> None:
+        while self._segments and self.bytes + self._segment_bytes > self._max_bytes:
+            if not self._drop_acked():
+                self._drop(self._segments[0], "spool full")
+
+    def _expire(self) -> None:
+        now_us = self._boot_us()
+        for segment in list(self._segments):
+            age_s = segment.age_us(now_us) / 1_000_000
+            if age_s > SPOOL_AGE_S or (age_s > KEPT_S and self._is_done(segment)):
+                self._drop(segment, "too old")
+
+    def _drop_acked(self) -> bool:
+        done = next((one for one in self._segments if one.size and self._is_done(one)), None)
+        if done:
+            self._drop(done, "")
+        return done is not None
+
+    def _is_done(self, segment: Segment) -> bool:
+        return all(self._is_acked(incarnation, last) for incarnation, (_, last) in segment.spans.items())
+
+    def _is_acked(self, incarnation: int, seq: int) -> bool:
+        return seq <= self.ledger.acked(incarnation)
+
+    def _drop(self, segment: Segment, reason: str) -> None:
+        if segment is self._files.current:
+            self._files.rotate()
+        for incarnation, lost in self._unacked_in(segment, reason).items():
+            self.ledger.lose(incarnation, lost)
+            log.warning("results dropped", results=lost.results, reason=reason)
+        segment.alive = False
+        self._segments.remove(segment)
+        with contextlib.suppress(OSError):  # a file that stays is found again by the next start
+            segment.path.unlink()
+
+    def _unacked_in(self, segment: Segment, reason: str) -> dict[int, Lost]:
+        if self._is_done(segment):
+            return {}
+        counts = dict.fromkeys(segment.spans, 0)
+        missed: dict[int, dict[int, Missed]] = {incarnation: {} for incarnation in segment.spans}
+        for record in _records(segment.path):
+            if not self._is_acked(record.incarnation, record.seq):
+                counts[record.incarnation] += record.results
+                join(missed[record.incarnation], missed_in(record.data))
+        return {
+            incarnation: Lost(
+                max(first, self.ledger.acked(incarnation) + 1),
+                last,
+                counts[incarnation],
+                reason,
+                missed[incarnation],
+            )
+            for incarnation, (first, last) in segment.spans.items()
+            if not self._is_acked(incarnation, last)
+        }
+
+    def _pieces(self) -> list[tuple[int, int, int]]:
+        """Incarnation, first, last of each loss, each segment's share and what is held; oldest first."""
+        return [
+            # What was lost is older than all that is left: the oldest goes first.
+            *(
+                (inc, lost.first_seq, lost.last_seq)
+                for inc in self.ledger.incarnations()
+                for lost in self.ledger.losses(inc)
+            ),
+            *((inc, *span) for segment in self._segments for inc, span in segment.spans.items()),
+            *((sealed.incarnation, sealed.first_seq, sealed.seq) for sealed in self._held),
+        ]
+
+
+def _records(path: Path) -> Iterator[Sealed]:
+    with contextlib.suppress(OSError):  # then nobody can say how many they were
+        yield from (record for record in scan(path.read_bytes()) if isinstance(record, Sealed))
