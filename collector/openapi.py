@@ -12,6 +12,7 @@ from collector.http.openapi.parts import Operation, Schema, free, record, ref, t
 from collector.incidents import openapi as incidents
 from collector.metrics import openapi as metrics
 from collector.monitors import openapi as monitors
+from collector.operation_names import operation_name
 from collector.platform.access import Permission
 from collector.status_pages import openapi as status_pages
 from shared import __version__
@@ -118,7 +119,7 @@ def _operation(
     method: str, path: str, needed: Permission | None, tag: str, said: Operation
 ) -> dict[str, Any]:
     made: dict[str, Any] = {
-        "operationId": _name(method, path),
+        "operationId": operation_name(method, path),
         "summary": said.summary,
         "tags": [tag],
         "parameters": _parameters(method, path, said),
@@ -135,12 +136,6 @@ def _operation(
             "content": {"application/json": content},
         }
     return made
-
-
-def _name(method: str, path: str) -> str:
-    """``getMonitorsIdResults``."""
-    words = path.removeprefix("/v1/").replace("{", "").replace("}", "").replace(".", "-").replace("/", "-")
-    return method.lower() + "".join(word[:1].upper() + word[1:] for word in words.split("-"))
 
 
 def _parameters(method: str, path: str, said: Operation) -> list[Schema]:

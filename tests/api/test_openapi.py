@@ -12,6 +12,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from collector.http.auth import NEEDS
 from collector.notifications.channels import CHANNELS
 from collector.openapi import OPERATIONS, build
+from collector.operation_names import EXCEPTIONS, operation_name
 from collector.routes import ROUTES, register
 from shared.kinds import KINDS, TYPES
 from tests.api.client import Api
@@ -64,6 +65,11 @@ INTERFACE = """
     DELETE /v1/status-pages/{pageId}/subscribers/{subscriberId}
 """
 NOT_YET = ""
+VERB_AND_NOUN = re.compile(
+    "(acknowledge|apply|change|create|delete|drain|end|explain|export|get|invite|list|pause|ping|preview|reopen|"
+    "replace|resend|resolve|resume|revoke|rotate|scrape|signal|silence|stream|test|undrain|unsilence|update|verify|"
+    "write)([A-Z][a-z]+)+"
+)
 ROUTED = {f"{method} {path}" for method, path, _, _ in ROUTES if path.startswith("/v1/")}
 
 
@@ -118,10 +124,36 @@ def test_each_operation_tells_how_it_may_fail(document: dict[str, Any]) -> None:
         assert {"409", "413"} <= told or method == "get", path
 
 
-def test_names_of_operations_are_unique(document: dict[str, Any]) -> None:
+def test_operations_are_named_once_by_verb_and_noun(document: dict[str, Any]) -> None:
     names = [operation["operationId"] for _, _, operation in operations(document)]
 
     assert len(names) == len(set(names))
+    assert not [name for name in names if not VERB_AND_NOUN.fullmatch(name)]
+
+
+@pytest.mark.parametrize(
+    ("route", "name"),
+    [
+        ("GET /v1/monitors", "listMonitors"),
+        ("POST /v1/monitors", "createMonitor"),
+        ("GET /v1/monitors/{id}", "getMonitor"),
+        ("PATCH /v1/monitors/{id}", "updateMonitor"),
+        ("PUT /v1/monitors/{id}", "replaceMonitor"),
+        ("DELETE /v1/monitors/{id}", "deleteMonitor"),
+        ("POST /v1/monitors/{id}/pause", "pauseMonitor"),
+        ("POST /v1/incidents/{id}/acknowledge", "acknowledgeIncident"),
+        ("POST /v1/incidents/{id}/notes", "createIncidentNote"),
+        ("GET /v1/incidents/{id}/timeline", "getIncidentTimeline"),
+        ("GET /v1/status-pages/{id}/subscribers", "listStatusPageSubscribers"),
+        ("DELETE /v1/status-pages/{pageId}/subscribers/{subscriberId}", "deleteStatusPageSubscriber"),
+    ],
+)
+def test_operations_are_named_as_functions_of_a_library(route: str, name: str) -> None:
+    assert operation_name(*route.split(" ")) == name
+
+
+def test_each_exceptional_name_is_of_a_route() -> None:
+    assert {route.replace("PATCH ", "PUT ") for route in EXCEPTIONS} <= ROUTED
 
 
 def test_every_type_of_monitor_and_channel_has_its_schema(document: dict[str, Any]) -> None:
