@@ -29,9 +29,9 @@ from collector.background import (
 )
 from collector.evaluation.second_opinions import Opinions
 from collector.evaluation.watched_results import Watch
-from collector.evaluation.writer import Writer
+from collector.evaluation.writer import ResultWriter
 from collector.events.stream import Following
-from collector.heartbeats.ingest import Heartbeats
+from collector.heartbeats.ingest import PingReceiver
 from collector.http import server as api
 from collector.http.deps import Deps
 from collector.metrics.ingest.intake import Receiving
@@ -40,7 +40,7 @@ from collector.notifications.jobs.router import Router
 from collector.notifications.jobs.sender import Sender
 from collector.notifications.service.outside_mails import OutsideMails
 from collector.ops.job_health import Pulse
-from collector.platform.bucket import Plan, plans
+from collector.platform.bucket import TeamPlan, plans
 from collector.platform.clock_guard import Steady
 from collector.platform.committed_events import passing_on
 from collector.platform.database_clock import DatabaseClock
@@ -197,7 +197,7 @@ def _for_probes(
     settings: CollectorSettings,
     steady: Steady,
     signals: Signals,
-    writer: Writer,
+    writer: ResultWriter,
     nodes: Nodes,
 ) -> tuple[Sessions, Sequence[Loop]]:
     """Who speaks with probes, and who shares the work out among them."""
@@ -249,7 +249,7 @@ def _mailer(db: Db, settings: CollectorSettings) -> Mailer | None:
     )
 
 
-def _plans(settings: CollectorSettings) -> Mapping[str, Plan]:
+def _plans(settings: CollectorSettings) -> Mapping[str, TeamPlan]:
     return plans(
         settings.rate_per_minute,
         settings.burst,
@@ -302,7 +302,7 @@ def _deps(
     signals: Signals,
     following: Following,
     transport: Transport,
-    heartbeats: Heartbeats,
+    heartbeats: PingReceiver,
     series: Receiving,
     nodes: Nodes,
 ) -> Deps:

@@ -9,18 +9,18 @@ from collector.alerts.jobs.evaluator import Evaluator
 from collector.alerts.jobs.retention import AlertRetention
 from collector.evaluation.ingest.pushes import Pushes
 from collector.evaluation.jobs.certificates import Certificates
-from collector.evaluation.jobs.collector_presence import Listening
+from collector.evaluation.jobs.collector_presence import CollectorPresence
 from collector.evaluation.jobs.holds import Holds
 from collector.evaluation.jobs.recheck import Verdicts
-from collector.evaluation.jobs.resolved_while_down import Reopening
+from collector.evaluation.jobs.resolved_while_down import IncidentReopener
 from collector.evaluation.jobs.unmeasured import Unmeasured
 from collector.evaluation.second_opinions import Opinions
 from collector.evaluation.watched_results import Watch
-from collector.evaluation.writer import Writer
-from collector.heartbeats.ingest import Heartbeats
+from collector.evaluation.writer import ResultWriter
+from collector.heartbeats.ingest import PingReceiver
 from collector.heartbeats.jobs import heartbeats as late
 from collector.heartbeats.jobs.ping_bodies import PingBodies
-from collector.history.jobs.days import Days
+from collector.history.jobs.days import DayPartitions
 from collector.history.jobs.retention import Retention
 from collector.history.jobs.rollups import Rollups
 from collector.http.jobs import Idempotency
@@ -28,7 +28,7 @@ from collector.maintenance.jobs.news import MaintenanceNews
 from collector.maintenance.jobs.windows import Maintenance
 from collector.metrics.ingest.intake import Receiving
 from collector.metrics.jobs.agent_metrics import AgentMetrics
-from collector.metrics.jobs.series import Series as SilentSeries
+from collector.metrics.jobs.series import SeriesSweeper
 from collector.notifications.jobs.channel_alarms import Flags
 from collector.notifications.jobs.confirmations import Confirmations
 from collector.notifications.jobs.router import Router
@@ -69,10 +69,10 @@ def deciding(
     happened: Callable[[], None],
     opinions: Opinions,
     watch: Watch,
-) -> tuple[Writer, Sequence[Loop]]:
+) -> tuple[ResultWriter, Sequence[Loop]]:
     """What probes bring: who takes it in, and who tells what it found besides outcomes."""
     web3 = Web3(db, now=clock.now, tell=happened)
-    writer = Writer(
+    writer = ResultWriter(
         db,
         since=steady.since,
         now=clock.now,
@@ -106,13 +106,13 @@ def receiving(
     happened: Callable[[], None],
     opinions: Opinions,
     watch: Watch,
-) -> tuple[Heartbeats, Receiving, Sequence[Loop]]:
+) -> tuple[PingReceiver, Receiving, Sequence[Loop]]:
     """What comes without a probe: who takes it in, and who notices that it does not come."""
     pushes = Pushes(db, since=steady.since, now=clock.now, tell=happened, ask=opinions.ask, watch=watch)
-    heartbeats = Heartbeats(db, pushes, now=clock.now)
+    heartbeats = PingReceiver(db, pushes, now=clock.now)
     series = Receiving(db, keyring, pushes, now=clock.now)
-    silent = SilentSeries(db, series.late, since=steady.since, now=clock.now)
-    missing = late.Heartbeats(db, heartbeats.late, since=steady.since, now=clock.now)
+    silent = SeriesSweeper(db, series.late, since=steady.since, now=clock.now)
+    missing = late.HeartbeatSweeper(db, heartbeats.late, since=steady.since, now=clock.now)
     bodies = PingBodies(db, keep=timedelta(days=settings.retention_days), now=clock.agreed)
     loops = (
         ("pushes", pushes.turn, 0.05, None),
@@ -139,7 +139,7 @@ def watches(
         ("holds", Holds(db, now=clock.now, tell=happened).turn, 1.0, None),
         ("certificates", Certificates(db, now=clock.now, tell=happened).turn, 1.0, None),
         ("maintenance news", MaintenanceNews(db, now=clock.now, tell=happened).turn, 1.0, None),
-        ("listening", Listening(db, since=steady.since, now=clock.now).turn, 5.0, None),
+        ("listening", CollectorPresence(db, since=steady.since, now=clock.now).turn, 5.0, None),
         ("probe watch", probe_watch.turn, 5.0, None),
         ("unmeasured", Unmeasured(db, now=clock.now).turn, 5.0, None),
     )
@@ -191,10 +191,10 @@ async def watched(
         await transport.close()
 
 
-async def days_of_results(db: Db, clock: DatabaseClock, settings: CollectorSettings) -> Days:
+async def days_of_results(db: Db, clock: DatabaseClock, settings: CollectorSettings) -> DayPartitions:
     """The keeper of them; those of the coming days are made before it is returned."""
     keep = timedelta(days=settings.retention_days)
-    days = Days(db, keep=keep, now=clock.now, agreed=clock.agreed)
+    days = DayPartitions(db, keep=keep, now=clock.now, agreed=clock.agreed)
     await days.prepare()
     return days
 
@@ -204,7 +204,7 @@ def upkeep(
     clock: DatabaseClock,
     keyring: Keyring,
     settings: CollectorSettings,
-    days: Days,
+    days: DayPartitions,
     transport: Transport,
 ) -> Sequence[Loop]:
     """Work that no other part waits for."""
@@ -219,7 +219,7 @@ def upkeep(
         ("flags", Flags(db, now=clock.now).turn, 60.0, None),
         ("status pages", StatusPages(db, now=clock.now).turn, 5.0, None),
         ("custom domains", Domains(db, Prover(transport), now=clock.now).turn, 10.0, None),
-        ("reopening", Reopening(db, now=clock.now).turn, 10.0, None),
+        ("reopening", IncidentReopener(db, now=clock.now).turn, 10.0, None),
         ("resealing", Resealing(db, keyring).turn, 600.0, None),
         ("agent metrics", AgentMetrics(db, now=clock.now).turn, 10.0, None),
     )

@@ -7,7 +7,7 @@ from uuid import UUID
 from collector.accounts.service import tokens
 from collector.accounts.storage import teams
 from collector.platform.access import Permission
-from collector.platform.seal import Keyring, Place, Unsealable
+from collector.platform.seal import Keyring, SealScope, Unsealable
 from collector.platform.storage import sealed, secret_keys
 from collector.platform.storage.db import Db
 from shared.errors import BadSettings, CannotStart
@@ -17,7 +17,7 @@ _PROOF = b"tocsin"
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class FirstStart:
     """What the first start made; *token* is told once and kept nowhere here."""
 
     team_id: int
@@ -25,7 +25,9 @@ class Made:
     token: str
 
 
-async def bootstrap(db: Db, *, plan: str, admin_email: str, token: str | None, now: datetime) -> Made | None:
+async def bootstrap(
+    db: Db, *, plan: str, admin_email: str, token: str | None, now: datetime
+) -> FirstStart | None:
     """Make the team, the admin and an admin token when the database is new, else None. Raises BadSettings."""
     if token is not None and not tokens.plausible(token):
         raise BadSettings(
@@ -47,7 +49,7 @@ async def bootstrap(db: Db, *, plan: str, admin_email: str, token: str | None, n
             now=now,
             value=token,
         )
-    return Made(team_id, user_id, value)
+    return FirstStart(team_id, user_id, value)
 
 
 async def check_keys(db: Db, keyring: Keyring, now: datetime, source: str = "TOCSIN_SECRET_KEY") -> None:
@@ -76,5 +78,5 @@ def _opens(keyring: Keyring, kid: str, proof: bytes) -> bool:
         return False
 
 
-def _place(kid: str) -> Place:
-    return Place(0, "secret_keys", kid, "proof")
+def _place(kid: str) -> SealScope:
+    return SealScope(0, "secret_keys", kid, "proof")

@@ -15,7 +15,7 @@ from collector import bootstrap
 from collector.accounts.service import password_links, tokens
 from collector.accounts.storage import teams, users
 from collector.accounts.storage.password_links import LinkKind
-from collector.bootstrap import Made
+from collector.bootstrap import FirstStart
 from collector.http.deps import Deps
 from collector.monitors.service import monitors
 from collector.platform.embedded import files
@@ -50,7 +50,7 @@ class WayIn:
     file: Path
 
 
-async def prepare(db: Db, settings: CollectorSettings) -> Made | None:
+async def prepare(db: Db, settings: CollectorSettings) -> FirstStart | None:
     """Make the first team, its admin and a token when the database is new; None when it is not.
 
     The token is in its file before the database knows it: a crash in between costs nobody the only copy.

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from collector.accounts.storage import console_sessions, tokens
 from collector.monitors.storage import lists, whole
-from collector.monitors.storage.lists import Wanted
+from collector.monitors.storage.lists import MonitorFilter
 from collector.platform.storage.db import Db, Tx
 from shared.errors import Unavailable
 
@@ -38,6 +38,6 @@ async def _ask(tx: Tx) -> None:
     """Of a team that is not there."""
     await tokens.with_hashes(tx, [b""])
     await console_sessions.with_hashes(tx, [b""])
-    await lists.page(tx, 0, Wanted(), 1, 0)
-    await lists.total(tx, 0, Wanted())
+    await lists.page(tx, 0, MonitorFilter(), 1, 0)
+    await lists.total(tx, 0, MonitorFilter())
     await whole.get(tx, [(0, _NOBODY)])

@@ -9,7 +9,7 @@ import pytest
 
 from collector import first_start, ports
 from collector.accounts.service import password_links, tokens, users
-from collector.bootstrap import Made
+from collector.bootstrap import FirstStart
 from collector.first_start import WayIn
 from collector.platform.storage.db import Db
 from shared.clock import utc_now
@@ -25,7 +25,7 @@ def settings_of(directory: Path, **variables: str) -> CollectorSettings:
     return load(CollectorSettings, [], {"TOCSIN_DATA_DIR": str(directory), **named})[0]
 
 
-async def start(db: Db, directory: Path, token: str = "") -> Made | None:
+async def start(db: Db, directory: Path, token: str = "") -> FirstStart | None:
     settings = settings_of(directory, **({"BOOTSTRAP_TOKEN": token} if token else {}))
     return await first_start.prepare(db, settings)
 

@@ -16,11 +16,11 @@ from collector.alerts.jobs.evaluator import Evaluator
 from collector.evaluation.ingest.pushes import Pushes
 from collector.evaluation.jobs.certificates import Certificates
 from collector.evaluation.jobs.holds import Holds
-from collector.evaluation.jobs.resolved_while_down import Reopening
+from collector.evaluation.jobs.resolved_while_down import IncidentReopener
 from collector.evaluation.jobs.unmeasured import Unmeasured
 from collector.evaluation.watched_results import Watch
 from collector.evaluation.writer import Submission
-from collector.heartbeats.ingest import Heartbeats
+from collector.heartbeats.ingest import PingReceiver
 from collector.heartbeats.jobs import heartbeats as late
 from collector.history.jobs.rollups import Rollups
 from collector.maintenance.jobs.news import MaintenanceNews
@@ -387,7 +387,7 @@ async def _by_hand(here: Everything) -> None:
         "UPDATE incidents SET resolved_at = now() - interval '11 minutes' WHERE id = $1",
         ids.read("inc", legacy),
     )
-    await Reopening(here.db, now=here.api.clock).turn()
+    await IncidentReopener(here.db, now=here.api.clock).turn()
     for name, deeds in {
         "by hand": (),
         "done": ("acknowledge", "resolve"),
@@ -437,7 +437,7 @@ async def _windows(here: Everything) -> None:
 async def _receivers(here: Everything) -> None:
     """Jobs that reported well, badly, late or never; metrics that came and that did not."""
     pushes = Pushes(here.db, since=lambda: utc_now() - timedelta(hours=1), now=here.api.clock, tell=_nobody)
-    taking = Heartbeats(here.db, pushes, now=here.api.clock)
+    taking = PingReceiver(here.db, pushes, now=here.api.clock)
     for name in ("Good job", "Bad job", "Late job"):
         body = {"config": {"expectedInterval": 3600, "gracePeriod": "5m"}}
         key = await _key(here, await here.monitor(name, "heartbeat", **body))
@@ -450,7 +450,7 @@ async def _receivers(here: Everything) -> None:
         "UPDATE heartbeats SET due_at = now() - interval '1 minute' WHERE key_hash = $1",
         key_hash(here.keys["Late job"]),
     )
-    await late.Heartbeats(
+    await late.HeartbeatSweeper(
         here.db, taking.late, since=lambda: utc_now() - timedelta(hours=1), now=here.api.clock
     ).turn()
     node = await here.metrics.make()

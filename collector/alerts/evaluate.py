@@ -6,20 +6,20 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from collector.alerts.core import escalation
-from collector.alerts.core.conditions import Facts, Reason, fires, of_web3, undecided
-from collector.alerts.core.escalation import Deed, Next, Policy, Progress
+from collector.alerts.core.conditions import Reason, RuleFacts, fires, of_web3, undecided
+from collector.alerts.core.escalation import AlertAction, EscalationPolicy, EscalationProgress, NextStep
 from collector.alerts.core.rule_fields import Conditions
 from collector.alerts.service import notices
 from collector.alerts.storage.alerts import Alert
-from collector.alerts.storage.rules import Row
+from collector.alerts.storage.rules import RuleRow
 from collector.evaluation import event_writer
 from collector.evaluation.core.holds import Allowed
-from collector.evaluation.storage.locked_monitors import Incident, Judged
+from collector.evaluation.storage.locked_monitors import Judged, LatestIncident
 from collector.evaluation.storage.rule_triggers import Key
 from collector.evaluation.storage.states import Located
 from collector.events.core import events as payloads
 from collector.events.storage.events import Event
-from collector.events.storage.timeline import Entry
+from collector.events.storage.timeline import TimelineEntry
 from collector.notifications.storage.channels import Addressee
 from shared import ids
 
@@ -32,7 +32,7 @@ _MOST_WAIT = timedelta(seconds=15)
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class MonitorSnapshot:
     """A monitor with all that its rules may ask; *free*: what holds leave free."""
 
     one: Judged
@@ -45,25 +45,27 @@ class Seen:
 class Applied:
     """A rule with what it knows of the monitor; *ends_at*: when what happened once is over for it."""
 
-    rule: Row
+    rule: RuleRow
     conditions: Conditions
-    facts: Facts
+    facts: RuleFacts
     interval_s: int
     ends_at: datetime | None = None
 
 
 @dataclass(slots=True)
-class Writes:
+class AlertChanges:
     """What looking came to."""
 
     fired: list[Alert] = field(default_factory=list)
     changed: list[Alert] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[TimelineEntry] = field(default_factory=list)
     later: dict[Key, datetime] = field(default_factory=dict)
 
 
-def look(seen: Seen, applied: Applied | None, alert: Alert | None, now: datetime, writes: Writes) -> None:
+def look(
+    seen: MonitorSnapshot, applied: Applied | None, alert: Alert | None, now: datetime, writes: AlertChanges
+) -> None:
     """*applied* None: the rule is gone, disabled, or for other monitors; *alert*: what it fired before."""
     reason = fires(applied.conditions, applied.facts) if applied else None
     if alert is not None and alert.status != "recovered":
@@ -87,12 +89,12 @@ def _soon(interval_s: int) -> timedelta:
     return min(max(timedelta(seconds=interval_s / 4), _LEAST_WAIT), _MOST_WAIT)
 
 
-def _may_fire(seen: Seen, applied: Applied, reason: Reason) -> bool:
+def _may_fire(seen: MonitorSnapshot, applied: Applied, reason: Reason) -> bool:
     """That it is down was told already where nothing else is asked for; else its holds decide."""
     return applied.conditions.empty or of_web3(reason.key) or (seen.free.opens and seen.free.moves)
 
 
-def _fire(seen: Seen, applied: Applied, reason: Reason, now: datetime) -> Alert:
+def _fire(seen: MonitorSnapshot, applied: Applied, reason: Reason, now: datetime) -> Alert:
     one, incident = seen.one, seen.one.open_incident
     return Alert(
         team_id=one.team_id,
@@ -110,7 +112,12 @@ def _fire(seen: Seen, applied: Applied, reason: Reason, now: datetime) -> Alert:
 
 
 def _go_on(
-    seen: Seen, applied: Applied | None, alert: Alert, reason: Reason | None, now: datetime, writes: Writes
+    seen: MonitorSnapshot,
+    applied: Applied | None,
+    alert: Alert,
+    reason: Reason | None,
+    now: datetime,
+    writes: AlertChanges,
 ) -> None:
     if applied is None or (reason is None and _is_well(seen, applied, alert)):
         writes.changed.append(_recovered(seen, applied, alert, now, writes))
@@ -120,7 +127,7 @@ def _go_on(
         writes.changed.append(left)
 
 
-def _is_well(seen: Seen, applied: Applied, alert: Alert) -> bool:
+def _is_well(seen: MonitorSnapshot, applied: Applied, alert: Alert) -> bool:
     """What a Web3 monitor found is over when that was told."""
     if applied.conditions.empty or of_web3(alert.reason):
         return True
@@ -140,12 +147,17 @@ def _linked(one: Judged, alert: Alert, now: datetime) -> Alert:
     return alert if alert.incident_id == incident.id else replace(alert, incident_id=incident.id)
 
 
-def _opened_again(incident: Incident, after: datetime | None) -> bool:
+def _opened_again(incident: LatestIncident, after: datetime | None) -> bool:
     return after is not None and incident.reopened_at is not None and incident.reopened_at > after
 
 
 def _told(
-    seen: Seen, applied: Applied, alert: Alert, reason: Reason | None, now: datetime, writes: Writes
+    seen: MonitorSnapshot,
+    applied: Applied,
+    alert: Alert,
+    reason: Reason | None,
+    now: datetime,
+    writes: AlertChanges,
 ) -> Alert:
     """The alert after whatever is to be told of it now, and with the time of the next look."""
     incident = seen.one.open_incident
@@ -153,7 +165,7 @@ def _told(
     opened_at = now if anew else incident.reopened_at if incident is not None else None
     step = escalation.step(
         _policy(applied.rule),
-        Progress(alert.notified_at, alert.reminded_at, alert.escalations),
+        EscalationProgress(alert.notified_at, alert.reminded_at, alert.escalations),
         seen.free,
         acknowledged=alert.status == "acknowledged" and not anew,
         opened_at=opened_at,
@@ -167,7 +179,7 @@ def _told(
         escalations=progress.escalations,
         due_at=_due(seen, applied, step, reason, now),
     )
-    if step.deed is Deed.NOTHING:
+    if step.deed is AlertAction.NOTHING:
         return after
     if anew and reason is not None:
         after = _renewed(after, reason)
@@ -200,16 +212,16 @@ def _renewed(alert: Alert, reason: Reason) -> Alert:
 
 
 def _tell(
-    seen: Seen,
+    seen: MonitorSnapshot,
     applied: Applied,
     alert: Alert,
-    deed: Deed,
+    deed: AlertAction,
     reason: Reason | None,
     now: datetime,
-    writes: Writes,
+    writes: AlertChanges,
 ) -> Alert:
     rule, one = applied.rule, seen.one
-    escalates = deed is Deed.ESCALATE
+    escalates = deed is AlertAction.ESCALATE
     kind = payloads.ALERT_ESCALATED if escalates else payloads.ALERT_FIRED
     webhooks = escalates or not notices.is_told_anyway(alert, applied.conditions)
     wanted = rule.escalate_to if escalates else rule.channels
@@ -227,7 +239,9 @@ def _tell(
     return after
 
 
-def _recovered(seen: Seen, applied: Applied | None, alert: Alert, now: datetime, writes: Writes) -> Alert:
+def _recovered(
+    seen: MonitorSnapshot, applied: Applied | None, alert: Alert, now: datetime, writes: AlertChanges
+) -> Alert:
     after = replace(alert, status="recovered", recovered_at=now, due_at=None)
     if alert.notified_at is not None:
         quiet = applied is not None and not applied.rule.notify_on_recovery
@@ -238,7 +252,7 @@ def _recovered(seen: Seen, applied: Applied | None, alert: Alert, now: datetime,
 
 
 def _event(
-    seen: Seen, kind: str, alert: Alert, channels: Sequence[UUID], now: datetime, message: str = ""
+    seen: MonitorSnapshot, kind: str, alert: Alert, channels: Sequence[UUID], now: datetime, message: str = ""
 ) -> Event:
     one = seen.one
     monitor = event_writer.about(one, down=one.down)
@@ -248,32 +262,36 @@ def _event(
     )
 
 
-def _named(one: Judged, alert: Alert) -> Incident | None:
+def _named(one: Judged, alert: Alert) -> LatestIncident | None:
     """The incident that the first notice named: paging services know the trouble by it."""
     incident = one.incident
     return incident if incident is not None and incident.id == alert.told_incident_id else None
 
 
-def _entry(seen: Seen, rule: Row, alert: Alert, deed: Deed, channels: Sequence[UUID]) -> Entry:
+def _entry(
+    seen: MonitorSnapshot, rule: RuleRow, alert: Alert, deed: AlertAction, channels: Sequence[UUID]
+) -> TimelineEntry:
     assert alert.incident_id is not None  # noqa: S101 - only what has one is noted in its log
     names = ", ".join(seen.channels[id_].name for id_ in channels) or "nobody"
-    if deed is Deed.ESCALATE:
+    if deed is AlertAction.ESCALATE:
         steps = rule.escalation["maxEscalations"] if rule.escalation else 0
         said = f"{rule.name}, step {alert.escalations} of {steps}: {names}"
-        return Entry(alert.team_id, alert.incident_id, "escalated", said)
-    again = " again" if deed is Deed.REMIND else ""
-    return Entry(alert.team_id, alert.incident_id, "notified", f"{rule.name}{again}: {names}")
+        return TimelineEntry(alert.team_id, alert.incident_id, "escalated", said)
+    again = " again" if deed is AlertAction.REMIND else ""
+    return TimelineEntry(alert.team_id, alert.incident_id, "notified", f"{rule.name}{again}: {names}")
 
 
-def _policy(rule: Row) -> Policy:
+def _policy(rule: RuleRow) -> EscalationPolicy:
     repeat = timedelta(minutes=rule.repeat_minutes) if rule.repeat_minutes else None
     if rule.escalation is None:
-        return Policy(repeat)
+        return EscalationPolicy(repeat)
     delay = timedelta(minutes=rule.escalation["delayMinutes"])
-    return Policy(repeat, delay, rule.escalation["maxEscalations"])
+    return EscalationPolicy(repeat, delay, rule.escalation["maxEscalations"])
 
 
-def _due(seen: Seen, applied: Applied, step: Next, reason: Reason | None, now: datetime) -> datetime | None:
+def _due(
+    seen: MonitorSnapshot, applied: Applied, step: NextStep, reason: Reason | None, now: datetime
+) -> datetime | None:
     """The next step, or the next look at what ends without an event."""
     if reason is not None and of_web3(reason.key):
         return min(filter(None, (step.due_at, applied.ends_at)), default=None)

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from collector.alerts.core import conditions as core
-from collector.alerts.core.conditions import Check, Facts, Place, Rate
+from collector.alerts.core.conditions import CheckSample, FailureRate, LocationChecks, RuleFacts
 from collector.alerts.core.rule_fields import Conditions
-from collector.alerts.evaluate import Applied, Seen
+from collector.alerts.evaluate import Applied, MonitorSnapshot
 from collector.alerts.jobs import web3
 from collector.alerts.service.rule_fields import conditions_of
 from collector.alerts.storage import inputs
@@ -28,7 +28,7 @@ _Ask = tuple[Ruled, Conditions]
 
 
 async def gather(
-    tx: Tx, seen: Mapping[int, Seen], alerts: Mapping[Key, Mapping[UUID, Alert]], now: datetime
+    tx: Tx, seen: Mapping[int, MonitorSnapshot], alerts: Mapping[Key, Mapping[UUID, Alert]], now: datetime
 ) -> dict[int, dict[UUID, Applied]]:
     """By the monitors' numbers and the rules' ids; *alerts* are those of before."""
     rules = await inputs.rules(tx, sorted(seen))
@@ -48,7 +48,7 @@ async def gather(
         firing = before if before is not None and before.status != "recovered" else None
         told = of_chains.get(one.monitor)
         crossed = told.news(one, firing, now) if told else []
-        facts = Facts(
+        facts = RuleFacts(
             down=about.one.told,
             failure_threshold=about.one.failure_threshold,
             quorum=about.one.quorum,
@@ -64,20 +64,23 @@ async def gather(
 
 
 def _places(
-    seen: Seen, interval_s: int, checks: Mapping[tuple[int, int], Sequence[Check]], now: datetime
-) -> list[Place]:
+    seen: MonitorSnapshot,
+    interval_s: int,
+    checks: Mapping[tuple[int, int], Sequence[CheckSample]],
+    now: datetime,
+) -> list[LocationChecks]:
     """The locations that vote, and were heard of lately."""
     fresh = timedelta(seconds=_MISSED * interval_s + seen.one.timeout_s) + _LATE
     return [
-        Place(place.state.fails, checks.get((place.monitor, place.location), ()))
+        LocationChecks(place.state.fails, checks.get((place.monitor, place.location), ()))
         for place in seen.places
         if place.vote.counts(now) and place.last_at is not None and now - place.last_at <= fresh
     ]
 
 
 async def _checks(
-    tx: Tx, asked: Sequence[_Ask], seen: Mapping[int, Seen], now: datetime
-) -> dict[tuple[int, int], list[Check]]:
+    tx: Tx, asked: Sequence[_Ask], seen: Mapping[int, MonitorSnapshot], now: datetime
+) -> dict[tuple[int, int], list[CheckSample]]:
     wanted: dict[int, tuple[int, datetime]] = {}
     for one, conditions in asked:
         about = seen[one.monitor].one
@@ -88,7 +91,7 @@ async def _checks(
     return await inputs.newest(tx, wanted) if wanted else {}
 
 
-async def _rates(tx: Tx, asked: Sequence[_Ask], now: datetime) -> dict[tuple[int, datetime], Rate]:
+async def _rates(tx: Tx, asked: Sequence[_Ask], now: datetime) -> dict[tuple[int, datetime], FailureRate]:
     wanted = {
         (one.monitor, now - core.window(conditions, one.interval_s))
         for one, conditions in asked

@@ -1,6 +1,6 @@
 """Alert rules and alerts, channels and what was sent through them; maintenance windows."""
 
-from collector.alerts.core.rule_fields import Conditions, Escalation, Rule
+from collector.alerts.core.rule_fields import Conditions, Escalation, RuleSettings
 from collector.http.openapi.parts import (
     PAGED,
     Operation,
@@ -26,7 +26,7 @@ from collector.http.openapi.parts import (
 )
 from collector.maintenance.service.fields import Fields
 from collector.notifications.channels import CHANNELS
-from collector.notifications.service.fields import Settings
+from collector.notifications.service.fields import ChannelSettings
 
 TAG = "Alerting"
 _TYPE = choice(*CHANNELS)
@@ -132,13 +132,13 @@ SCHEMAS: dict[str, Schema] = {
         incidentId=maybe(id_("inc")),
     ),
 }
-_SETTINGS = model(Settings)
+_SETTINGS = model(ChannelSettings)
 _NEW = {
     **_SETTINGS,
     "properties": {**_SETTINGS["properties"], "type": _TYPE, "config": choices(CHANNELS)},
     "required": ["name", "type", "config"],
 }
-_CHANGES = model(Settings, partial=True)
+_CHANGES = model(ChannelSettings, partial=True)
 _CHANGES["properties"] = {**_CHANGES["properties"], "config": {"type": "object"}}
 _WINDOW = {
     "name": "Database upgrade",
@@ -161,7 +161,7 @@ OPERATIONS: dict[str, Operation] = {
         summary="Make a rule; without conditions it fires when a monitor goes down",
         status=201,
         answer=warned(record(id=id_("rule"), name=text("Shop is slow"), enabled=flag(), createdAt=moment())),
-        body=model(Rule),
+        body=model(RuleSettings),
         example={"name": "Shop is slow", "conditions": {"latencyThresholdMs": 800}},
     ),
     "POST /v1/alert-rules/preview": Operation(
@@ -175,7 +175,7 @@ OPERATIONS: dict[str, Operation] = {
                 escalations=whole(0),
             )
         ),
-        body=model(Rule, partial=True),
+        body=model(RuleSettings, partial=True),
         example={"conditions": {"latencyThresholdMs": 800}},
         needs_body=False,
     ),
@@ -183,7 +183,7 @@ OPERATIONS: dict[str, Operation] = {
     "PUT /v1/alert-rules/{id}": Operation(
         summary="Change what is sent; conditions and escalationPolicy are JSON merge patches",
         answer=ref("Rule"),
-        body=model(Rule, partial=True),
+        body=model(RuleSettings, partial=True),
         example={"enabled": False},
         tagged=True,
         needs_body=False,

@@ -20,7 +20,7 @@ _MOST_PAGES: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class At:
+class PagerPosition:
     """Where in a list a page is, for `ui.pager`; *before* and *after* are the addresses beside it."""
 
     number: int
@@ -36,14 +36,14 @@ def asked(request: web.Request) -> int:
     return min(max(number, 1), _MOST_PAGES)
 
 
-def at(request: web.Request, number: int, total: int, per_page: int = PER_PAGE) -> At:
+def at(request: web.Request, number: int, total: int, per_page: int = PER_PAGE) -> PagerPosition:
     """Page *number* of a list of *total* entries, with the query as it is."""
     last = max(1, -(-total // per_page))
 
     def beside(other: int) -> str:
         return str(request.rel_url.update_query(page=other)) if 1 <= other <= last else ""
 
-    return At(number, last, beside(number - 1), beside(number + 1))
+    return PagerPosition(number, last, beside(number - 1), beside(number + 1))
 
 
 async def section(request: web.Request) -> web.StreamResponse:

@@ -12,11 +12,11 @@ import asyncpg
 import structlog
 from aiohttp import hdrs, web
 
-from collector.accounts.service.console_sessions import Finder, Visitor
+from collector.accounts.service.console_sessions import SessionFinder, Visitor
 from collector.accounts.service.sign_in import Door
 from collector.console import session
 from collector.console.answers import page, posted, sign_in_first, value
-from collector.console.site import SITE, Page, Site
+from collector.console.site import SITE, ConsolePage, ConsoleSite
 from collector.console.state import STATE, VISITOR, State, cookie, signed_out
 from collector.http import problems, ratelimit
 from collector.http.auth import NEEDS
@@ -63,7 +63,7 @@ _TRICKED: Final = (
 )
 
 
-def register(app: web.Application, site: Site, pages: tuple[Page, ...]) -> None:
+def register(app: web.Application, site: ConsoleSite, pages: tuple[ConsolePage, ...]) -> None:
     """Put the pages into *app*, after its other routes."""
     app[SITE] = site
     app[problems.NOWHERE] = nowhere
@@ -79,7 +79,7 @@ def register(app: web.Application, site: Site, pages: tuple[Page, ...]) -> None:
 
 async def _running(app: web.Application) -> AsyncIterator[None]:
     """What the console keeps, for as long as *app* serves."""
-    state = app[STATE] = State(Finder(app[DEPS].db), Door(app[DEPS].db))
+    state = app[STATE] = State(SessionFinder(app[DEPS].db), Door(app[DEPS].db))
     task = asyncio.create_task(forever("sign-in limits", state.door.turn, _TURN), name="sign-in limits")
     yield
     for one in (task, *state.mails):
@@ -92,7 +92,7 @@ async def _running(app: web.Application) -> AsyncIterator[None]:
         await provider.close()
 
 
-async def _serve(one: Page, request: web.Request) -> web.StreamResponse:
+async def _serve(one: ConsolePage, request: web.Request) -> web.StreamResponse:
     """One page, or why not; whatever flies out of its view is told as a page too."""
     try:
         answer = await _guarded(one, request)
@@ -126,10 +126,10 @@ async def nowhere(request: web.Request, refusal: web.HTTPException) -> web.Strea
             answer.headers[hdrs.ALLOW] = refusal.headers[hdrs.ALLOW]
         return answer
 
-    return await _serve(Page(hdrs.METH_GET, "unknown", view, None), request)
+    return await _serve(ConsolePage(hdrs.METH_GET, "unknown", view, None), request)
 
 
-async def _guarded(one: Page, request: web.Request) -> web.StreamResponse:
+async def _guarded(one: ConsolePage, request: web.Request) -> web.StreamResponse:
     visitor = await _visitor(request)
     if visitor is not None:
         request[VISITOR] = visitor

@@ -36,7 +36,7 @@ _SYSTEMS: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class NavigationLink:
     """An entry of a navigation; *key* follows ``g`` on the keyboard; *root*: where all of its pages are."""
 
     label: str
@@ -65,8 +65,8 @@ class Frame:
 
     path: str
     visitor: Visitor | None
-    sections: tuple[Link, ...]
-    beside: tuple[Link, ...]
+    sections: tuple[NavigationLink, ...]
+    beside: tuple[NavigationLink, ...]
     may: Callable[[str, str], bool]
     csrf: str
     theme: str

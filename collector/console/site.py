@@ -7,7 +7,7 @@ from typing import Final
 
 from aiohttp import web
 
-from collector.console.render import Link
+from collector.console.render import NavigationLink
 from collector.http.auth import Handler
 from collector.platform.access import Permission, permits
 
@@ -15,7 +15,7 @@ _ID: Final = re.compile(r"(?<=/)([a-z]+_[0-9a-z]{26}|\{\w+\})(?=/|$)")
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ConsolePage:
     """*needs* is what the visitor must be permitted; None: for anybody, signed in or not."""
 
     method: str
@@ -24,13 +24,16 @@ class Page:
     needs: Permission | None
 
 
-class Site:
+class ConsoleSite:
     """*sections* are the main navigation; *beside* the navigation of a section, by the path of that."""
 
     __slots__ = ("_beside", "_needs", "_sections")
 
     def __init__(
-        self, pages: Iterable[Page], sections: tuple[Link, ...], beside: Mapping[str, tuple[Link, ...]]
+        self,
+        pages: Iterable[ConsolePage],
+        sections: tuple[NavigationLink, ...],
+        beside: Mapping[str, tuple[NavigationLink, ...]],
     ) -> None:
         self._needs = {(page.method, _pattern(page.path)): page.needs for page in pages}
         self._sections = sections
@@ -44,16 +47,18 @@ class Site:
         needed = self._needs[key]
         return needed is None or (held is not None and permits(held, needed))
 
-    def sections(self, held: Permission | None, path: str) -> tuple[Link, ...]:
+    def sections(self, held: Permission | None, path: str) -> tuple[NavigationLink, ...]:
         """The main navigation as somebody with *held* sees it on *path*."""
         return self._seen(self._sections, held, path)
 
-    def beside(self, held: Permission | None, path: str) -> tuple[Link, ...]:
+    def beside(self, held: Permission | None, path: str) -> tuple[NavigationLink, ...]:
         """The navigation of the section that *path* is in."""
         found = (links for start, links in self._beside.items() if _within(path, start))
         return self._seen(next(found, ()), held, path)
 
-    def _seen(self, links: tuple[Link, ...], held: Permission | None, path: str) -> tuple[Link, ...]:
+    def _seen(
+        self, links: tuple[NavigationLink, ...], held: Permission | None, path: str
+    ) -> tuple[NavigationLink, ...]:
         return tuple(
             replace(link, current=_within(path, link.root or link.path))
             for link in links
@@ -61,7 +66,7 @@ class Site:
         )
 
 
-SITE: web.AppKey[Site] = web.AppKey("site", Site)
+SITE: web.AppKey[ConsoleSite] = web.AppKey("site", ConsoleSite)
 
 
 def _pattern(path: str) -> str:

@@ -6,7 +6,7 @@ from typing import Final
 
 from aiohttp import hdrs, web
 
-from collector.accounts.service.console_sessions import Browser, Finder, Visitor, actor
+from collector.accounts.service.console_sessions import Browser, SessionFinder, Visitor, actor
 from collector.accounts.service.sign_in import Door
 from collector.console import session
 from collector.http.auth import REQUEST_ID, address, is_secure
@@ -21,7 +21,7 @@ _LONGEST_MARK: Final = 200
 class State:
     """Of one application; *mails* are under way."""
 
-    finder: Finder
+    finder: SessionFinder
     door: Door
     mails: set["asyncio.Task[None]"] = field(default_factory=set)
 

@@ -4,7 +4,7 @@ from aiohttp import web
 
 from collector.declarative.service import apply
 from collector.declarative.service import export as declared_export
-from collector.declarative.service.shape import Ground
+from collector.declarative.service.shape import ApplyContext
 from collector.http.auth import actor
 from collector.http.deps import deps, own
 from collector.http.request_data import body, ok, warned
@@ -20,5 +20,5 @@ async def carry_out(request: web.Request) -> web.Response:
 
 async def export(request: web.Request) -> web.Response:
     at_hand = deps(request)
-    ground = Ground(means(request), actor(request), own(request), at_hand.now())
+    ground = ApplyContext(means(request), actor(request), own(request), at_hand.now())
     return ok(await declared_export.export(ground))

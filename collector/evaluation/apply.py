@@ -5,16 +5,16 @@ from datetime import datetime
 from uuid import UUID
 
 from collector.evaluation import event_writer
-from collector.evaluation.core.decision import Decision, Deed, Tell, after, goes_on
+from collector.evaluation.core.decision import Announcement, Decision, IncidentAction, after, goes_on
 from collector.evaluation.core.state import LocationState
 from collector.evaluation.storage import certificates, locked_monitors
 from collector.evaluation.storage.certificates import Graver
-from collector.evaluation.storage.locked_monitors import Incident, Judged
+from collector.evaluation.storage.locked_monitors import Judged, LatestIncident
 from collector.evaluation.suppression import Around, monitor
 from collector.events.core import events as payloads
 from collector.events.storage import events, timeline
 from collector.events.storage.events import Event
-from collector.events.storage.timeline import Entry
+from collector.events.storage.timeline import TimelineEntry
 from collector.history.core import certificate
 from collector.history.core.hours import between, end
 from collector.history.storage import outages, rollups
@@ -24,7 +24,7 @@ from shared.ids import uuid7
 
 
 @dataclass(slots=True)
-class Writes:
+class DecisionChanges:
     """What the decisions of one round come to, written set by set; *states* by who moved them."""
 
     states: list[tuple[int, int, LocationState]] = field(default_factory=list)
@@ -37,12 +37,12 @@ class Writes:
     linked: list[tuple[int, UUID, UUID]] = field(default_factory=list)
     counted: list[tuple[int, UUID, int, str]] = field(default_factory=list)
     graver: list[Graver] = field(default_factory=list)
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[TimelineEntry] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
-    deeds: list[event_writer.Deed] = field(default_factory=list)
+    deeds: list[event_writer.SystemAction] = field(default_factory=list)
 
 
-def conclude(one: Judged, decision: Decision, around: Around, now: datetime, writes: Writes) -> None:
+def conclude(one: Judged, decision: Decision, around: Around, now: datetime, writes: DecisionChanges) -> None:
     """Add to *writes* what follows for this monitor."""
     incident, kind = _incident(one, decision, now, writes)
     if incident is not None:
@@ -57,7 +57,7 @@ def conclude(one: Judged, decision: Decision, around: Around, now: datetime, wri
         writes.monitors.append(left)
 
 
-async def write(tx: Tx, writes: Writes, now: datetime) -> list[str]:
+async def write(tx: Tx, writes: DecisionChanges, now: datetime) -> list[str]:
     """Write it all; the kinds of the events."""
     await _keep_incidents(tx, writes, now)
     if writes.monitors:
@@ -74,15 +74,15 @@ async def write(tx: Tx, writes: Writes, now: datetime) -> list[str]:
 
 
 def _incident(
-    one: Judged, decision: Decision, now: datetime, writes: Writes
-) -> tuple[Incident | None, str | None]:
+    one: Judged, decision: Decision, now: datetime, writes: DecisionChanges
+) -> tuple[LatestIncident | None, str | None]:
     """The incident that this decision is about, and what it did to it, as the log calls that."""
     team, newest, opened = one.team_id, one.incident, one.open_incident
-    if decision.deed is Deed.RESOLVE and opened is not None:
+    if decision.deed is IncidentAction.RESOLVE and opened is not None:
         until = max(decision.until, opened.span_from)
         writes.resolved.append((team, opened.id, until))
         return replace(opened, resolved_at=until, spans_s=opened.downtime_s(until)), "resolved"
-    if decision.deed is not Deed.OPEN or opened is not None:
+    if decision.deed is not IncidentAction.OPEN or opened is not None:
         return opened or newest, None
     # A location that failed all the while has been counted as down until then.
     since = max(decision.since, newest.resolved_at) if newest and newest.resolved_at else decision.since
@@ -93,7 +93,7 @@ def _incident(
     id_ = uuid7()
     severity = certificate.SEVERITY if _nears(one, decision) else one.severity
     writes.opened.append(incidents.Opened(team, id_, one.id, one.name, severity, since))
-    return Incident(id_, severity, since, since, 0, decision.error, None, None), "created"
+    return LatestIncident(id_, severity, since, since, 0, decision.error, None, None), "created"
 
 
 def _nears(one: Judged, decision: Decision) -> bool:
@@ -102,7 +102,12 @@ def _nears(one: Judged, decision: Decision) -> bool:
 
 
 def _record(
-    one: Judged, incident: Incident, kind: str | None, decision: Decision, now: datetime, writes: Writes
+    one: Judged,
+    incident: LatestIncident,
+    kind: str | None,
+    decision: Decision,
+    now: datetime,
+    writes: DecisionChanges,
 ) -> None:
     """The timeline and the count of failures of an incident, and the events of it."""
     team = one.team_id
@@ -112,14 +117,14 @@ def _record(
         entries.insert(0, (kind, decision.error))
     if kind == "resolved":
         entries.append((kind, "Recovered"))
-    writes.entries.extend(Entry(team, incident.id, type_, details) for type_, details in entries)
+    writes.entries.extend(TimelineEntry(team, incident.id, type_, details) for type_, details in entries)
     fresh = kind in {"created", "reopened"}
     failures = decision.failures if fresh else decision.failed_now
     if failures and concerned:
         writes.counted.append((team, incident.id, failures, decision.error))
         if _graver(one, incident, decision):
             writes.graver.append(Graver(team, incident.id, one.monitor, one.severity))
-    if decision.tell is not Tell.NOTHING:
+    if decision.tell is not Announcement.NOTHING:
         told = event_writer.event(
             one,
             decision.tell,
@@ -133,17 +138,19 @@ def _record(
     if kind is not None:
         about = event_writer.about(one, down=decision.down)
         writes.deeds.append(
-            event_writer.Deed(team, incident.id, f"{payloads.INCIDENT}.{kind}", one.id, about)
+            event_writer.SystemAction(team, incident.id, f"{payloads.INCIDENT}.{kind}", one.id, about)
         )
 
 
-def _graver(one: Judged, incident: Incident, decision: Decision) -> bool:
+def _graver(one: Judged, incident: LatestIncident, decision: Decision) -> bool:
     """May it have been opened for a certificate that nears its end, of which more is wrong by now?"""
     eased = one.type == "tls" and incident.severity == certificate.SEVERITY != one.severity
     return eased and not decision.nears
 
 
-def _link(one: Judged, incident: Incident, kind: str | None, around: Around, writes: Writes) -> None:
+def _link(
+    one: Judged, incident: LatestIncident, kind: str | None, around: Around, writes: DecisionChanges
+) -> None:
     """Note the parent whose trouble this seems to be."""
     parent = around.parent
     if kind not in {"created", "reopened"} or parent is None or parent.incident_id is None:
@@ -154,7 +161,11 @@ def _link(one: Judged, incident: Incident, kind: str | None, around: Around, wri
 
 def _moves(one: Judged, decision: Decision) -> bool:
     """Can the row be another after it? Most failures change nothing."""
-    if decision.turned or decision.deed is not Deed.NONE or decision.tell is not Tell.NOTHING:
+    if (
+        decision.turned
+        or decision.deed is not IncidentAction.NONE
+        or decision.tell is not Announcement.NOTHING
+    ):
         return True
     held = one.unrecorded_until, one.degraded_since, one.flapping_since
     return held != (decision.unrecorded_until, decision.degraded_since, decision.flapping_since)
@@ -170,13 +181,13 @@ def _after(one: Judged, decision: Decision) -> Judged:
         owed=left.owed,
         unrecorded_until=left.unrecorded_until,
         degraded_since=left.degraded_since,
-        degraded_told=one.degraded_told and decision.tell is not Tell.DOWN,
+        degraded_told=one.degraded_told and decision.tell is not Announcement.DOWN,
         flapping_since=left.flapping_since,
         turned_at=list(left.turned_at),
     )
 
 
-async def _keep_incidents(tx: Tx, writes: Writes, now: datetime) -> None:
+async def _keep_incidents(tx: Tx, writes: DecisionChanges, now: datetime) -> None:
     if writes.opened:
         await incidents.open_(tx, writes.opened, now)
     if writes.reopened:
@@ -194,13 +205,13 @@ async def _keep_incidents(tx: Tx, writes: Writes, now: datetime) -> None:
         await timeline.add(tx, writes.entries, now)
 
 
-def _raised(one: Graver) -> Entry:
-    return Entry(
+def _raised(one: Graver) -> TimelineEntry:
+    return TimelineEntry(
         one.team_id, one.incident_id, "severity_changed", f"{certificate.SEVERITY} to {one.severity}"
     )
 
 
-async def _keep_outages(tx: Tx, writes: Writes, now: datetime) -> None:
+async def _keep_outages(tx: Tx, writes: DecisionChanges, now: datetime) -> None:
     if writes.ended:
         await outages.close(tx, writes.ended)
     if writes.began:

@@ -5,9 +5,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from collector.evaluation.apply import Writes, conclude, write
-from collector.evaluation.core.decision import Deed, Seen, Tell, decide
-from collector.evaluation.core.state import LATE, Change, Check, Thresholds, outdated, sooner, step, timed_out
+from collector.evaluation.apply import DecisionChanges, conclude, write
+from collector.evaluation.core.decision import Announcement, EvaluatedLocation, IncidentAction, decide
+from collector.evaluation.core.state import (
+    LATE,
+    CheckResult,
+    StateChange,
+    Thresholds,
+    outdated,
+    sooner,
+    step,
+    timed_out,
+)
 from collector.evaluation.core.timeouts import joined
 from collector.evaluation.storage import locked_monitors, states
 from collector.evaluation.storage.locked_monitors import Judged
@@ -21,7 +30,7 @@ _NOTHING_AROUND = Around()
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ResultToEvaluate:
     """One result of a key that needs a decision: the check ran from *at* to *ended*."""
 
     status: Status
@@ -56,7 +65,7 @@ def pass_on(judgement: Judgement, ask: Ask, tell: Callable[[], None]) -> None:
     told(judgement.events, tell)
 
 
-Pending = Mapping[tuple[int, int], deque[Told]]
+Pending = Mapping[tuple[int, int], deque[ResultToEvaluate]]
 
 
 async def judge(tx: Tx, pending: Pending, since: datetime | None, now: datetime) -> Judgement:
@@ -90,7 +99,7 @@ def differs(
     for one in doubtful:
         decision = decide(monitor(one), [_seen(place) for place in places[one.monitor]], since, now)
         held = decision.degraded_since == one.degraded_since and decision.flapping_since == one.flapping_since
-        if decision.turned or decision.deed is not Deed.NONE or not held:
+        if decision.turned or decision.deed is not IncidentAction.NONE or not held:
             found.append(one.monitor)
     return found
 
@@ -106,7 +115,7 @@ async def _round(
     """Take every location up to its next change, and decide; the monitors that are judged at all."""
     locked = await locked_monitors.lock(tx, monitors)
     places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in locked]))
-    writes = Writes()
+    writes = DecisionChanges()
     seen = {one.monitor: _advance(one, places[one.monitor], pending, writes, now) for one in locked}
     if writes.states:
         # Before anybody looks at a parent, which may be among these.
@@ -115,7 +124,8 @@ async def _round(
     moving = [
         one
         for one in locked
-        if decisions[one.monitor].deed is not Deed.NONE or decisions[one.monitor].tell is not Tell.NOTHING
+        if decisions[one.monitor].deed is not IncidentAction.NONE
+        or decisions[one.monitor].tell is not Announcement.NOTHING
     ]
     # Only where something would happen is it asked what holds it: most failures end as they began.
     held = await around(tx, moving, _after(places, seen), now) if moving else {}
@@ -134,7 +144,7 @@ async def _round(
 
 
 def _after(
-    places: Mapping[int, Sequence[Located]], seen: Mapping[int, Sequence[Seen]]
+    places: Mapping[int, Sequence[Located]], seen: Mapping[int, Sequence[EvaluatedLocation]]
 ) -> dict[int, list[Located]]:
     """The locations with the states that they have now."""
     return {
@@ -143,7 +153,7 @@ def _after(
     }
 
 
-def _doubted(one: Judged, places: Sequence[Located], seen: Sequence[Seen]) -> bool:
+def _doubted(one: Judged, places: Sequence[Located], seen: Sequence[EvaluatedLocation]) -> bool:
     """Has a streak of failures begun, and is there somebody else to ask?"""
     if len(places) == 1 and not one.depends_on:
         return False
@@ -153,13 +163,13 @@ def _doubted(one: Judged, places: Sequence[Located], seen: Sequence[Seen]) -> bo
     )
 
 
-def _seen(place: Located) -> Seen:
-    return Seen(place.vote, place.state, last_error=place.error, checked_at=place.last_at)
+def _seen(place: Located) -> EvaluatedLocation:
+    return EvaluatedLocation(place.vote, place.state, last_error=place.error, checked_at=place.last_at)
 
 
 def _advance(
-    one: Judged, places: Sequence[Located], pending: Pending, writes: Writes, now: datetime
-) -> list[Seen]:
+    one: Judged, places: Sequence[Located], pending: Pending, writes: DecisionChanges, now: datetime
+) -> list[EvaluatedLocation]:
     """Step each location through its results up to its next change."""
     bad = [place.vote.fails(now) for place in places]
     seen = [
@@ -173,7 +183,9 @@ def _advance(
     return seen
 
 
-def _advanced(one: Judged, place: Located, pending: Pending, now: datetime, *, elsewhere: bool) -> Seen:
+def _advanced(
+    one: Judged, place: Located, pending: Pending, now: datetime, *, elsewhere: bool
+) -> EvaluatedLocation:
     """*elsewhere*: another location was confirmed failing before these results."""
     results = pending.get((place.monitor, place.location))
     seen = _seen(place)
@@ -184,7 +196,7 @@ def _advanced(one: Judged, place: Located, pending: Pending, now: datetime, *, e
     while results and seen.change is None:
         result = results.popleft()
         bad = result.status is Status.DOWN
-        check = Check(result.status, result.at, late=now - result.ended > late_after)
+        check = CheckResult(result.status, result.at, late=now - result.ended > late_after)
         hung = bad and elsewhere and timed_out(result.error)
         state, change = step(seen.state, check, sooner(thresholds) if hung else thresholds)
         seen = replace(
@@ -201,11 +213,11 @@ def _advanced(one: Judged, place: Located, pending: Pending, now: datetime, *, e
     return seen
 
 
-def _note(place: Located, seen: Seen, writes: Writes, now: datetime) -> None:
+def _note(place: Located, seen: EvaluatedLocation, writes: DecisionChanges, now: datetime) -> None:
     """What became of the location is to be written."""
     if seen.state != place.state:
         writes.states.append((place.monitor, place.location, seen.state))
-    if seen.change is Change.FAILING:
+    if seen.change is StateChange.FAILING:
         writes.began.append((place.monitor, place.location, seen.state.failed_since or now))
-    elif seen.change is Change.RECOVERED:
+    elif seen.change is StateChange.RECOVERED:
         writes.ended.append((place.monitor, place.location, seen.changed_at or now))

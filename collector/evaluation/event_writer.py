@@ -6,13 +6,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from collector.evaluation.core.decision import Tell
-from collector.evaluation.storage.locked_monitors import Incident, Judged
+from collector.evaluation.core.decision import Announcement
+from collector.evaluation.storage.locked_monitors import Judged, LatestIncident
 from collector.evaluation.storage.states import Located
 from collector.events.core import events as payloads
 from collector.events.core import events_web3 as of_chains
 from collector.events.storage.events import Event
-from collector.events.storage.timeline import Entry
+from collector.events.storage.timeline import TimelineEntry
 from collector.incidents.service.incidents import shown
 from collector.incidents.storage import reads
 from collector.incidents.storage.incidents import SYSTEM
@@ -20,15 +20,15 @@ from collector.monitors.storage.monitors import Monitor
 from collector.platform.access import Actor
 from collector.platform.monitor import status
 from collector.platform.storage.db import Tx
-from collector.web3.core.web3 import Alert
-from collector.web3.storage.news import Chain, Untold
+from collector.web3.core.web3 import ChainAlert
+from collector.web3.storage.news import Chain, UnannouncedLog
 from shared import ids
 
 _DELETED = "deleted"
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class SystemAction:
     """What System did to an incident: *kind* as of events; *stream_id* and *about* are its monitor's."""
 
     team_id: int
@@ -51,8 +51,8 @@ def about(judged: Judged, *, down: bool) -> dict[str, Any]:
 
 def event(
     judged: Judged,
-    tell: Tell,
-    incident: Incident,
+    tell: Announcement,
+    incident: LatestIncident,
     *,
     failures: int,
     error: str,
@@ -60,7 +60,7 @@ def event(
     now: datetime,
 ) -> Event:
     """monitor.down or monitor.up of this incident; *until* is where its downtime ends."""
-    going_down = tell is Tell.DOWN
+    going_down = tell is Announcement.DOWN
     monitor = about(judged, down=going_down)
     if going_down:
         payload = payloads.down(
@@ -91,14 +91,16 @@ def notice(judged: Judged, kind: str, places: Sequence[Located], *, begins: bool
     return Event(judged.team_id, judged.id, kind, payload)
 
 
-def crossing(judged: Judged, chain: Chain, type_: str, alert: Alert, *, over: bool, now: datetime) -> Event:
+def crossing(
+    judged: Judged, chain: Chain, type_: str, alert: ChainAlert, *, over: bool, now: datetime
+) -> Event:
     """That a threshold of a chain was crossed, or that this is *over*."""
     about = of_chains.monitor_part(judged.id, judged.name, judged.type, chain.chain)
     payload = of_chains.crossing(about, chain.sub_type, type_, alert, over=over, now=now)
     return Event(judged.team_id, judged.id, payload["event"], payload)
 
 
-def chain_log(judged: Judged, chain: Chain, log: Untold, now: datetime) -> Event:
+def chain_log(judged: Judged, chain: Chain, log: UnannouncedLog, now: datetime) -> Event:
     """That something happened on a chain, or that the chain took it back."""
     about = of_chains.monitor_part(judged.id, judged.name, judged.type, chain.chain)
     payload = of_chains.log(about, chain.sub_type, log.data, removed=log.removed, now=now)
@@ -119,7 +121,7 @@ def located(place: Located, *, bad: bool) -> dict[str, Any]:
     }
 
 
-async def deeds(tx: Tx, done: Sequence[Deed], now: datetime) -> list[Event]:
+async def deeds(tx: Tx, done: Sequence[SystemAction], now: datetime) -> list[Event]:
     """The events of what System did to incidents, each as it is now."""
     found = await reads.several(tx, [(one.team_id, one.incident_id) for one in done])
     return [
@@ -146,7 +148,7 @@ def by_hand(
     deed: str,
     incident: reads.Incident,
     monitor: Monitor | None,
-    note: reads.Note | None,
+    note: reads.IncidentNote | None,
     now: datetime,
 ) -> Event:
     """What somebody did to an incident: ``created``, ``acknowledged``, ...; *monitor* while there is one."""
@@ -163,9 +165,9 @@ def by_hand(
     return Event(actor.team_id, stream, kind, payload, incident.id)
 
 
-def held_by_parent(team_id: int, incident_id: UUID, parent: str) -> Entry:
+def held_by_parent(team_id: int, incident_id: UUID, parent: str) -> TimelineEntry:
     """The line of an incident's log that says why nobody was told."""
-    return Entry(team_id, incident_id, "parent_down", f"Held while {parent} is down")
+    return TimelineEntry(team_id, incident_id, "parent_down", f"Held while {parent} is down")
 
 
 def change(kind: str, monitor: Monitor, now: datetime) -> Event:
@@ -192,7 +194,7 @@ def _standing(monitor: Monitor) -> str:
     return status(paused_at=monitor.paused_at, down=monitor.down, last_at=monitor.last_at)
 
 
-def _note(incident_id: UUID, note: reads.Note) -> dict[str, Any]:
+def _note(incident_id: UUID, note: reads.IncidentNote) -> dict[str, Any]:
     return {
         "id": ids.show("note", note.id),
         "incidentId": ids.show("inc", incident_id),

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from collector.evaluation.ingest.columns import Columns
 from collector.evaluation.storage import rule_triggers
 from collector.evaluation.storage.rule_triggers import Key
-from collector.evaluation.watched_results import Watched
+from collector.evaluation.watched_results import WatchedMonitor
 from collector.platform.storage.db import Tx
 from shared.clock import EPOCH
 
@@ -15,13 +15,13 @@ _LATE_MS = 15_000
 _MS = timedelta(milliseconds=1)
 
 
-async def mark(tx: Tx, columns: Columns, watched: Mapping[int, Watched], now: datetime) -> None:
+async def mark(tx: Tx, columns: Columns, watched: Mapping[int, WatchedMonitor], now: datetime) -> None:
     """In the transaction that stores the results: no collector that stops loses one."""
     if watched and (keys := set(_awaited(columns, watched, (now - EPOCH) // _MS))):
         await rule_triggers.add(tx, sorted(keys))
 
 
-def _awaited(columns: Columns, watched: Mapping[int, Watched], now_ms: int) -> Iterator[Key]:
+def _awaited(columns: Columns, watched: Mapping[int, WatchedMonitor], now_ms: int) -> Iterator[Key]:
     """The monitors with results that matter and are not late."""
     at_ms = iter(columns.at_ms)
     for part in columns.parts:

@@ -4,29 +4,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from collector.evaluation.core.decision import Monitor
-from collector.evaluation.core.dependencies import Child, Parent, Parents, verdict
-from collector.evaluation.core.holds import Standing
+from collector.evaluation.core.decision import EvaluatedMonitor
+from collector.evaluation.core.dependencies import Child, Parents, ParentState, verdict
+from collector.evaluation.core.holds import MonitorContext
 from collector.evaluation.storage import dependencies
 from collector.evaluation.storage.locked_monitors import Judged
 from collector.evaluation.storage.states import Located
 from collector.history.storage import maintenance
 from collector.platform.storage.db import Tx
 
-_NOTHING = Standing()
+_NOTHING = MonitorContext()
 
 
 @dataclass(frozen=True, slots=True)
 class Around:
     """*parent*: one that is down, if any is."""
 
-    standing: Standing = _NOTHING
-    parent: Parent | None = None
+    standing: MonitorContext = _NOTHING
+    parent: ParentState | None = None
 
 
-def monitor(one: Judged, around: Around | None = None) -> Monitor:
+def monitor(one: Judged, around: Around | None = None) -> EvaluatedMonitor:
     """The monitor as decisions see it; without what is *around* it nothing holds but what its row says."""
-    return Monitor(
+    return EvaluatedMonitor(
         one.name,
         one.quorum,
         one.down,
@@ -54,7 +54,7 @@ async def around(
         here = places.get(one.monitor, ())
         said = verdict(_child(one, here, now), parents, now)
         found[one.monitor] = Around(
-            Standing(
+            MonitorContext(
                 maintenance_until=windows.get(one.monitor),
                 parents=said if parents else Parents.WELL,
                 acknowledged=one.open_incident is not None and one.open_incident.status == "acknowledged",

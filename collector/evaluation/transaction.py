@@ -10,13 +10,13 @@ from uuid import UUID
 
 from collector.evaluation import rule_triggers
 from collector.evaluation.error_texts import Interner, clean
-from collector.evaluation.evaluate import Judgement, Told, judge
+from collector.evaluation.evaluate import Judgement, ResultToEvaluate, judge
 from collector.evaluation.ingest import certificates, evidence, findings
 from collector.evaluation.ingest.columns import Columns, Part, flatten, kept_by, key_of, latest, mixed
 from collector.evaluation.storage import checkpoints, cursors, locks, refused, states
 from collector.evaluation.storage.cursors import Advance
-from collector.evaluation.storage.refused import Lost, Refusal
-from collector.evaluation.watched_results import Watched
+from collector.evaluation.storage.refused import Lost, RefusedResult
+from collector.evaluation.watched_results import WatchedMonitor
 from collector.history.core.hours import end, touched
 from collector.history.storage import results, rollups
 from collector.platform.storage.db import Db, Tx
@@ -73,7 +73,7 @@ async def commit(
     interner: Interner,
     since: datetime | None,
     now: datetime,
-    watched: Mapping[int, Watched],
+    watched: Mapping[int, WatchedMonitor],
 ) -> Committed:
     """Write what of *group* is new, and decide what follows. Raises whatever PostgreSQL raises.
 
@@ -198,9 +198,11 @@ async def _permitted(tx: Tx, columns: Columns, last: states.Latest) -> list[int]
 
 def _pending(
     columns: Columns, counting: Sequence[int] | None, wanting: set[int]
-) -> dict[tuple[int, int], deque[Told]]:
+) -> dict[tuple[int, int], deque[ResultToEvaluate]]:
     """The results of the keys in *wanting* that count, in order; those of one key are all of one plan."""
-    pending: dict[tuple[int, int], deque[Told]] = {(key >> 16, key & 0xFFFF): deque() for key in wanting}
+    pending: dict[tuple[int, int], deque[ResultToEvaluate]] = {
+        (key >> 16, key & 0xFFFF): deque() for key in wanting
+    }
     starts = list(accumulate((len(part.batch.monitor) for part in columns.parts), initial=0))
     for i in range(len(columns.key)) if counting is None else counting:
         key = columns.key[i]
@@ -211,10 +213,12 @@ def _pending(
     return pending
 
 
-def _told(batch: Batch, i: int, at_ms: int) -> Told:
+def _told(batch: Batch, i: int, at_ms: int) -> ResultToEvaluate:
     at = EPOCH + timedelta(milliseconds=at_ms)
     error = clean(batch.errors[batch.error[i] - 1]) if batch.error[i] else ""
-    return Told(Status(batch.outcome[i]), at, at + timedelta(microseconds=batch.duration_us[i]), error)
+    return ResultToEvaluate(
+        Status(batch.outcome[i]), at, at + timedelta(microseconds=batch.duration_us[i]), error
+    )
 
 
 async def _keep_checkpoints(tx: Tx, columns: Columns) -> None:
@@ -234,7 +238,7 @@ async def _keep_losses(tx: Tx, taken: Sequence[Submission], now: datetime) -> No
         if one.batch.gap is not None
     ]
     refusals = [
-        Refusal(*one.incarnation, one.batch.seq, position, result, reason)
+        RefusedResult(*one.incarnation, one.batch.seq, position, result, reason)
         for one in taken
         for position, reason, result in one.refusals
     ]

@@ -14,7 +14,7 @@ _NEVER = 2**31
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class WatchedMonitor:
     """A monitor of which failed checks matter, and slow ones, and those with one of *codes*."""
 
     team_id: int
@@ -35,7 +35,7 @@ class Watch:
     def __init__(self, db: Db) -> None:
         self._db = db
         self._mark: tuple[Any, ...] | None = None
-        self.monitors: dict[int, Watched] = {}
+        self.monitors: dict[int, WatchedMonitor] = {}
 
     async def turn(self) -> bool:
         """Read anew what the rules ask for, if anything has changed."""
@@ -47,14 +47,14 @@ class Watch:
         return False
 
 
-def merged(waited: Sequence[Waited]) -> dict[int, Watched]:
+def merged(waited: Sequence[Waited]) -> dict[int, WatchedMonitor]:
     """By the monitors' numbers: what any of their rules waits for."""
-    found: dict[int, Watched] = {}
+    found: dict[int, WatchedMonitor] = {}
     for one in waited:
         before = found.get(one.monitor)
         limit = _NEVER if one.slower_than_ms is None else one.slower_than_ms
         codes = frozenset() if one.code is None else frozenset({one.code})
-        found[one.monitor] = Watched(
+        found[one.monitor] = WatchedMonitor(
             one.team_id,
             one.id,
             one.timeout_s,

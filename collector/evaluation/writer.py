@@ -23,7 +23,7 @@ from collector.platform.storage.db import Db
 from shared.errors import TocsinError
 from shared.wire.convert import Batch
 
-__all__ = ["Fenced", "OutOfOrder", "Submission", "Writer"]
+__all__ = ["Fenced", "OutOfOrder", "ResultWriter", "Submission"]
 
 log = structlog.get_logger()
 
@@ -53,7 +53,7 @@ class _Waiting:
     done: "asyncio.Future[bool]"
 
 
-class Writer:
+class ResultWriter:
     """One per collector. Submissions of one incarnation must come in the order of their seq."""
 
     def __init__(

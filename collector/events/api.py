@@ -11,7 +11,7 @@ import asyncpg
 from aiohttp import hdrs, web
 
 from collector.events.core.events import CHANGES
-from collector.events.stream import Following, Listener, Note, Start
+from collector.events.stream import Following, Start, StreamEvent, StreamFollower
 from collector.http.auth import caller
 from collector.http.deps import deps
 from collector.http.request_data import Query
@@ -33,13 +33,13 @@ _GONE = (ConnectionError, TimeoutError, Unavailable, asyncpg.PostgresError)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class EventFilter:
     """What a client asked for; empty means everything."""
 
     kinds: frozenset[str]
     monitors: frozenset[UUID]
 
-    def takes(self, note: Note) -> bool:
+    def takes(self, note: StreamEvent) -> bool:
         return (not self.kinds or note.kind in self.kinds) and (
             not self.monitors or note.monitor_id in self.monitors
         )
@@ -50,14 +50,14 @@ class Outlet:
 
     __slots__ = ("_passed", "_request", "_response", "_spoke_at", "_wanted")
 
-    def __init__(self, request: web.Request, response: web.StreamResponse, wanted: Wanted) -> None:
+    def __init__(self, request: web.Request, response: web.StreamResponse, wanted: EventFilter) -> None:
         self._request = request
         self._response = response
         self._wanted = wanted
         self._passed: str | None = None
         self._spoke_at = time.monotonic()
 
-    async def pass_on(self, notes: Sequence[Note]) -> None:
+    async def pass_on(self, notes: Sequence[StreamEvent]) -> None:
         """Raises ConnectionError and TimeoutError when the client is gone or takes nothing."""
         if notes:
             self._passed = notes[-1].id
@@ -99,7 +99,7 @@ async def stream(request: web.Request) -> web.StreamResponse:
     """
     query = Query(request)
     last_id = _last_id(request, query)
-    wanted = Wanted(frozenset(_kinds(request, query)), frozenset(_monitors(request, query)))
+    wanted = EventFilter(frozenset(_kinds(request, query)), frozenset(_monitors(request, query)))
     query.done()
     if request.method == hdrs.METH_HEAD:
         return web.Response(headers=_HEADERS)
@@ -119,7 +119,7 @@ async def stream(request: web.Request) -> web.StreamResponse:
     return response
 
 
-async def _follow(following: Following, listener: Listener, start: Start, outlet: Outlet) -> None:
+async def _follow(following: Following, listener: StreamFollower, start: Start, outlet: Outlet) -> None:
     await outlet.write(_opening(start))
     async for page in following.missed(listener):
         await outlet.pass_on(page)
@@ -133,7 +133,7 @@ def _opening(start: Start) -> bytes:
     return b"retry: %d\n\n" % _RETRY_MS + told + _id_line(ids.show("evt", start.id)) + b"\n"
 
 
-def _frame(note: Note) -> bytes:
+def _frame(note: StreamEvent) -> bytes:
     return b"%sevent: %s\ndata: %s\n\n" % (_id_line(note.id), note.kind.encode(), note.data)
 
 

@@ -42,7 +42,7 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class StreamEvent:
     """An event as it is sent: *data* is its payload in JSON, made once for all who hear it."""
 
     position: int
@@ -52,7 +52,7 @@ class Note:
     data: bytes
 
 
-class Listener:
+class StreamFollower:
     """One who follows: what happens waits here until it is taken, unless it becomes too much.
 
     It hears what happens after *since*, and is not told again what it knows, up to *after*.
@@ -69,10 +69,10 @@ class Listener:
         self.since = since
         self.gone = gone
         self.ended = False
-        self._waiting: list[Note] = []
+        self._waiting: list[StreamEvent] = []
         self._bell = Bell()
 
-    def hear(self, note: Note) -> None:
+    def hear(self, note: StreamEvent) -> None:
         """Keep what is new to this one, or end: it can resume where it was."""
         if self.ended or note.position <= self.after:
             return
@@ -87,7 +87,7 @@ class Listener:
         self._waiting.clear()
         self._bell.ring()
 
-    async def take(self, seconds: float) -> list[Note]:
+    async def take(self, seconds: float) -> list[StreamEvent]:
         """All that waits; nothing when there is nothing for *seconds*, or when this has ended."""
         if not self._waiting and not self.ended:
             await self._bell.wait(seconds)
@@ -104,7 +104,7 @@ class Following:
         self._public_url = public_url
         self._now = now
         self._heads: dict[int, int] = {}
-        self._listeners: dict[int, set[Listener]] = {}
+        self._listeners: dict[int, set[StreamFollower]] = {}
         self._task: asyncio.Task[None] | None = None
         self._closed = False
         self._checked_at = time.monotonic()
@@ -129,7 +129,7 @@ class Following:
 
     def join(
         self, team_id: int, token_id: UUID, start: Start, gone: Callable[[], bool], *, most: int
-    ) -> Listener:
+    ) -> StreamFollower:
         """One more follower, to `leave` in the end; *gone* is asked now and then whether it went away.
 
         *most*: how many the team's plan allows. Of a process's places a team takes half of what the others
@@ -144,7 +144,7 @@ class Following:
             raise Unavailable("No more streams of events can be had here now", retry_after=5)
         of_team = self._listeners.setdefault(team_id, set())
         since = self._heads.setdefault(team_id, start.last)
-        listener = Listener(team_id, token_id, start.position, since, gone)
+        listener = StreamFollower(team_id, token_id, start.position, since, gone)
         of_team.add(listener)
         if self._task is None:
             self._task = asyncio.create_task(
@@ -152,7 +152,7 @@ class Following:
             )
         return listener
 
-    def leave(self, listener: Listener) -> None:
+    def leave(self, listener: StreamFollower) -> None:
         """Nothing runs here any more when this was the last one."""
         listener.end()
         of_team = self._listeners[listener.team_id]
@@ -163,7 +163,7 @@ class Following:
             self._task.cancel()
             self._task = None
 
-    async def missed(self, listener: Listener) -> AsyncIterator[list[Note]]:
+    async def missed(self, listener: StreamFollower) -> AsyncIterator[list[StreamEvent]]:
         """What happened between the listener's start and its joining, a page at a time."""
         reached = listener.after
         while reached < listener.since and not listener.ended:
@@ -200,7 +200,7 @@ class Following:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
-    def _everyone(self) -> list[Listener]:
+    def _everyone(self) -> list[StreamFollower]:
         return [each for of_team in self._listeners.values() for each in of_team]
 
     def _tell(self, placed: Placed) -> None:
@@ -209,10 +209,10 @@ class Following:
         for listener in tuple(self._listeners[placed.team_id]):
             listener.hear(note)
 
-    def _note(self, placed: Placed) -> Note:
+    def _note(self, placed: Placed) -> StreamEvent:
         fact = placed.fact
         told = body(fact, self._public_url)
-        return Note(placed.position, told["id"], fact.kind, fact.stream_id, orjson.dumps(told))
+        return StreamEvent(placed.position, told["id"], fact.kind, fact.stream_id, orjson.dumps(told))
 
     async def _end_the_revoked(self, tx: Tx) -> None:
         if time.monotonic() - self._checked_at < _TOKENS_EVERY_S:

@@ -8,7 +8,7 @@ from typing import Final
 from aiohttp import hdrs, web
 
 from collector.heartbeats import service
-from collector.heartbeats.core.heartbeat import Ping, Sign
+from collector.heartbeats.core.heartbeat import Ping, PingSignal
 from collector.heartbeats.service import WHAT, Arrived
 from collector.http import bodies, ratelimit
 from collector.http.auth import caller
@@ -17,7 +17,7 @@ from collector.http.ratelimit import PUSHES
 from collector.http.request_data import MAX_BODY, Query, ok, path_id
 from collector.monitors.api.monitors import made_for, means
 from collector.monitors.service import report_secrets
-from collector.platform.bucket import Standing
+from collector.platform.bucket import BucketState
 from shared.errors import BodyTooLarge, Invalid, Limited, NotFound
 
 MAX_KEPT: Final = 10_000
@@ -26,11 +26,11 @@ _MAX_RID: Final = 64
 _MAX_MS: Final = 2**31 - 1
 _MAX_CODE: Final = 255
 _SIGNS: Final = {
-    "": Ping(Sign.GOOD),
-    "start": Ping(Sign.STARTED),
-    "fail": Ping(Sign.FAILED),
-    "log": Ping(Sign.LOGGED),
-    "0": Ping(Sign.GOOD),
+    "": Ping(PingSignal.GOOD),
+    "start": Ping(PingSignal.STARTED),
+    "fail": Ping(PingSignal.FAILED),
+    "log": Ping(PingSignal.LOGGED),
+    "0": Ping(PingSignal.GOOD),
 }
 _OK: Final = b'{"ok":true}'
 _JSON: Final = {hdrs.CONTENT_TYPE: "application/json; charset=utf-8", hdrs.CACHE_CONTROL: "no-store"}
@@ -53,7 +53,7 @@ async def take_push(request: web.Request) -> web.Response:
     As there a status that is not sent is ``up``, and any other text than just that is a failure.
     """
     query = request.query
-    sign = Sign.GOOD if (query.get("status") or "up") == "up" else Sign.FAILED
+    sign = PingSignal.GOOD if (query.get("status") or "up") == "up" else PingSignal.FAILED
     text = query.get("ping", "").partition(".")[0]
     ms = min(int(text), _MAX_MS) if text.isascii() and text.isdigit() and len(text) < 16 else None
     said = query.get("msg", "")
@@ -85,12 +85,12 @@ async def _taken(request: web.Request, hashed: bytes, ping: Ping, body: bytes) -
     try:
         ahead_s = await deps(request).take(Arrived(hashed, ping, body))
     except Limited as error:
-        ratelimit.stands(request, Standing(PUSHES, False, 0, _EMPTY_S, error.retry_after))
+        ratelimit.stands(request, BucketState(PUSHES, False, 0, _EMPTY_S, error.retry_after))
         raise
     if ahead_s is None:
         raise NotFound(_NOBODYS)
     left = max(0, int(PUSHES.burst - ahead_s * PUSHES.per_second + _ROUNDING))
-    ratelimit.stands(request, Standing(PUSHES, True, left, ahead_s, 0))
+    ratelimit.stands(request, BucketState(PUSHES, True, left, ahead_s, 0))
     return web.Response(body=_OK, headers=_JSON)
 
 
@@ -101,7 +101,7 @@ def _ping(sign: str, request: web.Request) -> Ping:
         code = int(sign) if sign.isascii() and sign.isdigit() and len(sign) <= 3 else -1
         if not 0 <= code <= _MAX_CODE:
             raise NotFound("A key is followed by start, fail, log or an exit status from 0 to 255")
-        ping = Ping(Sign.FAILED if code else Sign.GOOD, code=code)
+        ping = Ping(PingSignal.FAILED if code else PingSignal.GOOD, code=code)
     rid = request.query.get("rid", "") if request.query_string else ""
     if not rid:
         return ping

@@ -12,18 +12,18 @@ from typing import Final, TypeAlias
 from collector.evaluation.ingest.pushes import Pushed, Pushes
 from collector.evaluation.storage import locks
 from collector.heartbeats.core import heartbeat
-from collector.heartbeats.core.heartbeat import Finding, Sign
+from collector.heartbeats.core.heartbeat import Finding, PingSignal
 from collector.heartbeats.service import Arrived
 from collector.heartbeats.storage import heartbeats, ping_bodies
-from collector.heartbeats.storage.heartbeats import Good, Heartbeat, Moved
+from collector.heartbeats.storage.heartbeats import Good, Heartbeat, MovedHeartbeat
 from collector.platform.group_commit import Gathering
 from collector.platform.storage.db import Db, Tx
 from collector.probes.core import pace
-from collector.probes.core.pace import Pace, Rate
+from collector.probes.core.pace import Pace, PaceLimit
 from shared.errors import Limited
 
 _MOST: Final = 1_000
-_RATE: Final = Rate(10, 100)
+_RATE: Final = PaceLimit(10, 100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class _Taken:
     """What pings came to, and what of it is to be written."""
 
     answers: "Sequence[_Answer]"
-    moved: Sequence[Moved]
+    moved: Sequence[MovedHeartbeat]
     pings: Sequence[Arrived]
     pushed: Sequence[Pushed]
 
@@ -40,7 +40,7 @@ class _Taken:
 _Answer: TypeAlias = float | BaseException | None
 
 
-class Heartbeats:
+class PingReceiver:
     """One per collector."""
 
     def __init__(self, db: Db, pushes: Pushes, *, now: Callable[[], datetime]) -> None:
@@ -78,7 +78,7 @@ class Heartbeats:
 
     async def _carry_out(self, group: Sequence[Arrived]) -> Sequence[_Answer]:
         """The good pings of jobs that are well together, then all others, of which the guilty fail alone."""
-        good = await self._commit_good([one for one in group if one.ping.sign is Sign.GOOD])
+        good = await self._commit_good([one for one in group if one.ping.sign is PingSignal.GOOD])
         others = {id(one): self._others.add(one) for one in group if id(one) not in good}
         with suppress(Exception):  # is the answer of those that it concerns
             while not all(one.done() for one in others.values()):
@@ -149,7 +149,7 @@ def _taken(group: Sequence[Arrived], known: Mapping[bytes, Heartbeat], now: date
         pings.append(one)
         pushed.append(result(known[key].monitor, said))
     moved = [
-        Moved(found, beats[key], heartbeat.awaited(beats[key], found.plan), ahead[key])
+        MovedHeartbeat(found, beats[key], heartbeat.awaited(beats[key], found.plan), ahead[key])
         for key, found in known.items()
     ]
     return _Taken(answers, moved, pings, pushed)

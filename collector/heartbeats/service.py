@@ -6,7 +6,7 @@ from uuid import UUID
 
 from collector.heartbeats.core.heartbeat import Ping
 from collector.heartbeats.storage import heartbeats, ping_bodies
-from collector.history.storage.result_reads import Cursor, Result
+from collector.history.storage.result_reads import Result, ResultCursor
 from collector.monitors.storage import monitors as table
 from collector.monitors.storage.monitors import Monitor
 from collector.platform.storage.db import Db
@@ -39,7 +39,7 @@ async def key_of(db: Db, team_id: int, id_: UUID) -> bytes:
     return found
 
 
-async def bodies(db: Db, monitor: Monitor, of: Sequence[Result]) -> dict[Cursor, dict[str, str]]:
+async def bodies(db: Db, monitor: Monitor, of: Sequence[Result]) -> dict[ResultCursor, dict[str, str]]:
     """What pings brought, for those of a heartbeat's results that have any."""
     if monitor.type != "heartbeat" or not of:
         return {}

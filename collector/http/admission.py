@@ -18,7 +18,7 @@ from multidict import istr
 from collector.http import auth, problems, ratelimit, response_headers
 from collector.http.auth import NEEDS, Handler
 from collector.http.request_log import took
-from collector.platform.bucket import Standing
+from collector.platform.bucket import BucketState
 from collector.platform.metrics import http_requests
 
 _EXPECT, _ORIGIN, _DATE = istr(hdrs.EXPECT), istr(hdrs.ORIGIN), istr(hdrs.DATE)
@@ -100,7 +100,7 @@ def _is_plain(request: web.Request) -> bool:
     )
 
 
-def _refusal(request: web.Request, reason: str, standing: Standing, *, secure: bool) -> web.StreamResponse:
+def _refusal(request: web.Request, reason: str, standing: BucketState, *, secure: bool) -> web.StreamResponse:
     """401, or 429 for an address that comes too often."""
     if standing.admitted:
         answer = _Refusal(401, *_made(401, reason, None, secure=secure))

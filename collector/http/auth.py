@@ -8,7 +8,7 @@ from uuid import UUID
 from aiohttp import hdrs, web
 from multidict import istr
 
-from collector.accounts.service.tokens import Finder
+from collector.accounts.service.tokens import TokenFinder
 from collector.http import ratelimit
 from collector.http.client_address import came_by_https, client_address
 from collector.http.deps import DEPS
@@ -35,7 +35,7 @@ class Caller:
 
 REQUEST_ID: web.RequestKey[str] = web.RequestKey("request_id", str)
 CALLER: web.RequestKey[Caller] = web.RequestKey("caller", Caller)
-FINDER: web.AppKey[Finder] = web.AppKey("finder", Finder)
+FINDER: web.AppKey[TokenFinder] = web.AppKey("finder", TokenFinder)
 # Who was found to call before any route was looked for, or why that cannot be told.
 _FOUND: web.RequestKey[Caller | Exception] = web.RequestKey("found", Caller)
 _X_FORWARDED_FOR: Final = istr("X-Forwarded-For")

@@ -10,8 +10,8 @@ from collector.accounts.service.openid import Provider
 from collector.events.stream import Following
 from collector.heartbeats.service import Arrived, nobodys
 from collector.http.client_address import Network
-from collector.metrics.service.series import Nobody, Receiver
-from collector.platform.bucket import PLANS, Plan
+from collector.metrics.service.series import MetricsReceiver, Nobody
+from collector.platform.bucket import PLANS, TeamPlan
 from collector.platform.seal import Keyring
 from collector.platform.signals import Signals
 from collector.platform.storage.db import Db
@@ -42,9 +42,9 @@ class Deps:
     hosts: tuple[str, ...] = ()
     trusted_proxies: tuple[Network, ...] = ()
     cors_origins: frozenset[str] = frozenset()
-    plans: Mapping[str, Plan] = field(default_factory=lambda: PLANS)
+    plans: Mapping[str, TeamPlan] = field(default_factory=lambda: PLANS)
     take: Callable[[Arrived], Awaitable[float | None]] = nobodys
-    series: Receiver = field(default_factory=Nobody)
+    series: MetricsReceiver = field(default_factory=Nobody)
     otlp_url: str = "http://localhost:4317"
     probes_at: str = "localhost:7070"
     openid: Provider | None = None

@@ -18,10 +18,10 @@ from collector.http import storage as table
 from collector.http.auth import CALLER, Handler
 from collector.http.deps import WITHIN, deps
 from collector.http.request_data import raw_body
-from collector.http.storage import KEPT_FOR, Kept, Keyed
+from collector.http.storage import KEPT_FOR, Keyed, StoredAnswer
 from collector.monitors.service import reads
 from collector.platform.prepared import begun_again
-from collector.platform.seal import Keyring, Place, is_sealed
+from collector.platform.seal import Keyring, SealScope, is_sealed
 from collector.platform.storage.db import Tx
 from collector.platform.storage.nested import within
 from shared.errors import Conflict, Invalid, Unavailable
@@ -101,7 +101,7 @@ async def _at_once(request: web.Request, handler: Handler, keyed: Keyed) -> web.
     try:
         async with request.app[AT_ONCE].inside(keyed.team_id):
             response = await begun_again(lambda: _tried(request, handler, keyed))
-    except _Undone as undone:
+    except _AttemptUndone as undone:
         return undone.response
     except Crowded:
         raise Unavailable(f"Too many requests with an {_HEADER} are under way; try again", 1) from None
@@ -131,7 +131,7 @@ async def _carried_out(request: web.Request, handler: Handler, tx: Tx) -> web.Re
         del request[WITHIN]
         await reads.close(db)
     if not _lasts(response):
-        raise _Undone(response)
+        raise _AttemptUndone(response)
     return response
 
 
@@ -142,7 +142,7 @@ async def _by_claim(request: web.Request, handler: Handler, keyed: Keyed) -> web
         await _lock(tx, keyed)
         if (known := await _known(request, tx, keyed)) is not None:
             return known
-        await table.keep(tx, keyed, Kept(keyed.sent, None, {}, None), at_hand.now())
+        await table.keep(tx, keyed, StoredAnswer(keyed.sent, None, {}, None), at_hand.now())
     response = await _answered(request, handler)
     async with at_hand.db.transaction() as tx:
         if _lasts(response):
@@ -185,12 +185,12 @@ def _lasts(response: web.Response) -> bool:
     return 200 <= response.status < 500 and response.status not in _NOT_KEPT
 
 
-def _kept(keyring: Keyring, keyed: Keyed, response: web.Response) -> Kept:
+def _kept(keyring: Keyring, keyed: Keyed, response: web.Response) -> StoredAnswer:
     """Sealed, for it may repeat a channel's or a monitor's secrets to who may read them."""
     headers = {str(name): response.headers[name] for name in _REPEATED if name in response.headers}
     body = response.body
     answer = keyring.seal(body, _place(keyed)) if isinstance(body, bytes) else None
-    return Kept(keyed.sent, response.status, headers, answer)
+    return StoredAnswer(keyed.sent, response.status, headers, answer)
 
 
 def _opened(keyring: Keyring, keyed: Keyed, answer: bytes | None) -> bytes | None:
@@ -199,11 +199,11 @@ def _opened(keyring: Keyring, keyed: Keyed, answer: bytes | None) -> bytes | Non
     return keyring.open(answer, _place(keyed))
 
 
-def _place(keyed: Keyed) -> Place:
-    return Place(keyed.team_id, "idempotency_keys", keyed.key.hex(), "answer")
+def _place(keyed: Keyed) -> SealScope:
+    return SealScope(keyed.team_id, "idempotency_keys", keyed.key.hex(), "answer")
 
 
-class _Undone(Exception):
+class _AttemptUndone(Exception):
     """The deed failed for now: nothing of it is to stay."""
 
     def __init__(self, response: web.Response) -> None:

@@ -48,7 +48,7 @@ class _Parser(HttpRequestParser):
             raise
 
 
-class _Counted(web.Response):
+class _CountedResponse(web.Response):
     """An answer that counts its request when it is sent: only then can a bucket be waited for."""
 
     def __init__(self, app: web.Application | None, status: int, error: BaseException | None) -> None:
@@ -89,7 +89,7 @@ def _answer(
     server = connection._manager  # noqa: SLF001 - it says so nowhere else
     app = _APPS.get(server) if server is not None else None
     if status < 500:
-        response: web.Response = _Counted(app, status, exc)
+        response: web.Response = _CountedResponse(app, status, exc)
     else:
         log.error("request failed outside its handler", exc_info=exc)
         told = problems.problem(status, "Something went wrong here")

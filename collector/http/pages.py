@@ -20,7 +20,7 @@ _MOST = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class Pagination:
     """*number* counts from 1."""
 
     number: int
@@ -31,9 +31,9 @@ class Page:
         return min((self.number - 1) * self.limit, _MAX_OFFSET)
 
 
-def page(query: Query, *, default: int = DEFAULT_LIMIT, most: int = MAX_LIMIT) -> Page:
+def page(query: Query, *, default: int = DEFAULT_LIMIT, most: int = MAX_LIMIT) -> Pagination:
     """The page asked for; too large a limit is clamped, what is less than 1 is a fault of the query."""
-    return Page(number=_at_least_one(query, "page", 1), limit=limit(query, default=default, most=most))
+    return Pagination(number=_at_least_one(query, "page", 1), limit=limit(query, default=default, most=most))
 
 
 def limit(query: Query, *, default: int = DEFAULT_LIMIT, most: int = MAX_LIMIT) -> int:
@@ -41,12 +41,12 @@ def limit(query: Query, *, default: int = DEFAULT_LIMIT, most: int = MAX_LIMIT) 
     return min(_at_least_one(query, "limit", default), most)
 
 
-def asked(query: Query) -> Page | None:
+def asked(query: Query) -> Pagination | None:
     """For lists that are whole unless the query names a page or a limit."""
     return page(query) if query.has("page") or query.has("limit") else None
 
 
-def answer(request: web.Request, at: Page, items: Sequence[Any], total: int) -> web.Response:
+def answer(request: web.Request, at: Pagination, items: Sequence[Any], total: int) -> web.Response:
     """``{data, meta: {page, limit, total}}`` with links to the pages beside it."""
     meta = {"page": at.number, "limit": at.limit, "total": total}
     beside = _links(request, at, total)
@@ -76,12 +76,12 @@ def _at_least_one(query: Query, name: str, default: int) -> int:
     return value
 
 
-def _links(request: web.Request, at: Page, total: int) -> str:
+def _links(request: web.Request, at: Pagination, total: int) -> str:
     return _beside(deps(request).public_url, request.rel_url, at, max(1, -(-total // at.limit)))
 
 
 @lru_cache(maxsize=_MOST)
-def _beside(base: str, asked: URL, at: Page, last: int) -> str:
+def _beside(base: str, asked: URL, at: Pagination, last: int) -> str:
     beside = {}
     if at.number < last:
         beside["next"] = at.number + 1

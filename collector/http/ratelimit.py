@@ -15,13 +15,13 @@ from aiohttp import web
 from multidict import istr
 
 from collector.http.deps import DEPS
-from collector.platform.bucket import Plan, Standing
+from collector.platform.bucket import BucketState, TeamPlan
 from collector.platform.limits import Limits
 from shared.errors import Limited
 from shared.loop import forever
 
 _LIMITS: web.AppKey[Limits] = web.AppKey("limits", Limits)
-_STANDING: web.RequestKey[Standing] = web.RequestKey("standing", Standing)
+_STANDING: web.RequestKey[BucketState] = web.RequestKey("standing", BucketState)
 _TURN: Final = timedelta(seconds=1)
 _LIMIT, _BURST, _REMAINING, _RESET = (
     istr(f"X-RateLimit-{name}") for name in ("Limit", "Burst", "Remaining", "Reset")
@@ -29,9 +29,9 @@ _LIMIT, _BURST, _REMAINING, _RESET = (
 EXCEEDED: Final = "Rate limit exceeded"
 _OWN_LIMITS: Final = ("/v1/ping/", "/v1/ingest/")
 # What comes by a monitor's key or token: of each monitor ten a second, and so many at once.
-PUSHES: Final = Plan(per_minute=600, burst=100)
-_UNTOUCHED: Final = Standing(PUSHES, admitted=True, remaining=PUSHES.burst, full_in_s=0, retry_after_s=0)
-_SPENT: Final = Standing(
+PUSHES: Final = TeamPlan(per_minute=600, burst=100)
+_UNTOUCHED: Final = BucketState(PUSHES, admitted=True, remaining=PUSHES.burst, full_in_s=0, retry_after_s=0)
+_SPENT: Final = BucketState(
     PUSHES, admitted=False, remaining=0, full_in_s=PUSHES.burst / PUSHES.per_second, retry_after_s=1
 )
 _NETWORK_BYTES: Final = 8  # who has one IPv6 address has as many as he likes of its /64
@@ -63,17 +63,17 @@ async def of_address(request: web.Request, address: str) -> None:
     _admit(request, await spend(request.app, address))
 
 
-async def spend(app: web.Application, address: str) -> Standing:
+async def spend(app: web.Application, address: str) -> BucketState:
     """Take from the bucket of an address, if it has anything left, and say how it stands."""
     return await app[_LIMITS].address(_key(address))
 
 
-def look(app: web.Application, address: str) -> Standing:
+def look(app: web.Application, address: str) -> BucketState:
     """How the bucket of an address stands; nothing is taken from it."""
     return app[_LIMITS].look(_key(address))
 
 
-def stands(request: web.Request, standing: Standing) -> None:
+def stands(request: web.Request, standing: BucketState) -> None:
     """Remember how the bucket stands that this request was counted in, for `mark` to tell."""
     request[_STANDING] = standing
 
@@ -86,7 +86,7 @@ def mark(request: web.Request, response: web.StreamResponse, address: Callable[[
     tell(response.headers, standing, time.time())
 
 
-def tell(headers: MutableMapping[str, str], standing: Standing, now: float) -> None:
+def tell(headers: MutableMapping[str, str], standing: BucketState, now: float) -> None:
     """How a bucket stands, in *headers*; *now* is in Unix seconds."""
     headers[_LIMIT], headers[_BURST] = _texts(standing.plan)
     headers[_REMAINING] = str(standing.remaining)
@@ -100,20 +100,20 @@ def is_api(path: str) -> bool:
 
 def _would_be(
     request: web.Request, response: web.StreamResponse, address: Callable[[web.Request], str]
-) -> Standing:
+) -> BucketState:
     if counts(request.path):
         return look(request.app, address(request))
     return _SPENT if response.status == 429 else _UNTOUCHED
 
 
-def _admit(request: web.Request, standing: Standing) -> None:
+def _admit(request: web.Request, standing: BucketState) -> None:
     stands(request, standing)
     if not standing.admitted:
         raise Limited(EXCEEDED, retry_after=standing.retry_after_s)
 
 
 @lru_cache(maxsize=64)
-def _texts(plan: Plan) -> tuple[str, str]:
+def _texts(plan: TeamPlan) -> tuple[str, str]:
     return str(plan.per_minute), str(plan.burst)
 
 

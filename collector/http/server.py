@@ -7,7 +7,7 @@ from aiohttp import web
 
 from collector import pages as console
 from collector import routes
-from collector.accounts.service.tokens import Finder
+from collector.accounts.service.tokens import TokenFinder
 from collector.http import (
     admission,
     auth,
@@ -46,7 +46,7 @@ def make(deps: Deps) -> web.Application:
     ]
     app = web.Application(middlewares=around, client_max_size=MAX_BODY)
     app[DEPS] = deps
-    app[auth.FINDER] = Finder(deps.db)
+    app[auth.FINDER] = TokenFinder(deps.db)
     app[idempotency.AT_ONCE] = idempotency.gate()
     app[docs.TEXTS] = {}
     app[public.PUBLIC] = public.Public()

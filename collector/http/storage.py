@@ -22,7 +22,7 @@ class Keyed:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredAnswer:
     """The first answer; *status* None: it is not known yet."""
 
     sent: bytes
@@ -37,7 +37,7 @@ async def lock(tx: Tx, keyed: Keyed) -> bool:
     return bool(await tx.fetchval("SELECT pg_try_advisory_xact_lock($1)", number))
 
 
-async def find(tx: Tx, keyed: Keyed, since: datetime, claimed_since: datetime) -> Kept | None:
+async def find(tx: Tx, keyed: Keyed, since: datetime, claimed_since: datetime) -> StoredAnswer | None:
     """What was kept after *since*, or claimed after *claimed_since*."""
     row = await tx.fetchrow(
         """
@@ -47,10 +47,10 @@ async def find(tx: Tx, keyed: Keyed, since: datetime, claimed_since: datetime) -
         """,
         keyed.team_id, keyed.token_id, keyed.key, since, claimed_since,
     )  # fmt: skip
-    return Kept(**row) if row else None
+    return StoredAnswer(**row) if row else None
 
 
-async def keep(tx: Tx, keyed: Keyed, kept: Kept, now: datetime) -> None:
+async def keep(tx: Tx, keyed: Keyed, kept: StoredAnswer, now: datetime) -> None:
     """Keep an answer, or, without one, the claim on it."""
     await tx.execute(
         """

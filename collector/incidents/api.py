@@ -10,12 +10,12 @@ from collector.http import pages
 from collector.http.auth import actor, caller
 from collector.http.deps import deps
 from collector.http.request_data import Query, body, ok, path_id, warned
-from collector.incidents.core.fields import Changes, NewIncident, NewNote, Reopening, Resolution
+from collector.incidents.core.fields import Changes, NewIncident, NewNote, ReopenRequest, Resolution
 from collector.incidents.core.stats import GROUPS, dates
 from collector.incidents.service import actions, incidents, postmortem
 from collector.incidents.service import evidence as incident_evidence
 from collector.incidents.service import stats as incident_stats
-from collector.incidents.storage.reads import Entry, Note, Wanted
+from collector.incidents.storage.reads import IncidentFilter, IncidentLogEntry, IncidentNote
 from collector.platform.validation.validation import check, ignored
 from shared import ids
 from shared.clock import EPOCH
@@ -29,7 +29,7 @@ async def list_(request: web.Request) -> web.Response:
     query = Query(request)
     at = pages.page(query)
     since, until = query.span()
-    wanted = Wanted(
+    wanted = IncidentFilter(
         status=query.one_of("status", _STATUSES),
         severity=query.one_of("severity", incident_stats.SEVERITIES),
         monitor_id=query.id("monitor_id", "mon"),
@@ -105,7 +105,7 @@ async def resolve(request: web.Request) -> web.Response:
 
 async def reopen(request: web.Request) -> web.Response:
     at_hand, id_ = deps(request), await _found(request)
-    wanted, unknown = check(Reopening, await body(request))
+    wanted, unknown = check(ReopenRequest, await body(request))
     done = await actions.reopen(at_hand.db, actor(request), id_, wanted.reason, at_hand.now())
     answer = {"id": ids.show("inc", id_), "status": done.status, "reopenedAt": done.reopened_at}
     return ok(warned(answer, ignored(unknown)))
@@ -174,7 +174,7 @@ async def _found(request: web.Request) -> UUID:
     return id_
 
 
-def _note(incident_id: UUID, note: Note) -> dict[str, Any]:
+def _note(incident_id: UUID, note: IncidentNote) -> dict[str, Any]:
     return {
         "id": ids.show("note", note.id),
         "incidentId": ids.show("inc", incident_id),
@@ -184,7 +184,7 @@ def _note(incident_id: UUID, note: Note) -> dict[str, Any]:
     }
 
 
-def _entry(entry: Entry) -> dict[str, Any]:
+def _entry(entry: IncidentLogEntry) -> dict[str, Any]:
     return {
         "type": entry.type,
         "timestamp": entry.at,

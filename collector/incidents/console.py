@@ -16,11 +16,11 @@ from collector.console.forms import forms, read
 from collector.console.state import visitor, who
 from collector.http.deps import deps
 from collector.http.request_data import path_id
-from collector.incidents.core.fields import NewIncident, NewNote, Reopening, Resolution
+from collector.incidents.core.fields import NewIncident, NewNote, ReopenRequest, Resolution
 from collector.incidents.core.stats import GROUPS
 from collector.incidents.service import actions, evidence, incidents, postmortem
 from collector.incidents.service import stats as incident_stats
-from collector.incidents.storage.reads import Incident, Wanted
+from collector.incidents.storage.reads import Incident, IncidentFilter
 from collector.platform.validation.validation import check
 from shared import ids
 from shared.errors import Conflict, Invalid
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class IncidentLine:
     """A line of the list; *lasted*: how long it was, or has been, open."""
 
     incident: Incident
@@ -47,10 +47,10 @@ async def list_(request: web.Request) -> web.StreamResponse:
     offset = (number - 1) * common.PER_PAGE
     found, total = await incidents.page(at_hand.db, mine.team_id, wanted, common.PER_PAGE, offset)
     urgent: list[Incident] = []
-    if wanted == Wanted():
+    if wanted == IncidentFilter():
         for status in ("open", "acknowledged"):
             some, _ = await incidents.page(
-                at_hand.db, mine.team_id, Wanted(status=status), common.PER_PAGE, 0
+                at_hand.db, mine.team_id, IncidentFilter(status=status), common.PER_PAGE, 0
             )
             urgent += some
     return page(
@@ -105,7 +105,7 @@ async def resolve(request: web.Request) -> web.StreamResponse:
 
 async def reopen(request: web.Request) -> web.StreamResponse:
     def deed(id_: UUID, form: Mapping[str, Any]) -> Awaitable[Incident]:
-        wanted, _ = check(Reopening, _given(form, reason="note"))
+        wanted, _ = check(ReopenRequest, _given(form, reason="note"))
         now = deps(request).now()
         return actions.reopen(deps(request).db, who(request), id_, wanted.reason, now)
 
@@ -189,13 +189,13 @@ def _given(form: Mapping[str, Any], **named: str) -> dict[str, str]:
     return {name: text for name, text in given.items() if text.strip() or name == "text"}
 
 
-def _row(incident: Incident, now: datetime) -> Row:
-    return Row(incident, incidents.lasted_s(incident, now))
+def _row(incident: Incident, now: datetime) -> IncidentLine:
+    return IncidentLine(incident, incidents.lasted_s(incident, now))
 
 
-def _wanted(request: web.Request) -> Wanted:
+def _wanted(request: web.Request) -> IncidentFilter:
     status, severity = request.query.get("status"), request.query.get("severity")
-    return Wanted(
+    return IncidentFilter(
         status=status if status in _STATUSES else None,
         severity=severity if severity in incident_stats.SEVERITIES else None,
         monitor_id=ids.read("mon", request.query.get("monitor", "")),

@@ -23,7 +23,7 @@ from collector.http.openapi.parts import (
     warned,
     whole,
 )
-from collector.incidents.core.fields import Changes, NewIncident, NewNote, Reopening, Resolution
+from collector.incidents.core.fields import Changes, NewIncident, NewNote, ReopenRequest, Resolution
 
 TAG = "Incidents"
 _STATUS = choice("open", "acknowledged", "resolved")
@@ -132,7 +132,7 @@ OPERATIONS: dict[str, Operation] = {
     "POST /v1/incidents/{id}/reopen": Operation(
         summary="Reopen a resolved one",
         answer=warned(record(id=id_("inc"), status=_STATUS, reopenedAt=moment())),
-        body=model(Reopening),
+        body=model(ReopenRequest),
         example={"reason": "It is back"},
         needs_body=False,
         more=_CONFLICT,

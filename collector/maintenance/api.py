@@ -9,9 +9,9 @@ from collector.http import conditional, pages
 from collector.http.auth import actor, caller
 from collector.http.deps import deps
 from collector.http.request_data import Query, body, no_content, ok, path_id, warned
-from collector.maintenance.core.windows import Span, status
+from collector.maintenance.core.windows import WindowSpan, status
 from collector.maintenance.service import windows
-from collector.maintenance.service.windows import Known
+from collector.maintenance.service.windows import WindowDetails
 from collector.maintenance.storage.windows import STATUSES
 from shared import ids
 from shared.clock import iso
@@ -67,13 +67,13 @@ def _id(request: web.Request) -> UUID:
     return path_id(request, "mw", windows.WHAT)
 
 
-async def _found(request: web.Request) -> Known:
+async def _found(request: web.Request) -> WindowDetails:
     """The window of the path, if there is one: 404 comes before whatever else is bad."""
     at_hand = deps(request)
     return await windows.one(at_hand.db, caller(request).team_id, _id(request), at_hand.now())
 
 
-def _shown(request: web.Request, known: Known) -> dict[str, Any]:
+def _shown(request: web.Request, known: WindowDetails) -> dict[str, Any]:
     row, now = known.row, deps(request).now()
     running = [span.ends_at for span in known.spans if span.starts_at <= now]
     following = next((span for span in known.spans if span.starts_at > now), None)
@@ -93,5 +93,5 @@ def _shown(request: web.Request, known: Known) -> dict[str, Any]:
     return warned(answer, list(known.warnings))
 
 
-def _span(span: Span) -> dict[str, str]:
+def _span(span: WindowSpan) -> dict[str, str]:
     return {"start": iso(span.starts_at), "end": iso(span.ends_at)}

@@ -18,12 +18,12 @@ from collector.console.forms.read import Posted
 from collector.console.state import visitor, who
 from collector.http.deps import deps
 from collector.http.request_data import path_id
-from collector.maintenance.core.windows import Span, local, status
+from collector.maintenance.core.windows import WindowSpan, local, status
 from collector.maintenance.service import calendar, windows
-from collector.maintenance.service.calendar import Planned
+from collector.maintenance.service.calendar import UpcomingSpan
 from collector.maintenance.service.fields import Fields
-from collector.maintenance.service.windows import Known
-from collector.maintenance.storage.windows import STATUSES, Row
+from collector.maintenance.service.windows import WindowDetails
+from collector.maintenance.storage.windows import STATUSES, WindowRow
 from collector.monitors.console import pickers
 from shared import ids
 from shared.errors import Conflict, Invalid, PreconditionFailed
@@ -47,10 +47,10 @@ _SUGGESTED: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class WindowLine:
     """*status* as the API says it."""
 
-    row: Row
+    row: WindowRow
     status: str
     starts_at: datetime | None
     ends_at: datetime | None
@@ -61,7 +61,7 @@ class Day:
     """In UTC, with what begins on it or is still under way."""
 
     date: date
-    entries: list[Planned]
+    entries: list[UpcomingSpan]
 
 
 async def list_(request: web.Request) -> web.StreamResponse:
@@ -146,7 +146,7 @@ async def _drawn(
     request: web.Request,
     shown: Mapping[str, Any],
     faults: Mapping[str, str],
-    known: Known | None = None,
+    known: WindowDetails | None = None,
     *,
     status: int = 200,
 ) -> web.Response:
@@ -172,12 +172,12 @@ async def _drawn(
     )
 
 
-def _shown(row: Row) -> dict[str, Any]:
+def _shown(row: WindowRow) -> dict[str, Any]:
     """As the form has it: start and end by the clock of the window's zone."""
     return {**windows.settable(row), **_times(row)}
 
 
-def _times(row: Row) -> dict[str, str]:
+def _times(row: WindowRow) -> dict[str, str]:
     ends = local(row.starts_at + row.schedule.duration, row.schedule.zone)
     return {"start": _clock(row.starts_local), "end": _clock(ends)}
 
@@ -190,24 +190,24 @@ def _sent(form: Posted) -> dict[str, Any]:
     return {**read.body(Fields, form), "tags": sections.tags(form)}
 
 
-def _changed(row: Row, sent: Mapping[str, Any]) -> dict[str, Any]:
+def _changed(row: WindowRow, sent: Mapping[str, Any]) -> dict[str, Any]:
     """The body of the change: a time that stands as it was shown is the same moment as before."""
     shown, kept = _times(row), windows.settable(row)
     times = {name: kept[name] if sent.get(name) == shown[name] else sent.get(name) for name in _TIMES}
     return sections.whole(Fields, {**sent, **times})
 
 
-def _saved(request: web.Request, said: str, known: Known) -> web.Response:
+def _saved(request: web.Request, said: str, known: WindowDetails) -> web.Response:
     text = " ".join([said, *known.warnings])
     return back(request, HERE, text, tone="warn" if known.warnings else "good")
 
 
-def _line(known: Known, now: datetime) -> Line:
+def _line(known: WindowDetails, now: datetime) -> WindowLine:
     """With the span that is under way, or the next."""
     running = [span for span in known.spans if span.starts_at <= now]
     following = next((span for span in known.spans if span.starts_at > now), None)
     span = max(running, key=lambda one: one.ends_at) if running else following
-    return Line(
+    return WindowLine(
         known.row,
         status(known.spans, now, enabled=known.row.enabled),
         span.starts_at if span else None,
@@ -215,7 +215,7 @@ def _line(known: Known, now: datetime) -> Line:
     )
 
 
-def _calendar(ahead: Sequence[Planned], now: datetime) -> list[list[Day]]:
+def _calendar(ahead: Sequence[UpcomingSpan], now: datetime) -> list[list[Day]]:
     """Weeks from Monday on; a day shows what touches it."""
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     first = today - today.weekday() * _DAY
@@ -224,7 +224,7 @@ def _calendar(ahead: Sequence[Planned], now: datetime) -> list[list[Day]]:
     return [laid[at : at + 7] for at in range(0, len(laid), 7)]
 
 
-def _touches(span: Span, day: datetime) -> bool:
+def _touches(span: WindowSpan, day: datetime) -> bool:
     return span.starts_at < day + _DAY and span.ends_at > day
 
 
@@ -232,6 +232,6 @@ def _id(request: web.Request) -> UUID:
     return path_id(request, "mw", windows.WHAT)
 
 
-async def _known(request: web.Request) -> Known:
+async def _known(request: web.Request) -> WindowDetails:
     """The window of the path. Raises NotFound."""
     return await windows.one(deps(request).db, visitor(request).team_id, _id(request), deps(request).now())

@@ -10,11 +10,11 @@ from collector.http.deps import deps
 from collector.http.ratelimit import PUSHES
 from collector.http.request_data import Query, path_id
 from collector.metrics.service import otlp_answers, series
-from collector.metrics.service.series import Room
-from collector.metrics.storage.series import Value
+from collector.metrics.service.series import PushAdmission
+from collector.metrics.storage.series import SeriesValue
 from collector.monitors.service import reads
 from collector.monitors.service.reads import WHAT
-from collector.platform.bucket import Standing
+from collector.platform.bucket import BucketState
 from shared import ids
 from shared.errors import BodyTooLarge, Invalid, Limited, TocsinError, Unauthorized, Unavailable
 
@@ -64,7 +64,7 @@ async def list_series(request: web.Request) -> web.Response:
     return pages.answer(request, at, [_shown(one) for one in found], total)
 
 
-async def _body(request: web.Request, room: Room, *, packed: bool) -> bytes:
+async def _body(request: web.Request, room: PushAdmission, *, packed: bool) -> bytes:
     """It may be larger than those of the API. Raises BodyTooLarge, Invalid, HTTPRequestTimeout."""
 
     async def grown(size: int) -> None:
@@ -84,7 +84,7 @@ async def _admitted(request: web.Request, type_: str) -> Any:
         book = await deps(request).series.admit(id_, token.strip(), type_)
     except Limited as error:
         ratelimit.stands(
-            request, Standing(PUSHES, False, 0, PUSHES.burst / PUSHES.per_second, error.retry_after)
+            request, BucketState(PUSHES, False, 0, PUSHES.burst / PUSHES.per_second, error.retry_after)
         )
         raise
     if book.standing is not None:
@@ -106,7 +106,7 @@ def _is_second(request: web.Request) -> bool:
     return message == _SECOND
 
 
-def _shown(one: Value) -> dict[str, Any]:
+def _shown(one: SeriesValue) -> dict[str, Any]:
     return {
         "metric": one.labels.get("__name__"),
         "labels": {name: value for name, value in one.labels.items() if name != "__name__"},

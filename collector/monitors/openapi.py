@@ -24,7 +24,7 @@ from collector.http.openapi.parts import (
     warned,
     whole,
 )
-from collector.platform.monitor import Settings, Silence
+from collector.platform.monitor import MonitorSettings, Silence
 from collector.web3 import openapi
 from shared.kinds import TYPES
 
@@ -145,13 +145,13 @@ SCHEMAS: dict[str, Schema] = {
     ),
     "Point": record(**{"from": moment(), "to": moment()}, **_POINT),
 }
-_SETTINGS = model(Settings)
+_SETTINGS = model(MonitorSettings)
 _NEW = {
     **_SETTINGS,
     "properties": {**_SETTINGS["properties"], "type": _TYPE, "config": openapi.CONFIGS},
     "required": ["name", "type"],
 }
-_CHANGES = model(Settings, partial=True)
+_CHANGES = model(MonitorSettings, partial=True)
 _CHANGES["properties"] = {**_CHANGES["properties"], "config": {"type": "object"}}
 _ACTION = choice("pause", "resume", "silence", "unsilence", "tag", "untag", "delete")
 _BULK = record(

@@ -20,8 +20,8 @@ from collector.http.request_data import path_id
 from collector.monitors.console import pickers
 from collector.notifications.channels import CHANNELS
 from collector.notifications.service import channels, redelivery
-from collector.notifications.service.channels import Known
-from collector.notifications.service.fields import Settings
+from collector.notifications.service.channels import ChannelDetails
+from collector.notifications.service.fields import ChannelSettings
 from collector.notifications.storage.deliveries import Status
 from collector.notifications.storage.reads import Delivery, DeliveryAttempt
 from collector.platform.masks import masked
@@ -177,16 +177,16 @@ async def _drawn(
     settings: Mapping[str, Any],
     config: Mapping[str, Any],
     faults: Mapping[str, str],
-    known: Known | None = None,
+    known: ChannelDetails | None = None,
     *,
     status: int = 200,
 ) -> web.Response:
     cls = CHANNELS[type_]
     choice = await pickers.monitors(request, config.get("monitors") or ())
     options = {"monitors": choice.options} if "monitors" in members(cls) else {}
-    own = {name: text for name, text in faults.items() if name in members(Settings)}
+    own = {name: text for name, text in faults.items() if name in members(ChannelSettings)}
     others = {name: text for name, text in faults.items() if name not in own}
-    of_all = forms.build(Settings, settings, own)
+    of_all = forms.build(ChannelSettings, settings, own)
     of_type = forms.build(cls, config, others, prefix="config.", options=options)
     of_type = choice.put(of_type, "config.monitors")
     required = tuple(one for one in of_type.fields if one.required)
@@ -220,10 +220,10 @@ def _line(one: Delivery) -> LogLine:
 
 
 def _sent(type_: str, form: Posted) -> tuple[dict[str, Any], dict[str, Any]]:
-    return read.body(Settings, form), read.body(CHANNELS[type_], form, prefix="config.")
+    return read.body(ChannelSettings, form), read.body(CHANNELS[type_], form, prefix="config.")
 
 
-def _masked(known: Known) -> dict[str, Any]:
+def _masked(known: ChannelDetails) -> dict[str, Any]:
     """For everybody: what is typed in once is not read here again."""
     return masked(CHANNELS[known.row.type], known.config)
 
@@ -232,7 +232,7 @@ def _id(request: web.Request) -> UUID:
     return path_id(request, "chan", channels.WHAT)
 
 
-async def _known(request: web.Request) -> Known:
+async def _known(request: web.Request) -> ChannelDetails:
     """The channel of the path. Raises NotFound."""
     at_hand = deps(request)
     return await channels.one(at_hand.db, at_hand.keyring, visitor(request).team_id, _id(request))

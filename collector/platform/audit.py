@@ -5,7 +5,7 @@ from typing import Any
 
 from collector.platform.access import Actor
 from collector.platform.storage import audit as table
-from collector.platform.storage.audit import Deed, Entry, Wanted
+from collector.platform.storage.audit import AuditedAction, AuditEntry, AuditFilter
 from collector.platform.storage.db import Db, Tx
 
 
@@ -25,7 +25,7 @@ async def record(
     the public id (``mon_...``), *name* the resource's, *fields* the names of what changed as callers write
     them (``interval``, ``config.url``): never a value, for it might be a secret.
     """
-    await table.insert(tx, who, Deed(action, resource, id_, name, sorted(set(fields))))
+    await table.insert(tx, who, AuditedAction(action, resource, id_, name, sorted(set(fields))))
 
 
 def differing(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> list[str]:
@@ -34,7 +34,9 @@ def differing(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str =
     return [prefix + name for name in names if before.get(name) != after.get(name)]
 
 
-async def page(db: Db, team_id: int, wanted: Wanted, limit: int, offset: int) -> tuple[list[Entry], int]:
+async def page(
+    db: Db, team_id: int, wanted: AuditFilter, limit: int, offset: int
+) -> tuple[list[AuditEntry], int]:
     """A page of the log, newest first, and how many entries there are in all."""
     async with db.connection() as tx:
         total = await table.count(tx, team_id, wanted)

@@ -15,7 +15,7 @@ _SLICE: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TeamPlan:
     """*per_minute* tokens flow into the bucket, which holds *burst* at most; a request takes one.
 
     The rest is what a team may have at most: monitors, alert channels, streams of events, mails an hour.
@@ -43,17 +43,17 @@ class Plan:
         return max(1, self.burst // _SLICE)
 
 
-PLANS: Final[Mapping[str, Plan]] = MappingProxyType(
+PLANS: Final[Mapping[str, TeamPlan]] = MappingProxyType(
     {
-        "free": Plan(100, 200, monitors=100, mails_per_hour=100),
-        "developer": Plan(300, 600, monitors=1_000, mails_per_hour=1_000),
-        "pro": Plan(1000, 2000),
-        "enterprise": Plan(10_000, 20_000, monitors=1_000_000, mails_per_hour=100_000),
+        "free": TeamPlan(100, 200, monitors=100, mails_per_hour=100),
+        "developer": TeamPlan(300, 600, monitors=1_000, mails_per_hour=1_000),
+        "pro": TeamPlan(1000, 2000),
+        "enterprise": TeamPlan(10_000, 20_000, monitors=1_000_000, mails_per_hour=100_000),
     }
 )
 
 
-def plans(per_minute: int | None, burst: int | None, **most: int | None) -> Mapping[str, Plan]:
+def plans(per_minute: int | None, burst: int | None, **most: int | None) -> Mapping[str, TeamPlan]:
     """With enterprise as the operator sets it; a burst that is not set is twice the rate.
 
     *most*: its other limits by their names; None leaves one as it is.
@@ -74,13 +74,13 @@ class Ask:
     want: int
 
 
-class Standing(NamedTuple):
+class BucketState(NamedTuple):
     """How a bucket stands after a request; *full_in_s* and *retry_after_s* count from then.
 
     One is made for each request: a tuple takes a third of the time.
     """
 
-    plan: Plan
+    plan: TeamPlan
     admitted: bool
     remaining: int
     full_in_s: float
@@ -93,7 +93,7 @@ class Share:
     __slots__ = ("_asked_at", "_at", "_burst", "_credit", "_debt", "_level", "_rate", "_refused_until",
                  "_sent", "_size", "_slice", "_used_at", "plan", "waiting")  # fmt: skip
 
-    def __init__(self, plan: Plan, now: float, *, known: bool) -> None:
+    def __init__(self, plan: TeamPlan, now: float, *, known: bool) -> None:
         """*known*: taken for full without asking; else nothing is spent before the bucket was asked."""
         self.plan = plan
         self._burst, self._rate, self._credit = plan.burst, plan.per_second, plan.credit
@@ -160,13 +160,13 @@ class Share:
         """Is there nothing to know of it but that it is full?"""
         return not (self._slice or self._debt or self._sent) and self._estimate(now) >= self.plan.burst
 
-    def standing(self, now: float, *, admitted: bool) -> Standing:
+    def standing(self, now: float, *, admitted: bool) -> BucketState:
         held = min(self._burst, self._estimate(now) - self._debt + self._slice)
         full_in_s = (self._burst - held) / self._rate
         if admitted:
-            return Standing(self.plan, True, int(held) if held > 0 else 0, full_in_s, 0)
+            return BucketState(self.plan, True, int(held) if held > 0 else 0, full_in_s, 0)
         wait_s = max(self._refused_until - now, (1 - held) / self._rate, 1)
-        return Standing(self.plan, False, 0, full_in_s, math.ceil(wait_s))
+        return BucketState(self.plan, False, 0, full_in_s, math.ceil(wait_s))
 
     def _estimate(self, now: float) -> float:
         if self._level is None:

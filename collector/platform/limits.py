@@ -11,7 +11,7 @@ from uuid import UUID
 
 import structlog
 
-from collector.platform.bucket import Ask, Plan, Share, Standing
+from collector.platform.bucket import Ask, BucketState, Share, TeamPlan
 from collector.platform.storage import limits as table
 from collector.platform.storage.db import Db
 from collector.platform.storage.limits import Key
@@ -33,7 +33,7 @@ class Limits:
     """
 
     def __init__(
-        self, db: Db, plans: Mapping[str, Plan], clock: Callable[[], float] = time.monotonic
+        self, db: Db, plans: Mapping[str, TeamPlan], clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._db = db
         self._plans = plans
@@ -46,7 +46,7 @@ class Limits:
         self._one_at_a_time = asyncio.Lock()
         self._swept_at = clock()
 
-    async def token(self, team_id: int, token_id: UUID, plan: str) -> Standing:
+    async def token(self, team_id: int, token_id: UUID, plan: str) -> BucketState:
         """Take from the bucket of a token, whose team has *plan*."""
         key = (team_id, token_id.bytes)
         share = self._tokens.get(key)
@@ -54,13 +54,13 @@ class Limits:
             share = self._add(self._tokens, key, self._plans[plan], known=False)
         return await self._take(key, share)
 
-    async def address(self, address: bytes) -> Standing:
+    async def address(self, address: bytes) -> BucketState:
         """Take from the bucket of an address."""
         key = (0, address)
         share = self._addresses.get(key) or self._add(self._addresses, key, self._plans["free"], known=True)
         return await self._take(key, share)
 
-    def look(self, address: bytes) -> Standing:
+    def look(self, address: bytes) -> BucketState:
         """How the bucket of an address stands; nothing is taken from it."""
         now = self._clock()
         share = self._addresses.get((0, address)) or Share(self._plans["free"], now, known=True)
@@ -83,7 +83,7 @@ class Limits:
         """Give everything back."""
         await self._settle(math.inf)
 
-    async def _take(self, key: Key, share: Share) -> Standing:
+    async def _take(self, key: Key, share: Share) -> BucketState:
         now = self._clock()
         admitted = share.take(now)
         while admitted is None:
@@ -131,7 +131,7 @@ class Limits:
             else:
                 share.alone(self._clock())
 
-    def _add(self, shares: dict[Key, Share], key: Key, plan: Plan, *, known: bool) -> Share:
+    def _add(self, shares: dict[Key, Share], key: Key, plan: TeamPlan, *, known: bool) -> Share:
         if len(shares) >= _MOST_SHARES:
             self._forget(next(iter(shares)))
         share = shares[key] = Share(plan, self._clock(), known=known)

@@ -60,7 +60,7 @@ async def _admit_all(team_id: int, addresses: Sequence[str], *, known: bool = Fa
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class MailRefusal:
     """What the server says of one address."""
 
     code: int
@@ -124,7 +124,7 @@ class Mailer:
         """Of the sender's address, for the ids of mails."""
         return self.address.rpartition("@")[2].strip("[]") or "localhost"
 
-    async def hand_in(self, mail: EmailMessage, recipients: Sequence[str]) -> dict[str, Refusal]:
+    async def hand_in(self, mail: EmailMessage, recipients: Sequence[str]) -> dict[str, MailRefusal]:
         """Those of *recipients* that were refused, be it all of them. Raises Undelivered.
 
         The wait for one of our own places is not the server's time.
@@ -133,7 +133,7 @@ class Mailer:
         async with self._places:
             return await self._hand_in(mail, recipients)
 
-    async def _hand_in(self, mail: EmailMessage, recipients: Sequence[str]) -> dict[str, Refusal]:
+    async def _hand_in(self, mail: EmailMessage, recipients: Sequence[str]) -> dict[str, MailRefusal]:
         try:
             async with asyncio.timeout(TIMEOUT_S):
                 return await self._exchange(mail, recipients)
@@ -147,7 +147,7 @@ class Mailer:
         except (TimeoutError, aiosmtplib.SMTPException, OSError, ValueError) as error:
             raise Undelivered(self._why(error)) from None
 
-    async def _exchange(self, mail: EmailMessage, recipients: Sequence[str]) -> dict[str, Refusal]:
+    async def _exchange(self, mail: EmailMessage, recipients: Sequence[str]) -> dict[str, MailRefusal]:
         to = self._server
         if not self._own_name:  # which may need an answer of the DNS: not for each mail
             self._own_name = await asyncio.to_thread(socket.getfqdn)
@@ -166,11 +166,11 @@ class Mailer:
             refused, _ = await client.send_message(mail, sender=self.address, recipients=list(recipients))
         return {who: self._refusal(answer.code, answer.message) for who, answer in refused.items()}
 
-    def _refusal(self, code: int, said: str) -> Refusal:
+    def _refusal(self, code: int, said: str) -> MailRefusal:
         secrets = sorted(filter(None, (self._server.password, self._server.user)), key=len, reverse=True)
         for secret in secrets:
             said = said.replace(secret, "********")
-        return Refusal(code, cut(one_line(said), _TOLD))
+        return MailRefusal(code, cut(one_line(said), _TOLD))
 
     def _why(self, error: Exception) -> str:
         """For people; never the library's own text where that may quote what was sent."""

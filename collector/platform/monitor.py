@@ -51,7 +51,7 @@ Tags = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class MonitorSettings:
     """Seconds are whole; *locations* None means "wherever there is a probe"; *depends_on* are monitor ids."""
 
     name: Annotated[str, MinLen(1), MaxLen(255), Predicate(has_ink), Says("must not be blank")]

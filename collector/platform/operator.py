@@ -19,7 +19,7 @@ from shared.settings import Check, CopySettings, DeclaredSettings, OperatorSetti
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class OpenDatabase:
     """An open database of this version with its time, and the keys of its secrets."""
 
     db: Db
@@ -46,7 +46,7 @@ def operators(settings: CopySettings | DeclaredSettings | TeamSettings) -> Opera
 
 
 @asynccontextmanager
-async def ground(settings: OperatorSettings) -> AsyncIterator[Ground]:
+async def ground(settings: OperatorSettings) -> AsyncIterator[OpenDatabase]:
     """The database that the settings name; the embedded one runs for as long as this takes."""
     if settings.database_url is not None:
         async with _opened(settings.database_url, settings.secret_key) as found:
@@ -59,12 +59,12 @@ async def ground(settings: OperatorSettings) -> AsyncIterator[Ground]:
 
 
 @asynccontextmanager
-async def _opened(url: str, key: str | None) -> AsyncIterator[Ground]:
+async def _opened(url: str, key: str | None) -> AsyncIterator[OpenDatabase]:
     if key is None:
         raise BadSettings("TOCSIN_SECRET_KEY: is required with TOCSIN_DATABASE_URL")
     await migrate(url, utc_now(), within_s=BRIEFLY_S)
     db = await Db.open(url, size=1, name="tocsin operator", within_s=BRIEFLY_S)
     try:
-        yield Ground(db, Keyring.parse(key), await database_time.of(db))
+        yield OpenDatabase(db, Keyring.parse(key), await database_time.of(db))
     finally:
         await db.close()

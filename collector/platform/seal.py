@@ -26,7 +26,7 @@ class Unsealable(TocsinError):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SealScope:
     """Where a sealed value lies; it opens nowhere else."""
 
     team_id: int
@@ -56,12 +56,12 @@ class Keyring:
             raise BadSettings("TOCSIN_SECRET_KEY is empty")
         return cls(keys=keys, first=next(iter(keys)))
 
-    def seal(self, plain: bytes, place: Place) -> bytes:
+    def seal(self, plain: bytes, place: SealScope) -> bytes:
         """version, key id, nonce, ciphertext with its tag."""
         nonce = secrets.token_bytes(_NONCE_BYTES)
         return _VERSION + self.first + nonce + self.keys[self.first].encrypt(nonce, plain, place.bound())
 
-    def open(self, sealed: bytes, place: Place) -> bytes:
+    def open(self, sealed: bytes, place: SealScope) -> bytes:
         """The plain bytes. Raises Unsealable."""
         head = len(_VERSION)
         kid = sealed[head : head + _KID_BYTES]
@@ -88,7 +88,7 @@ def key_id(raw: bytes) -> bytes:
 
 
 def split(
-    keyring: Keyring, config: Mapping[str, Any], secret: frozenset[str], place: Place
+    keyring: Keyring, config: Mapping[str, Any], secret: frozenset[str], place: SealScope
 ) -> tuple[dict[str, Any], bytes | None]:
     """*config* as the open part, and its fields named in *secret* sealed (None when there are none)."""
     hidden = {name: value for name, value in config.items() if name in secret and value is not None}
@@ -96,7 +96,9 @@ def split(
     return rest, keyring.seal(orjson.dumps(hidden), place) if hidden else None
 
 
-def whole(keyring: Keyring, config: Mapping[str, Any], sealed: bytes | None, place: Place) -> dict[str, Any]:
+def whole(
+    keyring: Keyring, config: Mapping[str, Any], sealed: bytes | None, place: SealScope
+) -> dict[str, Any]:
     """The opposite of `split`."""
     if sealed is None:
         return dict(config)

@@ -12,7 +12,7 @@ from collector.console.state import visitor, who
 from collector.http.deps import deps
 from collector.http.request_data import path_id
 from collector.probes.service import join_tokens, probes
-from collector.probes.service.join_tokens import Made
+from collector.probes.service.join_tokens import CreatedJoinToken
 from shared.errors import Invalid
 
 _HERE: Final = "/settings/probes"
@@ -29,7 +29,7 @@ async def new_token(request: web.Request) -> web.StreamResponse:
 async def create_token(request: web.Request) -> web.StreamResponse:
     """The command with the token is on this one page, and nowhere else."""
     at_hand = deps(request)
-    body = read.body(join_tokens.Wish, await posted(request))
+    body = read.body(join_tokens.JoinTokenRequest, await posted(request))
     try:
         made = await join_tokens.create(at_hand.db, at_hand.keyring, who(request), body, at_hand.now())
     except Invalid as fault:
@@ -71,7 +71,7 @@ def _id(request: web.Request) -> UUID:
     return path_id(request, "prb", probes.WHAT)
 
 
-async def _shown(request: web.Request, made: Made | None = None) -> web.StreamResponse:
+async def _shown(request: web.Request, made: CreatedJoinToken | None = None) -> web.StreamResponse:
     at_hand, mine, number = deps(request), visitor(request), common.asked(request)
     found, total = await probes.page(
         at_hand.db, mine.team_id, common.PER_PAGE, (number - 1) * common.PER_PAGE
@@ -88,11 +88,11 @@ async def _shown(request: web.Request, made: Made | None = None) -> web.StreamRe
     )
 
 
-def _command(address: str, made: Made | None) -> str:
+def _command(address: str, made: CreatedJoinToken | None) -> str:
     return f"TOCSIN_JOIN_TOKEN={made.text} tocsin probe --collector {address}" if made else ""
 
 
 def _form(request: web.Request, values: dict[str, Any], faults: dict[str, str]) -> web.StreamResponse:
     shown = {name: one for name, one in values.items() if one is not None}
-    form = forms.build(join_tokens.Wish, shown, faults)
+    form = forms.build(join_tokens.JoinTokenRequest, shown, faults)
     return page(request, "probe_token_form.html.j2", status=400 if faults else 200, form=form)

@@ -21,7 +21,14 @@ from collector.http.openapi.parts import (
     warned,
     whole,
 )
-from collector.status_pages.core.fields import Component, Incident, NewPage, Order, Page, Subscriber
+from collector.status_pages.core.fields import (
+    ComponentOrder,
+    ComponentSettings,
+    NewPage,
+    PageIncidentSettings,
+    PageSettings,
+    SubscriberSettings,
+)
 from collector.status_pages.core.status_page import SEVERITIES, STATUSES
 
 TAG = "Status pages"
@@ -119,7 +126,7 @@ _OF_PAGES: dict[str, Operation] = {
     f"PUT {_PAGES}/{{id}}": Operation(
         summary="Change a status page",
         answer=ref("StatusPage"),
-        body=model(Page, partial=True),
+        body=model(PageSettings, partial=True),
         example={"branding": {"primaryColor": "#1a7f5a"}},
         needs_body=False,
         tagged=True,
@@ -139,13 +146,13 @@ _OF_COMPONENTS: dict[str, Operation] = {
         summary="Add a component",
         status=201,
         answer=ref("StatusPageComponent"),
-        body=model(Component),
+        body=model(ComponentSettings),
         example={"name": "API", "description": "What our apps talk to"},
     ),
     f"PUT {_PAGES}/{{id}}/components": Operation(
         summary="Put the components in another order",
         answer=warned(_COMPONENTS),
-        body=model(Order),
+        body=model(ComponentOrder),
         example={"components": []},
     ),
     f"GET {_PARTS}/components/{{componentId}}": Operation(
@@ -154,7 +161,7 @@ _OF_COMPONENTS: dict[str, Operation] = {
     f"PUT {_PARTS}/components/{{componentId}}": Operation(
         summary="Change a component, or set its status by hand",
         answer=ref("StatusPageComponent"),
-        body=model(Component, partial=True),
+        body=model(ComponentSettings, partial=True),
         example={"status": "partial_outage", "statusMessage": "Some requests fail"},
         needs_body=False,
     ),
@@ -174,7 +181,7 @@ _OF_INCIDENTS: dict[str, Operation] = {
         summary="Publish an incident, or maintenance that is planned",
         status=201,
         answer=ref("StatusPageIncident"),
-        body=model(Incident),
+        body=model(PageIncidentSettings),
         example={"title": "Checkout is slow", "severity": "minor", "message": "We look into it"},
     ),
     f"GET {_PARTS}/incidents/{{incidentId}}": Operation(
@@ -183,7 +190,7 @@ _OF_INCIDENTS: dict[str, Operation] = {
     f"PUT {_PARTS}/incidents/{{incidentId}}": Operation(
         summary="Say how an incident goes on, or that it is resolved",
         answer=ref("StatusPageIncident"),
-        body={**model(Incident, partial=True), "required": ["message"]},
+        body={**model(PageIncidentSettings, partial=True), "required": ["message"]},
         example={"status": "resolved", "message": "All is well again"},
     ),
     f"DELETE {_PARTS}/incidents/{{incidentId}}": Operation(
@@ -203,7 +210,7 @@ _OF_SUBSCRIBERS: dict[str, Operation] = {
         summary="Add a subscriber",
         status=201,
         answer=ref("StatusPageSubscriber"),
-        body=model(Subscriber),
+        body=model(SubscriberSettings),
         example={"email": "name@example.com"},
         more={409: "This address has subscribed already"},
     ),
@@ -213,7 +220,7 @@ _OF_SUBSCRIBERS: dict[str, Operation] = {
     f"PUT {_PARTS}/subscribers/{{subscriberId}}": Operation(
         summary="Change what a subscriber hears of",
         answer=ref("StatusPageSubscriber"),
-        body=model(Subscriber, partial=True),
+        body=model(SubscriberSettings, partial=True),
         example={"preferences": {"maintenance": False}},
         needs_body=False,
     ),

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import orjson
 
-from collector.history.storage.result_reads import Cursor
-from collector.web3.storage.web3 import Log, Raised
+from collector.history.storage.result_reads import ResultCursor
+from collector.web3.storage.web3 import Raised, StoredLog
 from shared.clock import iso
 from shared.findings import Finding, Found
 
@@ -41,12 +41,12 @@ def alerts(raised: Sequence[Raised]) -> list[dict[str, Any]]:
     ]
 
 
-def brought(logs: Mapping[Cursor, Sequence[Log]]) -> dict[Cursor, dict[str, Any]]:
+def brought(logs: Mapping[ResultCursor, Sequence[StoredLog]]) -> dict[ResultCursor, dict[str, Any]]:
     """What each result has besides what all results have."""
     return {at: {"logs": [log(one) for one in found]} for at, found in logs.items()}
 
 
-def log(shown: Log) -> dict[str, Any]:
+def log(shown: StoredLog) -> dict[str, Any]:
     """*removed*: the chain does not hold it any more."""
     return {**_plain(shown.data), "removed": shown.removed}
 

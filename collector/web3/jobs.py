@@ -16,10 +16,10 @@ from collector.events.storage import events
 from collector.events.storage.events import Event
 from collector.platform.committed_events import told
 from collector.platform.storage.db import Db, Tx
-from collector.web3.core.web3 import Alert, Tell, due, passes
+from collector.web3.core.web3 import ChainAlert, ChainAnnouncement, due, passes
 from collector.web3.storage import news as web3_news
 from collector.web3.storage import writes
-from collector.web3.storage.news import Chain, Untold
+from collector.web3.storage.news import Chain, UnannouncedLog
 from collector.web3.storage.writes import Key
 from shared.loop import Bell
 
@@ -50,10 +50,10 @@ class _One:
 
 
 @dataclass(slots=True)
-class _News:
+class _ChainNews:
     events: list[Event] = field(default_factory=list)
-    alerts: dict[Key, Alert | None] = field(default_factory=dict)
-    logs: list[Untold] = field(default_factory=list)
+    alerts: dict[Key, ChainAlert | None] = field(default_factory=dict)
+    logs: list[UnannouncedLog] = field(default_factory=list)
     more: bool = False
 
 
@@ -106,8 +106,8 @@ async def _looked_at(tx: Tx, monitors: Sequence[int], now: datetime) -> list[_On
     ]
 
 
-async def _news(tx: Tx, looked_at: Sequence[_One], now: datetime) -> _News:
-    news = _News()
+async def _news(tx: Tx, looked_at: Sequence[_One], now: datetime) -> _ChainNews:
+    news = _ChainNews()
     of = {one.key: one for one in looked_at}
     for (team, id_, key), alert in (await writes.alerts(tx, list(of))).items():
         _weigh(news, of[team, id_], key, alert, now)
@@ -127,10 +127,14 @@ async def _news(tx: Tx, looked_at: Sequence[_One], now: datetime) -> _News:
     return news
 
 
-def _weigh(news: _News, one: _One, key: str, alert: Alert, now: datetime) -> None:
+def _weigh(news: _ChainNews, one: _One, key: str, alert: ChainAlert, now: datetime) -> None:
     """What is to be told of a threshold."""
     tell, after = due(alert, one.free, now)
     if after != alert:
         news.alerts[one.row.team_id, one.row.id, key] = after
-    for over in {Tell.RAISED: (False,), Tell.RECOVERED: (True,), Tell.BOTH: (False, True)}.get(tell, ()):
+    for over in {
+        ChainAnnouncement.RAISED: (False,),
+        ChainAnnouncement.RECOVERED: (True,),
+        ChainAnnouncement.BOTH: (False, True),
+    }.get(tell, ()):
         news.events.append(event_writer.crossing(one.row, one.chain, key, alert, over=over, now=now))

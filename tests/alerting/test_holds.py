@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from collector.evaluation.jobs.resolved_while_down import Reopening
+from collector.evaluation.jobs.resolved_while_down import IncidentReopener
 from collector.incidents.storage import monitor_incidents
 from collector.monitors.service import ends
 from collector.platform.signals import Signals
@@ -194,7 +194,7 @@ async def test_resolved_by_hand_stops_it_and_the_reopening_starts_afresh(db: Db)
 
     ground.ahead += 3 * MINUTE
     await ground.alive()
-    await Reopening(db, now=ground.now).turn()
+    await IncidentReopener(db, now=ground.now).turn()
     await ground.settle()
     assert await ground.sent() == [FIRED, FIRED]
     await ground.wait(6 * MINUTE)

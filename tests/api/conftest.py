@@ -9,13 +9,13 @@ import aiohttp
 import pytest
 import pytest_asyncio
 
-from collector.bootstrap import Made, bootstrap
+from collector.bootstrap import FirstStart, bootstrap
 from collector.evaluation.ingest.pushes import Pushes
 from collector.events.stream import Following
-from collector.heartbeats.ingest import Heartbeats
+from collector.heartbeats.ingest import PingReceiver
 from collector.http.deps import Deps
 from collector.http.server import make, serve
-from collector.platform.bucket import PLANS, Plan
+from collector.platform.bucket import PLANS, TeamPlan
 from collector.platform.seal import Keyring
 from collector.platform.signals import Signals
 from collector.platform.storage.db import Db
@@ -27,7 +27,7 @@ from tests.api.client import Api, Clock
 
 PUBLIC_URL = "https://tocsin.example.com"
 # More than any test asks for.
-UNLIMITED = Plan(per_minute=60_000_000, burst=1_000_000)
+UNLIMITED = TeamPlan(per_minute=60_000_000, burst=1_000_000)
 
 
 @pytest.fixture
@@ -35,17 +35,17 @@ def keyring() -> Keyring:
     return Keyring.parse(new_key())
 
 
-async def _first(db: Db) -> Made:
+async def _first(db: Db) -> FirstStart:
     first = await bootstrap(db, plan="pro", admin_email="admin@example.com", token=None, now=utc_now())
     assert first is not None
     return first
 
 
 @asynccontextmanager
-async def _serving(db: Db, keyring: Keyring, made: Made) -> AsyncIterator[Api]:
+async def _serving(db: Db, keyring: Keyring, made: FirstStart) -> AsyncIterator[Api]:
     clock, transport = Clock(), Transport(allow_private=True)
     pushes = Pushes(db, since=clock, now=clock, tell=lambda: None)
-    heartbeats = Heartbeats(db, pushes, now=clock)
+    heartbeats = PingReceiver(db, pushes, now=clock)
     deps = Deps(
         db=db,
         keyring=keyring,
@@ -72,13 +72,13 @@ async def _serving(db: Db, keyring: Keyring, made: Made) -> AsyncIterator[Api]:
 
 
 @pytest.fixture
-async def made(db: Db) -> Made:
+async def made(db: Db) -> FirstStart:
     """What the first start makes."""
     return await _first(db)
 
 
 @pytest.fixture
-async def api(db: Db, keyring: Keyring, made: Made) -> AsyncIterator[Api]:
+async def api(db: Db, keyring: Keyring, made: FirstStart) -> AsyncIterator[Api]:
     async with _serving(db, keyring, made) as served:
         yield served
 

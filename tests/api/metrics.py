@@ -15,7 +15,7 @@ from collector.evaluation.storage import collector_presence
 from collector.history.storage import partitions
 from collector.http.server import make, serve
 from collector.metrics.ingest.intake import Receiving
-from collector.metrics.jobs.series import Series
+from collector.metrics.jobs.series import SeriesSweeper
 from shared.clock import EPOCH
 from shared.ids import uuid7
 from shared.loop import forever
@@ -29,7 +29,7 @@ class Metrics:
 
     api: Api
     receiving: Receiving
-    silent: Series
+    silent: SeriesSweeper
     started: datetime
     tokens: dict[str, str]
 
@@ -81,7 +81,7 @@ async def running(api: Api) -> AsyncIterator[Metrics]:
     started = clock() - timedelta(minutes=1)
     pushes = Pushes(db, since=lambda: started, now=clock, tell=lambda: None)
     receiving = Receiving(db, api.deps.keyring, pushes, now=clock)
-    silent = Series(db, receiving.late, since=lambda: started, now=clock)
+    silent = SeriesSweeper(db, receiving.late, since=lambda: started, now=clock)
     task = asyncio.create_task(forever("test", receiving.counting, timedelta(milliseconds=5)))
     runner = await serve(make(replace(api.deps, series=receiving)), "127.0.0.1:0")
     try:

@@ -7,7 +7,7 @@ import pytest
 
 from collector.notifications.channels import CHANNELS
 from collector.notifications.storage import faults
-from collector.notifications.storage.faults import Failed
+from collector.notifications.storage.faults import FailedChannel
 from collector.platform.mailer import Mailer
 from shared import ids
 from tests.api.client import Api
@@ -156,7 +156,7 @@ async def test_a_channel_that_fails_shows_since_when_and_why_and_in_time_that_it
     id_ = ids.read("chan", made)
     assert id_ is not None
     async with api.deps.db.transaction() as tx:
-        await faults.fail(tx, [Failed(api.team_id, id_, "answered 404: no_service")])
+        await faults.fail(tx, [FailedChannel(api.team_id, id_, "answered 404: no_service")])
 
     for path in (f"{PATH}/{made}", PATH):
         shown = (await api.get(path)).json
@@ -178,7 +178,7 @@ async def test_a_test_that_arrives_shows_that_the_channel_works_again(api: Api) 
         id_ = ids.read("chan", made)
         assert id_ is not None
         async with api.deps.db.transaction() as tx:
-            await faults.fail(tx, [Failed(api.team_id, id_, "answered 404: no_service")])
+            await faults.fail(tx, [FailedChannel(api.team_id, id_, "answered 404: no_service")])
         shown = []
         for _ in range(2):
             await api.post(f"{PATH}/{made}/test")

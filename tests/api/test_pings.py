@@ -11,8 +11,8 @@ import pytest
 from collector.evaluation.ingest.pushes import Pushed, Pushes
 from collector.evaluation.storage import collector_presence
 from collector.evaluation.watched_results import Watch
-from collector.heartbeats.ingest import Heartbeats
-from collector.heartbeats.jobs.heartbeats import Heartbeats as Late
+from collector.heartbeats.ingest import PingReceiver
+from collector.heartbeats.jobs.heartbeats import HeartbeatSweeper
 from collector.history.storage import partitions
 from shared.ids import uuid7
 from shared.results import Status
@@ -31,8 +31,8 @@ class Jobs:
     """The API beside all that takes pings and misses them; its clock is the API's."""
 
     api: Api
-    heartbeats: Heartbeats
-    late: Late
+    heartbeats: PingReceiver
+    late: HeartbeatSweeper
     started: datetime
 
     async def make(self, **config: Any) -> str:
@@ -75,8 +75,8 @@ async def jobs(api: Api) -> Jobs:
     clock, db = api.clock, api.deps.db
     started = clock() - timedelta(minutes=1)
     pushes = Pushes(db, since=lambda: started, now=clock, tell=lambda: None)
-    heartbeats = Heartbeats(db, pushes, now=clock)
-    late = Late(db, heartbeats.late, since=lambda: started, now=clock)
+    heartbeats = PingReceiver(db, pushes, now=clock)
+    late = HeartbeatSweeper(db, heartbeats.late, since=lambda: started, now=clock)
     made = Jobs(api, heartbeats, late, started)
     await made.heard()
     return made
@@ -174,7 +174,9 @@ async def test_an_hour_without_any_collector_pages_nobody(jobs: Jobs) -> None:
     await jobs.ping(id_)
     jobs.api.clock.ahead += timedelta(hours=1)
     back = jobs.api.clock()
-    jobs.late = Late(jobs.api.deps.db, jobs.heartbeats.late, since=lambda: back, now=jobs.api.clock)
+    jobs.late = HeartbeatSweeper(
+        jobs.api.deps.db, jobs.heartbeats.late, since=lambda: back, now=jobs.api.clock
+    )
 
     await jobs.late.turn()
     await jobs.heard(back)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from collector.http.server import make, serve
-from collector.platform.bucket import Plan
+from collector.platform.bucket import TeamPlan
 from collector.platform.storage.db import Db
 from collector.status_pages.api import cache
 from collector.status_pages.service.password_tries import PageTries
@@ -56,7 +56,7 @@ async def test_tries_are_counted_by_network_and_by_all_collectors_together(api: 
 
 
 async def test_tries_of_a_page_are_limited_from_wherever_they_come(db: Db) -> None:
-    tries, one, other = PageTries(db, by_page=Plan(1, 4)), uuid7(), uuid7()
+    tries, one, other = PageTries(db, by_page=TeamPlan(1, 4)), uuid7(), uuid7()
     addresses = [f"192.0.2.{number}" for number in range(6)]
 
     with pytest.raises(Limited):

@@ -6,11 +6,11 @@ from uuid import UUID
 
 import pytest
 
-from collector.probes.core.assignment import Probe, pool
+from collector.probes.core.assignment import ProbeCandidate, pool
 from collector.probes.service import authority, enrolment, join_tokens
 from collector.probes.service.sessions import accept
 from collector.probes.storage import enrolments, probes
-from collector.probes.storage.probes import Newcomer, Sign
+from collector.probes.storage.probes import Newcomer, ProbeSignal
 from shared import ids, pki
 from shared import join_tokens as shared_tokens
 from shared.ids import uuid7
@@ -40,7 +40,7 @@ async def connect(api: Api, probe_id: UUID, vitals: dict[str, Any]) -> None:
     newcomer = Newcomer(probe_id, ["eu"], ["http"], False, "0.1.0", "boot-1", "ipv4:192.0.2.1:4711", [7])
     accepted = await accept(api.deps.db, newcomer, api.clock())
     async with api.deps.db.transaction() as tx:
-        await probes.note(tx, [Sign(probe_id, accepted.session, api.clock(), vitals)])
+        await probes.note(tx, [ProbeSignal(probe_id, accepted.session, api.clock(), vitals)])
 
 
 def path(probe_id: UUID, deed: str = "") -> str:
@@ -152,7 +152,7 @@ async def test_a_token_of_a_team_makes_a_probe_that_sees_this_team_only(api: Api
     async with api.deps.db.connection() as tx:
         known = await probes.candidates(tx)
 
-    def chosen(team_id: int, among: list[Probe]) -> list[UUID]:
+    def chosen(team_id: int, among: list[ProbeCandidate]) -> list[UUID]:
         return [probe for probe, _ in pool(among, team_id, "http", "eu", api.clock()).live]
 
     assert chosen(api.team_id, known) == [mine]

@@ -10,7 +10,7 @@ from collector.status_pages.api import cache
 from collector.status_pages.service import view
 from collector.status_pages.service.view import MOST
 from collector.status_pages.storage import incidents as table
-from collector.status_pages.storage.incidents import Incident, Update
+from collector.status_pages.storage.incidents import PageIncident, Update
 from shared import ids
 from tests.api.client import Api
 from tests.api.test_status_pages import page
@@ -32,7 +32,7 @@ async def told(api: Api, page_id: str, titles: Sequence[str], *, resolved: bool 
     async with api.deps.db.transaction() as tx:
         for number, title in enumerate(titles):
             at, id_ = now - timedelta(hours=len(titles) - 1 - number), ids.uuid7()
-            one = Incident(
+            one = PageIncident(
                 team_id=api.team_id, id=id_, page_id=of_page, title=title,
                 status="resolved" if resolved else "monitoring", severity="minor", components=[],
                 component_status=None, scheduled_start=None, scheduled_end=None, published_at=at,

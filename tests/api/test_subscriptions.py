@@ -11,7 +11,7 @@ import pytest
 
 from collector.bootstrap import check_keys
 from collector.ops.service import reseal
-from collector.ops.service.reseal import Progress
+from collector.ops.service.reseal import ResealProgress
 from collector.platform.mailer import Mailer
 from collector.platform.seal import Keyring
 from collector.status_pages.core import links as statuspage_links
@@ -100,13 +100,13 @@ async def test_links_in_mails_of_earlier_versions_work_before_and_after_their_ke
     other = Keyring.parse(newer)
     both = Keyring(keys={**keyring.keys, **other.keys}, first=other.first)
     await check_keys(db, keyring, api.clock())
-    assert await reseal.some(db, keyring) is Progress.MORE
+    assert await reseal.some(db, keyring) is ResealProgress.MORE
     [sealed] = await rows(api, "SELECT link_key, sealed_link_key FROM status_subscribers")
     assert sealed["link_key"] is None
     assert (await seen(api, path)).status == 200
 
     await check_keys(db, both, api.clock())
-    while await reseal.some(db, both) is Progress.MORE:
+    while await reseal.some(db, both) is ResealProgress.MORE:
         pass
     found = await subscriptions.find(db, other, path.rpartition("/")[2], api.clock())
     assert found is not None

@@ -26,7 +26,7 @@ from collector.history.storage import partitions
 from collector.http.deps import Deps
 from collector.http.server import make, serve
 from collector.platform.access import Permission
-from collector.platform.bucket import PLANS, Plan
+from collector.platform.bucket import PLANS, TeamPlan
 from collector.platform.embedded.server import Embedded
 from collector.platform.seal import Keyring
 from collector.platform.signals import Signals
@@ -198,7 +198,7 @@ async def _calling(db: Db) -> AsyncIterator[Caller]:
         public_url="https://tocsin.example.com",
         min_interval=1,
         now=utc_now,
-        plans=dict.fromkeys(PLANS, Plan(per_minute=60_000_000, burst=1_000_000)),
+        plans=dict.fromkeys(PLANS, TeamPlan(per_minute=60_000_000, burst=1_000_000)),
     )
     runner = await serve(make(deps), "127.0.0.1:0")
     try:

@@ -14,8 +14,8 @@ import structlog
 import uvloop
 
 from collector.evaluation.storage import collector_presence
-from collector.heartbeats.core.heartbeat import Plan
-from collector.heartbeats.jobs.heartbeats import Heartbeats as Late
+from collector.heartbeats.core.heartbeat import PingSchedule
+from collector.heartbeats.jobs.heartbeats import HeartbeatSweeper
 from collector.monitors.service.receivers import key_hash
 from collector.platform.storage.db import Db, Tx
 from collector.probes.storage import plans
@@ -33,7 +33,7 @@ RATE = 1_000
 TURNS = 60
 _COLLECTOR = uuid7()
 _ANSWER = b'{"ok":true}'
-_PLAN = Plan(timedelta(days=1), "", "UTC", timedelta(minutes=1))
+_PLAN = PingSchedule(timedelta(days=1), "", "UTC", timedelta(minutes=1))
 
 
 def run() -> Iterator[Figure]:
@@ -76,7 +76,7 @@ async def _watching() -> list[Figure]:
         async def note(_: Tx, late: Sequence[object]) -> Callable[[], None]:
             return lambda: found.update(late=len(late))
 
-        late = Late(db, note, since=lambda: began, now=utc_now)
+        late = HeartbeatSweeper(db, note, since=lambda: began, now=utc_now)
         while await late.turn():
             pass
         in_time = await _turns(db, late, 0)
@@ -89,7 +89,7 @@ async def _watching() -> list[Figure]:
     ]
 
 
-async def _turns(db: Db, late: Late, missed: int) -> float:
+async def _turns(db: Db, late: HeartbeatSweeper, missed: int) -> float:
     """Percent of a CPU that a turn takes each second, when so many are missed before each."""
     spent = 0.0
     for turn in range(TURNS):

@@ -11,7 +11,7 @@ import uvloop
 from collector.alerts.jobs.evaluator import Evaluator
 from collector.alerts.service import rules
 from collector.evaluation.watched_results import Watch
-from collector.evaluation.writer import Writer
+from collector.evaluation.writer import ResultWriter
 from collector.platform.access import Actor
 from collector.platform.storage.db import Db
 from shared import ids
@@ -81,7 +81,7 @@ async def _seconds(world: World, *, ruled: bool) -> None:
     watch = Watch(world.db)
     if ruled:
         await watch.turn()
-    writer = Writer(world.db, since=lambda: since, now=utc_now, tell=lambda: None, watch=watch)
+    writer = ResultWriter(world.db, since=lambda: since, now=utc_now, tell=lambda: None, watch=watch)
     evaluator = Evaluator(world.db, now=utc_now, tell=lambda: None)
     task = asyncio.create_task(forever("writer", writer.turn, timedelta(milliseconds=10)))
     keys = sorted(world.assignments)

@@ -17,7 +17,7 @@ import uvloop
 from collector.alerts.jobs.evaluator import Evaluator
 from collector.alerts.service import rules
 from collector.evaluation.watched_results import Watch
-from collector.evaluation.writer import Writer
+from collector.evaluation.writer import ResultWriter
 from collector.events.storage import events
 from collector.notifications.jobs.router import Router
 from collector.notifications.jobs.sender import Sender
@@ -64,7 +64,7 @@ class Storm:
 class Parts:
     """A collector's, from its results to its deliveries."""
 
-    writer: Writer
+    writer: ResultWriter
     router: Router
     watch: Watch
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
@@ -172,7 +172,7 @@ async def _at_work(db: Db) -> AsyncIterator[Parts]:
     evaluator = Evaluator(db, now=utc_now, tell=told.ring)
     router = Router(db, sender.bell.ring, evaluator.bell.ring, bell=told)
     watch = Watch(db)
-    writer = Writer(db, since=lambda: since, now=utc_now, tell=told.ring, watch=watch)
+    writer = ResultWriter(db, since=lambda: since, now=utc_now, tell=told.ring, watch=watch)
     idle = timedelta(seconds=1)
     loops = [
         asyncio.create_task(forever("writer", writer.turn, timedelta(milliseconds=10))),

@@ -9,7 +9,7 @@ from datetime import timedelta
 import psutil
 import uvloop
 
-from collector.evaluation.writer import Submission, Writer
+from collector.evaluation.writer import ResultWriter, Submission
 from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.loop import forever
@@ -40,7 +40,7 @@ async def _measure() -> list[float]:
 async def _rates(db: Db) -> list[float]:
     world = await make_world(db, monitors=MONITORS, locations=LOCATIONS)
     since = utc_now() - timedelta(hours=1)
-    writer = Writer(db, since=lambda: since, now=utc_now, tell=lambda: None)
+    writer = ResultWriter(db, since=lambda: since, now=utc_now, tell=lambda: None)
     task = asyncio.create_task(forever("writer", writer.turn, timedelta(milliseconds=10)))
     postmaster = await world.value("SELECT pg_backend_pid()")
     server = psutil.Process(postmaster).parent()
@@ -60,7 +60,7 @@ async def _rates(db: Db) -> list[float]:
     return rates[1:]
 
 
-async def _submit(writer: Writer, slots: asyncio.Semaphore, batch: Submission) -> None:
+async def _submit(writer: ResultWriter, slots: asyncio.Semaphore, batch: Submission) -> None:
     async with slots:
         assert await writer.submit(batch)
 

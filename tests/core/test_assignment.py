@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.probes.core.assignment import KEPT, LIVE, Probe, choose, pool
+from collector.probes.core.assignment import KEPT, LIVE, ProbeCandidate, choose, pool
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 A, B, C = (UUID(int=number << 64 | number * 977) for number in (1, 2, 3))
@@ -22,8 +22,10 @@ def probe(
     kinds: tuple[str, ...] = ("http",),
     stands_in: bool = False,
     draining: bool = False,
-) -> Probe:
-    return Probe(id_, team_id, frozenset(locations), frozenset(kinds), stands_in, NOW - silent, draining)
+) -> ProbeCandidate:
+    return ProbeCandidate(
+        id_, team_id, frozenset(locations), frozenset(kinds), stands_in, NOW - silent, draining
+    )
 
 
 LOST = probe(B, "eu", silent=KEPT / 2)
@@ -55,7 +57,7 @@ GONE = probe(B, "eu", silent=KEPT)
         pytest.param([probe(A, stands_in=True), GONE], B, A, id="one lost since long is"),
     ],
 )
-def test_choice(probes: list[Probe], holder: UUID | None, chosen: UUID | None) -> None:
+def test_choice(probes: list[ProbeCandidate], holder: UUID | None, chosen: UUID | None) -> None:
     assert choose(pool(probes, 7, "http", "eu", NOW), 1, 1, holder) == chosen
 
 

@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.platform.bucket import PLANS, Plan, Share, plans
+from collector.platform.bucket import PLANS, Share, TeamPlan, plans
 
-SMALL = Plan(per_minute=60, burst=100)  # credit 2, at most 5 in a share
+SMALL = TeamPlan(per_minute=60, burst=100)  # credit 2, at most 5 in a share
 
 
 class Bucket:
     """The bucket itself, as platform/storage/limits.py keeps it, with a time that goes by by itself."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: TeamPlan) -> None:
         self.plan = plan
         self.level = float(plan.burst)
         self.at = 0.0
@@ -73,9 +73,9 @@ def test_the_limits_of_enterprise_are_the_operators_and_those_of_other_plans_are
     assert [found[name].mails_per_hour for name in ("free", "developer", "pro")] == [100, 1_000, 10_000]
 
 
-@pytest.mark.parametrize("plan", [*PLANS.values(), SMALL, Plan(1, 1), Plan(60, 5)])
+@pytest.mark.parametrize("plan", [*PLANS.values(), SMALL, TeamPlan(1, 1), TeamPlan(60, 5)])
 @pytest.mark.parametrize("known", [True, False])
-def test_exactly_the_burst_is_let_through_at_once(plan: Plan, known: bool) -> None:
+def test_exactly_the_burst_is_let_through_at_once(plan: TeamPlan, known: bool) -> None:
     share, bucket = Share(plan, 0, known=known), Bucket(plan)
 
     admitted = [spend(share, bucket, 0) for _ in range(plan.burst + 50)]
@@ -138,7 +138,7 @@ def test_a_bucket_that_is_well_filled_is_not_asked_for_each_request() -> None:
 
 
 def test_who_is_refused_is_told_when_a_token_is_there() -> None:
-    share, bucket = Share(Plan(6, 3), 0, known=False), Bucket(Plan(6, 3))
+    share, bucket = Share(TeamPlan(6, 3), 0, known=False), Bucket(TeamPlan(6, 3))
     for _ in range(3):
         assert spend(share, bucket, 0)
     assert not spend(share, bucket, 0)
@@ -180,7 +180,7 @@ def test_what_is_full_and_owes_nothing_may_be_forgotten() -> None:
 
 
 @given(
-    plan=st.sampled_from([*PLANS.values(), SMALL, Plan(60, 1), Plan(600, 7)]),
+    plan=st.sampled_from([*PLANS.values(), SMALL, TeamPlan(60, 1), TeamPlan(600, 7)]),
     steps=st.lists(
         st.tuples(
             st.integers(0, 2), st.sampled_from([0.0, 0.01, 0.5, 2.0, 30.0]), st.integers(0, 40), st.booleans()
@@ -189,7 +189,7 @@ def test_what_is_full_and_owes_nothing_may_be_forgotten() -> None:
     ),
 )
 def test_over_any_time_no_more_is_let_through_than_burst_and_rate_allow(
-    plan: Plan, steps: list[tuple[int, float, int, bool]]
+    plan: TeamPlan, steps: list[tuple[int, float, int, bool]]
 ) -> None:
     bucket, now, admitted = Bucket(plan), 0.0, 0
     shares = [Share(plan, 0, known=False) for _ in range(3)]

@@ -5,19 +5,19 @@ from typing import Any
 
 import pytest
 
-from collector.alerts.core.conditions import CONSECUTIVE, DOWN, Facts, Place, fires, of_web3
+from collector.alerts.core.conditions import CONSECUTIVE, DOWN, LocationChecks, RuleFacts, fires, of_web3
 from collector.alerts.core.rule_fields import Conditions
-from collector.web3.core.crossings import Crossing, ends_at, said, single, threshold, window
+from collector.web3.core.crossings import NotifiedCrossing, ends_at, said, single, threshold, window
 from shared.clock import EPOCH
 
 SECOND = timedelta(seconds=1)
-HIGH = Crossing("high_gas", EPOCH, value=251.3, threshold=200, message="gas costs 251.3 gwei")
-LOW = Crossing("low_tvl", EPOCH + SECOND, value=1, threshold=2, message="little is locked")
-PAID = Crossing("event", EPOCH + 2 * SECOND, single=True, message="Paid")
+HIGH = NotifiedCrossing("high_gas", EPOCH, value=251.3, threshold=200, message="gas costs 251.3 gwei")
+LOW = NotifiedCrossing("low_tvl", EPOCH + SECOND, value=1, threshold=2, message="little is locked")
+PAID = NotifiedCrossing("event", EPOCH + 2 * SECOND, single=True, message="Paid")
 
 
-def facts(*found: Crossing, down: bool = False, fails: int = 0) -> Facts:
-    return Facts(down, 3, "majority", [Place(fails)], crossings=found)
+def facts(*found: NotifiedCrossing, down: bool = False, fails: int = 0) -> RuleFacts:
+    return RuleFacts(down, 3, "majority", [LocationChecks(fails)], crossings=found)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def facts(*found: Crossing, down: bool = False, fails: int = 0) -> Facts:
         pytest.param(Conditions(availability=99), facts(HIGH), None, id="or for the uptime"),
     ],
 )
-def test_what_a_rule_fires_for(conditions: Conditions, known: Facts, reason: str | None) -> None:
+def test_what_a_rule_fires_for(conditions: Conditions, known: RuleFacts, reason: str | None) -> None:
     found = fires(conditions, known)
     assert (found.key if found else None) == reason
 
@@ -57,7 +57,7 @@ def test_a_reason_says_what_was_measured_and_all_that_is_crossed() -> None:
 
 
 def test_what_is_crossed_is_said_before_what_happened_and_not_without_end() -> None:
-    many = [Crossing(f"key_{n}", EPOCH + n * SECOND) for n in range(9)]
+    many = [NotifiedCrossing(f"key_{n}", EPOCH + n * SECOND) for n in range(9)]
     assert said([PAID, HIGH]) == "high_gas: gas costs 251.3 gwei; event: Paid"
     assert said(many) == "key_8; key_7; key_6; key_5; key_4; and 4 more"
 
@@ -71,7 +71,7 @@ def test_what_is_crossed_is_said_before_what_happened_and_not_without_end() -> N
         ([PAID], PAID.told_at + 120 * SECOND),
     ],
 )
-def test_only_what_happened_ends_by_itself(found: list[Crossing], ends: Any) -> None:
+def test_only_what_happened_ends_by_itself(found: list[NotifiedCrossing], ends: Any) -> None:
     assert ends_at(found, 30) == ends
 
 

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from collector.evaluation.core.dependencies import At, Child, Parent, Parents, verdict
+from collector.evaluation.core.dependencies import Child, ParentLocation, Parents, ParentState, verdict
 from collector.evaluation.core.quorum import Vote
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -14,21 +14,21 @@ FAILED, TURNED = NOW - 4 * SECOND, NOW - SECOND
 CHILD = Child(since=FAILED, turned_at=TURNED, measured_at=TURNED)
 
 
-def at(*, checked_s: float | None = 1, fails: int = 0, heard_s: float = 1) -> At:
+def at(*, checked_s: float | None = 1, fails: int = 0, heard_s: float = 1) -> ParentLocation:
     """Checked, and its probe heard, so many seconds ago."""
     last_at = None if checked_s is None else NOW - checked_s * SECOND
-    return At(Vote("eu", fails >= 3, NOW - heard_s * SECOND, last_at is not None), fails, last_at)
+    return ParentLocation(Vote("eu", fails >= 3, NOW - heard_s * SECOND, last_at is not None), fails, last_at)
 
 
 def parent(
-    *places: At,
+    *places: ParentLocation,
     down: bool = False,
     paused: bool = False,
     turned_s: float | None = None,
     quorum: str = "majority",
-) -> Parent:
+) -> ParentState:
     turned_at = None if turned_s is None else NOW - turned_s * SECOND
-    return Parent(UUID(int=1), "gateway", quorum, down, paused, turned_at, None, places or (at(),))
+    return ParentState(UUID(int=1), "gateway", quorum, down, paused, turned_at, None, places or (at(),))
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def parent(
         pytest.param([parent(turned_s=0.5)], Parents.AWAITED, id="up again, and the child was not"),
     ],
 )
-def test_what_the_parents_say(parents: list[Parent], says: Parents) -> None:
+def test_what_the_parents_say(parents: list[ParentState], says: Parents) -> None:
     assert verdict(CHILD, parents, NOW) is says
 
 

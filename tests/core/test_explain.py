@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.evaluation.core.decision import Monitor, Seen, decide
+from collector.evaluation.core.decision import EvaluatedLocation, EvaluatedMonitor, decide
 from collector.evaluation.core.quorum import Vote
 from collector.evaluation.core.state import LocationState
 from collector.monitors.core import explain, explain_holds
-from collector.monitors.core.explain import Facts, Place, Trace
+from collector.monitors.core.explain import MonitorFacts, Trace, VotingLocation
 from shared.results import Status
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -20,10 +20,10 @@ SECOND = timedelta(seconds=1)
 
 def place(
     name: str, *, failing: bool = False, ago_s: float | None = 1, known: bool = True, error: str = ""
-) -> Place:
+) -> VotingLocation:
     seen_at = None if ago_s is None else NOW - timedelta(seconds=ago_s)
     state = LocationState(failing, 3, 0, THEN) if failing else LocationState()
-    return Place(Vote(name, failing, seen_at, known), state, THEN if known else None, error)
+    return VotingLocation(Vote(name, failing, seen_at, known), state, THEN if known else None, error)
 
 
 def facts(
@@ -34,10 +34,10 @@ def facts(
     silenced_s: int | None = None,
     paused: bool = False,
     by_hand: bool = False,
-) -> Facts:
+) -> MonitorFacts:
     until = None if silenced_s is None else NOW + timedelta(seconds=silenced_s)
-    return Facts(
-        monitor=Monitor("api", quorum, down, told, until),
+    return MonitorFacts(
+        monitor=EvaluatedMonitor("api", quorum, down, told, until),
         changed_at=THEN,
         paused_at=THEN if paused else None,
         ended_by_hand_at=THEN if by_hand else None,
@@ -74,9 +74,9 @@ everything = st.builds(
     st.none() | st.integers(0, 300).map(lambda ago: NOW - ago * SECOND),
 )
 def test_the_verdict_is_what_is_decided_unless_a_hold_says_why_not(
-    held: Facts, where: list[Place], since: datetime | None
+    held: MonitorFacts, where: list[VotingLocation], since: datetime | None
 ) -> None:
-    seen = [Seen(one.vote, one.state, last_error=one.last_error) for one in where]
+    seen = [EvaluatedLocation(one.vote, one.state, last_error=one.last_error) for one in where]
     decided = decide(held.monitor, seen, since, NOW).down
     verdict = explain.tally(held, where, NOW).down
     names = {hold.name for hold in explain_holds.holds(held, where, NOW)}
@@ -91,7 +91,7 @@ def test_the_verdict_is_what_is_decided_unless_a_hold_says_why_not(
 
 
 @given(everything, places)
-def test_the_parts_agree_with_each_other(held: Facts, where: list[Place]) -> None:
+def test_the_parts_agree_with_each_other(held: MonitorFacts, where: list[VotingLocation]) -> None:
     votes = explain.tally(held, where, NOW)
     standings = [explain.standing(one.vote, NOW) for one in where]
     names = [hold.name for hold in explain_holds.holds(held, where, NOW)]
@@ -106,7 +106,9 @@ def test_the_parts_agree_with_each_other(held: Facts, where: list[Place]) -> Non
 
 
 @given(everything, places)
-def test_the_sentence_is_one_line_of_a_readable_length(held: Facts, where: list[Place]) -> None:
+def test_the_sentence_is_one_line_of_a_readable_length(
+    held: MonitorFacts, where: list[VotingLocation]
+) -> None:
     said = explain.sentence(held, where, NOW)
 
     assert said.endswith(".")
@@ -171,7 +173,7 @@ def test_the_sentence_is_one_line_of_a_readable_length(held: Facts, where: list[
         ),
     ],
 )
-def test_the_sentence(held: Facts, where: list[Place], said: str) -> None:
+def test_the_sentence(held: MonitorFacts, where: list[VotingLocation], said: str) -> None:
     assert explain.sentence(held, where, NOW) == said
 
 
@@ -194,7 +196,7 @@ def test_the_sentence(held: Facts, where: list[Place], said: str) -> None:
         ),
     ],
 )
-def test_why_nobody_hears(held: Facts, reasons: list[str], *, heard: bool, routed: bool) -> None:
+def test_why_nobody_hears(held: MonitorFacts, reasons: list[str], *, heard: bool, routed: bool) -> None:
     said = explain_holds.not_told(held, NOW, heard=heard, routed=routed)
 
     assert len(said) == len(reasons)

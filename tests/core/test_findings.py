@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.web3.core.findings import Crossing, Gone, Log, Unreadable, read
+from collector.web3.core.findings import ChainLog, Gone, ThresholdCrossing, Unreadable, read
 from shared.findings import Finding, Found
 
 HASH = "0x" + "ab" * 32
@@ -18,14 +18,16 @@ def of_log(key: str = f"{HASH}:0", **said: object) -> Finding:
 
 def test_a_crossing_is_read() -> None:
     data = {"current": "251.3", "threshold": "200", "unit": "gwei", "message": "words"}
-    assert read(Finding(Found.RAISED, "high_gas", orjson.dumps(data))) == Crossing("high_gas", True, data)
-    assert read(Finding(Found.RECOVERED, "high_gas")) == Crossing("high_gas", False, {})
+    assert read(Finding(Found.RAISED, "high_gas", orjson.dumps(data))) == ThresholdCrossing(
+        "high_gas", True, data
+    )
+    assert read(Finding(Found.RECOVERED, "high_gas")) == ThresholdCrossing("high_gas", False, {})
 
 
 def test_amounts_that_are_none_are_left_out() -> None:
     data = {"current": 5, "threshold": "1e9", "unit": ["gwei"], "message": "a\0b" + "x" * 1000}
     found = read(Finding(Found.RAISED, "high_gas", orjson.dumps(data)))
-    assert isinstance(found, Crossing)
+    assert isinstance(found, ThresholdCrossing)
     assert found.data == {"message": "a\ufffdb" + "x" * 497}
 
 
@@ -34,13 +36,13 @@ def test_words_for_people_are_one_line() -> None:
     found = read(
         Finding(Found.RAISED, "low_tvl", orjson.dumps({"message": " a\r\n\tb\u2028c ", "unit": "X\nY"}))
     )
-    assert isinstance(found, Crossing)
+    assert isinstance(found, ThresholdCrossing)
     assert found.data == {"message": "a b c", "unit": "X Y"}
 
 
 def test_a_log_is_read_and_only_what_is_known_of_it_is_kept() -> None:
     found = read(of_log(other="thing", address="0x11"))
-    assert isinstance(found, Log)
+    assert isinstance(found, ChainLog)
     assert (found.block, found.index, found.block_hash) == (7, 0, HASH)
     assert found.data == {**LOG, "address": "0x11", "transactionHash": HASH}
 
@@ -88,8 +90,8 @@ def test_that_something_happened_counts_even_if_its_arguments_cannot_be_kept() -
     for _ in range(40):
         deep = [deep]
     large, nested = read(of_log(args={"a": "x" * 70_000})), read(of_log(args={"a": deep}))
-    assert isinstance(large, Log)
-    assert isinstance(nested, Log)
+    assert isinstance(large, ChainLog)
+    assert isinstance(nested, ChainLog)
     assert (large.data["args"], large.data["error"]) == ({}, "its arguments are too large to be kept")
     assert (nested.data["args"], nested.data["error"]) == (
         {},
@@ -99,7 +101,7 @@ def test_that_something_happened_counts_even_if_its_arguments_cannot_be_kept() -
 
 def test_no_nul_reaches_the_database() -> None:
     found = read(of_log(args={"a\0": ["b\0", {"c": "\0"}]}, name="Pa\0id", error="e\0"))
-    assert isinstance(found, Log)
+    assert isinstance(found, ChainLog)
     assert b"\\u0000" not in orjson.dumps(found.data)
 
 
@@ -122,4 +124,4 @@ def test_whatever_it_says_is_read_or_refused(found: Found, key: str, said: dict[
         taken = read(Finding(found, key, orjson.dumps(said)))
     except Unreadable:
         return
-    assert isinstance(taken, Crossing | Log | Gone)
+    assert isinstance(taken, ThresholdCrossing | ChainLog | Gone)

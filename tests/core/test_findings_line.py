@@ -3,9 +3,9 @@
 import orjson
 import pytest
 
-from collector.web3.core.findings import Gone, Line, Over, found_again, line, not_found_again
+from collector.web3.core.findings import ChainReading, Gone, RereadBlocks, found_again, line, not_found_again
 
-MINE, OTHER = Line("mine", 7), Line("other", 9)
+MINE, OTHER = ChainReading("mine", 7), ChainReading("other", 9)
 
 
 def test_a_line_is_read_from_the_checkpoint_of_a_probe() -> None:
@@ -15,7 +15,7 @@ def test_a_line_is_read_from_the_checkpoint_of_a_probe() -> None:
 def test_so_are_the_forks_that_it_met_and_what_they_made_it_read_once_more() -> None:
     over = [["mine", 1, 4, 6], ["old", 3, 1, 2], ["mine", "1", 4, 6], ["mine", 1, 4], [1, 1, 1, 1], None]
     read = line(orjson.dumps({"more": {"line": ["mine", 7, 12, 13, 2], "over": over}}))
-    assert read == Line("mine", 7, 2, (Over("mine", 1, 4, 6), Over("old", 3, 1, 2)))
+    assert read == ChainReading("mine", 7, 2, (RereadBlocks("mine", 1, 4, 6), RereadBlocks("old", 3, 1, 2)))
 
 
 def test_of_no_more_forks_is_read_than_a_probe_remembers() -> None:
@@ -64,39 +64,45 @@ def test_what_comes_late_is_told_by_who_goes_on_unless_it_is_of_its_own_or_nobod
 @pytest.mark.parametrize(
     ("late", "block", "again"),
     [
-        pytest.param(Line("mine", 7), 10, True, id="told before the fork"),
-        pytest.param(Line("mine", 7, 1), 10, False, id="told as it was read once more"),
-        pytest.param(Line("mine", 7, 1), 12, True, id="and once more again after another fork"),
-        pytest.param(Line("mine", 7, 2), 12, False, id="told after both"),
-        pytest.param(Line("mine", 7), 9, False, id="before the fork's blocks"),
-        pytest.param(Line("mine", 7), 13, False, id="behind them"),
-        pytest.param(Line("old", 1, 2), 5, True, id="of the line before, before a fork that that one met"),
-        pytest.param(Line("old", 1, 3), 5, False, id="of the line before, after it"),
-        pytest.param(Line("other", 1), 5, False, id="of a line that met no fork"),
+        pytest.param(ChainReading("mine", 7), 10, True, id="told before the fork"),
+        pytest.param(ChainReading("mine", 7, 1), 10, False, id="told as it was read once more"),
+        pytest.param(ChainReading("mine", 7, 1), 12, True, id="and once more again after another fork"),
+        pytest.param(ChainReading("mine", 7, 2), 12, False, id="told after both"),
+        pytest.param(ChainReading("mine", 7), 9, False, id="before the fork's blocks"),
+        pytest.param(ChainReading("mine", 7), 13, False, id="behind them"),
+        pytest.param(
+            ChainReading("old", 1, 2), 5, True, id="of the line before, before a fork that that one met"
+        ),
+        pytest.param(ChainReading("old", 1, 3), 5, False, id="of the line before, after it"),
+        pytest.param(ChainReading("other", 1), 5, False, id="of a line that met no fork"),
     ],
 )
 def test_what_was_told_before_a_fork_is_left_to_what_was_read_after_it(
-    late: Line, block: int, again: bool
+    late: ChainReading, block: int, again: bool
 ) -> None:
-    over = (Over("old", 3, 4, 6), Over("mine", 1, 10, 12), Over("mine", 2, 12, 12))
-    assert found_again(late, Line("mine", 7, 2, over), block) is again
+    over = (RereadBlocks("old", 3, 4, 6), RereadBlocks("mine", 1, 10, 12), RereadBlocks("mine", 2, 12, 12))
+    assert found_again(late, ChainReading("mine", 7, 2, over), block) is again
 
 
 @pytest.mark.parametrize(
     ("late", "kept", "last"),
     [
-        pytest.param(OTHER, Line("mine", 6), 5, id="before the line that goes on"),
-        pytest.param(None, Line("mine", 6), 5, id="of a line that is not said"),
-        pytest.param(OTHER, Line("mine", 9), 8, id="no more than it says"),
-        pytest.param(OTHER, Line("mine", 4), None, id="behind its beginning"),
-        pytest.param(Line("mine", 3, 1), Line("mine", 3, 1), 8, id="of the checkpoint's own line"),
-        pytest.param(Line("mine", 3, 1), Line("mine", 3, 2), 8, id="and overtaken by it"),
-        pytest.param(Line("mine", 3, 2), Line("mine", 3, 1), None, id="of a fork behind the checkpoint"),
+        pytest.param(OTHER, ChainReading("mine", 6), 5, id="before the line that goes on"),
+        pytest.param(None, ChainReading("mine", 6), 5, id="of a line that is not said"),
+        pytest.param(OTHER, ChainReading("mine", 9), 8, id="no more than it says"),
+        pytest.param(OTHER, ChainReading("mine", 4), None, id="behind its beginning"),
+        pytest.param(
+            ChainReading("mine", 3, 1), ChainReading("mine", 3, 1), 8, id="of the checkpoint's own line"
+        ),
+        pytest.param(ChainReading("mine", 3, 1), ChainReading("mine", 3, 2), 8, id="and overtaken by it"),
+        pytest.param(
+            ChainReading("mine", 3, 2), ChainReading("mine", 3, 1), None, id="of a fork behind the checkpoint"
+        ),
         pytest.param(OTHER, None, None, id="of a checkpoint that says no line"),
     ],
 )
 def test_what_a_fork_undid_counts_late_where_who_goes_on_does_not_say_it(
-    late: Line | None, kept: Line | None, last: int | None
+    late: ChainReading | None, kept: ChainReading | None, last: int | None
 ) -> None:
     left = not_found_again(late, kept, Gone(4, 8, {"5": "0x"}))
     assert left == (None if last is None else Gone(4, last, {"5": "0x"}))

@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from collector.evaluation.core.decision import Seen
+from collector.evaluation.core.decision import EvaluatedLocation
 from collector.evaluation.core.quorum import Vote
-from collector.evaluation.core.state import Change, LocationState, Thresholds
+from collector.evaluation.core.state import LocationState, StateChange, Thresholds
 from collector.evaluation.core.timeouts import joined
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -24,12 +24,12 @@ def place(
     heard_s: float = 1,
     checked_s: float = 12,
     stale: bool = False,
-) -> Seen:
+) -> EvaluatedLocation:
     """Seen so many seconds ago; it fails after three checks."""
     failing = fails >= 3 or goods > 0
     state = LocationState(failing, fails, goods, NOW - 30 * SECOND if fails else None)
     vote = Vote("eu", failing, NOW - heard_s * SECOND, stale=stale)
-    return Seen(vote, state, last_error=error, checked_at=NOW - checked_s * SECOND)
+    return EvaluatedLocation(vote, state, last_error=error, checked_at=NOW - checked_s * SECOND)
 
 
 FAILS = place(3)
@@ -52,12 +52,12 @@ FAILS = place(3)
         pytest.param([FAILS, place(2, checked_s=40), place(1)], [1, 0, 0], id="it hung long ago"),
     ],
 )
-def test_who_fails_with_one_failure_less(seen: list[Seen], failing: list[int]) -> None:
+def test_who_fails_with_one_failure_less(seen: list[EvaluatedLocation], failing: list[int]) -> None:
     after = joined(seen, THRICE, TIMEOUT, NOW)
 
     assert [one.state.failing for one in after] == [bool(bad) for bad in failing]
     assert [one.vote.failing for one in after] == [one.state.failing for one in after]
     for before, one in zip(seen, after, strict=True):
         turned = one.state.failing and not before.state.failing
-        assert (one.change, one.changed_at) == ((Change.FAILING, NOW) if turned else (None, None))
+        assert (one.change, one.changed_at) == ((StateChange.FAILING, NOW) if turned else (None, None))
         assert (one.state.fails, one.state.failed_since) == (before.state.fails, before.state.failed_since)

@@ -10,8 +10,8 @@ from collector.heartbeats.core.heartbeat import (
     Beat,
     Finding,
     Ping,
-    Plan,
-    Sign,
+    PingSchedule,
+    PingSignal,
     awaited,
     look,
     take,
@@ -20,12 +20,12 @@ from shared.results import Status
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 S, M, H = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
-HOURLY = Plan(wait=H, cron="", zone="UTC", grace=M)
-GOOD, FAILED, STARTED = Ping(Sign.GOOD), Ping(Sign.FAILED), Ping(Sign.STARTED)
+HOURLY = PingSchedule(wait=H, cron="", zone="UTC", grace=M)
+GOOD, FAILED, STARTED = Ping(PingSignal.GOOD), Ping(PingSignal.FAILED), Ping(PingSignal.STARTED)
 FRESH = Beat(NOON)
 
 
-def late(beat: Beat, plan: Plan, now: datetime, *deaf: tuple[datetime, datetime]) -> Finding | None:
+def late(beat: Beat, plan: PingSchedule, now: datetime, *deaf: tuple[datetime, datetime]) -> Finding | None:
     return look(beat, plan, deaf, now)[1]
 
 
@@ -76,7 +76,7 @@ def test_nothing_is_awaited_of_a_job_that_may_wait_for_its_first_ping() -> None:
 
 @pytest.mark.parametrize(
     ("ping", "error"),
-    [(FAILED, "failed: the job says so"), (Ping(Sign.FAILED, code=3), "failed: exit status 3")],
+    [(FAILED, "failed: the job says so"), (Ping(PingSignal.FAILED, code=3), "failed: exit status 3")],
 )
 def test_a_job_that_says_it_failed_is_down_and_awaited_anew(ping: Ping, error: str) -> None:
     beat, said = take(FRESH, ping, HOURLY, NOON + M)
@@ -86,18 +86,18 @@ def test_a_job_that_says_it_failed_is_down_and_awaited_anew(ping: Ping, error: s
 
 
 def test_the_run_time_is_from_the_start_with_the_same_rid() -> None:
-    beat, _ = take(FRESH, Ping(Sign.STARTED, rid="a"), HOURLY, NOON)
-    beat, _ = take(beat, Ping(Sign.STARTED, rid="b"), HOURLY, NOON + 5 * S)
+    beat, _ = take(FRESH, Ping(PingSignal.STARTED, rid="a"), HOURLY, NOON)
+    beat, _ = take(beat, Ping(PingSignal.STARTED, rid="b"), HOURLY, NOON + 5 * S)
 
-    after, of_b = take(beat, Ping(Sign.GOOD, rid="b"), HOURLY, NOON + 9 * S)
+    after, of_b = take(beat, Ping(PingSignal.GOOD, rid="b"), HOURLY, NOON + 9 * S)
     _, of_none = take(beat, GOOD, HOURLY, NOON + 9 * S)
-    _, of_a = take(after, Ping(Sign.GOOD, rid="a"), HOURLY, NOON + 10 * S)
+    _, of_a = take(after, Ping(PingSignal.GOOD, rid="a"), HOURLY, NOON + 10 * S)
 
     assert (of_a.ms, of_b.ms, of_none.ms) == (10_000, 4_000, 0)
 
 
 def test_a_start_alone_and_a_log_say_nothing_of_how_it_goes() -> None:
-    for ping in (STARTED, Ping(Sign.LOGGED)):
+    for ping in (STARTED, Ping(PingSignal.LOGGED)):
         beat, said = take(FRESH, ping, HOURLY, NOON + M)
 
         assert said.status is Status.UNKNOWN
@@ -134,7 +134,7 @@ def test_pings_that_come_too_soon_after_another_are_too_often() -> None:
 
 
 def test_a_job_of_cron_is_late_a_grace_after_its_time() -> None:
-    plan = Plan(wait=None, cron="0 3 * * *", zone="Europe/Berlin", grace=5 * M)
+    plan = PingSchedule(wait=None, cron="0 3 * * *", zone="Europe/Berlin", grace=5 * M)
     beat, _ = take(FRESH, GOOD, plan, NOON)
 
     assert awaited(beat, plan) == NOON + 14 * H + 5 * M
@@ -146,14 +146,14 @@ def test_a_job_of_cron_is_late_a_grace_after_its_time() -> None:
 def test_so_many_runs_are_followed_and_the_oldest_goes_first() -> None:
     beat = FRESH
     for number in range(MOST_RUNS + 5):
-        beat, _ = take(beat, Ping(Sign.STARTED, rid=str(number)), HOURLY, NOON + number * S)
+        beat, _ = take(beat, Ping(PingSignal.STARTED, rid=str(number)), HOURLY, NOON + number * S)
 
     assert len(beat.runs) == MOST_RUNS
     assert "4" not in beat.runs
     assert "5" in beat.runs
 
 
-NIGHTLY = Plan(wait=None, cron="0 3 * * *", zone="UTC", grace=M)
+NIGHTLY = PingSchedule(wait=None, cron="0 3 * * *", zone="UTC", grace=M)
 THREE = datetime(2026, 11, 22, 3, tzinfo=UTC)
 
 
@@ -174,7 +174,7 @@ def test_a_ping_that_comes_earlier_than_the_grace_serves_no_time() -> None:
 
 
 def test_a_tenth_of_the_wait_is_the_most_that_a_ping_may_be_early() -> None:
-    every_minute = Plan(wait=M, cron="", zone="UTC", grace=5 * M)
+    every_minute = PingSchedule(wait=M, cron="", zone="UTC", grace=5 * M)
     for early, base in ((6 * S, NOON + M), (7 * S, NOON + M - 7 * S)):
         beat, _ = take(FRESH, GOOD, every_minute, NOON + M - early)
         assert beat.base == base

@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from collector.evaluation.core.dependencies import Parents
-from collector.evaluation.core.holds import TABLE, After, Hold, Reminders, Standing, allowed, holding
+from collector.evaluation.core.holds import TABLE, After, Hold, MonitorContext, Reminders, allowed, holding
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 LATER, BEFORE = NOW + timedelta(seconds=1), NOW
@@ -63,25 +63,29 @@ def test_every_hold_has_its_row() -> None:
 @pytest.mark.parametrize(
     ("standing", "holds"),
     [
-        pytest.param(Standing(), (), id="nothing holds"),
-        pytest.param(Standing(paused=True, measured=False), (Hold.PAUSED,), id="paused"),
-        pytest.param(Standing(measured=False), (Hold.UNMEASURED,), id="resumed, and not measured yet"),
-        pytest.param(Standing(silenced_until=LATER), (Hold.SILENCED,), id="silenced"),
-        pytest.param(Standing(silenced_until=BEFORE), (), id="a silence ends at its end"),
-        pytest.param(Standing(maintenance_until=LATER), (Hold.MAINTENANCE,), id="maintenance"),
-        pytest.param(Standing(maintenance_until=BEFORE), (), id="so does a window"),
-        pytest.param(Standing(parents=Parents.DOWN), (Hold.PARENT_DOWN,), id="a parent is down"),
-        pytest.param(Standing(parents=Parents.AWAITED), (Hold.PARENT_AWAITED,), id="a parent is awaited"),
-        pytest.param(Standing(flapping=True), (Hold.FLAPPING,), id="flapping"),
-        pytest.param(Standing(acknowledged=True), (Hold.ACKNOWLEDGED,), id="acknowledged"),
-        pytest.param(Standing(by_hand=True), (Hold.RESOLVED_BY_HAND,), id="resolved by hand"),
-        pytest.param(Standing(votes=False), (Hold.NO_VOTERS,), id="nobody votes"),
+        pytest.param(MonitorContext(), (), id="nothing holds"),
+        pytest.param(MonitorContext(paused=True, measured=False), (Hold.PAUSED,), id="paused"),
+        pytest.param(MonitorContext(measured=False), (Hold.UNMEASURED,), id="resumed, and not measured yet"),
+        pytest.param(MonitorContext(silenced_until=LATER), (Hold.SILENCED,), id="silenced"),
+        pytest.param(MonitorContext(silenced_until=BEFORE), (), id="a silence ends at its end"),
+        pytest.param(MonitorContext(maintenance_until=LATER), (Hold.MAINTENANCE,), id="maintenance"),
+        pytest.param(MonitorContext(maintenance_until=BEFORE), (), id="so does a window"),
+        pytest.param(MonitorContext(parents=Parents.DOWN), (Hold.PARENT_DOWN,), id="a parent is down"),
         pytest.param(
-            Standing(silenced_until=LATER, flapping=True), (Hold.SILENCED, Hold.FLAPPING), id="two at once"
+            MonitorContext(parents=Parents.AWAITED), (Hold.PARENT_AWAITED,), id="a parent is awaited"
+        ),
+        pytest.param(MonitorContext(flapping=True), (Hold.FLAPPING,), id="flapping"),
+        pytest.param(MonitorContext(acknowledged=True), (Hold.ACKNOWLEDGED,), id="acknowledged"),
+        pytest.param(MonitorContext(by_hand=True), (Hold.RESOLVED_BY_HAND,), id="resolved by hand"),
+        pytest.param(MonitorContext(votes=False), (Hold.NO_VOTERS,), id="nobody votes"),
+        pytest.param(
+            MonitorContext(silenced_until=LATER, flapping=True),
+            (Hold.SILENCED, Hold.FLAPPING),
+            id="two at once",
         ),
     ],
 )
-def test_which_apply(standing: Standing, holds: tuple[Hold, ...]) -> None:
+def test_which_apply(standing: MonitorContext, holds: tuple[Hold, ...]) -> None:
     assert holding(standing, NOW) == holds
 
 

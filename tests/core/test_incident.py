@@ -5,11 +5,20 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from collector.evaluation.core.decision import Decision, Deed, Monitor, Seen, Tell, after, decide, goes_on
+from collector.evaluation.core.decision import (
+    Announcement,
+    Decision,
+    EvaluatedLocation,
+    EvaluatedMonitor,
+    IncidentAction,
+    after,
+    decide,
+    goes_on,
+)
 from collector.evaluation.core.dependencies import Parents
-from collector.evaluation.core.holds import Standing
+from collector.evaluation.core.holds import MonitorContext
 from collector.evaluation.core.quorum import Vote
-from collector.evaluation.core.state import Change, LocationState
+from collector.evaluation.core.state import LocationState, StateChange
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 LONG_AGO = NOW - timedelta(days=1)
@@ -18,55 +27,85 @@ FIRST = NOW - timedelta(seconds=20)
 SECOND = timedelta(seconds=1)
 
 
-def monitor(*, down: bool = False, told: bool = False, silenced_s: int = 0) -> Monitor:
+def monitor(*, down: bool = False, told: bool = False, silenced_s: int = 0) -> EvaluatedMonitor:
     until = NOW + timedelta(seconds=silenced_s) if silenced_s else None
-    return Monitor("api", "majority", down, told, until)
+    return EvaluatedMonitor("api", "majority", down, told, until)
 
 
 def seen(
     *,
     failing: bool,
     since: datetime = FIRST,
-    change: Change | None = None,
+    change: StateChange | None = None,
     error: str = "",
     at: datetime = NOW,
-) -> Seen:
+) -> EvaluatedLocation:
     state = LocationState(failing, 3, 0, since) if failing else LocationState()
-    return Seen(Vote("eu", failing, at), state, change, EARLIER if change else None, int(failing), error)
+    return EvaluatedLocation(
+        Vote("eu", failing, at), state, change, EARLIER if change else None, int(failing), error
+    )
 
 
-def decided(before: Monitor, *places: Seen, started_at: datetime = LONG_AGO) -> Decision:
+def decided(
+    before: EvaluatedMonitor, *places: EvaluatedLocation, started_at: datetime = LONG_AGO
+) -> Decision:
     return decide(before, places, started_at, NOW)
 
 
 @pytest.mark.parametrize(
     ("before", "failing", "deed", "tell"),
     [
-        pytest.param(monitor(), True, Deed.OPEN, Tell.DOWN, id="going down opens and is told"),
-        pytest.param(monitor(), False, Deed.NONE, Tell.NOTHING, id="staying up is nothing"),
-        pytest.param(monitor(down=True, told=True), True, Deed.NONE, Tell.NOTHING, id="staying down neither"),
-        pytest.param(monitor(down=True, told=True), False, Deed.RESOLVE, Tell.UP, id="coming up is told"),
-        pytest.param(monitor(silenced_s=9), True, Deed.OPEN, Tell.NOTHING, id="silenced: recorded, not told"),
+        pytest.param(
+            monitor(), True, IncidentAction.OPEN, Announcement.DOWN, id="going down opens and is told"
+        ),
+        pytest.param(monitor(), False, IncidentAction.NONE, Announcement.NOTHING, id="staying up is nothing"),
+        pytest.param(
+            monitor(down=True, told=True),
+            True,
+            IncidentAction.NONE,
+            Announcement.NOTHING,
+            id="staying down neither",
+        ),
+        pytest.param(
+            monitor(down=True, told=True),
+            False,
+            IncidentAction.RESOLVE,
+            Announcement.UP,
+            id="coming up is told",
+        ),
+        pytest.param(
+            monitor(silenced_s=9),
+            True,
+            IncidentAction.OPEN,
+            Announcement.NOTHING,
+            id="silenced: recorded, not told",
+        ),
         pytest.param(
             monitor(down=True, silenced_s=9),
             False,
-            Deed.RESOLVE,
-            Tell.NOTHING,
+            IncidentAction.RESOLVE,
+            Announcement.NOTHING,
             id="nobody was told, nobody is",
         ),
         pytest.param(
             monitor(down=True, told=True, silenced_s=9),
             False,
-            Deed.RESOLVE,
-            Tell.UP,
+            IncidentAction.RESOLVE,
+            Announcement.UP,
             id="who was told is told of the end, silenced or not",
         ),
         pytest.param(
-            monitor(down=True, silenced_s=-9), True, Deed.NONE, Tell.DOWN, id="told when the silence is over"
+            monitor(down=True, silenced_s=-9),
+            True,
+            IncidentAction.NONE,
+            Announcement.DOWN,
+            id="told when the silence is over",
         ),
     ],
 )
-def test_what_follows(before: Monitor, deed: Deed, tell: Tell, *, failing: bool) -> None:
+def test_what_follows(
+    before: EvaluatedMonitor, deed: IncidentAction, tell: Announcement, *, failing: bool
+) -> None:
     decision = decided(before, seen(failing=failing))
     assert (decision.deed, decision.tell, decision.down) == (deed, tell, failing)
 
@@ -77,22 +116,22 @@ def test_an_outage_begins_with_the_first_failure_of_all_failing_locations() -> N
 
 
 def test_it_ends_with_the_check_that_recovered() -> None:
-    decision = decided(monitor(down=True), seen(failing=False, change=Change.RECOVERED))
+    decision = decided(monitor(down=True), seen(failing=False, change=StateChange.RECOVERED))
     assert decision.until == EARLIER
     assert decision.entries == (("location_recovered", "eu"),)
 
 
 def test_a_failing_location_is_an_entry_with_its_error() -> None:
-    decision = decided(monitor(), seen(failing=True, change=Change.FAILING, error="status 503"))
+    decision = decided(monitor(), seen(failing=True, change=StateChange.FAILING, error="status 503"))
     assert decision.entries == (("location_failing", "eu: status 503"),)
     assert decision.error == "status 503"
 
 
 def test_nothing_opens_while_a_started_collector_waits_for_the_others() -> None:
-    away = Seen(Vote("us", failing=False, seen_at=NOW - timedelta(seconds=50)), LocationState())
+    away = EvaluatedLocation(Vote("us", failing=False, seen_at=NOW - timedelta(seconds=50)), LocationState())
     places = (seen(failing=True), seen(failing=True), away)
-    assert decided(monitor(), *places, started_at=NOW - timedelta(seconds=5)).deed is Deed.NONE
-    assert decided(monitor(), *places, started_at=NOW - timedelta(seconds=31)).deed is Deed.OPEN
+    assert decided(monitor(), *places, started_at=NOW - timedelta(seconds=5)).deed is IncidentAction.NONE
+    assert decided(monitor(), *places, started_at=NOW - timedelta(seconds=31)).deed is IncidentAction.OPEN
 
 
 @pytest.mark.parametrize(
@@ -112,42 +151,56 @@ def test_which_incident_a_new_outage_belongs_to(
 
 def test_under_maintenance_it_is_down_without_an_incident_until_the_window_ends() -> None:
     until = NOW + timedelta(seconds=60)
-    before = replace(monitor(), around=Standing(maintenance_until=until))
+    before = replace(monitor(), around=MonitorContext(maintenance_until=until))
     within = decided(before, seen(failing=True))
-    assert (within.down, within.turned, within.deed, within.tell) == (True, True, Deed.NONE, Tell.NOTHING)
+    assert (within.down, within.turned, within.deed, within.tell) == (
+        True,
+        True,
+        IncidentAction.NONE,
+        Announcement.NOTHING,
+    )
 
-    still = replace(after(before, within), around=Standing(maintenance_until=until))
-    assert decided(still, seen(failing=True)).deed is Deed.NONE
+    still = replace(after(before, within), around=MonitorContext(maintenance_until=until))
+    assert decided(still, seen(failing=True)).deed is IncidentAction.NONE
 
     ended = decide(after(before, within), [seen(failing=True, at=until)], LONG_AGO, until + 9 * SECOND)
-    assert (ended.turned, ended.deed, ended.tell, ended.since) == (False, Deed.OPEN, Tell.DOWN, until)
+    assert (ended.turned, ended.deed, ended.tell, ended.since) == (
+        False,
+        IncidentAction.OPEN,
+        Announcement.DOWN,
+        until,
+    )
     assert after(before, ended).unrecorded_until is None
 
 
 def test_what_recovers_within_the_window_leaves_nothing_behind() -> None:
-    around = Standing(maintenance_until=NOW + timedelta(seconds=60))
+    around = MonitorContext(maintenance_until=NOW + timedelta(seconds=60))
     down = after(monitor(), decided(replace(monitor(), around=around), seen(failing=True)))
-    ended = decided(replace(down, around=around), seen(failing=False, change=Change.RECOVERED))
-    assert (ended.deed, ended.tell, ended.unrecorded_until) == (Deed.RESOLVE, Tell.NOTHING, None)
+    ended = decided(replace(down, around=around), seen(failing=False, change=StateChange.RECOVERED))
+    assert (ended.deed, ended.tell, ended.unrecorded_until) == (
+        IncidentAction.RESOLVE,
+        Announcement.NOTHING,
+        None,
+    )
 
 
 def test_an_incident_that_was_open_before_the_window_ends_and_is_told_within_it() -> None:
-    around = Standing(maintenance_until=NOW + timedelta(seconds=60))
+    around = MonitorContext(maintenance_until=NOW + timedelta(seconds=60))
     ended = decided(replace(monitor(down=True, told=True), around=around), seen(failing=False))
-    assert (ended.deed, ended.tell) == (Deed.RESOLVE, Tell.UP)
+    assert (ended.deed, ended.tell) == (IncidentAction.RESOLVE, Announcement.UP)
 
 
 @pytest.mark.parametrize("parents", [Parents.DOWN, Parents.AWAITED])
 def test_while_a_parent_is_down_its_incident_is_recorded_and_nobody_is_told(parents: Parents) -> None:
-    before = replace(monitor(), around=Standing(parents=parents))
+    before = replace(monitor(), around=MonitorContext(parents=parents))
     held = decided(before, seen(failing=True))
-    assert (held.deed, held.tell) == (Deed.OPEN, Tell.NOTHING)
-    assert decided(after(before, held), seen(failing=True)).tell is Tell.DOWN
+    assert (held.deed, held.tell) == (IncidentAction.OPEN, Announcement.NOTHING)
+    assert decided(after(before, held), seen(failing=True)).tell is Announcement.DOWN
 
 
 def test_some_failing_but_not_enough_is_degraded_until_they_recover() -> None:
     some = decided(monitor(), seen(failing=True), seen(failing=False), seen(failing=False))
-    assert (some.deed, some.degraded_since) == (Deed.NONE, NOW)
+    assert (some.deed, some.degraded_since) == (IncidentAction.NONE, NOW)
 
     later = NOW + timedelta(minutes=1)
     places = [seen(failing=True, at=later), seen(failing=False, at=later), seen(failing=False, at=later)]
@@ -159,12 +212,12 @@ def test_some_failing_but_not_enough_is_degraded_until_they_recover() -> None:
 def test_a_reopened_incident_is_told_again_and_its_end_once() -> None:
     owed = replace(monitor(down=True, told=True), owed=True)
     silenced = replace(owed, silenced_until=NOW + SECOND)
-    assert decided(silenced, seen(failing=True)).tell is Tell.NOTHING
+    assert decided(silenced, seen(failing=True)).tell is Announcement.NOTHING
     told = decided(owed, seen(failing=True))
-    assert told.tell is Tell.DOWN
-    assert decided(after(owed, told), seen(failing=True)).tell is Tell.NOTHING
+    assert told.tell is Announcement.DOWN
+    assert decided(after(owed, told), seen(failing=True)).tell is Announcement.NOTHING
     over = decided(silenced, seen(failing=False))
-    assert (over.tell, after(silenced, over).owed) == (Tell.UP, False)
+    assert (over.tell, after(silenced, over).owed) == (Announcement.UP, False)
 
 
 def test_nothing_changes_before_something_was_measured() -> None:
@@ -172,13 +225,13 @@ def test_nothing_changes_before_something_was_measured() -> None:
     assert decided(monitor(), unmeasured).turned is False
 
 
-def turn(one: Monitor, minute: float, *, down: bool) -> Decision:
+def turn(one: EvaluatedMonitor, minute: float, *, down: bool) -> Decision:
     """What is decided so many minutes from now, when it turns."""
     now = NOW + timedelta(minutes=minute)
     return decide(one, [seen(failing=down, at=now, since=now)], LONG_AGO, now)
 
 
-def flapped() -> tuple[Monitor, list[Decision]]:
+def flapped() -> tuple[EvaluatedMonitor, list[Decision]]:
     """A monitor that went down and up each minute, seven changes in all."""
     one, said = monitor(), []
     for minute in range(7):
@@ -189,24 +242,33 @@ def flapped() -> tuple[Monitor, list[Decision]]:
 
 def test_more_than_six_changes_in_half_an_hour_are_flapping_and_told_no_more() -> None:
     one, said = flapped()
-    assert [each.tell for each in said] == [Tell.DOWN, Tell.UP] * 3 + [Tell.NOTHING]
-    assert [each.deed for each in said] == [Deed.OPEN, Deed.RESOLVE] * 3 + [Deed.OPEN]
+    assert [each.tell for each in said] == [Announcement.DOWN, Announcement.UP] * 3 + [Announcement.NOTHING]
+    assert [each.deed for each in said] == [IncidentAction.OPEN, IncidentAction.RESOLVE] * 3 + [
+        IncidentAction.OPEN
+    ]
     assert one.flapping_since == NOW + timedelta(minutes=6)
     for minute in range(7, 12):
         change = turn(one, minute, down=minute % 2 == 0)
-        assert (change.turned, change.tell) == (True, Tell.NOTHING)
-        assert change.deed is not Deed.RESOLVE
+        assert (change.turned, change.tell) == (True, Announcement.NOTHING)
+        assert change.deed is not IncidentAction.RESOLVE
         one = after(one, change)
 
 
 @pytest.mark.parametrize(
     ("down", "deed", "tell"),
     [
-        pytest.param(True, Deed.NONE, Tell.DOWN, id="still bad: told then"),
-        pytest.param(False, Deed.RESOLVE, Tell.NOTHING, id="well: the incident ends, and they heard of it"),
+        pytest.param(True, IncidentAction.NONE, Announcement.DOWN, id="still bad: told then"),
+        pytest.param(
+            False,
+            IncidentAction.RESOLVE,
+            Announcement.NOTHING,
+            id="well: the incident ends, and they heard of it",
+        ),
     ],
 )
-def test_once_one_state_has_held_for_ten_minutes_it_is_told(deed: Deed, tell: Tell, *, down: bool) -> None:
+def test_once_one_state_has_held_for_ten_minutes_it_is_told(
+    deed: IncidentAction, tell: Announcement, *, down: bool
+) -> None:
     one, _ = flapped()
     minute = 6 if down else 7
     if not down:
@@ -215,11 +277,11 @@ def test_once_one_state_has_held_for_ten_minutes_it_is_told(deed: Deed, tell: Te
     calm = turn(one, minute + 10, down=down)
     assert (calm.turned, calm.deed, calm.tell, calm.flapping_since) == (False, deed, tell, None)
     assert calm.until == NOW + timedelta(minutes=minute)
-    assert turn(after(one, calm), minute + 11, down=down).deed is Deed.NONE
+    assert turn(after(one, calm), minute + 11, down=down).deed is IncidentAction.NONE
 
 
 def test_who_heard_that_it_is_down_before_it_flapped_hears_of_the_end_once_it_is_calm() -> None:
     one = replace(monitor(down=True, told=True), turned_at=tuple(NOW for _ in range(6)))
     held = turn(one, 1, down=False)
-    assert (held.deed, held.tell) == (Deed.NONE, Tell.NOTHING)
-    assert turn(after(one, held), 12, down=False).tell is Tell.UP
+    assert (held.deed, held.tell) == (IncidentAction.NONE, Announcement.NOTHING)
+    assert turn(after(one, held), 12, down=False).tell is Announcement.UP

@@ -13,7 +13,7 @@ from collector.maintenance.core.windows import (
     SHOWN,
     Schedule,
     Selection,
-    Span,
+    WindowSpan,
     from_now,
     lay,
     local,
@@ -192,10 +192,10 @@ def test_what_was_over_before_counts_only_where_it_was_meant() -> None:
 
 def test_what_is_under_way_begins_anew_when_a_window_is_changed() -> None:
     spans = [
-        Span(NOW + begin * HOUR, NOW + end * HOUR)
+        WindowSpan(NOW + begin * HOUR, NOW + end * HOUR)
         for begin, end in [(-9, -8), (-2, 1), (-1, 2), (0, 1), (3, 4)]
     ]
-    assert from_now(spans, NOW) == [Span(NOW, NOW + 2 * HOUR), spans[-1]]
+    assert from_now(spans, NOW) == [WindowSpan(NOW, NOW + 2 * HOUR), spans[-1]]
     assert from_now(spans[:1], NOW) == []
 
 
@@ -203,12 +203,12 @@ def test_what_is_under_way_begins_anew_when_a_window_is_changed() -> None:
     ("spans", "enabled", "expected"),
     [
         ([], True, "ended"),
-        ([Span(NOW, NOW + HOUR)], True, "active"),
-        ([Span(NOW + HOUR, NOW + 2 * HOUR)], True, "scheduled"),
+        ([WindowSpan(NOW, NOW + HOUR)], True, "active"),
+        ([WindowSpan(NOW + HOUR, NOW + 2 * HOUR)], True, "scheduled"),
         ([], False, "disabled"),
     ],
 )
-def test_how_a_window_stands(spans: list[Span], enabled: bool, expected: str) -> None:
+def test_how_a_window_stands(spans: list[WindowSpan], enabled: bool, expected: str) -> None:
     assert status(spans, NOW, enabled=enabled) == expected
 
 

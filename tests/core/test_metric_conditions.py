@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from collector.metrics.core.conditions import Holding, Observed, error, moved
+from collector.metrics.core.conditions import HeldCondition, Observed, error, moved
 from shared.kinds.prometheus import Condition
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -49,14 +49,14 @@ def test_each_operator_at_its_bound(op: str, holds: bool) -> None:
 
 
 def test_what_held_for_long_enough_is_said_with_its_series() -> None:
-    holding = [Holding(0, b"a", LABELS, AT, AT, broken=False)]
+    holding = [HeldCondition(0, b"a", LABELS, AT, AT, broken=False)]
 
     assert error([HIGH], holding, AT + timedelta(seconds=299)) == ""
     assert error([HIGH], holding, AT + timedelta(seconds=300)) == 'load{host="a"} is above 4 for 300 s'
 
 
 def test_of_many_three_are_named() -> None:
-    holding = [Holding(0, bytes([i]), LABELS, AT, AT, broken=False) for i in range(10)]
+    holding = [HeldCondition(0, bytes([i]), LABELS, AT, AT, broken=False) for i in range(10)]
 
     said = error([HIGH], holding, AT + timedelta(hours=1))
 

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from collector.probes.core.presence import Change, Presence, change
+from collector.probes.core.presence import Presence, PresenceChange, change
 from shared.clock import utc_now
 
 NOW = utc_now()
@@ -22,23 +22,30 @@ BLIND = replace(HERE, blind_since=NOW - 2 * MINUTE)
     ("one", "since", "what"),
     [
         pytest.param(HERE, LONG_AGO, None, id="one that is there is nothing to tell of"),
-        pytest.param(SILENT, LONG_AGO, Change.LOST, id="silent for two minutes: lost"),
+        pytest.param(SILENT, LONG_AGO, PresenceChange.LOST, id="silent for two minutes: lost"),
         pytest.param(replace(SILENT, seen_at=NOW - 119 * SECOND), LONG_AGO, None, id="not yet"),
-        pytest.param(ENDED, LONG_AGO, Change.LOST, id="its stream broke off two minutes ago: lost"),
-        pytest.param(replace(ENDED, stopped=True), LONG_AGO, Change.STOPPED, id="it was stopped"),
+        pytest.param(ENDED, LONG_AGO, PresenceChange.LOST, id="its stream broke off two minutes ago: lost"),
+        pytest.param(replace(ENDED, stopped=True), LONG_AGO, PresenceChange.STOPPED, id="it was stopped"),
         pytest.param(replace(ENDED, ended_at=NOW - MINUTE), LONG_AGO, None, id="it may come back"),
-        pytest.param(BLIND, LONG_AGO, Change.BLIND, id="connected, but it sees nothing for two minutes"),
+        pytest.param(
+            BLIND, LONG_AGO, PresenceChange.BLIND, id="connected, but it sees nothing for two minutes"
+        ),
         pytest.param(replace(BLIND, blind_since=NOW - MINUTE), LONG_AGO, None, id="a short blindness"),
         pytest.param(SILENT, NOW - MINUTE, None, id="silence counts only while somebody listened"),
-        pytest.param(SILENT, NOW - 2 * MINUTE, Change.LOST, id="and does when it did so for two minutes"),
+        pytest.param(
+            SILENT, NOW - 2 * MINUTE, PresenceChange.LOST, id="and does when it did so for two minutes"
+        ),
         pytest.param(BLIND, NOW - MINUTE, None, id="so does blindness"),
         pytest.param(replace(SILENT, draining=True), LONG_AGO, None, id="one that drains is meant to go"),
         pytest.param(replace(SILENT, told=True), LONG_AGO, None, id="it is told once"),
         pytest.param(replace(BLIND, told=True), LONG_AGO, None, id="blind and back is not back"),
-        pytest.param(replace(HERE, told=True), LONG_AGO, Change.BACK, id="it is back"),
-        pytest.param(replace(HERE, told=True), NOW, Change.BACK, id="that is told at once"),
+        pytest.param(replace(HERE, told=True), LONG_AGO, PresenceChange.BACK, id="it is back"),
+        pytest.param(replace(HERE, told=True), NOW, PresenceChange.BACK, id="that is told at once"),
         pytest.param(
-            replace(HERE, told=True, draining=True), LONG_AGO, Change.BACK, id="of one that drains, too"
+            replace(HERE, told=True, draining=True),
+            LONG_AGO,
+            PresenceChange.BACK,
+            id="of one that drains, too",
         ),
         pytest.param(
             replace(SILENT, seen_at=NOW + 5 * MINUTE, told=True),
@@ -48,5 +55,5 @@ BLIND = replace(HERE, blind_since=NOW - 2 * MINUTE)
         ),
     ],
 )
-def test_what_is_told(one: Presence, since: datetime, what: Change | None) -> None:
+def test_what_is_told(one: Presence, since: datetime, what: PresenceChange | None) -> None:
     assert change(one, since, NOW) == what

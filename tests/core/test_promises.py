@@ -7,12 +7,20 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.evaluation.core.decision import Deed, Monitor, Seen, Tell, after, announcement, decide
+from collector.evaluation.core.decision import (
+    Announcement,
+    EvaluatedLocation,
+    EvaluatedMonitor,
+    IncidentAction,
+    after,
+    announcement,
+    decide,
+)
 from collector.evaluation.core.dependencies import Parents
 from collector.evaluation.core.flapping import HELD
-from collector.evaluation.core.holds import Standing
+from collector.evaluation.core.holds import MonitorContext
 from collector.evaluation.core.quorum import SILENCE, Vote, verdict, vouched
-from collector.evaluation.core.state import Check, LocationState, Thresholds, step
+from collector.evaluation.core.state import CheckResult, LocationState, Thresholds, step
 from shared.results import Status
 
 START = datetime(2026, 11, 21, tzinfo=UTC)
@@ -29,7 +37,7 @@ def test_a_late_result_changes_nothing_by_itself(
 ) -> None:
     state = LocationState()
     for status, late in results:
-        state, change = step(state, Check(status, START, late=late), Thresholds(failure, recovery))
+        state, change = step(state, CheckResult(status, START, late=late), Thresholds(failure, recovery))
         assert not (late and change)
         assert status is not Status.UNKNOWN or change is None
 
@@ -82,14 +90,14 @@ THINGS = st.builds(
 class World:
     """A monitor at three locations, decided about after each thing that happens, and swept."""
 
-    monitor: Monitor
+    monitor: EvaluatedMonitor
     now: datetime = START
     bad: list[bool] = field(default_factory=lambda: [False] * 3)
     heard: list[bool] = field(default_factory=lambda: [True] * 3)
     window: datetime | None = None
     parents: Parents = Parents.WELL
     open: bool = False
-    told: list[Tell] = field(default_factory=list)
+    told: list[Announcement] = field(default_factory=list)
 
     def happen(self, thing: Happens) -> None:
         self.now += thing.after_s * SECOND
@@ -112,30 +120,30 @@ class World:
     def decide(self) -> None:
         monitor, seen = replace(self.monitor, around=self.around()), self.seen()
         decision = decide(monitor, seen, LONG_AGO, self.now)
-        assert not (decision.deed is Deed.OPEN and self.window and self.window > self.now)
-        if decision.deed is Deed.OPEN:
+        assert not (decision.deed is IncidentAction.OPEN and self.window and self.window > self.now)
+        if decision.deed is IncidentAction.OPEN:
             assert decision.down
             self.open = True
-        elif decision.deed is Deed.RESOLVE:
+        elif decision.deed is IncidentAction.RESOLVE:
             self.open = False
         self.monitor = after(self.monitor, decision)
-        if decision.tell is not Tell.NOTHING:
+        if decision.tell is not Announcement.NOTHING:
             self.told.append(decision.tell)
 
     def sweep(self) -> None:
         """As the sweeper does: what is open and untold is told, and the end of what was told."""
         monitor = replace(self.monitor, around=self.around())
         tell = announcement(monitor, down=monitor.down, now=self.now)
-        if tell is Tell.UP or (tell is Tell.DOWN and self.open):
-            self.monitor = replace(self.monitor, told=tell is Tell.DOWN)
+        if tell is Announcement.UP or (tell is Announcement.DOWN and self.open):
+            self.monitor = replace(self.monitor, told=tell is Announcement.DOWN)
             self.told.append(tell)
 
-    def around(self) -> Standing:
-        return Standing(maintenance_until=self.window, parents=self.parents, votes=any(self.heard))
+    def around(self) -> MonitorContext:
+        return MonitorContext(maintenance_until=self.window, parents=self.parents, votes=any(self.heard))
 
-    def seen(self) -> Sequence[Seen]:
+    def seen(self) -> Sequence[EvaluatedLocation]:
         return [
-            Seen(
+            EvaluatedLocation(
                 Vote(name, bad, self.now if heard else None),
                 LocationState(bad, 3 * bad, 0, self.now if bad else None),
             )
@@ -147,7 +155,7 @@ class World:
 def test_when_every_hold_has_ended_whoever_should_be_told_has_been_told_once(
     quorum: str, things: list[Happens]
 ) -> None:
-    world = World(Monitor("api", quorum, down=False, told=False, silenced_until=None))
+    world = World(EvaluatedMonitor("api", quorum, down=False, told=False, silenced_until=None))
     for thing in things:
         world.happen(thing)
         assert not world.open or world.monitor.down or world.monitor.flapping_since or not any(world.heard)
@@ -160,14 +168,14 @@ def test_when_every_hold_has_ended_whoever_should_be_told_has_been_told_once(
         world.now += HELD
 
     assert world.monitor.told is world.monitor.down is world.open
-    assert world.told == ([Tell.DOWN, Tell.UP] * len(world.told))[: len(world.told)]
+    assert world.told == ([Announcement.DOWN, Announcement.UP] * len(world.told))[: len(world.told)]
     assert world.monitor.flapping_since is None
     assert world.monitor.unrecorded_until is None
 
 
 @given(QUORUMS, st.lists(THINGS, max_size=30))
 def test_what_is_never_failing_is_never_down_and_tells_nobody(quorum: str, things: list[Happens]) -> None:
-    world = World(Monitor("api", quorum, down=False, told=False, silenced_until=None))
+    world = World(EvaluatedMonitor("api", quorum, down=False, told=False, silenced_until=None))
     for thing in things:
         world.happen(replace(thing, on=False) if thing.what == "target" else thing)
     assert (world.monitor.down, world.open, world.told) == (False, False, [])

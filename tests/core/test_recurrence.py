@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collector.maintenance.core import recurrence_times
-from collector.maintenance.core.recurrence import BadRule, Rule, parse
+from collector.maintenance.core.recurrence import BadRule, RecurrenceRule, parse
 from collector.maintenance.core.recurrence_times import times
 
 FIRST = datetime(2026, 3, 17, 2, 30)  # noqa: DTZ001 - local time
@@ -186,7 +186,7 @@ def test_a_rule_that_names_no_time_is_seen_through_soon(text: str, monkeypatch: 
     looked: list[date] = []
     fits = recurrence_times._fits
 
-    def noted(rule: Rule, day: date) -> bool:
+    def noted(rule: RecurrenceRule, day: date) -> bool:
         looked.append(day)
         return fits(rule, day)
 

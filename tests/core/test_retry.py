@@ -4,11 +4,11 @@ from datetime import timedelta
 
 import pytest
 
-from collector.notifications.core.retry import Policy, next_try
+from collector.notifications.core.retry import RetryPolicy, next_try
 
-USUAL = Policy()
-LONG = Policy(max_retries=10)
-OBLIGING = Policy(max_retries=10, obliging=True)
+USUAL = RetryPolicy()
+LONG = RetryPolicy(max_retries=10)
+OBLIGING = RetryPolicy(max_retries=10, obliging=True)
 
 
 @pytest.mark.parametrize(
@@ -23,9 +23,9 @@ OBLIGING = Policy(max_retries=10, obliging=True)
         pytest.param(LONG, 9, None, 1920, id="and doubles"),
         pytest.param(LONG, 10, None, 3600, id="up to an hour"),
         pytest.param(LONG, 11, None, None, id="ten retries are the most"),
-        pytest.param(Policy(max_retries=0), 1, None, None, id="no retries where none are wanted"),
-        pytest.param(Policy(max_retries=1), 2, None, None, id="one retry, then it is over"),
-        pytest.param(Policy(retry=False), 1, None, None, id="retryOnFailure false means one try"),
+        pytest.param(RetryPolicy(max_retries=0), 1, None, None, id="no retries where none are wanted"),
+        pytest.param(RetryPolicy(max_retries=1), 2, None, None, id="one retry, then it is over"),
+        pytest.param(RetryPolicy(retry=False), 1, None, None, id="retryOnFailure false means one try"),
         pytest.param(LONG, 1, 600, 1, id="the receiver's wish does not bend the first retry"),
         pytest.param(LONG, 3, 600, 30, id="nor the third"),
         pytest.param(LONG, 4, 600, 600, id="but the fourth"),
@@ -37,7 +37,7 @@ OBLIGING = Policy(max_retries=10, obliging=True)
         pytest.param(OBLIGING, 1, 86_400, 3600, id="nor longer than an hour"),
     ],
 )
-def test_next_try(policy: Policy, tries: int, asked_s: float | None, wait_s: float | None) -> None:
+def test_next_try(policy: RetryPolicy, tries: int, asked_s: float | None, wait_s: float | None) -> None:
     asked = None if asked_s is None else timedelta(seconds=asked_s)
     wait = next_try(policy, tries, asked)
     assert (None if wait is None else wait.total_seconds()) == wait_s

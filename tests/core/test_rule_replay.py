@@ -4,13 +4,13 @@ from datetime import timedelta
 
 import pytest
 
-from collector.alerts.core.conditions import Check, Reason
-from collector.alerts.core.replay import About, Past, Spell, notices, replay
-from collector.alerts.core.rule_fields import Conditions, Escalation, Rule
+from collector.alerts.core.conditions import CheckSample, Reason
+from collector.alerts.core.replay import MonitorParameters, Past, Spell, notices, replay
+from collector.alerts.core.rule_fields import Conditions, Escalation, RuleSettings
 from shared.clock import EPOCH
 from shared.results import Status
 
-ABOUT = About(failure_threshold=2, quorum="majority", interval_s=60, locations=[1])
+ABOUT = MonitorParameters(failure_threshold=2, quorum="majority", interval_s=60, locations=[1])
 MINUTE = timedelta(minutes=1)
 
 
@@ -23,7 +23,7 @@ def past(said: str, location: int = 1) -> list[Past]:
         "?": (Status.UNKNOWN, 0, None),
     }
     return [
-        Past(location, Check(EPOCH + at * MINUTE, *kinds[letter]), scheduled=True)
+        Past(location, CheckSample(EPOCH + at * MINUTE, *kinds[letter]), scheduled=True)
         for at, letter in enumerate(said)
     ]
 
@@ -66,7 +66,7 @@ def test_replay(conditions: Conditions, said: str, spells: list[tuple[int, int |
 
 
 def test_a_minority_of_locations_is_not_enough_unless_any_will_do() -> None:
-    about = About(2, "majority", 60, [1, 2])
+    about = MonitorParameters(2, "majority", 60, [1, 2])
     results = past("xx", location=1)
 
     assert replay(Conditions(consecutive_failures=2), about, results, []) == []
@@ -89,7 +89,7 @@ def test_without_conditions_it_is_the_outages() -> None:
 
 def test_notices_are_counted() -> None:
     policy = Escalation(delay_minutes=10, escalate_to_channels=[], max_escalations=2)
-    rule = Rule(name="Shop", repeat_minutes=15, escalation_policy=policy)
+    rule = RuleSettings(name="Shop", repeat_minutes=15, escalation_policy=policy)
     reason = Reason("down")
 
     assert notices(rule, Spell(EPOCH, EPOCH + 5 * MINUTE, reason), EPOCH) == (2, 0)

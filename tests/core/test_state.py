@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from collector.evaluation.core.state import (
-    Change,
-    Check,
+    CheckResult,
     LocationState,
+    StateChange,
     Thresholds,
     outdated,
     sooner,
@@ -30,58 +30,62 @@ MENDING = LocationState(failing=True, goods=1, failed_since=T0)
 @pytest.mark.parametrize(
     ("before", "check", "after", "change"),
     [
-        pytest.param(WELL, Check(Status.UP, T1), WELL, None, id="stays well"),
-        pytest.param(WELL, Check(Status.DOWN, T0), SHAKY, None, id="one failure is not enough"),
-        pytest.param(SHAKY, Check(Status.UP, T1), WELL, None, id="a good check forgets the failure"),
-        pytest.param(SHAKY, Check(Status.UNKNOWN, T1), SHAKY, None, id="unknown changes nothing"),
+        pytest.param(WELL, CheckResult(Status.UP, T1), WELL, None, id="stays well"),
+        pytest.param(WELL, CheckResult(Status.DOWN, T0), SHAKY, None, id="one failure is not enough"),
+        pytest.param(SHAKY, CheckResult(Status.UP, T1), WELL, None, id="a good check forgets the failure"),
+        pytest.param(SHAKY, CheckResult(Status.UNKNOWN, T1), SHAKY, None, id="unknown changes nothing"),
         pytest.param(
             SHAKY,
-            Check(Status.DOWN, T1),
+            CheckResult(Status.DOWN, T1),
             FAILING,
-            Change.FAILING,
+            StateChange.FAILING,
             id="the second fails it, from the first on",
         ),
         pytest.param(
             SHAKY,
-            Check(Status.DOWN, T1, late=True),
+            CheckResult(Status.DOWN, T1, late=True),
             LocationState(fails=2, failed_since=T0),
             None,
             id="a late failure counts but does not fail it",
         ),
         pytest.param(
             LocationState(fails=2, failed_since=T0),
-            Check(Status.DOWN, T1),
+            CheckResult(Status.DOWN, T1),
             LocationState(failing=True, fails=3, failed_since=T0),
-            Change.FAILING,
+            StateChange.FAILING,
             id="the next fresh failure does",
         ),
         pytest.param(
             FAILING,
-            Check(Status.DOWN, T1),
+            CheckResult(Status.DOWN, T1),
             LocationState(failing=True, fails=3, failed_since=T0),
             None,
             id="failing is said once",
         ),
-        pytest.param(FAILING, Check(Status.UP, T1), MENDING, None, id="one good check is not enough"),
-        pytest.param(MENDING, Check(Status.UP, T1), WELL, Change.RECOVERED, id="the second recovers it"),
+        pytest.param(FAILING, CheckResult(Status.UP, T1), MENDING, None, id="one good check is not enough"),
+        pytest.param(
+            MENDING, CheckResult(Status.UP, T1), WELL, StateChange.RECOVERED, id="the second recovers it"
+        ),
         pytest.param(
             MENDING,
-            Check(Status.UP, T1, late=True),
+            CheckResult(Status.UP, T1, late=True),
             LocationState(failing=True, goods=2, failed_since=T0),
             None,
             id="a late good check does not recover it",
         ),
         pytest.param(
             MENDING,
-            Check(Status.DOWN, T1),
+            CheckResult(Status.DOWN, T1),
             LocationState(failing=True, fails=1, failed_since=T0),
             None,
             id="a failure between begins the recovery anew, within the same outage",
         ),
-        pytest.param(FAILING, Check(Status.UNKNOWN, T1), FAILING, None, id="unknown ends no outage"),
+        pytest.param(FAILING, CheckResult(Status.UNKNOWN, T1), FAILING, None, id="unknown ends no outage"),
     ],
 )
-def test_step(before: LocationState, check: Check, after: LocationState, change: Change | None) -> None:
+def test_step(
+    before: LocationState, check: CheckResult, after: LocationState, change: StateChange | None
+) -> None:
     assert step(before, check, TWICE) == (after, change)
 
 
@@ -109,10 +113,10 @@ def test_after_another_location_one_that_hangs_needs_one_failure_less(needs: int
 
 def test_failing_against_enough_good_checks_that_came_late_is_outdated() -> None:
     failing = LocationState(failing=True, fails=2, failed_since=T0)
-    late_good = Check(Status.UP, T1, late=True)
+    late_good = CheckResult(Status.UP, T1, late=True)
     once, _ = step(failing, late_good, Thresholds(2, 2))
     twice, _ = step(once, late_good, Thresholds(2, 2))
-    again, _ = step(twice, Check(Status.DOWN, T1), Thresholds(2, 2))
+    again, _ = step(twice, CheckResult(Status.DOWN, T1), Thresholds(2, 2))
     assert [outdated(state, Thresholds(2, 2)) for state in (failing, once, twice, again)] == [
         False, False, True, False,
     ]  # fmt: skip

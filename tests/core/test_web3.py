@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collector.evaluation.core.holds import Allowed, Hold, allowed
-from collector.web3.core.web3 import Alert, Tell, due, passes, raised, recovered
+from collector.web3.core.web3 import ChainAlert, ChainAnnouncement, due, passes, raised, recovered
 from shared.clock import EPOCH
 
 AT = EPOCH + timedelta(days=1)
@@ -17,8 +17,8 @@ SILENT = allowed((Hold.SILENCED,))
 PAUSED = allowed((Hold.PAUSED,))
 
 
-def crossed(*locations: int, told_at: datetime | None = None) -> Alert:
-    return Alert(locations, AT, {"current": "2"}, told_at=told_at)
+def crossed(*locations: int, told_at: datetime | None = None) -> ChainAlert:
+    return ChainAlert(locations, AT, {"current": "2"}, told_at=told_at)
 
 
 def test_the_first_location_makes_it_and_the_last_ends_it() -> None:
@@ -41,17 +41,17 @@ def test_what_is_known_is_no_news() -> None:
 
 
 def test_each_edge_is_told_once() -> None:
-    assert due(crossed(1), FREE, LATER) == (Tell.RAISED, crossed(1, told_at=LATER))
-    assert due(crossed(1, told_at=AT), FREE, LATER) == (Tell.NOTHING, crossed(1, told_at=AT))
-    assert due(crossed(told_at=AT), FREE, LATER) == (Tell.RECOVERED, None)
-    assert due(crossed(), FREE, LATER) == (Tell.BOTH, None)
+    assert due(crossed(1), FREE, LATER) == (ChainAnnouncement.RAISED, crossed(1, told_at=LATER))
+    assert due(crossed(1, told_at=AT), FREE, LATER) == (ChainAnnouncement.NOTHING, crossed(1, told_at=AT))
+    assert due(crossed(told_at=AT), FREE, LATER) == (ChainAnnouncement.RECOVERED, None)
+    assert due(crossed(), FREE, LATER) == (ChainAnnouncement.BOTH, None)
 
 
 def test_what_is_held_waits_and_what_came_back_meanwhile_is_told_to_nobody() -> None:
-    assert due(crossed(1), SILENT, LATER) == (Tell.NOTHING, crossed(1))
-    assert due(crossed(), SILENT, LATER) == (Tell.NOTHING, None)
-    assert due(crossed(told_at=AT), SILENT, LATER) == (Tell.RECOVERED, None)
-    assert due(crossed(told_at=AT), PAUSED, LATER) == (Tell.NOTHING, crossed(told_at=AT))
+    assert due(crossed(1), SILENT, LATER) == (ChainAnnouncement.NOTHING, crossed(1))
+    assert due(crossed(), SILENT, LATER) == (ChainAnnouncement.NOTHING, None)
+    assert due(crossed(told_at=AT), SILENT, LATER) == (ChainAnnouncement.RECOVERED, None)
+    assert due(crossed(told_at=AT), PAUSED, LATER) == (ChainAnnouncement.NOTHING, crossed(told_at=AT))
 
 
 def test_logs_are_passed_over_only_where_somebody_wants_no_news_or_a_parent_is_down() -> None:
@@ -67,7 +67,7 @@ def test_logs_are_passed_over_only_where_somebody_wants_no_news_or_a_parent_is_d
     )
 )
 def test_what_is_told_alternates_and_ends_as_it_is(deeds: list[tuple[str, int] | Allowed]) -> None:
-    alert: Alert | None = None
+    alert: ChainAlert | None = None
     holding: set[int] = set()
     told: list[str] = []
     for deed in [*deeds, FREE]:
@@ -75,10 +75,10 @@ def test_what_is_told_alternates_and_ends_as_it_is(deeds: list[tuple[str, int] |
             if alert is not None:
                 tell, alert = due(alert, deed, AT)
                 told += {
-                    Tell.NOTHING: [],
-                    Tell.RAISED: ["raised"],
-                    Tell.RECOVERED: ["recovered"],
-                    Tell.BOTH: ["raised", "recovered"],
+                    ChainAnnouncement.NOTHING: [],
+                    ChainAnnouncement.RAISED: ["raised"],
+                    ChainAnnouncement.RECOVERED: ["recovered"],
+                    ChainAnnouncement.BOTH: ["raised", "recovered"],
                 }[tell]
         elif deed[0] == "raised":
             holding.add(deed[1])

@@ -7,8 +7,8 @@ from uuid import UUID
 from collector.events.storage import events
 from collector.notifications.channels import CHANNELS
 from collector.notifications.storage import channels
-from collector.notifications.storage.channels import Row
-from collector.platform.seal import Keyring, Place, split
+from collector.notifications.storage.channels import ChannelRow
+from collector.platform.seal import Keyring, SealScope, split
 from collector.platform.storage.db import Db
 from collector.platform.validation.validation import check, to_json
 from shared import ids
@@ -36,9 +36,9 @@ async def make_channel(db: Db, team_id: int, url: str, *, enabled: bool = True, 
     id_ = ids.uuid7()
     webhook, unknown = check(CHANNELS["webhook"], {"url": url, "timeout": 5, **config})
     assert not unknown
-    place = Place(team_id, "channels", id_, "secrets")
+    place = SealScope(team_id, "channels", id_, "secrets")
     rest, sealed = split(KEYRING, to_json(webhook), secret_fields(CHANNELS["webhook"]), place)
-    row = Row(team_id, id_, "Hook", "webhook", enabled, rest, sealed, 1, utc_now(), utc_now())
+    row = ChannelRow(team_id, id_, "Hook", "webhook", enabled, rest, sealed, 1, utc_now(), utc_now())
     async with db.connection() as tx:
         await channels.insert(tx, row)
     return id_
@@ -48,9 +48,9 @@ async def make_any(db: Db, team_id: int, type_: str, base: str = "http://127.0.0
     """A channel of that type as the API would store it; *base*: scheme, host and port of its receiver."""
     id_, cls = ids.uuid7(), CHANNELS[type_]
     made, _ = check(cls, {**config(type_, base), **more})
-    place = Place(team_id, "channels", id_, "secrets")
+    place = SealScope(team_id, "channels", id_, "secrets")
     rest, sealed = split(KEYRING, to_json(made), secret_fields(cls), place)
-    row = Row(team_id, id_, f"Ops {type_}", type_, True, rest, sealed, 1, utc_now(), utc_now())
+    row = ChannelRow(team_id, id_, f"Ops {type_}", type_, True, rest, sealed, 1, utc_now(), utc_now())
     async with db.connection() as tx:
         await channels.insert(tx, row)
     return id_

@@ -17,7 +17,7 @@ from collector.status_pages.jobs.sender import PageSender
 from collector.status_pages.service import incidents, status_pages, subscribers
 from collector.status_pages.service.domains import Own
 from collector.status_pages.storage import subscribers as table
-from collector.status_pages.storage.status_pages import Page
+from collector.status_pages.storage.status_pages import StatusPage
 from shared.clock import utc_now
 from shared.loop import forever
 from tests.delivery.ground import KEYRING, PUBLIC_URL, make_team
@@ -26,7 +26,7 @@ from tests.mailbox import Mailbox
 SENDER = "Example <status@example.com>"
 
 
-async def make_page(db: Db, team_id: int | None = None, **body: Any) -> tuple[Actor, Page]:
+async def make_page(db: Db, team_id: int | None = None, **body: Any) -> tuple[Actor, StatusPage]:
     """A page with three components, and who may change it."""
     who = Actor(team_id or await make_team(db), None, "Somebody")
     components = [{"name": name} for name in ("API", "Shop", "Search")]
@@ -36,7 +36,7 @@ async def make_page(db: Db, team_id: int | None = None, **body: Any) -> tuple[Ac
     return who, known.page
 
 
-async def subscribe(db: Db, page: Page, emails: Sequence[str], **more: Any) -> list[UUID]:
+async def subscribe(db: Db, page: StatusPage, emails: Sequence[str], **more: Any) -> list[UUID]:
     """Those addresses, confirmed."""
     rows = [
         replace(
@@ -52,14 +52,14 @@ async def subscribe(db: Db, page: Page, emails: Sequence[str], **more: Any) -> l
     return [row.id for row in rows]
 
 
-async def publish(db: Db, who: Actor, page: Page, **body: Any) -> UUID:
+async def publish(db: Db, who: Actor, page: StatusPage, **body: Any) -> UUID:
     told = await incidents.publish(
         db, who, page.id, {"title": "Checkout is slow", "message": "We look into it", **body}, utc_now()
     )
     return told.row.id
 
 
-async def update(db: Db, who: Actor, page: Page, id_: UUID, status: str, **body: Any) -> None:
+async def update(db: Db, who: Actor, page: StatusPage, id_: UUID, status: str, **body: Any) -> None:
     body = {"message": f"Now it is {status}", "status": status, **body}
     await incidents.update(db, who, page.id, id_, body, utc_now())
 

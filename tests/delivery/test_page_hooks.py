@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from collector.notifications.core.retry import Policy
+from collector.notifications.core.retry import RetryPolicy
 from collector.notifications.jobs.router import Router
 from collector.notifications.jobs.sender import Sender
 from collector.platform.access import Actor
@@ -21,7 +21,7 @@ from collector.status_pages.jobs import hooks as page_hooks
 from collector.status_pages.jobs.hooks import PageHooks
 from collector.status_pages.jobs.sender import PageSender
 from collector.status_pages.service import subscribers
-from collector.status_pages.storage.status_pages import Page
+from collector.status_pages.storage.status_pages import StatusPage
 from shared import ids
 from shared.clock import utc_now
 from shared.loop import forever
@@ -43,7 +43,7 @@ async def hooks(db: Db, *, allow_private: bool = True) -> AsyncIterator[PageSend
         await transport.close()
 
 
-async def add(db: Db, who: Actor, page: Page, **body: Any) -> None:
+async def add(db: Db, who: Actor, page: StatusPage, **body: Any) -> None:
     await subscribers.add(db, KEYRING, who, page.id, body, utc_now(), mails=False)
 
 
@@ -97,7 +97,7 @@ async def test_one_that_fails_is_tried_again_with_the_same_id(db: Db) -> None:
 
 
 async def test_one_that_fails_for_ever_is_given_up(db: Db, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_hooks, "_POLICY", Policy(max_retries=0))
+    monkeypatch.setattr(page_hooks, "_POLICY", RetryPolicy(max_retries=0))
     who, page = await make_page(db)
     async with receiving(answer(500)) as receiver:
         await add(db, who, page, webhookUrl=receiver.url())

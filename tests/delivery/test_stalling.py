@@ -10,7 +10,7 @@ import pytest
 
 from collector.events.storage import events
 from collector.notifications.channels import CHANNELS
-from collector.notifications.jobs.budget import PER_CHANNEL, Places, Room, room
+from collector.notifications.jobs.budget import PER_CHANNEL, Places, SendBudget, room
 from collector.notifications.jobs.router import Router
 from collector.notifications.jobs.sender import Sender
 from collector.platform.mailer import Mailer
@@ -93,15 +93,15 @@ async def test_five_hundred_that_stall_delay_none_of_the_others(db: Db) -> None:
 @pytest.mark.parametrize(
     ("flying", "free"),
     [
-        pytest.param({}, Room(5, PER_CHANNEL), id="at first everybody may have several"),
-        pytest.param({1: 3}, Room(2, PER_CHANNEL), id="as long as there are such places"),
-        pytest.param({1: 5}, Room(10, 1), id="then each channel gets by with one"),
-        pytest.param({1: 9, 2: 5}, Room(1, 1), id="whoever's they are"),
-        pytest.param({1: 10, 2: 4, 3: 1}, Room(5, 1, [1]), id="the last are for teams that have few"),
-        pytest.param({1: 10, 2: 10}, Room(0, 1, [1, 2]), id="and there are no more"),
+        pytest.param({}, SendBudget(5, PER_CHANNEL), id="at first everybody may have several"),
+        pytest.param({1: 3}, SendBudget(2, PER_CHANNEL), id="as long as there are such places"),
+        pytest.param({1: 5}, SendBudget(10, 1), id="then each channel gets by with one"),
+        pytest.param({1: 9, 2: 5}, SendBudget(1, 1), id="whoever's they are"),
+        pytest.param({1: 10, 2: 4, 3: 1}, SendBudget(5, 1, [1]), id="the last are for teams that have few"),
+        pytest.param({1: 10, 2: 10}, SendBudget(0, 1, [1, 2]), id="and there are no more"),
     ],
 )
-def test_places_are_shared(flying: dict[int, int], free: Room) -> None:
+def test_places_are_shared(flying: dict[int, int], free: SendBudget) -> None:
     assert room(Places(5, 15, 20), Counter(flying)) == free
 
 

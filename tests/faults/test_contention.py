@@ -9,8 +9,8 @@ from typing import Any
 
 from collector.evaluation.jobs.holds import Holds
 from collector.evaluation.jobs.recheck import Verdicts
-from collector.evaluation.writer import Writer
-from collector.history.jobs.days import Days
+from collector.evaluation.writer import ResultWriter
+from collector.history.jobs.days import DayPartitions
 from collector.monitors.service import ends, monitors
 from collector.monitors.service.monitors import Means
 from collector.platform.monitor import Silence
@@ -77,7 +77,7 @@ async def _second_probe(world: World) -> World:
     return twin
 
 
-async def _write(world: World, writer: Writer, chance: random.Random, results: list[int]) -> None:
+async def _write(world: World, writer: ResultWriter, chance: random.Random, results: list[int]) -> None:
     for _ in range(BATCHES):
         rows = await world.fetch(
             "SELECT monitor, location, assignment, revision FROM states WHERE probe_id = $1", world.probe_id
@@ -133,7 +133,7 @@ async def _sweep(db: Db, done: asyncio.Event) -> None:
     turns = (
         Holds(db, now=utc_now, tell=lambda: None).turn,
         Verdicts(db, since=lambda: started_at, now=utc_now, tell=lambda: None).turn,
-        Days(db, keep=timedelta(days=9), now=utc_now).turn,
+        DayPartitions(db, keep=timedelta(days=9), now=utc_now).turn,
     )
     while not done.is_set():
         await asyncio.gather(*[turn() for turn in turns])

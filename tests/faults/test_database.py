@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from collector.evaluation.storage import cursors, locks
-from collector.evaluation.writer import Submission, Writer
+from collector.evaluation.writer import ResultWriter, Submission
 from collector.platform.storage.db import Db
 from shared.results import Status
 from tests.ingest.world import World, make_world, writing
@@ -23,7 +23,7 @@ IN_FLIGHT = 3
 HUNG_S = float(os.environ.get("TOCSIN_TEST_HUNG_S", "2"))
 
 
-async def send_until_stored(world: World, writer: Writer, batches: Sequence[Submission]) -> None:
+async def send_until_stored(world: World, writer: ResultWriter, batches: Sequence[Submission]) -> None:
     """As a probe's session does: from the cursor on, again after each trouble, in a new session."""
     async with asyncio.timeout(60):
         while True:

@@ -12,7 +12,7 @@ import grpc
 import grpc.aio
 import pytest
 
-from collector.evaluation.writer import Writer
+from collector.evaluation.writer import ResultWriter
 from collector.history.storage import partitions
 from collector.platform.seal import Keyring
 from collector.platform.signals import Signals
@@ -44,7 +44,7 @@ class Collector:
 
     db: Db
     sessions: Sessions
-    writer: Writer
+    writer: ResultWriter
     signals: Signals
     keyring: Keyring
     credentials: Credentials
@@ -79,7 +79,7 @@ async def collecting(
     async with db.transaction() as tx:
         await partitions.make(tx, utc_now().date())
     started_at = utc_now() - timedelta(hours=1)
-    writer = Writer(db, since=lambda: started_at, now=utc_now, tell=lambda: None)
+    writer = ResultWriter(db, since=lambda: started_at, now=utc_now, tell=lambda: None)
     signals, keyring = Signals(db), keyring or KEYRING
 
     def changed() -> None:

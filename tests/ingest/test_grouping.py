@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
-from collector.evaluation.writer import Submission, Writer
+from collector.evaluation.writer import ResultWriter, Submission
 from collector.platform.storage.db import Db
 from shared.ids import uuid7
 from shared.results import Status
@@ -15,7 +15,7 @@ from tests.ingest.world import World, make_world, new_incarnation, writing
 UP, DOWN = Status.UP, Status.DOWN
 
 
-async def together(writer: Writer, *submissions: Submission) -> list[Any]:
+async def together(writer: ResultWriter, *submissions: Submission) -> list[Any]:
     return await asyncio.gather(*map(writer.submit, submissions), return_exceptions=True)
 
 

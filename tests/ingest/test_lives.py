@@ -10,8 +10,8 @@ import pytest
 
 from collector.evaluation.jobs.holds import Holds
 from collector.evaluation.jobs.recheck import Verdicts
-from collector.evaluation.jobs.resolved_while_down import Reopening
-from collector.evaluation.writer import Writer
+from collector.evaluation.jobs.resolved_while_down import IncidentReopener
+from collector.evaluation.writer import ResultWriter
 from collector.incidents.service import actions
 from collector.platform.access import Actor
 from collector.platform.storage.db import Db
@@ -29,7 +29,7 @@ STEPS = 30
 class Life:
     """A monitor at one location or at three, the loops that look at it, and a clock for all of them."""
 
-    def __init__(self, world: World, writer: Writer, seed: int, born_at: datetime) -> None:
+    def __init__(self, world: World, writer: ResultWriter, seed: int, born_at: datetime) -> None:
         self.world = world
         self.writer = writer
         self.chance = random.Random(seed)
@@ -37,7 +37,7 @@ class Life:
         self.now = born_at
         self.turns = (
             Holds(world.db, now=self.clock, tell=lambda: None).turn,
-            Reopening(world.db, now=self.clock).turn,
+            IncidentReopener(world.db, now=self.clock).turn,
             Verdicts(world.db, since=lambda: born_at - HOUR, now=self.clock, tell=lambda: None).turn,
         )
 

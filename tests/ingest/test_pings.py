@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from collector.evaluation.ingest.pushes import Pushes
-from collector.evaluation.watched_results import Watch, Watched
+from collector.evaluation.watched_results import Watch, WatchedMonitor
 from collector.heartbeats.core import heartbeat
-from collector.heartbeats.core.heartbeat import Beat, Ping, Plan, Sign
-from collector.heartbeats.ingest import Heartbeats
+from collector.heartbeats.core.heartbeat import Beat, Ping, PingSchedule, PingSignal
+from collector.heartbeats.ingest import PingReceiver
 from collector.heartbeats.service import Arrived
 from collector.heartbeats.storage import heartbeats
 from collector.monitors.service.receivers import key_hash
@@ -25,8 +25,8 @@ from tests.waiting import WAITING
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 S, M, H = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
-HOURLY = Plan(H, "", "UTC", M)
-GOOD = Ping(Sign.GOOD)
+HOURLY = PingSchedule(H, "", "UTC", M)
+GOOD = Ping(PingSignal.GOOD)
 
 
 class Clock:
@@ -37,7 +37,7 @@ class Clock:
         return self.now
 
 
-async def jobs(db: Db, *plans: Plan) -> World:
+async def jobs(db: Db, *plans: PingSchedule) -> World:
     """A monitor for each plan, whose key is its number."""
     world = await make_world(db, monitors=len(plans))
     async with db.transaction() as tx:
@@ -47,12 +47,12 @@ async def jobs(db: Db, *plans: Plan) -> World:
 
 
 @asynccontextmanager
-async def collectors(db: Db, clock: Clock, count: int = 1) -> AsyncIterator[Sequence[Heartbeats]]:
+async def collectors(db: Db, clock: Clock, count: int = 1) -> AsyncIterator[Sequence[PingReceiver]]:
     made = []
     for _ in range(count):
         watch = Watch(db)
         pushes = Pushes(db, since=lambda: NOON - H, now=clock, tell=lambda: None, watch=watch)
-        made.append(Heartbeats(db, pushes, now=clock))
+        made.append(PingReceiver(db, pushes, now=clock))
     tasks = [asyncio.create_task(forever("pings", one.turn, timedelta(milliseconds=10))) for one in made]
     try:
         yield made
@@ -76,21 +76,21 @@ async def beat_of(world: World, monitor: int) -> tuple[Beat, datetime | None]:
 
 PLANS = [
     pytest.param(HOURLY, id="each hour"),
-    pytest.param(Plan(H, "", "UTC", M, max_run=10 * M), id="with a longest run"),
-    pytest.param(Plan(H, "", "UTC", M, min_interval=10 * M), id="with a shortest interval"),
-    pytest.param(Plan(None, "0 * * * *", "Europe/Berlin", M), id="by cron"),
+    pytest.param(PingSchedule(H, "", "UTC", M, max_run=10 * M), id="with a longest run"),
+    pytest.param(PingSchedule(H, "", "UTC", M, min_interval=10 * M), id="with a shortest interval"),
+    pytest.param(PingSchedule(None, "0 * * * *", "Europe/Berlin", M), id="by cron"),
 ]
 PINGS = [
     pytest.param([GOOD, GOOD, GOOD], id="good"),
-    pytest.param([Ping(Sign.GOOD, ms=250), Ping(Sign.GOOD, ms=2**40)], id="telling their time"),
-    pytest.param([Ping(Sign.STARTED, "a"), GOOD, Ping(Sign.GOOD, "a"), GOOD], id="a run"),
-    pytest.param([GOOD, Ping(Sign.FAILED, code=3), GOOD, GOOD], id="a failure"),
-    pytest.param([Ping(Sign.LOGGED), GOOD], id="a note"),
+    pytest.param([Ping(PingSignal.GOOD, ms=250), Ping(PingSignal.GOOD, ms=2**40)], id="telling their time"),
+    pytest.param([Ping(PingSignal.STARTED, "a"), GOOD, Ping(PingSignal.GOOD, "a"), GOOD], id="a run"),
+    pytest.param([GOOD, Ping(PingSignal.FAILED, code=3), GOOD, GOOD], id="a failure"),
+    pytest.param([Ping(PingSignal.LOGGED), GOOD], id="a note"),
 ]
 
 
 @pytest.mark.parametrize("plan", [PLANS[0], PLANS[3]])
-async def test_pings_that_come_early_or_late_are_awaited_as_the_rules_say(db: Db, plan: Plan) -> None:
+async def test_pings_that_come_early_or_late_are_awaited_as_the_rules_say(db: Db, plan: PingSchedule) -> None:
     clock = Clock()
     [monitor] = (world := await jobs(db, plan)).monitors
     beat = Beat(NOON)
@@ -116,7 +116,9 @@ async def test_a_good_ping_marks_an_hour_that_was_rolled_up_before_it_came(db: D
 
 @pytest.mark.parametrize("plan", PLANS)
 @pytest.mark.parametrize("pings", PINGS)
-async def test_the_short_way_comes_to_what_the_rules_say(db: Db, plan: Plan, pings: Sequence[Ping]) -> None:
+async def test_the_short_way_comes_to_what_the_rules_say(
+    db: Db, plan: PingSchedule, pings: Sequence[Ping]
+) -> None:
     clock = Clock()
     world = await jobs(db, plan)
     [monitor] = world.monitors
@@ -190,7 +192,7 @@ async def test_the_limit_of_a_job_is_one_for_all_collectors(db: Db) -> None:
     busy, quiet = world.monitors
     tally: Counter[str] = Counter()
 
-    async def send(one: Heartbeats, ping: Ping) -> None:
+    async def send(one: PingReceiver, ping: Ping) -> None:
         try:
             assert await one.take(of(busy, ping))
             tally["taken"] += 1
@@ -198,7 +200,7 @@ async def test_the_limit_of_a_job_is_one_for_all_collectors(db: Db) -> None:
             tally["refused"] += 1
 
     async with collectors(db, clock, 3) as ones:
-        for sign in (Sign.GOOD, Sign.LOGGED):
+        for sign in (PingSignal.GOOD, PingSignal.LOGGED):
             await asyncio.gather(*(send(one, Ping(sign)) for one in ones for _ in range(40)))
         assert await ones[0].take(of(quiet))
 
@@ -214,7 +216,7 @@ async def test_a_database_clock_that_was_set_back_refuses_nobody(db: Db) -> None
     await world.run("UPDATE heartbeats SET paced_at = now() + interval '1 hour'")
 
     async with collectors(db, clock) as [one]:
-        for ping in (GOOD, Ping(Sign.LOGGED)):
+        for ping in (GOOD, Ping(PingSignal.LOGGED)):
             assert await one.take(of(monitor, ping))
             ahead = await world.value("SELECT extract(epoch FROM paced_at - now())::float8 FROM heartbeats")
             assert ahead < 1
@@ -252,11 +254,13 @@ async def test_good_pings_that_are_slow_leave_a_mark_for_the_rules_that_wait_for
 
     async def marks(sent: dict[int, int]) -> Any:
         async with collectors(db, clock) as [one]:
-            rule = {m: Watched(world.team_id, id_, 10, 1000, frozenset()) for m, id_ in world.ids.items()}
+            rule = {
+                m: WatchedMonitor(world.team_id, id_, 10, 1000, frozenset()) for m, id_ in world.ids.items()
+            }
             assert one._pushes._watch is not None
             one._pushes._watch.monitors = rule
             for monitor, ms in sent.items():
-                assert await one.take(of(monitor, Ping(Sign.GOOD, ms=ms)))
+                assert await one.take(of(monitor, Ping(PingSignal.GOOD, ms=ms)))
         return [row["monitor_id"] for row in await world.fetch("SELECT monitor_id FROM alert_marks")]
 
     assert await marks({slow: 5000, fast: 20}) == [world.ids[slow]]

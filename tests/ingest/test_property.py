@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from collector.evaluation.core.quorum import needed
-from collector.evaluation.writer import Submission, Writer
+from collector.evaluation.writer import ResultWriter, Submission
 from collector.platform.storage.db import Db
 from shared.clock import EPOCH, utc_now
 from shared.results import Status
@@ -89,7 +89,7 @@ class Run:
         self.held: list[Submission] = []
         self.at = int((utc_now() - timedelta(seconds=8) - EPOCH).total_seconds() * 1000)
         self.incarnations = 0
-        self.writer = Writer(
+        self.writer = ResultWriter(
             world.db, since=lambda: utc_now() - timedelta(hours=1), now=utc_now, tell=lambda: None
         )
 

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from collector.platform import signals
-from collector.platform.seal import Place, split
+from collector.platform.seal import SealScope, split
 from collector.platform.storage.db import Db
 from collector.probes.service.assignments import rebalance
 from collector.probes.sessions import plan as sessions_plan
@@ -115,7 +115,7 @@ async def test_secrets_go_down_opened_and_one_that_does_not_open_spoils_no_other
     good, bad = await collector.monitors(2)
     [row] = await collector.fetch("SELECT team_id, id FROM monitors WHERE monitor = $1", good)
     config = {"url": "https://example.com/", "headers": {"x-key": "open sesame"}}
-    place = Place(row["team_id"], "monitors", row["id"], "secrets")
+    place = SealScope(row["team_id"], "monitors", row["id"], "secrets")
     rest, hidden = split(collector.keyring, config, frozenset({"headers"}), place)
     # The other one's lie where they were not sealed.
     await collector.fetch("UPDATE monitors SET config = $1, secrets = $2", rest, hidden)

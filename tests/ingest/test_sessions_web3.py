@@ -94,7 +94,7 @@ async def test_a_probe_that_does_not_know_the_subtype_does_not_get_the_monitor(d
     assert row["probe_id"] is None
 
 
-def asked(collector: Collector) -> asyncio.Task[runs.Tested]:
+def asked(collector: Collector) -> asyncio.Task[runs.TrialResult]:
     return asyncio.create_task(
         runs.test(
             collector.db,
@@ -110,7 +110,9 @@ def asked(collector: Collector) -> asyncio.Task[runs.Tested]:
     )
 
 
-async def tried(collector: Collector, peer: Peer, *findings: Finding) -> tuple[probe_pb2.Run, runs.Tested]:
+async def tried(
+    collector: Collector, peer: Peer, *findings: Finding
+) -> tuple[probe_pb2.Run, runs.TrialResult]:
     waiting = asked(collector)
     await peer.hear_until(lambda: peer.runs)
     run = peer.runs.pop()

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from collector.evaluation.writer import Fenced, OutOfOrder, Writer
+from collector.evaluation.writer import Fenced, OutOfOrder, ResultWriter
 from collector.platform import group_commit
 from collector.platform.storage.db import Db
 from shared.clock import utc_now
@@ -40,7 +40,7 @@ async def test_a_turn_in_which_nothing_comes_ends_and_loses_nothing(
 ) -> None:
     monkeypatch.setattr(group_commit, "REST_S", 0.01)
     world = await make_world(db)
-    writer = Writer(world.db, since=utc_now, now=utc_now, tell=lambda: None)
+    writer = ResultWriter(world.db, since=utc_now, now=utc_now, tell=lambda: None)
     assert await writer.turn()
 
     waiting = writer.submit(world.batch(UP))

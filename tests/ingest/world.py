@@ -10,7 +10,7 @@ from uuid import UUID
 
 from collector.evaluation.evaluate import Ask, unasked
 from collector.evaluation.watched_results import Watch
-from collector.evaluation.writer import Submission, Writer
+from collector.evaluation.writer import ResultWriter, Submission
 from collector.history.storage import partitions
 from collector.platform.storage.db import Db, Tx
 from shared.clock import EPOCH, utc_now
@@ -207,13 +207,13 @@ async def writing(
     ask: Ask = unasked,
     watch: Watch | None = None,
     found: Callable[[], None] = lambda: None,
-) -> AsyncIterator[Writer]:
+) -> AsyncIterator[ResultWriter]:
     """A writer at work, started long ago."""
 
     def tell() -> None:
         world.told += 1
 
-    writer = Writer(world.db, since=since, now=now, tell=tell, ask=ask, watch=watch, found=found)
+    writer = ResultWriter(world.db, since=since, now=now, tell=tell, ask=ask, watch=watch, found=found)
     task = asyncio.create_task(forever("writer", writer.turn, timedelta(milliseconds=10)))
     try:
         yield writer

@@ -11,7 +11,7 @@ from collector.platform.storage.db import Db
 from collector.probes.service.sessions import accept
 from collector.probes.storage import enrolments
 from collector.probes.storage.enrolments import Enrolled
-from collector.probes.storage.probes import Newcomer, Sign, note
+from collector.probes.storage.probes import Newcomer, ProbeSignal, note
 from shared.clock import utc_now
 from shared.ids import uuid7
 
@@ -94,7 +94,7 @@ async def sign(db: Db, probe_id: UUID, at: datetime, *, ended: bool = False) -> 
     """The probe's session was alive, or ended, at that time."""
     async with db.transaction() as tx:
         session = await tx.fetchval("SELECT session FROM probes WHERE probe_id = $1", probe_id)
-        await note(tx, [Sign(probe_id, session, at, {}, ended=ended)])
+        await note(tx, [ProbeSignal(probe_id, session, at, {}, ended=ended)])
 
 
 async def eventually(holds: Callable[[], Awaitable[object]]) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from collector.platform import audit
 from collector.platform.access import DEPLOYMENT, operator
 from collector.platform.seal import Keyring
-from collector.platform.storage.audit import Wanted
+from collector.platform.storage.audit import AuditFilter
 from collector.platform.storage.db import Db
 from collector.probes.service import authority, enrolment, join_tokens, probes
 from shared import ids, pki
@@ -36,7 +36,7 @@ async def joined(db: Db, team_id: int | None, times: int = 1) -> str:
 
 
 async def log(db: Db, team_id: int) -> list[tuple[Any, ...]]:
-    found, total = await audit.page(db, team_id, Wanted(), 100, 0)
+    found, total = await audit.page(db, team_id, AuditFilter(), 100, 0)
     assert len(found) == total
     return [(one.actor_kind, one.action, one.resource, one.resource_id) for one in found]
 
@@ -53,7 +53,7 @@ async def test_the_log_says_by_which_token_it_joined(db: Db) -> None:
     team = await make_team(db)
     await joined(db, team)
 
-    [entry], _ = await audit.page(db, team, Wanted(), 1, 0)
+    [entry], _ = await audit.page(db, team, AuditFilter(), 1, 0)
 
     assert entry.actor_name == "Join token"
     assert entry.actor_id is not None

@@ -6,7 +6,7 @@ import pytest
 
 from collector.accounts.service import tokens
 from collector.accounts.storage import teams
-from collector.bootstrap import Made, bootstrap, check_keys
+from collector.bootstrap import FirstStart, bootstrap, check_keys
 from collector.platform.access import Permission
 from collector.platform.seal import Keyring
 from collector.platform.storage.db import Db
@@ -17,7 +17,7 @@ from shared.tokens import checksum_ok, new_key, new_token
 NOW = utc_now()
 
 
-async def start(db: Db, token: str | None = None) -> Made | None:
+async def start(db: Db, token: str | None = None) -> FirstStart | None:
     return await bootstrap(db, plan="free", admin_email="ops@example.com", token=token, now=NOW)
 
 

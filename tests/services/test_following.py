@@ -15,7 +15,7 @@ from collector.evaluation import event_writer
 from collector.events import stream
 from collector.events.core import events as kinds
 from collector.events.storage import events
-from collector.events.stream import Following, Listener, Start
+from collector.events.stream import Following, Start, StreamFollower
 from collector.monitors.storage import monitors
 from collector.platform.signals import Signals
 from collector.platform.storage.db import Db
@@ -36,11 +36,11 @@ async def hub(db: Db) -> AsyncIterator[Following]:
     await hub.close()
 
 
-async def follow(hub: Following, team: int, after: UUID | None = None) -> Listener:
+async def follow(hub: Following, team: int, after: UUID | None = None) -> StreamFollower:
     return hub.join(team, ids.uuid7(), await hub.start(team, after), lambda: False, most=600)
 
 
-async def heard(listener: Listener, count: int) -> list[str]:
+async def heard(listener: StreamFollower, count: int) -> list[str]:
     """The kinds of the next *count* events."""
     found: list[str] = []
     async with asyncio.timeout(20):

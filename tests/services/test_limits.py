@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from collector.platform import limits as services
-from collector.platform.bucket import PLANS, Plan, plans
+from collector.platform.bucket import PLANS, TeamPlan, plans
 from collector.platform.limits import Limits
 from collector.platform.storage import limits as table
 from collector.platform.storage.db import Db
@@ -183,4 +183,4 @@ async def test_a_plan_that_changes_counts_at_once(two: Replicas) -> None:
     token, limits = uuid4(), two.all[0]
     await limits.token(TEAM, token, "free")
 
-    assert (await limits.token(TEAM, token, "pro")).plan == Plan(1000, 2000)
+    assert (await limits.token(TEAM, token, "pro")).plan == TeamPlan(1000, 2000)

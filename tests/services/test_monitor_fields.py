@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from collector.monitors.service.fields import for_create, for_test, for_update
-from collector.platform.monitor import Settings
+from collector.platform.monitor import MonitorSettings
 
 BODY = {"name": "shop", "type": "tcp", "config": {"host": "db.example.com", "port": 1}}
 BAD = {"interval": "must be between 30 and 86400"}
@@ -39,7 +39,7 @@ def test_the_default_gives_way_to_it() -> None:
     ],
 )
 def test_an_older_monitor_may_keep_a_shorter_one(body: dict[str, Any], faults: dict[str, str]) -> None:
-    before = Settings(name="shop", interval=10, locations=["local"])
+    before = MonitorSettings(name="shop", interval=10, locations=["local"])
 
     assert for_update(body, "tcp", before, {"host": "x", "port": 1}, 30).faults == faults
 

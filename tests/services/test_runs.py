@@ -33,7 +33,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def trial(
     collector: Collector, *locations: str, timeout_s: int = 10, type_: str = "http"
-) -> asyncio.Task[runs.Tested]:
+) -> asyncio.Task[runs.TrialResult]:
     return asyncio.create_task(
         runs.test(
             collector.db,
@@ -78,7 +78,7 @@ async def test_a_test_runs_on_a_probe_and_its_outcome_comes_back(collector: Coll
         10_000,
     )
     assert orjson.loads(run.check.config) == CONFIG
-    assert tested == runs.Tested(Outcome(Status.DOWN, 503, "status 503", said), 4321)
+    assert tested == runs.TrialResult(Outcome(Status.DOWN, 503, "status 503", said), 4321)
 
 
 async def test_the_session_may_hang_on_another_collector(db: Db, collector: Collector) -> None:

@@ -8,7 +8,7 @@ from annotated_types import Interval, MaxLen, MinLen, Predicate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collector.platform.monitor import Settings
+from collector.platform.monitor import MonitorSettings
 from collector.platform.validation.validation import check, read, to_json
 from shared.errors import Invalid
 from shared.kinds.fields import Says
@@ -209,8 +209,12 @@ def test_every_bad_field_is_named(cls: type[Any], sent: dict[str, Any], details:
             id="a list of statuses",
         ),
         pytest.param(Thing, {"theName": "abc", "share": 1}, "share", 1.0, id="a whole number for a fraction"),
-        pytest.param(Settings, {"name": "x", "quorum": "2"}, "quorum", 2, id="a number of locations as text"),
-        pytest.param(Settings, {"name": "x", "quorum": "ALL"}, "quorum", "all", id="a word in large letters"),
+        pytest.param(
+            MonitorSettings, {"name": "x", "quorum": "2"}, "quorum", 2, id="a number of locations as text"
+        ),
+        pytest.param(
+            MonitorSettings, {"name": "x", "quorum": "ALL"}, "quorum", "all", id="a word in large letters"
+        ),
     ],
 )
 def test_reads_what_was_meant(cls: type[Any], sent: dict[str, Any], name: str, value: object) -> None:

@@ -8,9 +8,26 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from collector.evaluation.core import quorum
-from collector.evaluation.core.decision import Decision, Deed, Monitor, Seen, after, decide, goes_on
+from collector.evaluation.core.decision import (
+    Decision,
+    EvaluatedLocation,
+    EvaluatedMonitor,
+    IncidentAction,
+    after,
+    decide,
+    goes_on,
+)
 from collector.evaluation.core.quorum import Vote
-from collector.evaluation.core.state import LATE, Change, Check, Thresholds, outdated, sooner, step, timed_out
+from collector.evaluation.core.state import (
+    LATE,
+    CheckResult,
+    StateChange,
+    Thresholds,
+    outdated,
+    sooner,
+    step,
+    timed_out,
+)
 from collector.evaluation.core.timeouts import joined
 from collector.platform.settling import SETTLING
 from shared.results import Status
@@ -43,7 +60,7 @@ class Judge:
     def __init__(self, script: Script, places: Sequence[Place]) -> None:
         self._script = script
         self.places = places
-        self.monitor = Monitor("target", "majority", down=False, told=False, silenced_until=None)
+        self.monitor = EvaluatedMonitor("target", "majority", down=False, told=False, silenced_until=None)
         self.incidents: list[Incident] = []
         self.reopened = 0
         self._resolved_at: datetime | None = None
@@ -75,7 +92,7 @@ class Judge:
             doubted |= bool(place.state.fails and not before.fails and not before.failing)
         return doubted
 
-    def _advance(self, place: Place, left: deque[Result], now: int) -> list[Seen]:
+    def _advance(self, place: Place, left: deque[Result], now: int) -> list[EvaluatedLocation]:
         """All places, this one taken up to its next change."""
         clock = self._script.clock
         moment = clock.moment(now)
@@ -87,7 +104,7 @@ class Judge:
             result = left.popleft()
             at, ended = clock.moment(result.start, by=now), clock.moment(result.end, by=now)
             bad = result.status is Status.DOWN
-            check = Check(result.status, at, late=moment - ended > _LATE_AFTER)
+            check = CheckResult(result.status, at, late=moment - ended > _LATE_AFTER)
             hung = bad and elsewhere and timed_out(result.error)
             state, change = step(seen.state, check, sooner(_THRESHOLDS) if hung else _THRESHOLDS)
             if state.failed_since != seen.state.failed_since:
@@ -109,26 +126,26 @@ class Judge:
             each.state = one.state
         return all_seen
 
-    def decide(self, now: int, news: Sequence[Seen] = ()) -> None:
+    def decide(self, now: int, news: Sequence[EvaluatedLocation] = ()) -> None:
         """Come to a verdict, and to what follows from it."""
         moment = self._script.clock.moment(now)
         seen = news or [self._seen(place, now) for place in self.places]
         decision = decide(self.monitor, seen, self._since(now), moment)
-        if decision.deed is Deed.OPEN:
+        if decision.deed is IncidentAction.OPEN:
             self._open(decision, now, moment)
-        elif decision.deed is Deed.RESOLVE:
+        elif decision.deed is IncidentAction.RESOLVE:
             heard = zip(self.places, news, strict=False)
-            ends = [place.turned for place, one in heard if one.change is Change.RECOVERED]
+            ends = [place.turned for place, one in heard if one.change is StateChange.RECOVERED]
             self.incidents[-1].ended = max(ends, default=now)
             self._resolved_at = decision.until
         self.monitor = after(self.monitor, decision)
 
-    def _seen(self, place: Place, now: int) -> Seen:
+    def _seen(self, place: Place, now: int) -> EvaluatedLocation:
         stale = self._outlived(place, now) or outdated(place.state, _THRESHOLDS)
         seen_at = self._script.seen_at(place.place, now)
         vote = Vote(place.name, place.state.failing, seen_at, stale=stale)
         checked_at = self._script.clock.moment(place.checked, by=now) if place.state.fails else None
-        return Seen(vote, place.state, last_error=place.error, checked_at=checked_at)
+        return EvaluatedLocation(vote, place.state, last_error=place.error, checked_at=checked_at)
 
     def _outlived(self, place: Place, now: int) -> bool:
         """Is what is known there too old? Checks come regularly but for silences, and are leapt over."""

@@ -5,11 +5,19 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from collector.evaluation.core.decision import Deed, Monitor, Seen, Tell, after, announcement, decide
+from collector.evaluation.core.decision import (
+    Announcement,
+    EvaluatedLocation,
+    EvaluatedMonitor,
+    IncidentAction,
+    after,
+    announcement,
+    decide,
+)
 from collector.evaluation.core.dependencies import Parents
-from collector.evaluation.core.holds import REOPENED_AFTER, Standing
+from collector.evaluation.core.holds import REOPENED_AFTER, MonitorContext
 from collector.evaluation.core.quorum import Vote
-from collector.evaluation.core.state import Check, LocationState, Thresholds, outdated, step
+from collector.evaluation.core.state import CheckResult, LocationState, Thresholds, outdated, step
 from shared.results import Status
 
 SECOND: Final = timedelta(seconds=1)
@@ -35,16 +43,18 @@ class Location:
             self.name, self.state.failing, self.probe_seen_at, self.checked_at is not None, stale=stale
         )
 
-    def check(self, status: Status, now: datetime) -> Seen:
-        self.state, change = step(self.state, Check(status, now), self.thresholds)
+    def check(self, status: Status, now: datetime) -> EvaluatedLocation:
+        self.state, change = step(self.state, CheckResult(status, now), self.thresholds)
         if status is not Status.UNKNOWN:
             self.checked_at = now
         changed_at = now if change else None
         failed = int(status is Status.DOWN)
-        return Seen(self.vote(), self.state, change, changed_at, failed, "refused" if failed else "")
+        return EvaluatedLocation(
+            self.vote(), self.state, change, changed_at, failed, "refused" if failed else ""
+        )
 
-    def unchecked(self) -> Seen:
-        return Seen(self.vote(), self.state, checked_at=self.checked_at)
+    def unchecked(self) -> EvaluatedLocation:
+        return EvaluatedLocation(self.vote(), self.state, checked_at=self.checked_at)
 
 
 class Life:
@@ -55,13 +65,13 @@ class Life:
         thresholds = Thresholds(self.chance.choice([1, 2, 3]), self.chance.choice([1, 2, 3]))
         count = self.chance.choice([1, 2, 3, 5])
         self.locations = [Location(f"place-{n}", thresholds) for n in range(count)]
-        self.monitor = Monitor("api", self.chance.choice(QUORUMS), False, False, None)
+        self.monitor = EvaluatedMonitor("api", self.chance.choice(QUORUMS), False, False, None)
         self.now = BIRTH + timedelta(hours=1)
         self.window_until = BIRTH
         self.parents = Parents.WELL
         self.incident_since: datetime | None = None
         self.by_hand_at: datetime | None = None
-        self.told: list[Tell] = []
+        self.told: list[Announcement] = []
 
     def live(self) -> None:
         for _ in range(self.chance.randint(20, 120)):
@@ -126,8 +136,8 @@ class Life:
             self.incident_since, self.by_hand_at = self.now, None
             self.monitor = replace(self.monitor, owed=True)
 
-    def _standing(self) -> Monitor:
-        around = Standing(
+    def _standing(self) -> EvaluatedMonitor:
+        around = MonitorContext(
             maintenance_until=self.window_until if self.window_until > self.now else None,
             parents=self.parents,
             by_hand=self.by_hand_at is not None,
@@ -144,15 +154,15 @@ class Life:
             seen.append(one.check(status, self.now) if one in checked and not one.gone else one.unchecked())
         before = self._standing()
         decision = decide(before, seen, BIRTH, self.now)
-        if decision.deed is Deed.OPEN and self.incident_since is None:
+        if decision.deed is IncidentAction.OPEN and self.incident_since is None:
             self.incident_since, self.by_hand_at = self.now, None
-        elif decision.deed is Deed.RESOLVE:
+        elif decision.deed is IncidentAction.RESOLVE:
             self.incident_since = None
         if decision.turned:
             self.by_hand_at = None
-        if decision.tell is not Tell.NOTHING:
+        if decision.tell is not Announcement.NOTHING:
             self.told.append(decision.tell)
-        if decision.tell is Tell.DOWN:
+        if decision.tell is Announcement.DOWN:
             assert not (before.silenced_until and before.silenced_until > self.now), "notified in a silence"
             assert not before.around.maintenance_until, "notified in maintenance"
             assert self.parents is Parents.WELL, "notified while a parent is down"
@@ -162,15 +172,15 @@ class Life:
     def _announce(self) -> None:
         """As the end of a hold does."""
         tell = announcement(self._standing(), down=self.monitor.down, now=self.now)
-        if tell is Tell.NOTHING or (tell is Tell.DOWN and self.incident_since is None):
+        if tell is Announcement.NOTHING or (tell is Announcement.DOWN and self.incident_since is None):
             return
         self.told.append(tell)
-        self.monitor = replace(self.monitor, told=tell is Tell.DOWN, owed=False)
+        self.monitor = replace(self.monitor, told=tell is Announcement.DOWN, owed=False)
 
     def _keep_promises(self) -> None:
-        assert self.told[:1] != [Tell.UP], "a recovery of what was never down"
-        ups = [n for n, tell in enumerate(self.told) if tell is Tell.UP]
-        assert all(self.told[n - 1] is Tell.DOWN for n in ups), "two recoveries of one outage"
-        assert not self.monitor.told or self.told[-1] is Tell.DOWN
+        assert self.told[:1] != [Announcement.UP], "a recovery of what was never down"
+        ups = [n for n, tell in enumerate(self.told) if tell is Announcement.UP]
+        assert all(self.told[n - 1] is Announcement.DOWN for n in ups), "two recoveries of one outage"
+        assert not self.monitor.told or self.told[-1] is Announcement.DOWN
         if not self.monitor.down and not self.monitor.flapping_since:
             assert self.incident_since is None, "an incident of a monitor that is up"

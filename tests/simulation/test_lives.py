@@ -2,7 +2,7 @@
 
 import pytest
 
-from collector.evaluation.core.decision import Tell
+from collector.evaluation.core.decision import Announcement
 from tests.simulation.life import Life
 
 
@@ -18,7 +18,7 @@ def test_whatever_happens_the_end_is_known_to_everybody(first: int, *, down: boo
         assert (life.incident_since is not None) is down, seed
         assert life.monitor.told is down, seed
         if life.told:
-            assert life.told[-1] is (Tell.DOWN if down else Tell.UP), seed
+            assert life.told[-1] is (Announcement.DOWN if down else Announcement.UP), seed
         assert life.monitor.flapping_since is None, seed
         assert life.monitor.degraded_since is None, seed
         assert life.monitor.unrecorded_until is None, seed

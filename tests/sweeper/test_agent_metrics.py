@@ -6,7 +6,7 @@ from uuid import UUID
 
 from collector.metrics.jobs.agent_metrics import AgentMetrics
 from collector.platform.storage.db import Db
-from collector.probes.storage.probes import Sign, note
+from collector.probes.storage.probes import ProbeSignal, note
 from tests.services.ground import connect, fetch
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -25,7 +25,7 @@ class Ground:
     async def says(self, probe_id: UUID, **vitals: Any) -> None:
         async with self.db.transaction() as tx:
             session = await tx.fetchval("SELECT session FROM probes WHERE probe_id = $1", probe_id)
-            await note(tx, [Sign(probe_id, session, self.now, vitals)])
+            await note(tx, [ProbeSignal(probe_id, session, self.now, vitals)])
 
     async def hours(self) -> list[dict[str, Any]]:
         return await fetch(self.db, "SELECT * FROM agent_metrics_hour ORDER BY at, probe_id")

@@ -10,7 +10,7 @@ import pytest
 
 from collector.alerts.jobs.retention import AlertRetention
 from collector.heartbeats.jobs.ping_bodies import PingBodies
-from collector.history.jobs.days import Days
+from collector.history.jobs.days import DayPartitions
 from collector.history.jobs.retention import Retention
 from collector.history.jobs.rollups import Rollups
 from collector.history.storage import rollups
@@ -39,7 +39,7 @@ class Machine:
         agreed = self.clock.agreed
         self.turns: dict[str, Callable[[], Awaitable[bool]]] = {
             "clock": self.clock.turn,
-            "days": Days(db, keep=KEEP, now=self.clock.now, agreed=agreed).turn,
+            "days": DayPartitions(db, keep=KEEP, now=self.clock.now, agreed=agreed).turn,
             "rollups": Rollups(db, now=agreed).turn,
             "retention": Retention(db, keep=KEEP, keep_rollups=KEEP, now=agreed).turn,
             "alerts": AlertRetention(db, keep=KEEP, now=agreed).turn,

@@ -7,7 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from collector.evaluation.ingest import columns
-from collector.history.jobs.days import Days
+from collector.history.jobs.days import DayPartitions
 from collector.history.storage import partitions, rollups
 from collector.platform.database_clock import DatabaseClock
 from collector.platform.storage.db import Db, Tx
@@ -21,8 +21,8 @@ DAY = timedelta(days=1)
 NOON = utc_now().replace(hour=12, minute=0, second=0, microsecond=0)
 
 
-def days(db: Db, now: datetime = NOON, keep: timedelta = 90 * DAY) -> Days:
-    return Days(db, keep=keep, now=lambda: now)
+def days(db: Db, now: datetime = NOON, keep: timedelta = 90 * DAY) -> DayPartitions:
+    return DayPartitions(db, keep=keep, now=lambda: now)
 
 
 class Clock:
@@ -32,9 +32,9 @@ class Clock:
         self.now = now
 
 
-def settable(db: Db, now: datetime, keep: timedelta) -> tuple[Days, Clock]:
+def settable(db: Db, now: datetime, keep: timedelta) -> tuple[DayPartitions, Clock]:
     clock = Clock(now)
-    return Days(db, keep=keep, now=lambda: clock.now), clock
+    return DayPartitions(db, keep=keep, now=lambda: clock.now), clock
 
 
 async def rolled_up(db: Db, until: datetime = NOON) -> None:
@@ -180,7 +180,7 @@ async def test_while_clocks_disagree_days_are_made_and_none_is_dropped(db: Db) -
     wall = [utc_now()]
     clock = DatabaseClock(db, wall=lambda: wall[0])
     await clock.turn()
-    work = Days(db, keep=timedelta(), now=clock.now, agreed=clock.agreed)
+    work = DayPartitions(db, keep=timedelta(), now=clock.now, agreed=clock.agreed)
     async with db.transaction() as tx:
         await partitions.make_days(tx, [utc_now().date() - 10 * DAY])
         await add(tx, utc_now())

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from collector.evaluation.jobs.collector_presence import Listening
-from collector.heartbeats.core.heartbeat import Finding, Plan
-from collector.heartbeats.jobs.heartbeats import Heartbeats
+from collector.evaluation.jobs.collector_presence import CollectorPresence
+from collector.heartbeats.core.heartbeat import Finding, PingSchedule
+from collector.heartbeats.jobs.heartbeats import HeartbeatSweeper
 from collector.heartbeats.storage import heartbeats
 from collector.monitors.service.receivers import key_hash
 from collector.platform.storage.db import Db, Tx
@@ -41,16 +41,16 @@ async def awaited(db: Db, many: int = 1, wait: timedelta = 10 * M) -> list[int]:
     world = await make_world(db, monitors=many)
     async with db.transaction() as tx:
         for monitor, id_ in world.ids.items():
-            plan = Plan(wait, "", "UTC", M)
+            plan = PingSchedule(wait, "", "UTC", M)
             await heartbeats.put(tx, world.team_id, id_, key_hash(str(monitor)), plan, 660, NOON)
     return world.monitors
 
 
-def sweeper(db: Db, clock: Clock, found: Found) -> Heartbeats:
-    return Heartbeats(db, found, since=lambda: NOON, now=clock)
+def sweeper(db: Db, clock: Clock, found: Found) -> HeartbeatSweeper:
+    return HeartbeatSweeper(db, found, since=lambda: NOON, now=clock)
 
 
-async def pass_time(clock: Clock, listening: Listening, until: datetime) -> None:
+async def pass_time(clock: Clock, listening: CollectorPresence, until: datetime) -> None:
     """Somebody listens, and says so as often as a collector does."""
     while clock.now < until:
         clock.now = min(clock.now + 5 * timedelta(seconds=1), until)
@@ -59,7 +59,7 @@ async def pass_time(clock: Clock, listening: Listening, until: datetime) -> None
 
 async def test_everybody_who_is_late_is_found_once_by_any_number_who_look(db: Db) -> None:
     clock, found = Clock(), Found()
-    listening = Listening(db, since=lambda: NOON, now=clock)
+    listening = CollectorPresence(db, since=lambda: NOON, now=clock)
     monitors = await awaited(db, many=700)
     both = [sweeper(db, clock, found) for _ in range(2)]
     await pass_time(clock, listening, NOON + 10 * M)
@@ -78,7 +78,7 @@ async def test_everybody_who_is_late_is_found_once_by_any_number_who_look(db: Db
 
 async def test_the_time_in_which_the_database_was_away_counts_against_nobody(db: Db) -> None:
     clock, found = Clock(), Found()
-    listening = Listening(db, since=lambda: NOON, now=clock)
+    listening = CollectorPresence(db, since=lambda: NOON, now=clock)
     await awaited(db)
     one = sweeper(db, clock, found)
     await pass_time(clock, listening, NOON + 5 * M)
@@ -97,10 +97,10 @@ async def test_the_time_in_which_the_database_was_away_counts_against_nobody(db:
 
 async def test_with_a_clock_that_was_just_set_nobody_is_late(db: Db) -> None:
     clock, found = Clock(), Found()
-    listening = Listening(db, since=lambda: NOON, now=clock)
+    listening = CollectorPresence(db, since=lambda: NOON, now=clock)
     await awaited(db)
     await pass_time(clock, listening, NOON + 20 * M)
 
-    await Heartbeats(db, found, since=lambda: None, now=clock).turn()
+    await HeartbeatSweeper(db, found, since=lambda: None, now=clock).turn()
 
     assert found.late == []

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from collector.evaluation.jobs.collector_presence import Listening
+from collector.evaluation.jobs.collector_presence import CollectorPresence
 from collector.evaluation.storage import collector_presence
 from collector.platform.deadlines import unheard
 from collector.platform.storage.db import Db
@@ -17,7 +17,7 @@ class Collector:
     def __init__(self, db: Db, start: int) -> None:
         self.start: int | None = start
         self.now: float = start
-        self._listening = Listening(db, since=self._since, now=lambda: T0 + self.now * MINUTE)
+        self._listening = CollectorPresence(db, since=self._since, now=lambda: T0 + self.now * MINUTE)
 
     async def run(self, until: int) -> None:
         while self.now < until:

@@ -12,7 +12,7 @@ from collector.events.core.events import Fact, body
 from collector.platform.storage.db import Db
 from collector.probes.jobs.watch import ProbeWatch
 from collector.probes.service import assignments
-from collector.probes.storage.probes import Sign, note
+from collector.probes.storage.probes import ProbeSignal, note
 from shared import ids
 from shared.clock import utc_now
 from tests.services.ground import connect, fetch, make_monitors, make_team
@@ -60,12 +60,12 @@ class Ground:
     async def alive(self, probe_id: UUID, *, blind: bool = False) -> None:
         async with self.db.transaction() as tx:
             session = await tx.fetchval("SELECT session FROM probes WHERE probe_id = $1", probe_id)
-            await note(tx, [Sign(probe_id, session, self.clock.now, {"blind": blind})])
+            await note(tx, [ProbeSignal(probe_id, session, self.clock.now, {"blind": blind})])
 
     async def end(self, probe_id: UUID, *, stopped: bool = False) -> None:
         async with self.db.transaction() as tx:
             session = await tx.fetchval("SELECT session FROM probes WHERE probe_id = $1", probe_id)
-            await note(tx, [Sign(probe_id, session, self.clock.now, {}, ended=True, stopped=stopped)])
+            await note(tx, [ProbeSignal(probe_id, session, self.clock.now, {}, ended=True, stopped=stopped)])
 
     def _tell(self) -> None:
         self.told += 1

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from collector.evaluation.core.holds import REOPENED_AFTER
 from collector.evaluation.jobs.holds import Holds
-from collector.evaluation.jobs.resolved_while_down import Reopening
+from collector.evaluation.jobs.resolved_while_down import IncidentReopener
 from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.results import Status
@@ -22,7 +22,7 @@ async def turn(world: World, ahead: timedelta) -> None:
         return utc_now() + ahead
 
     await world.run("UPDATE probes SET seen_at = $1", now())
-    await Reopening(world.db, now=now).turn()
+    await IncidentReopener(world.db, now=now).turn()
     await Holds(world.db, now=now, tell=lambda: None).turn()
 
 

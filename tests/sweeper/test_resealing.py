@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from collector.bootstrap import bootstrap, check_keys
 from collector.http import storage
-from collector.http.storage import Kept, Keyed
+from collector.http.storage import Keyed, StoredAnswer
 from collector.monitors.service import monitors
 from collector.monitors.service.columns import whole_config
 from collector.monitors.service.monitors import Means
@@ -18,7 +18,7 @@ from collector.monitors.storage import monitors as table
 from collector.notifications.service import channels
 from collector.ops.jobs.reseal import Resealing
 from collector.platform.access import system
-from collector.platform.seal import Keyring, Place, Unsealable
+from collector.platform.seal import Keyring, SealScope, Unsealable
 from collector.platform.signals import Signals
 from collector.platform.storage.db import Db
 from collector.platform.storage.sealed import COLUMNS
@@ -71,13 +71,13 @@ async def fill(db: Db, keys: str, count: int = 1) -> int:
     hook = {"name": "Ops", "type": "webhook", "config": {"url": f"https://hooks.example.com/{SECRET}"}}
     await channels.create(db, keyring, system(made.team_id), hook, utc_now())
     async with db.transaction() as tx:
-        kept = Kept(b"", 201, {}, keyring.seal(SECRET.encode(), answer_of(made.team_id)))
+        kept = StoredAnswer(b"", 201, {}, keyring.seal(SECRET.encode(), answer_of(made.team_id)))
         await storage.keep(tx, Keyed(made.team_id, uuid7(), KEY, b""), kept, utc_now())
     return made.team_id
 
 
-def answer_of(team_id: int) -> Place:
-    return Place(team_id, "idempotency_keys", KEY.hex(), "answer")
+def answer_of(team_id: int) -> SealScope:
+    return SealScope(team_id, "idempotency_keys", KEY.hex(), "answer")
 
 
 async def opened(db: Db, keyring: Keyring) -> list[bytes]:
@@ -92,7 +92,7 @@ async def opened(db: Db, keyring: Keyring) -> list[bytes]:
                 """
             )
             found += [
-                keyring.open(row["sealed"], Place(row["team"], column.table, row["row"], column.name))
+                keyring.open(row["sealed"], SealScope(row["team"], column.table, row["row"], column.name))
                 for row in rows
             ]
     return found
@@ -138,7 +138,7 @@ async def test_each_turn_does_a_few_and_two_collectors_share_the_work(db: Db) ->
         keyring = ring(OLD)
         for at in range(MANY):
             id_ = uuid7()
-            sealed = keyring.seal(b"{}", Place(team, "channels", id_, "secrets"))
+            sealed = keyring.seal(b"{}", SealScope(team, "channels", id_, "secrets"))
             await tx.execute(
                 """
                 INSERT INTO channels

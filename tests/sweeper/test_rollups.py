@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from collector.history.core.histogram import merged
-from collector.history.jobs.days import Days
+from collector.history.jobs.days import DayPartitions
 from collector.history.jobs.retention import Retention
 from collector.history.jobs.rollups import Rollups
 from collector.history.storage import live_rollups, partitions, retention, rollups
@@ -212,24 +212,24 @@ async def test_strays_are_counted_lose_nothing_and_change_nothing_when_their_day
     await roll(db, END)
     before = await rolled(ground)
     assert sum(row["checks"] for (place, _), row in before.items() if place == 0) == 12
-    await Days(db, keep=30 * DAY, now=utc_now).turn()
+    await DayPartitions(db, keep=30 * DAY, now=utc_now).turn()
     assert await fetch(db, "SELECT FROM results_default") == []
     assert len(await fetch(db, f"SELECT FROM {day}")) == 12
     await _again_changes_nothing(ground)
     assert await rolled(ground) == before
 
 
-async def long_after(db: Db, later: datetime) -> Days:
+async def long_after(db: Db, later: datetime) -> DayPartitions:
     """Who drops days, at that time, of which there is a result: so nobody doubts it."""
     async with db.transaction() as tx:
         await tx.execute(
             "INSERT INTO results (ts, monitor, ms, location, n, run, status) VALUES ($1, 0, 1, 1, 1, 1, 1)",
             later,
         )
-    return Days(db, keep=10 * DAY, now=lambda: later)
+    return DayPartitions(db, keep=10 * DAY, now=lambda: later)
 
 
-async def drop_all(days: Days) -> None:
+async def drop_all(days: DayPartitions) -> None:
     for _ in range(10):
         await days.turn()
 

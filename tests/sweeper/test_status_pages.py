@@ -8,7 +8,7 @@ import pytest
 from collector.platform.storage.db import Db
 from collector.status_pages.jobs.pages import StatusPages
 from collector.status_pages.service import incidents
-from collector.status_pages.storage.incidents import Wanted
+from collector.status_pages.storage.incidents import PageIncidentFilter
 from shared.clock import iso, utc_now
 from tests.delivery.page_ground import left, mails, make_page, publish, subscribe, update
 
@@ -27,7 +27,7 @@ async def plan(db: Db, start: timedelta, end: timedelta | None, **more: Any) -> 
 async def told(db: Db, page: Any) -> list[tuple[str, str]]:
     """Status and message of each update of the page's only incident."""
     async with db.connection() as tx:
-        [one] = await incidents.told(tx, page.team_id, page.id, Wanted(), None)
+        [one] = await incidents.told(tx, page.team_id, page.id, PageIncidentFilter(), None)
     return [(said.status, said.message) for said in one.updates]
 
 

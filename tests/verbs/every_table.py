@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 from typing import Any, Final
 
 from collector.history.storage import partitions
-from collector.platform.seal import Keyring, Place
+from collector.platform.seal import Keyring, SealScope
 from collector.platform.storage import sealed
 from collector.platform.storage.db import Connection
 
@@ -63,7 +63,7 @@ def _value(table: str, column: str, type_: str, checks: str, keyring: Keyring) -
         return _OWN[table, column]
     for each in sealed.COLUMNS:
         if (each.table, each.name) == (table, column):
-            place = Place(1, table, _ID, column)
+            place = SealScope(1, table, _ID, column)
             return rf"'\x{keyring.seal(SECRET.encode(), place).hex()}'"
     if type_.endswith("[]"):
         return f"ARRAY[{_value(table, column, type_[:-2], '', keyring)}, NULL]::{type_}"

@@ -12,7 +12,7 @@ from collector.accounts.service import users as users_service
 from collector.accounts.storage import teams, users
 from collector.accounts.storage.password_links import LinkKind
 from collector.accounts.storage.tokens import Token
-from collector.bootstrap import Made, bootstrap
+from collector.bootstrap import FirstStart, bootstrap
 from collector.platform.access import Permission
 from collector.platform.storage.db import Db
 from shared.clock import utc_now
@@ -24,7 +24,7 @@ CREATE = ("token", "create", "--name", "robot", "--permission")
 
 
 @pytest.fixture
-async def made(db: Db) -> Made:
+async def made(db: Db) -> FirstStart:
     first = await bootstrap(db, plan="pro", admin_email="admin@example.com", token=None, now=utc_now())
     assert first is not None
     return first
@@ -59,7 +59,7 @@ async def deeds(db: Db) -> list[tuple[int, str, str, str]]:
 
 @pytest.mark.parametrize("permission", list(Permission))
 async def test_a_token_is_printed_once_and_is_the_first_admins(
-    db: Db, made: Made, database_url: str, permission: Permission
+    db: Db, made: FirstStart, database_url: str, permission: Permission
 ) -> None:
     status, out, _ = await tocsin(database_url, *CREATE, permission.value)
 
@@ -70,7 +70,7 @@ async def test_a_token_is_printed_once_and_is_the_first_admins(
     assert await deeds(db) == [(made.team_id, "operator", "create", "token")]
 
 
-async def test_it_may_end_by_itself(db: Db, made: Made, database_url: str) -> None:
+async def test_it_may_end_by_itself(db: Db, made: FirstStart, database_url: str) -> None:
     _, out, _ = await tocsin(database_url, *CREATE, "read-only", "--expires-in", "30d")
 
     token = await found(db, out)
@@ -93,7 +93,7 @@ async def test_it_may_end_by_itself(db: Db, made: Made, database_url: str) -> No
     ],
 )
 async def test_what_cannot_be_is_refused_and_makes_nothing(
-    db: Db, made: Made, database_url: str, arguments: tuple[str, ...]
+    db: Db, made: FirstStart, database_url: str, arguments: tuple[str, ...]
 ) -> None:
     status, out, said = await tocsin(database_url, *arguments)
 
@@ -103,7 +103,7 @@ async def test_what_cannot_be_is_refused_and_makes_nothing(
 
 
 async def test_a_further_team_has_an_admin_who_sees_nothing_of_the_first(
-    db: Db, made: Made, database_url: str
+    db: Db, made: FirstStart, database_url: str
 ) -> None:
     status, out, _ = await tocsin(
         database_url, "team", "create", "Operations", "--plan", "developer", "--admin-email", "o@example.com"
@@ -119,7 +119,9 @@ async def test_a_further_team_has_an_admin_who_sees_nothing_of_the_first(
     assert (person.team_name, person.plan, person.email) == ("Operations", "developer", "o@example.com")
 
 
-async def test_a_token_is_made_for_the_team_that_is_named(db: Db, made: Made, database_url: str) -> None:
+async def test_a_token_is_made_for_the_team_that_is_named(
+    db: Db, made: FirstStart, database_url: str
+) -> None:
     _, first, _ = await tocsin(database_url, "team", "create", "Operations", "--plan", "pro")
     _, out, _ = await tocsin(database_url, *CREATE, "read-only", "--team", "Operations")
     status, _, said = await tocsin(database_url, *CREATE, "read-only", "--team", "Nobody")
@@ -135,7 +137,7 @@ async def test_before_the_first_start_there_is_no_team_to_make_a_token_for(datab
     assert "start a collector first" in said
 
 
-async def test_a_password_comes_from_stdin(db: Db, made: Made, database_url: str) -> None:
+async def test_a_password_comes_from_stdin(db: Db, made: FirstStart, database_url: str) -> None:
     status, out, said = await tocsin(
         database_url, "user", "passwd", "Admin@example.com", stdin="a long password\n"
     )
@@ -149,7 +151,7 @@ async def test_a_password_comes_from_stdin(db: Db, made: Made, database_url: str
     assert await deeds(db) == [(made.team_id, "operator", "set-password", "user")]
 
 
-async def test_or_is_made_and_printed(db: Db, made: Made, database_url: str) -> None:
+async def test_or_is_made_and_printed(db: Db, made: FirstStart, database_url: str) -> None:
     _, out, _ = await tocsin(database_url, "user", "passwd", "admin@example.com", "--generate")
 
     async with db.connection() as tx:
@@ -159,7 +161,7 @@ async def test_or_is_made_and_printed(db: Db, made: Made, database_url: str) -> 
 
 
 async def test_a_set_up_link_is_printed_while_there_is_no_password_and_ends_the_older_one(
-    db: Db, made: Made, database_url: str
+    db: Db, made: FirstStart, database_url: str
 ) -> None:
     first, second = [await tocsin(database_url, "user", "setup-link") for _ in range(2)]
 
@@ -178,7 +180,7 @@ async def test_a_set_up_link_is_printed_while_there_is_no_password_and_ends_the_
     assert "admin@example.com has a password" in said
 
 
-async def test_too_short_a_password_and_nobody_are_refused(made: Made, database_url: str) -> None:
+async def test_too_short_a_password_and_nobody_are_refused(made: FirstStart, database_url: str) -> None:
     status, _, said = await tocsin(database_url, "user", "passwd", "admin@example.com", stdin="short\n")
     assert (status, "must be 10 to 1024" in said) == (2, True)
 
@@ -189,7 +191,7 @@ async def test_too_short_a_password_and_nobody_are_refused(made: Made, database_
 
 
 async def test_where_two_teams_have_somebody_of_that_name_one_is_asked_for(
-    db: Db, made: Made, database_url: str
+    db: Db, made: FirstStart, database_url: str
 ) -> None:
     await tocsin(
         database_url, "team", "create", "Other", "--plan", "pro", "--admin-email", "admin@example.com"
@@ -202,7 +204,7 @@ async def test_where_two_teams_have_somebody_of_that_name_one_is_asked_for(
 
 
 async def test_a_team_of_a_name_in_use_is_made_only_when_that_is_meant(
-    db: Db, made: Made, database_url: str
+    db: Db, made: FirstStart, database_url: str
 ) -> None:
     create = ("team", "create", "Operations", "--plan", "pro")
     _, first, warned = await tocsin(database_url, *create, "--allow-private-targets", "true")

@@ -138,7 +138,7 @@ async def test_a_newer_backup_is_whole_and_of_no_use_here(used_url: str, tmp_pat
     finally:
         await connection.close()
     with file.open("wb") as out:
-        writer = backup_file.Writer(out.write)
+        writer = backup_file.BackupWriter(out.write)
         writer.begin(replace(header, migrations=[*header.migrations, "9999_later"], tables={}))
         writer.end(backup_file.Trailer({}, {}))
 
@@ -261,7 +261,7 @@ async def test_a_damaged_file_and_one_of_a_newer_version_change_nothing(
     (tmp_path / "damaged").write_bytes(data)
     with file.open("rb") as opened, (tmp_path / "newer").open("wb") as newer:
         header = backup_file.check(opened).header
-        writer = backup_file.Writer(newer.write)
+        writer = backup_file.BackupWriter(newer.write)
         migrations = [*header.migrations, "9999_of_tomorrow"]
         writer.begin(replace(header, migrations=migrations, tables={}))
         writer.end(backup_file.Trailer({}, {}))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.ops.storage.backup_file import Broken, Header, Reader, Trailer, Writer, check
+from collector.ops.storage.backup_file import BackupReader, BackupWriter, Broken, Header, Trailer, check
 
 HEADER = Header(
     format="tocsin backup 1",
@@ -31,7 +31,7 @@ ROWS = {"teams": b"1\t\\\\.\n2\tb\n", "users": b"", "results": b"a\n" * 5_000 + 
 
 def written(header: Header = HEADER, rows: dict[str, bytes] = ROWS, *, piece: int = 1 << 16) -> bytes:
     out = io.BytesIO()
-    writer = Writer(out.write)
+    writer = BackupWriter(out.write)
     writer.begin(header)
     for name, text in rows.items():
         writer.table(name)
@@ -43,7 +43,7 @@ def written(header: Header = HEADER, rows: dict[str, bytes] = ROWS, *, piece: in
 
 
 def read(data: bytes) -> dict[str, bytes]:
-    reader = Reader(io.BytesIO(data))
+    reader = BackupReader(io.BytesIO(data))
     found = {}
     for name in reader.begin().tables:
         reader.table(name)
@@ -167,7 +167,7 @@ def test_a_row_of_any_length_is_read_in_small_pieces() -> None:
     rows = {**ROWS, "results": b"0" * 50_000_000 + b"\n"}
     data = written(rows=rows)
     assert len(data) < 1_000_000
-    reader = Reader(io.BytesIO(data))
+    reader = BackupReader(io.BytesIO(data))
     sizes = []
     for name in reader.begin().tables:
         reader.table(name)

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from collector.accounts.service import tokens, users
-from collector.alerts.core.rule_fields import Rule
+from collector.alerts.core.rule_fields import RuleSettings
 from collector.console.forms import forms
 from collector.console.forms import read as form_reading
-from collector.console.forms.fields import Field
+from collector.console.forms.fields import FormField
 from collector.notifications.channels import CHANNELS
 from collector.platform import monitor
 from collector.platform.validation.model_fields import defaults, members
@@ -19,11 +19,11 @@ from shared.kinds import KINDS
 MODELS = {
     **KINDS,
     **{f"channel {name}": cls for name, cls in CHANNELS.items()},
-    "monitor": monitor.Settings,
-    "rule": Rule,
-    "user": users.Settings,
-    "token": tokens.Wish,
-    "join token": join_tokens.Wish,
+    "monitor": monitor.MonitorSettings,
+    "rule": RuleSettings,
+    "user": users.UserSettings,
+    "token": tokens.TokenRequest,
+    "join token": join_tokens.JoinTokenRequest,
 }
 ADDRESS = "0x" + "a1" * 20
 ABI = [
@@ -69,7 +69,7 @@ NEEDED: dict[str, dict[str, Any]] = {
 }
 
 
-def typed(fields: tuple[Field, ...]) -> dict[str, list[str]]:
+def typed(fields: tuple[FormField, ...]) -> dict[str, list[str]]:
     """What a browser sends of the fields as they stand."""
     found: dict[str, list[str]] = {}
     for one in fields:

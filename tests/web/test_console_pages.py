@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from collector.console.site import Page as Row
+from collector.console.site import ConsolePage
 from collector.pages import PAGES
 from collector.platform.access import Permission, permits
 from shared.ids import show, uuid7
@@ -40,11 +40,11 @@ HEADERS: Final = {
 }
 
 
-def name(page: Row) -> str:
+def name(page: ConsolePage) -> str:
     return f"{page.method} {page.path}"
 
 
-def address(page: Row) -> str:
+def address(page: ConsolePage) -> str:
     """The page's path with ids of nothing in it."""
     start = page.path.partition("/{")[0]
     return re.sub(r"\{\w+\}", lambda _: show(PREFIXES.get(start, "mon"), uuid7()), page.path)
@@ -172,7 +172,7 @@ async def test_the_console_takes_no_token_of_the_api(console: Console) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
-def test_every_page_that_shows_or_changes_something_asks_for_a_session(page: Row) -> None:
+def test_every_page_that_shows_or_changes_something_asks_for_a_session(page: ConsolePage) -> None:
     open_ = ("/assets/", "/sign-in", "/invitations/", "/reset/", "/setup/", "/forgot", "/confirm/")
     if page.needs is None:
         assert page.path.startswith(open_)

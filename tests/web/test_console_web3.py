@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from collector.monitors.console.types import GROUPS
-from collector.web3.core.findings import Gone, Log
-from collector.web3.core.web3 import Alert
+from collector.web3.core.findings import ChainLog, Gone
+from collector.web3.core.web3 import ChainAlert
 from collector.web3.storage import writes
-from collector.web3.storage.writes import Owner, Seen, TakenBack
+from collector.web3.storage.writes import ObservedLog, Owner, TakenBack
 from shared import ids
 from shared.findings import Found
 from shared.kinds import KINDS, WEB3
@@ -219,7 +219,7 @@ async def found(console: Console, id_: str, word: str = "Transfer") -> None:
     data = {"current": "9", "threshold": "5", "unit": "gwei", "message": f"{word} gas costs 9 gwei"}
     async with console.api.deps.db.transaction() as tx:
         location = await tx.fetchval("SELECT location FROM locations LIMIT 1")
-        alert = Alert((location,), at, data)
+        alert = ChainAlert((location,), at, data)
         await writes.save_alerts(tx, {(owner.team_id, owner.id, "high_gas"): alert})
         for n in range(2):
             said = {
@@ -229,8 +229,8 @@ async def found(console: Console, id_: str, word: str = "Transfer") -> None:
                 "blockNumber": 70 + n,
                 "alert": {"type": "large_transfer", "message": f"{word} of 900"},
             }
-            log = Log(f"{TRANSACTION}:{n}", 70 + n, n, f"0x{n}", said)
-            await writes.add_logs(tx, [Seen(owner, location, at, log)])
+            log = ChainLog(f"{TRANSACTION}:{n}", 70 + n, n, f"0x{n}", said)
+            await writes.add_logs(tx, [ObservedLog(owner, location, at, log)])
         gone = TakenBack(owner, location, at, Gone(71, 71, {}))
         await writes.take_back(tx, [gone], at)
 

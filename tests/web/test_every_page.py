@@ -12,7 +12,7 @@ from collector.console.assets import ASSETS, VERSION
 from collector.monitors.console.types import GROUPS
 from collector.notifications.channels import CHANNELS
 from collector.notifications.channels.webhook import EVENTS
-from collector.notifications.storage.deliveries import Status as Outcome
+from collector.notifications.storage.deliveries import Status
 from collector.pages import PAGES
 from collector.platform.access import Permission
 from collector.routes import ROUTES
@@ -288,7 +288,7 @@ async def everything_is_there(here: Everything) -> None:
     assert EVENTS - kinds == {"test"}, "a test is sent, and kept nowhere"
     assert set(TYPES) <= {row["type"] for row in await here.probes.fetch("SELECT type FROM monitors")}
     outcomes: dict[str, set[object]] = {
-        "SELECT DISTINCT status AS one FROM deliveries": set(Outcome),
+        "SELECT DISTINCT status AS one FROM deliveries": set(Status),
         "SELECT DISTINCT note IS NULL AS one FROM delivery_attempts": {True, False},
         "SELECT DISTINCT status AS one FROM alerts": {"firing", "acknowledged", "recovered"},
         "SELECT DISTINCT status AS one FROM incidents": {"open", "acknowledged", "resolved"},

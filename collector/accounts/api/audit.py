@@ -9,7 +9,7 @@ from collector.http.auth import caller
 from collector.http.deps import deps
 from collector.http.request_data import Query
 from collector.platform import audit
-from collector.platform.storage.audit import Entry, Wanted
+from collector.platform.storage.audit import AuditEntry, AuditFilter
 from shared import ids
 
 
@@ -17,7 +17,7 @@ async def list_(request: web.Request) -> web.Response:
     query = Query(request)
     at = pages.page(query)
     since, until = query.span()
-    wanted = Wanted(
+    wanted = AuditFilter(
         actor=query.text("actor"),
         resource=query.text("resource"),
         action=query.text("action"),
@@ -29,7 +29,7 @@ async def list_(request: web.Request) -> web.Response:
     return pages.answer(request, at, [_shown(one) for one in found], total)
 
 
-def _shown(one: Entry) -> dict[str, Any]:
+def _shown(one: AuditEntry) -> dict[str, Any]:
     return {
         "id": ids.show("aud", one.id),
         "timestamp": one.at,

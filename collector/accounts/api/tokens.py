@@ -5,7 +5,7 @@ from typing import Any
 from aiohttp import web
 
 from collector.accounts.service import tokens
-from collector.accounts.storage.tokens import Listed
+from collector.accounts.storage.tokens import ListedToken
 from collector.http import pages
 from collector.http.auth import actor, caller
 from collector.http.deps import deps
@@ -38,7 +38,7 @@ async def delete(request: web.Request) -> web.Response:
     return no_content()
 
 
-def _shown(one: Listed) -> dict[str, Any]:
+def _shown(one: ListedToken) -> dict[str, Any]:
     return {
         "id": ids.show("tok", one.id),
         "name": one.name,

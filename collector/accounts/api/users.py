@@ -6,7 +6,7 @@ from uuid import UUID
 from aiohttp import web
 
 from collector.accounts.service import users
-from collector.accounts.service.users import Told
+from collector.accounts.service.users import UserDetails
 from collector.accounts.storage.users import User
 from collector.http import pages
 from collector.http.auth import actor, caller
@@ -75,7 +75,7 @@ def _shown(one: User) -> dict[str, Any]:
     }
 
 
-def _told(request: web.Request, told: Told) -> dict[str, Any]:
+def _told(request: web.Request, told: UserDetails) -> dict[str, Any]:
     link = {}
     if told.secret is not None:
         link["invitationUrl"] = f"{deps(request).public_url}/invitations/{told.secret}"

@@ -7,7 +7,7 @@ from aiohttp import web
 
 from collector.accounts.service import console_sessions, password_links, sign_in, users
 from collector.console.answers import back, new_password, page, posted, value
-from collector.console.forms.fields import Field, Form
+from collector.console.forms.fields import Form, FormField
 from collector.console.state import STATE, make_known, signed_out, visitor, who
 from collector.http.deps import deps
 from collector.http.request_data import path_id
@@ -61,7 +61,7 @@ async def end(request: web.Request) -> web.StreamResponse:
 async def _shown(request: web.Request, faults: dict[str, str]) -> web.StreamResponse:
     at_hand, mine = deps(request), visitor(request)
     fields = tuple(
-        Field(
+        FormField(
             name=name,
             label=label,
             control="secret",

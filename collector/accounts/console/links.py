@@ -12,7 +12,7 @@ from collector.accounts.service import access_mails, password_links, sign_in, us
 from collector.accounts.storage.password_links import LinkKind
 from collector.accounts.storage.users import User
 from collector.console.answers import new_password, page, posted, value
-from collector.console.forms.fields import Field, Form
+from collector.console.forms.fields import Form, FormField
 from collector.console.state import STATE, browser
 from collector.http.deps import Deps, deps
 from collector.notifications.service import outside_mails
@@ -152,7 +152,7 @@ def _form(
 ) -> web.Response:
     faults = faults or {}
     fields = [
-        Field(
+        FormField(
             name=name,
             label=label,
             control="text",
@@ -169,7 +169,7 @@ def _form(
         if named is not None
     ]
     fields += [
-        Field(
+        FormField(
             name=name,
             label=label,
             control="secret",

@@ -14,7 +14,7 @@ from collector.http.deps import deps
 from collector.http.request_data import Query
 from collector.ops.service import about
 from collector.platform import audit
-from collector.platform.storage.audit import Wanted
+from collector.platform.storage.audit import AuditFilter
 from shared.errors import Invalid
 
 _TEAM: Final = "/settings/team"
@@ -25,7 +25,7 @@ async def show(request: web.Request) -> web.StreamResponse:
 
 
 async def rename(request: web.Request) -> web.StreamResponse:
-    body = read.body(team.Settings, await posted(request))
+    body = read.body(team.TeamFields, await posted(request))
     try:
         await team.rename(deps(request).db, who(request), body)
     except Invalid as fault:
@@ -37,7 +37,7 @@ async def log(request: web.Request) -> web.StreamResponse:
     """Filters as those of GET /v1/audit-log; faulty ones are told and left out."""
     query, number = Query(request), common.asked(request)
     since, until = query.span()
-    wanted = Wanted(
+    wanted = AuditFilter(
         actor=query.text("actor"),
         resource=query.text("resource"),
         action=query.text("action"),
@@ -78,6 +78,6 @@ async def _form(
     request: web.Request, values: dict[str, object], faults: dict[str, str]
 ) -> web.StreamResponse:
     one = await team.get(deps(request).db, visitor(request).team_id)
-    form = forms.build(team.Settings, {"name": one.name, **values}, faults)
+    form = forms.build(team.TeamFields, {"name": one.name, **values}, faults)
     plan = deps(request).plans[one.plan]
     return page(request, "team.html.j2", status=400 if faults else 200, form=form, team=one, plan=plan)

@@ -5,7 +5,7 @@ from typing import Final
 from aiohttp import web
 
 from collector.accounts.service import tokens, users
-from collector.accounts.service.tokens import Made
+from collector.accounts.service.tokens import CreatedToken
 from collector.console import common
 from collector.console.answers import back, page, posted
 from collector.console.forms import forms, read
@@ -31,7 +31,7 @@ async def new(request: web.Request) -> web.StreamResponse:
 async def create(request: web.Request) -> web.StreamResponse:
     """The value is on this one page, and nowhere else."""
     at_hand = deps(request)
-    body = read.body(tokens.Wish, await posted(request))
+    body = read.body(tokens.TokenRequest, await posted(request))
     try:
         made = await tokens.create(at_hand.db, who(request), visitor(request).user_id, body, at_hand.now())
     except Invalid as fault:
@@ -46,7 +46,7 @@ async def revoke(request: web.Request) -> web.StreamResponse:
     return back(request, _HERE, "The token is revoked: it is refused from now on.")
 
 
-async def _shown(request: web.Request, made: Made | None = None) -> web.StreamResponse:
+async def _shown(request: web.Request, made: CreatedToken | None = None) -> web.StreamResponse:
     number = common.asked(request)
     offset = (number - 1) * common.PER_PAGE
     found, total = await tokens.page(deps(request).db, visitor(request).team_id, common.PER_PAGE, offset)
@@ -67,4 +67,4 @@ async def _form(request: web.Request, values: dict[str, object], faults: dict[st
     others = [
         (ids.show("usr", one.id), f"{one.name} ({one.role})") for one in people if one.id != mine.user_id
     ]
-    return forms.build(tokens.Wish, {**_NEW, **values}, faults, options={"userId": others})
+    return forms.build(tokens.TokenRequest, {**_NEW, **values}, faults, options={"userId": others})

@@ -21,7 +21,7 @@ _HERE: Final = "/settings/users"
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class PasswordLink:
     """A link for *user*, shown once; *mailed*: to them; *fault*: why not."""
 
     user: User
@@ -41,7 +41,7 @@ async def new(request: web.Request) -> web.StreamResponse:
 
 async def invite(request: web.Request) -> web.StreamResponse:
     at_hand = deps(request)
-    body = read.body(users.Settings, await posted(request))
+    body = read.body(users.UserSettings, await posted(request))
     sent = {name: value for name, value in body.items() if value is not None}
     try:
         told = await users.invite(at_hand.db, who(request), sent, at_hand.now())
@@ -62,7 +62,7 @@ async def reset(request: web.Request) -> web.StreamResponse:
     user, secret = await password_links.make(at_hand.db, who(request), _id(request), at_hand.now())
     url, mailer = f"{at_hand.public_url}/reset/{secret}", at_hand.transport.mailer
     fault = "" if mailer is None else await access_mails.reset(mailer, user.email, visitor(request).team, url)
-    link = Link(user, url, "a new password", mailer is not None and not fault, fault)
+    link = PasswordLink(user, url, "a new password", mailer is not None and not fault, fault)
     return await _shown(request, link)
 
 
@@ -74,7 +74,7 @@ async def edit(request: web.Request) -> web.StreamResponse:
 async def update(request: web.Request) -> web.StreamResponse:
     at_hand = deps(request)
     user = await users.one(at_hand.db, visitor(request).team_id, _id(request))
-    body = read.body(users.Settings, await posted(request))
+    body = read.body(users.UserSettings, await posted(request))
     try:
         told = await users.update(at_hand.db, who(request), user.id, body)
     except (Invalid, Conflict) as fault:
@@ -95,19 +95,19 @@ def _details(fault: Invalid | Conflict) -> Mapping[str, str]:
     return fault.details if isinstance(fault, Invalid) else {"email": str(fault)}
 
 
-async def _invitation(request: web.Request, user: User, secret: str) -> Link:
+async def _invitation(request: web.Request, user: User, secret: str) -> PasswordLink:
     at_hand = deps(request)
     url, mailer = f"{at_hand.public_url}/invitations/{secret}", at_hand.transport.mailer
     if mailer is None:
-        return Link(user, url, "the invitation")
+        return PasswordLink(user, url, "the invitation")
     until = user.invited_until.strftime("%d %b %Y, %H:%M UTC") if user.invited_until else ""
     fault = await access_mails.invited(
         mailer, visitor(request).team_id, user.email, visitor(request).team, url, until
     )
-    return Link(user, url, "the invitation", not fault, fault)
+    return PasswordLink(user, url, "the invitation", not fault, fault)
 
 
-async def _shown(request: web.Request, link: Link | None = None) -> web.StreamResponse:
+async def _shown(request: web.Request, link: PasswordLink | None = None) -> web.StreamResponse:
     at_hand, number = deps(request), common.asked(request)
     found, total = await users.page(
         at_hand.db, visitor(request).team_id, common.PER_PAGE, (number - 1) * common.PER_PAGE
@@ -126,7 +126,7 @@ def _form(
     request: web.Request, user: User | None, values: Mapping[str, Any], faults: Mapping[str, str]
 ) -> web.StreamResponse:
     known = {name: value for name, value in values.items() if value is not None}
-    form = forms.build(users.Settings, known, faults)
+    form = forms.build(users.UserSettings, known, faults)
     return page(
         request,
         "user_form.html.j2",

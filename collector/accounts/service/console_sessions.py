@@ -11,7 +11,7 @@ from uuid import UUID
 
 from collector.accounts.storage import console_sessions as table
 from collector.accounts.storage import users
-from collector.accounts.storage.console_sessions import Listed, Session
+from collector.accounts.storage.console_sessions import ListedSession, Session
 from collector.console import session
 from collector.platform import audit
 from collector.platform.access import Actor, Permission, counts
@@ -56,7 +56,7 @@ class Browser:
     request_id: str | None = None
 
 
-class Finder:
+class SessionFinder:
     """Finds sessions for requests. None is remembered: one that was ended is over at once, everywhere."""
 
     def __init__(self, db: Db) -> None:
@@ -119,7 +119,7 @@ async def open_(
     return cookie
 
 
-async def of(db: Db, visitor: Visitor, now: datetime) -> list[Listed]:
+async def of(db: Db, visitor: Visitor, now: datetime) -> list[ListedSession]:
     """The visitor's own sessions, the one used last first."""
     async with db.connection() as tx:
         return await table.of_user(tx, visitor.team_id, visitor.user_id, now, session.IDLE)

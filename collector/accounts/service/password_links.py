@@ -32,7 +32,7 @@ _OVER: Final = "This link was used already, or is over: ask for another one"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LinkRecipient:
     """Somebody to whom a link is to be mailed."""
 
     user: User
@@ -114,9 +114,9 @@ async def make(db: Db, who: Actor, user_id: UUID, now: datetime) -> tuple[User, 
     return user, secret
 
 
-async def ask(db: Db, email: str, now: datetime) -> list[Asked]:
+async def ask(db: Db, email: str, now: datetime) -> list[LinkRecipient]:
     """New links for whoever has the address and has joined, unless they got one a moment ago."""
-    asked: list[Asked] = []
+    asked: list[LinkRecipient] = []
     async with db.transaction() as tx:
         joined = [user for user in await people.with_email(tx, email) if user.invited_until is None]
         for user in joined[:_MOST]:
@@ -126,7 +126,7 @@ async def ask(db: Db, email: str, now: datetime) -> list[Asked]:
             secret, team = secrets.token_urlsafe(32), await teams.get(tx, user.team_id)
             await table.put(tx, LinkKind.RESET, user.team_id, user.id, _hash(secret), now, now + LIFE)
             await table.keep_newest(tx, user.team_id, user.id, _OPEN)
-            asked.append(Asked(user, team.name if team else "", secret))
+            asked.append(LinkRecipient(user, team.name if team else "", secret))
     return asked
 
 
@@ -191,7 +191,7 @@ async def use(
 
 
 async def _named(tx: Tx, user: User, named: Mapping[str, Any]) -> User:
-    wish, _ = check(users.Settings, {"role": user.role, **named})
+    wish, _ = check(users.UserSettings, {"role": user.role, **named})
     await people.save(tx, user.team_id, user.id, wish.email, wish.name, user.role)
     return replace(user, email=wish.email, name=wish.name)
 

@@ -14,17 +14,17 @@ from collector.accounts.storage import teams
 from collector.accounts.storage import users as table
 from collector.accounts.storage.users import User
 from collector.console import session
-from collector.platform.bucket import Plan, Standing
+from collector.platform.bucket import BucketState, TeamPlan
 from collector.platform.limits import Limits
 from collector.platform.storage.db import Db
 from shared.errors import Limited
 
 # Buckets of tries. An account has one at each address; one for all addresses together, which only very many
 # of them empty; and one at each browser that signed in to it before, whom no stranger's tries concern.
-BY_ADDRESS: Final = Plan(per_minute=6, burst=20)
-BY_ACCOUNT_THERE: Final = Plan(per_minute=3, burst=10)
-BY_ACCOUNT: Final = Plan(per_minute=6, burst=100)
-BY_OWNER: Final = Plan(per_minute=3, burst=15)
+BY_ADDRESS: Final = TeamPlan(per_minute=6, burst=20)
+BY_ACCOUNT_THERE: Final = TeamPlan(per_minute=3, burst=10)
+BY_ACCOUNT: Final = TeamPlan(per_minute=6, burst=100)
+BY_OWNER: Final = TeamPlan(per_minute=3, burst=15)
 # In so many teams an address signs in by a password.
 _MOST_ACCOUNTS: Final = 16
 
@@ -139,7 +139,7 @@ async def team_names(db: Db, users: list[User]) -> dict[str, str]:
     return {str(person.id): person.team_name for person in people if person is not None}
 
 
-def _demand(standing: Standing) -> None:
+def _demand(standing: BucketState) -> None:
     if not standing.admitted:
         raise Limited("Too many tries", retry_after=standing.retry_after_s)
 

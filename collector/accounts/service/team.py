@@ -22,7 +22,7 @@ _SHOWN = frozenset({"id", "plan", "limits", "createdAt", "warnings"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class TeamFields:
     """What an admin may set."""
 
     name: Name
@@ -37,7 +37,7 @@ class First:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class CreatedTeam:
     """A new team, and the token of its admin, which is nowhere else."""
 
     team: Team
@@ -54,7 +54,7 @@ async def rename(db: Db, who: Actor, body: Mapping[str, Any]) -> tuple[Team, lis
     sent = {name: value for name, value in body.items() if name not in _SHOWN}
     async with db.transaction() as tx:
         team = _there(await table.hold(tx, who.team_id))
-        wish, unknown = check(Settings, {"name": team.name, **sent})
+        wish, unknown = check(TeamFields, {"name": team.name, **sent})
         if wish.name != team.name:
             await table.rename(tx, who.team_id, wish.name)
             team = replace(team, name=wish.name)
@@ -69,7 +69,7 @@ async def rename(db: Db, who: Actor, body: Mapping[str, Any]) -> tuple[Team, lis
 
 async def create(
     db: Db, name: str, plan: str, admin_email: str, now: datetime, *, again: bool = True
-) -> Made:
+) -> CreatedTeam:
     """A further team with its admin and a token; *again*: also of a name in use. Raises Invalid, Conflict."""
     wish, _ = check(First, {"name": name, "adminEmail": admin_email})
     id_, user_id = uuid7(), uuid7()
@@ -83,7 +83,7 @@ async def create(
             tx, team_id=team_id, user_id=user_id, name="first token", permission=Permission.ADMIN, now=now
         )
         await audit.record(tx, operator(team_id), "create", "team", ids.show("team", id_), name=wish.name)
-    return Made(Team(team_id, id_, wish.name, plan, now), token)
+    return CreatedTeam(Team(team_id, id_, wish.name, plan, now), token)
 
 
 async def named(tx: Tx, text: str | None) -> Team:

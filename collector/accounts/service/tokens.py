@@ -13,7 +13,7 @@ from annotated_types import Predicate
 from collector.accounts.service.users import Name
 from collector.accounts.storage import tokens as table
 from collector.accounts.storage import users
-from collector.accounts.storage.tokens import Listed, Token
+from collector.accounts.storage.tokens import ListedToken, Token
 from collector.accounts.storage.users import User
 from collector.platform import audit, references
 from collector.platform.access import MAX_TOKEN, MIN_TOKEN, ROLES, Actor, Permission, counts, permits
@@ -43,7 +43,7 @@ def _is_user_id(text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class TokenRequest:
     """What a body asks for; without *user_id* it is the caller's own."""
 
     name: Name
@@ -53,15 +53,15 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class CreatedToken:
     """A new token; its *value* is nowhere else."""
 
-    token: Listed
+    token: ListedToken
     value: str
     unknown: list[str]
 
 
-class Finder:
+class TokenFinder:
     """Finds tokens for requests. None is remembered, so that a revoked one is refused at once, everywhere."""
 
     def __init__(self, db: Db) -> None:
@@ -112,18 +112,18 @@ async def issue(
     return value
 
 
-async def page(db: Db, team_id: int, limit: int | None, offset: int) -> tuple[list[Listed], int]:
+async def page(db: Db, team_id: int, limit: int | None, offset: int) -> tuple[list[ListedToken], int]:
     """Those that were not revoked, newest first, and how many there are; no values."""
     async with db.connection() as tx:
         return await table.page(tx, team_id, limit, offset)
 
 
-async def create(db: Db, who: Actor, user_id: UUID, body: Mapping[str, Any], now: datetime) -> Made:
+async def create(db: Db, who: Actor, user_id: UUID, body: Mapping[str, Any], now: datetime) -> CreatedToken:
     """A token of the user *user_id*, or of the one that the body names.
 
     Raises Invalid; Forbidden when the caller is no admin any more.
     """
-    found = read(Wish, body)
+    found = read(TokenRequest, body)
     named = references.one("usr", "userId", body.get("userId")).get("userId")
     if found.value is None:
         raise Invalid({**await _beside(db, who.team_id, named, body), **found.faults})
@@ -135,7 +135,7 @@ async def create(db: Db, who: Actor, user_id: UUID, body: Mapping[str, Any], now
         wanted = Permission(wish.permission)
         _demand_role(user, wanted, named_by_caller=named is not None)
         made = await make(tx, who, user, wish.name, wanted, LIVES[wish.expires_in], now)
-    return Made(made.token, made.value, unknown)
+    return CreatedToken(made.token, made.value, unknown)
 
 
 async def _beside(db: Db, team_id: int, named: UUID | None, body: Mapping[str, Any]) -> dict[str, str]:
@@ -158,13 +158,15 @@ async def make(
     permission: Permission,
     life: timedelta | None,
     now: datetime,
-) -> Made:
+) -> CreatedToken:
     """A token of *user*, whose role is held; *life* None: until it is revoked."""
     value, id_ = new_token(), uuid7()
     expires_at = now + life if life else None
     await _insert(tx, user.team_id, id_, user.id, name, permission, value, now, expires_at)
     await audit.record(tx, who, "create", "token", ids.show("tok", id_), name=name)
-    return Made(Listed(id_, name, permission, value[:_HINT], now, expires_at, user.id, user.name), value, [])
+    return CreatedToken(
+        ListedToken(id_, name, permission, value[:_HINT], now, expires_at, user.id, user.name), value, []
+    )
 
 
 async def revoke(db: Db, who: Actor, id_: UUID, now: datetime) -> None:

@@ -57,7 +57,7 @@ Name = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class UserSettings:
     """What somebody may set."""
 
     email: Email
@@ -66,7 +66,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class UserDetails:
     """A user; the *secret* of the invitation, told once; what of the body was not understood."""
 
     user: User
@@ -87,12 +87,12 @@ async def one(db: Db, team_id: int, id_: UUID) -> User:
         return _there(await table.get(tx, team_id, id_))
 
 
-async def invite(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> Told:
+async def invite(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> UserDetails:
     """A new user, who may set a password by the invitation. Raises Invalid, Conflict."""
     sent = _settable(body)
     email = sent.get("email")
     named = {"name": email.partition("@")[0][:100]} if isinstance(email, str) else {}
-    wish, unknown = check(Settings, {"role": "viewer", **named, **sent})
+    wish, unknown = check(UserSettings, {"role": "viewer", **named, **sent})
     user = User(who.team_id, uuid7(), wish.email, wish.name, wish.role, now, now + INVITED_FOR)
     secret = secrets.token_urlsafe(32)
     try:
@@ -101,10 +101,10 @@ async def invite(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> 
             await audit.record(tx, who, "create", "user", _shown(user.id), name=user.email)
     except asyncpg.UniqueViolationError:
         raise _taken(wish.email) from None
-    return Told(user, secret, unknown)
+    return UserDetails(user, secret, unknown)
 
 
-async def invite_again(db: Db, who: Actor, id_: UUID, now: datetime) -> Told:
+async def invite_again(db: Db, who: Actor, id_: UUID, now: datetime) -> UserDetails:
     """A new invitation instead of the old one. Raises NotFound, Conflict when it was taken up."""
     async with db.transaction() as tx:
         user = _there((await table.lock(tx, who.team_id, id_)).get(id_))
@@ -113,7 +113,7 @@ async def invite_again(db: Db, who: Actor, id_: UUID, now: datetime) -> Told:
         user, secret = replace(user, invited_until=now + INVITED_FOR), secrets.token_urlsafe(32)
         await table.invite(tx, who.team_id, id_, _hash(secret), now + INVITED_FOR)
         await audit.record(tx, who, "invite", "user", _shown(id_), name=user.email)
-    return Told(user, secret, [])
+    return UserDetails(user, secret, [])
 
 
 async def accept(db: Db, secret: str, password: str, now: datetime) -> User:
@@ -131,7 +131,7 @@ async def accept(db: Db, secret: str, password: str, now: datetime) -> User:
     return replace(user, invited_until=None)
 
 
-async def update(db: Db, who: Actor, id_: UUID, body: Mapping[str, Any]) -> Told:
+async def update(db: Db, who: Actor, id_: UUID, body: Mapping[str, Any]) -> UserDetails:
     """Tokens that grant more than a lower role does are lowered with it; nobody's are ever raised.
 
     Raises NotFound, Invalid, Conflict for the last admin and for an address that another one has.
@@ -140,8 +140,8 @@ async def update(db: Db, who: Actor, id_: UUID, body: Mapping[str, Any]) -> Told
         async with db.transaction() as tx:
             locked = await table.lock(tx, who.team_id, id_)
             before = _there(locked.get(id_))
-            old = Settings(email=before.email, name=before.name, role=_role(before))
-            wish, unknown = check(Settings, {**to_json(old), **_settable(body)})
+            old = UserSettings(email=before.email, name=before.name, role=_role(before))
+            wish, unknown = check(UserSettings, {**to_json(old), **_settable(body)})
             named = [name for name, value in to_json(wish).items() if value != to_json(old)[name]]
             after = replace(before, email=wish.email, name=wish.name, role=wish.role)
             if named:
@@ -150,7 +150,7 @@ async def update(db: Db, who: Actor, id_: UUID, body: Mapping[str, Any]) -> Told
     except asyncpg.UniqueViolationError:
         raise _taken(wish.email) from None
     ended = before.invited_until is not None and before.email.lower() != after.email.lower()
-    return Told(after, None, unknown, (_ENDED,) if ended else ())
+    return UserDetails(after, None, unknown, (_ENDED,) if ended else ())
 
 
 async def delete(db: Db, who: Actor, id_: UUID) -> None:

@@ -35,7 +35,7 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedSession:
     """A session as its owner sees it."""
 
     id: UUID
@@ -94,7 +94,7 @@ async def see(tx: Tx, team_id: int, id_: UUID, now: datetime) -> None:
     )  # fmt: skip
 
 
-async def of_user(tx: Tx, team_id: int, user_id: UUID, now: datetime, idle: timedelta) -> list[Listed]:
+async def of_user(tx: Tx, team_id: int, user_id: UUID, now: datetime, idle: timedelta) -> list[ListedSession]:
     """Those that are not over, the one that was used last first."""
     rows = await tx.fetch(
         """
@@ -104,7 +104,7 @@ async def of_user(tx: Tx, team_id: int, user_id: UUID, now: datetime, idle: time
         """,
         team_id, user_id, now, idle,
     )  # fmt: skip
-    return [Listed(**row) for row in rows]
+    return [ListedSession(**row) for row in rows]
 
 
 async def end(tx: Tx, team_id: int, user_id: UUID, id_: UUID) -> bool:

@@ -39,7 +39,7 @@ _WITH_HASHES = """
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedToken:
     """A token as people see it; *hint* is how its value begins."""
 
     id: UUID
@@ -52,7 +52,7 @@ class Listed:
     user_name: str
 
 
-async def page(tx: Tx, team_id: int, limit: int | None, offset: int) -> tuple[list[Listed], int]:
+async def page(tx: Tx, team_id: int, limit: int | None, offset: int) -> tuple[list[ListedToken], int]:
     """Those that were not revoked, newest first, and how many there are."""
     rows = await tx.fetch(
         """
@@ -66,7 +66,7 @@ async def page(tx: Tx, team_id: int, limit: int | None, offset: int) -> tuple[li
     total: int = await tx.fetchval(
         "SELECT count(*) FROM tokens WHERE team_id = $1 AND revoked_at IS NULL", team_id
     )
-    return [Listed(**{**row, "permission": Permission(row["permission"])}) for row in rows], total
+    return [ListedToken(**{**row, "permission": Permission(row["permission"])}) for row in rows], total
 
 
 async def insert(

@@ -6,7 +6,7 @@ from aiohttp import web
 
 from collector.alerts.core.conditions import plain
 from collector.alerts.service import alerts
-from collector.alerts.storage.alerts import Alert, Wanted
+from collector.alerts.storage.alerts import Alert, AlertFilter
 from collector.http import pages
 from collector.http.auth import actor, caller
 from collector.http.deps import deps
@@ -20,7 +20,7 @@ async def list_(request: web.Request) -> web.Response:
     query = Query(request)
     at = pages.page(query)
     since, until = query.span()
-    wanted = Wanted(
+    wanted = AlertFilter(
         status=query.one_of("status", _STATUSES),
         rule_id=query.id("rule_id", "rule"),
         monitor_id=query.id("monitor_id", "mon"),

@@ -8,8 +8,8 @@ from aiohttp import web
 from collector.alerts.service import preview as rule_preview
 from collector.alerts.service import rules
 from collector.alerts.service.preview import Would
-from collector.alerts.service.rules import Known
-from collector.alerts.storage.rules import Wanted
+from collector.alerts.service.rules import RuleDetails
+from collector.alerts.storage.rules import RuleFilter
 from collector.http import conditional, pages
 from collector.http.auth import actor, caller
 from collector.http.deps import deps
@@ -20,7 +20,7 @@ from shared import ids
 async def list_(request: web.Request) -> web.Response:
     query = Query(request)
     at = pages.asked(query)
-    wanted = Wanted(enabled=query.boolean("enabled"), monitor_id=query.id("monitor_id", "mon"))
+    wanted = RuleFilter(enabled=query.boolean("enabled"), monitor_id=query.id("monitor_id", "mon"))
     query.done()
     limit, offset = (at.limit, at.offset) if at else (None, 0)
     found, total = await rules.page(deps(request).db, caller(request).team_id, wanted, limit, offset)
@@ -74,17 +74,17 @@ async def delete(request: web.Request) -> web.Response:
 _CREATED = ("id", "name", "enabled", "createdAt", "warnings")
 
 
-async def _found(request: web.Request) -> Known:
+async def _found(request: web.Request) -> RuleDetails:
     """The rule of the path, if there is one: 404 comes before whatever else is bad."""
     id_: UUID = path_id(request, "rule", rules.WHAT)
     return await rules.one(deps(request).db, caller(request).team_id, id_)
 
 
-def _part(known: Known, names: tuple[str, ...]) -> dict[str, Any]:
+def _part(known: RuleDetails, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: value for name, value in _shown(known).items() if name in names}
 
 
-def _shown(known: Known) -> dict[str, Any]:
+def _shown(known: RuleDetails) -> dict[str, Any]:
     row = known.row
     answer = {
         "id": ids.show("rule", row.id),

@@ -9,7 +9,7 @@ from aiohttp import web
 
 from collector.alerts.console import sections
 from collector.alerts.service import alerts
-from collector.alerts.storage.alerts import Alert, Wanted
+from collector.alerts.storage.alerts import Alert, AlertFilter
 from collector.console import common
 from collector.console.answers import back, page
 from collector.console.state import visitor, who
@@ -33,7 +33,9 @@ async def list_(request: web.Request) -> web.StreamResponse:
     rows: list[Alert] = []
     total = 0
     for status in (wanted,) if wanted else _OPEN:
-        found, more = await alerts.page(at_hand.db, team_id, Wanted(status=status), common.PER_PAGE, offset)
+        found, more = await alerts.page(
+            at_hand.db, team_id, AlertFilter(status=status), common.PER_PAGE, offset
+        )
         rows, total = rows + found, max(total, more)
     return page(
         request,

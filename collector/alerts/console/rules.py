@@ -8,12 +8,12 @@ from uuid import UUID
 from aiohttp import web
 
 from collector.alerts.console import sections
-from collector.alerts.core.rule_fields import Conditions, Escalation, Rule
+from collector.alerts.core.rule_fields import Conditions, Escalation, RuleSettings
 from collector.alerts.service import preview as rule_preview
 from collector.alerts.service import rules
 from collector.alerts.service.preview import Preview
-from collector.alerts.service.rules import Known
-from collector.alerts.storage.rules import Row, Wanted
+from collector.alerts.service.rules import RuleDetails
+from collector.alerts.storage.rules import RuleFilter, RuleRow
 from collector.console import common
 from collector.console.answers import back, page, posted, value
 from collector.console.forms import forms, read
@@ -43,10 +43,10 @@ _MOST_SHOWN: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RuleLine:
     """A rule in the list; *told*: its channels that are on."""
 
-    row: Row
+    row: RuleRow
     told: list[str]
     fires: str
     whose: str
@@ -56,7 +56,7 @@ async def list_(request: web.Request) -> web.StreamResponse:
     number, every = common.asked(request), await sections.every_channel(request)
     offset = (number - 1) * common.PER_PAGE
     team_id = visitor(request).team_id
-    found, total = await rules.page(deps(request).db, team_id, Wanted(), common.PER_PAGE, offset)
+    found, total = await rules.page(deps(request).db, team_id, RuleFilter(), common.PER_PAGE, offset)
     names = {one.row.id: one.row.name for one in every if one.row.enabled}
     return page(
         request,
@@ -94,7 +94,7 @@ async def update(request: web.Request) -> web.StreamResponse:
     sent, shown = _sent(form), rules.settable(known.row)
     if pickers.asked(form):
         return await _drawn(request, sent, {}, known)
-    whole = sections.whole(Rule, sent)
+    whole = sections.whole(RuleSettings, sent)
     body = {name: sections.patch(shown.get(name), one) for name, one in whole.items()}
     body["tags"] = sent["tags"]
     if not (sent["tags"] or shown["tags"]):
@@ -134,7 +134,7 @@ async def _drawn(
     request: web.Request,
     shown: Mapping[str, Any],
     faults: Mapping[str, str],
-    known: Known | None = None,
+    known: RuleDetails | None = None,
     *,
     preview: Preview | None = None,
     status: int = 200,
@@ -145,7 +145,7 @@ async def _drawn(
     of_policy, of_tags = sections.of(faults, _POLICY), sections.of(faults, "tags")
     left = {name: said for name, said in faults.items() if name not in {*of_policy, *of_tags}}
     values = {**shown, "conditions": {**to_json(Conditions()), **(shown.get("conditions") or {})}}
-    whole = forms.build(Rule, values, left, leave_out={_POLICY, "tags"}, options=options)
+    whole = forms.build(RuleSettings, values, left, leave_out={_POLICY, "tags"}, options=options)
     policy = _policy(shown.get(_POLICY), of_policy, options["channels"])
     tags = sections.tag_fields(shown.get("tags"), of_tags)
     return page(
@@ -181,12 +181,12 @@ def _policy(shown: Any, faults: Mapping[str, str], channels: pickers.Options) ->
 
 
 def _sent(form: Posted) -> dict[str, Any]:
-    return {**read.body(Rule, form), "tags": sections.tags(form)}
+    return {**read.body(RuleSettings, form), "tags": sections.tags(form)}
 
 
-def _line(row: Row, names: Mapping[UUID, str]) -> Line:
+def _line(row: RuleRow, names: Mapping[UUID, str]) -> RuleLine:
     told = [names[id_] for id_ in row.channels if id_ in names]
-    return Line(row, told, _fires(row.conditions), _whose(row))
+    return RuleLine(row, told, _fires(row.conditions), _whose(row))
 
 
 def _fires(conditions: Mapping[str, Any]) -> str:
@@ -195,7 +195,7 @@ def _fires(conditions: Mapping[str, Any]) -> str:
     return joined or "it goes down"
 
 
-def _whose(row: Row) -> str:
+def _whose(row: RuleRow) -> str:
     if row.every:
         return "every monitor"
     tags = [f"{name}:{one}" for name, one in row.tags.items()] if isinstance(row.tags, Mapping) else row.tags
@@ -203,11 +203,11 @@ def _whose(row: Row) -> str:
     return ", ".join(filter(None, (named, *tags))) or "no monitor: those it named are gone"
 
 
-def _done(said: str, known: Known) -> str:
+def _done(said: str, known: RuleDetails) -> str:
     return ". ".join([said.rstrip("."), *known.warnings]) + ("" if known.warnings else ".")
 
 
-def _tone(known: Known) -> str:
+def _tone(known: RuleDetails) -> str:
     return "warn" if known.warnings else "good"
 
 
@@ -215,6 +215,6 @@ def _id(request: web.Request) -> UUID:
     return path_id(request, "rule", rules.WHAT)
 
 
-async def _known(request: web.Request) -> Known:
+async def _known(request: web.Request) -> RuleDetails:
     """The rule of the path. Raises NotFound."""
     return await rules.one(deps(request).db, visitor(request).team_id, _id(request))

@@ -6,13 +6,13 @@ from typing import Any, Final
 from aiohttp import hdrs, web
 
 from collector.console.answers import posted, value
-from collector.console.forms.fields import Field
+from collector.console.forms.fields import FormField
 from collector.console.forms.read import Posted
 from collector.console.state import visitor
 from collector.http.deps import deps
 from collector.monitors.console.pickers import Options
 from collector.notifications.service import channels
-from collector.notifications.service.channels import Known
+from collector.notifications.service.channels import ChannelDetails
 from collector.platform.validation.model_fields import defaults
 from shared import ids
 from shared.errors import Invalid
@@ -27,13 +27,13 @@ _REASONS: Final[Mapping[str, str]] = {
 CHANGED: Final = {"revision": "somebody else changed this meanwhile: open it anew and look first"}
 
 
-async def every_channel(request: web.Request) -> list[Known]:
+async def every_channel(request: web.Request) -> list[ChannelDetails]:
     at_hand = deps(request)
     found, _ = await channels.page(at_hand.db, at_hand.keyring, visitor(request).team_id, None, None, 0)
     return found
 
 
-def silence(known: Sequence[Known]) -> str:
+def silence(known: Sequence[ChannelDetails]) -> str:
     """Why nothing would tell anybody of an outage, by the team's channels; empty when something would."""
     if not known:
         return "Nothing would tell you: there is no channel yet."
@@ -53,7 +53,7 @@ def reason(key: str, value: float | None) -> str:
     return _REASONS[key].format(f"{value:g}") if key in _REASONS and value is not None else key
 
 
-def channel_options(known: Iterable[Known]) -> Options:
+def channel_options(known: Iterable[ChannelDetails]) -> Options:
     return [
         (
             ids.show("chan", one.row.id),
@@ -63,11 +63,11 @@ def channel_options(known: Iterable[Known]) -> Options:
     ]
 
 
-def tag_fields(tags: Any, faults: Mapping[str, str]) -> tuple[Field, Field]:
+def tag_fields(tags: Any, faults: Mapping[str, str]) -> tuple[FormField, FormField]:
     """Tags to choose monitors by: all of an object's, any of a list's."""
     lines = [f"{name}:{one}" for name, one in tags.items()] if isinstance(tags, Mapping) else [*(tags or ())]
     return (
-        Field(
+        FormField(
             name="tags",
             label="Tags",
             control="lines",
@@ -75,7 +75,7 @@ def tag_fields(tags: Any, faults: Mapping[str, str]) -> tuple[Field, Field]:
             value="\n".join(lines),
             fault="; ".join(faults.values()),
         ),
-        Field(
+        FormField(
             name="tagsMatch",
             label="Those that have",
             control="choice",

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from collector.alerts.core.rule_fields import Conditions
 from collector.evaluation.core.quorum import needed
-from collector.web3.core.crossings import Crossing, said
+from collector.web3.core.crossings import NotifiedCrossing, said
 from shared.results import Status
 
 # Below these a rate says nothing.
@@ -25,7 +25,7 @@ _OF_CHECKS = frozenset({DOWN, CONSECUTIVE, LATENCY, STATUS_CODE, ERROR_RATE, AVA
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class CheckSample:
     """A result as conditions see it."""
 
     at: datetime
@@ -35,15 +35,15 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LocationChecks:
     """A location that has a say: failed checks in a row, and its newest checks, the newest first."""
 
     fails: int = 0
-    checks: Sequence[Check] = ()
+    checks: Sequence[CheckSample] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class FailureRate:
     """Scheduled checks within a time, and those of them that failed."""
 
     failed: int
@@ -55,7 +55,7 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class RuleFacts:
     """*down*: that the monitor is down was told. *rate*, *day* and *uptime* (percent) of the last 24 hours
     are None where no condition asks for them. *crossings*: what a Web3 monitor told that is not over.
     """
@@ -63,11 +63,11 @@ class Facts:
     down: bool
     failure_threshold: int
     quorum: str
-    places: Sequence[Place]
-    rate: Rate | None = None
-    day: Rate | None = None
+    places: Sequence[LocationChecks]
+    rate: FailureRate | None = None
+    day: FailureRate | None = None
     uptime: float | None = None
-    crossings: Sequence[Crossing] = ()
+    crossings: Sequence[NotifiedCrossing] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def of_web3(reason: str) -> bool:
     return reason not in _OF_CHECKS
 
 
-def fires(conditions: Conditions, facts: Facts) -> Reason | None:
+def fires(conditions: Conditions, facts: RuleFacts) -> Reason | None:
     """The reason to alert, if there is one; of several the first in the order of the fields.
 
     What a Web3 monitor found counts for rules that ask for nothing but failures, after those.
@@ -117,7 +117,7 @@ def fires(conditions: Conditions, facts: Facts) -> Reason | None:
     return _failing(conditions, facts) or (_crossed(facts.crossings) if conditions.plain else None)
 
 
-def undecided(conditions: Conditions, facts: Facts) -> bool:
+def undecided(conditions: Conditions, facts: RuleFacts) -> bool:
     """Would a rate alert if it were of enough checks? Then the next ones decide, good as they may be."""
     limit, rate = conditions.error_rate_percent, facts.rate
     few = limit is not None and rate is not None and rate.total < FEWEST_FOR_RATE
@@ -129,7 +129,7 @@ def undecided(conditions: Conditions, facts: Facts) -> bool:
     return day.total < FEWEST_FOR_AVAILABILITY and uptime < limit
 
 
-def _failing(conditions: Conditions, facts: Facts) -> Reason | None:
+def _failing(conditions: Conditions, facts: RuleFacts) -> Reason | None:
     if conditions.empty:
         return Reason(DOWN) if facts.down else None
     found = [term(conditions, facts) for term in _terms(conditions)]
@@ -138,7 +138,7 @@ def _failing(conditions: Conditions, facts: Facts) -> Reason | None:
     return held[0] if enough else None
 
 
-def _crossed(found: Sequence[Crossing]) -> Reason | None:
+def _crossed(found: Sequence[NotifiedCrossing]) -> Reason | None:
     """The one that was told last."""
     if not found:
         return None
@@ -146,22 +146,22 @@ def _crossed(found: Sequence[Crossing]) -> Reason | None:
     return Reason(last.key, last.value, last.threshold, said(found), last.told_at, last.single)
 
 
-def slow(conditions: Conditions, check: Check) -> bool:
+def slow(conditions: Conditions, check: CheckSample) -> bool:
     limit = conditions.latency_threshold_ms
     return limit is not None and check.ms > limit
 
 
-def coded(conditions: Conditions, check: Check) -> bool:
+def coded(conditions: Conditions, check: CheckSample) -> bool:
     return conditions.status_code is not None and check.code == conditions.status_code
 
 
-def bad(conditions: Conditions, check: Check) -> bool:
+def bad(conditions: Conditions, check: CheckSample) -> bool:
     """Is it one of those that `consecutiveFailures` counts?"""
     return check.status is Status.DOWN or slow(conditions, check) or coded(conditions, check)
 
 
 def streak(
-    checks: Iterable[Check], is_bad: Callable[[Conditions, Check], bool], conditions: Conditions
+    checks: Iterable[CheckSample], is_bad: Callable[[Conditions, CheckSample], bool], conditions: Conditions
 ) -> int:
     """How many of *checks*, the newest first, are bad in a row; unknown ones say nothing."""
     length = 0
@@ -174,7 +174,7 @@ def streak(
     return length
 
 
-_Term = Callable[[Conditions, Facts], Reason | None]
+_Term = Callable[[Conditions, RuleFacts], Reason | None]
 
 
 def _terms(conditions: Conditions) -> list[_Term]:
@@ -190,7 +190,7 @@ def _terms(conditions: Conditions) -> list[_Term]:
     return [term for said, term in given if said]
 
 
-def _consecutive(conditions: Conditions, facts: Facts) -> Reason | None:
+def _consecutive(conditions: Conditions, facts: RuleFacts) -> Reason | None:
     n = conditions.consecutive_failures or 1
     if depth(conditions, n):
         streaks = [streak(place.checks, bad, conditions) for place in facts.places]
@@ -199,7 +199,7 @@ def _consecutive(conditions: Conditions, facts: Facts) -> Reason | None:
     return Reason(CONSECUTIVE, max(streaks), n) if _enough(conditions, facts, streaks, n) else None
 
 
-def _latency(conditions: Conditions, facts: Facts) -> Reason | None:
+def _latency(conditions: Conditions, facts: RuleFacts) -> Reason | None:
     n = facts.failure_threshold
     streaks = [streak(place.checks, slow, conditions) for place in facts.places]
     if not _enough(conditions, facts, streaks, n):
@@ -212,28 +212,28 @@ def _latency(conditions: Conditions, facts: Facts) -> Reason | None:
     return Reason(LATENCY, took, conditions.latency_threshold_ms)
 
 
-def _status_code(conditions: Conditions, facts: Facts) -> Reason | None:
+def _status_code(conditions: Conditions, facts: RuleFacts) -> Reason | None:
     n = facts.failure_threshold
     streaks = [streak(place.checks, coded, conditions) for place in facts.places]
     code = conditions.status_code
     return Reason(STATUS_CODE, code, code) if _enough(conditions, facts, streaks, n) else None
 
 
-def _enough(conditions: Conditions, facts: Facts, streaks: Sequence[int], n: int) -> bool:
+def _enough(conditions: Conditions, facts: RuleFacts, streaks: Sequence[int], n: int) -> bool:
     if not streaks:
         return False
     wanted = 1 if conditions.locations == "any" else needed(facts.quorum, len(streaks))
     return sum(length >= n for length in streaks) >= wanted
 
 
-def _error_rate(conditions: Conditions, facts: Facts) -> Reason | None:
+def _error_rate(conditions: Conditions, facts: RuleFacts) -> Reason | None:
     limit, rate = conditions.error_rate_percent, facts.rate
     if limit is None or rate is None or rate.total < FEWEST_FOR_RATE or rate.percent < limit:
         return None
     return Reason(ERROR_RATE, round(rate.percent, 2), limit)
 
 
-def _availability(conditions: Conditions, facts: Facts) -> Reason | None:
+def _availability(conditions: Conditions, facts: RuleFacts) -> Reason | None:
     limit, day, uptime = conditions.availability, facts.day, facts.uptime
     if limit is None or day is None or uptime is None or day.total < FEWEST_FOR_AVAILABILITY:
         return None

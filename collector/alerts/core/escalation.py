@@ -10,7 +10,7 @@ from collector.evaluation.core.holds import Allowed, Reminders
 LOOK = timedelta(seconds=5)
 
 
-class Deed(Enum):
+class AlertAction(Enum):
     """What is done about an alert now."""
 
     NOTHING = "nothing"
@@ -20,7 +20,7 @@ class Deed(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class EscalationPolicy:
     """*repeat*: how often it is told again; step k is taken *delay* times k after the first notice."""
 
     repeat: timedelta | None = None
@@ -29,7 +29,7 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class EscalationProgress:
     """*notified_at*: the first notice that was not held; *escalations*: steps taken since."""
 
     notified_at: datetime | None = None
@@ -38,61 +38,61 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Next:
+class NextStep:
     """*due_at*: when to look again; None when only something that happens can change anything."""
 
-    deed: Deed
-    progress: Progress
+    deed: AlertAction
+    progress: EscalationProgress
     due_at: datetime | None
 
 
 def step(
-    policy: Policy,
-    progress: Progress,
+    policy: EscalationPolicy,
+    progress: EscalationProgress,
     free: Allowed,
     *,
     acknowledged: bool,
     opened_at: datetime | None,
     now: datetime,
-) -> Next:
+) -> NextStep:
     """What is to be done now, and how far that brings the alert.
 
     *opened_at*: when its incident opened, or opened again, None without one: a reopening starts afresh.
     """
     if acknowledged:
-        return Next(Deed.NOTHING, progress, None)
+        return NextStep(AlertAction.NOTHING, progress, None)
     told = progress.notified_at
     if told is None or (opened_at is not None and opened_at > told):
         if not free.openings:
-            return Next(Deed.NOTHING, progress, now + LOOK)
-        fresh = Progress(now, now)
-        return Next(Deed.NOTIFY, fresh, _next_due(policy, fresh))
+            return NextStep(AlertAction.NOTHING, progress, now + LOOK)
+        fresh = EscalationProgress(now, now)
+        return NextStep(AlertAction.NOTIFY, fresh, _next_due(policy, fresh))
     stopped = free.reminders in {Reminders.STOP, Reminders.AFRESH}
     due = None if stopped else _next_due(policy, progress)
     if due is None or due > now:
-        return Next(Deed.NOTHING, progress, due)
+        return NextStep(AlertAction.NOTHING, progress, due)
     if free.reminders is Reminders.HELD:
-        return Next(Deed.NOTHING, progress, now + LOOK)
+        return NextStep(AlertAction.NOTHING, progress, now + LOOK)
     return _fallen_due(policy, progress, now)
 
 
-def _fallen_due(policy: Policy, progress: Progress, now: datetime) -> Next:
+def _fallen_due(policy: EscalationPolicy, progress: EscalationProgress, now: datetime) -> NextStep:
     """Of steps that fell due together, held or with no collector running, only the last is taken."""
     reached = _reached(policy, progress, now)
     if reached > progress.escalations:
         after = replace(progress, escalations=reached)
-        return Next(Deed.ESCALATE, after, _next_due(policy, after))
+        return NextStep(AlertAction.ESCALATE, after, _next_due(policy, after))
     after = replace(progress, reminded_at=now)
-    return Next(Deed.REMIND, after, _next_due(policy, after))
+    return NextStep(AlertAction.REMIND, after, _next_due(policy, after))
 
 
-def _reached(policy: Policy, progress: Progress, now: datetime) -> int:
+def _reached(policy: EscalationPolicy, progress: EscalationProgress, now: datetime) -> int:
     if policy.delay is None or progress.notified_at is None:
         return 0
     return min(policy.steps, (now - progress.notified_at) // policy.delay)
 
 
-def _next_due(policy: Policy, progress: Progress) -> datetime | None:
+def _next_due(policy: EscalationPolicy, progress: EscalationProgress) -> datetime | None:
     due = []
     if policy.delay is not None and progress.notified_at and progress.escalations < policy.steps:
         due.append(progress.notified_at + policy.delay * (progress.escalations + 1))

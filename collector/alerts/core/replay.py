@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from collector.alerts.core import conditions as core
-from collector.alerts.core.conditions import Check, Facts, Place, Rate, Reason
-from collector.alerts.core.rule_fields import Conditions, Rule
+from collector.alerts.core.conditions import CheckSample, FailureRate, LocationChecks, Reason, RuleFacts
+from collector.alerts.core.rule_fields import Conditions, RuleSettings
 from shared.results import Status
 
 _DAY = timedelta(days=1)
@@ -18,12 +18,12 @@ class Past:
     """A result of a location; *scheduled* ones count in rates."""
 
     location: int
-    check: Check
+    check: CheckSample
     scheduled: bool
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class MonitorParameters:
     """What of a monitor the conditions depend on, as it is now."""
 
     failure_threshold: int
@@ -42,26 +42,26 @@ class Spell:
 
 
 @dataclass(slots=True)
-class _Counted:
+class _CountedChecks:
     """Checks of a time, with how many of them failed."""
 
     span: timedelta
-    checks: deque[Check] = field(default_factory=deque)
+    checks: deque[CheckSample] = field(default_factory=deque)
     failed: int = 0
 
-    def add(self, check: Check) -> None:
+    def add(self, check: CheckSample) -> None:
         self.checks.append(check)
         self.failed += check.status is Status.DOWN
         while self.checks and self.checks[0].at < check.at - self.span:
             self.failed -= self.checks.popleft().status is Status.DOWN
 
     @property
-    def rate(self) -> Rate:
-        return Rate(self.failed, len(self.checks))
+    def rate(self) -> FailureRate:
+        return FailureRate(self.failed, len(self.checks))
 
 
 def replay(
-    conditions: Conditions, about: About, results: Iterable[Past], outages: Sequence[Spell]
+    conditions: Conditions, about: MonitorParameters, results: Iterable[Past], outages: Sequence[Spell]
 ) -> list[Spell]:
     """When it would have fired; *results* by their time, *outages* those of the monitor as a whole.
 
@@ -70,9 +70,9 @@ def replay(
     if conditions.empty:
         return list(outages)
     depth = core.depth(conditions, about.failure_threshold) or conditions.consecutive_failures or 1
-    newest: dict[int, deque[Check]] = {key: deque(maxlen=depth) for key in about.locations}
-    window = _Counted(core.window(conditions, about.interval_s))
-    day = _Counted(_DAY)
+    newest: dict[int, deque[CheckSample]] = {key: deque(maxlen=depth) for key in about.locations}
+    window = _CountedChecks(core.window(conditions, about.interval_s))
+    day = _CountedChecks(_DAY)
     spells: list[Spell] = []
     for past in results:
         if past.location not in newest or past.check.status is Status.UNKNOWN:
@@ -86,7 +86,7 @@ def replay(
     return spells
 
 
-def notices(rule: Rule, spell: Spell, now: datetime) -> tuple[int, int]:
+def notices(rule: RuleSettings, spell: Spell, now: datetime) -> tuple[int, int]:
     """How often its channels would have been told, its end included, and how many steps were due."""
     lasted = (spell.until or now) - spell.since
     told = 1 + (rule.notify_on_recovery and spell.until is not None)
@@ -98,13 +98,17 @@ def notices(rule: Rule, spell: Spell, now: datetime) -> tuple[int, int]:
 
 
 def _facts(
-    conditions: Conditions, about: About, newest: Iterable[Sequence[Check]], window: Rate, day: Rate
-) -> Facts:
+    conditions: Conditions,
+    about: MonitorParameters,
+    newest: Iterable[Sequence[CheckSample]],
+    window: FailureRate,
+    day: FailureRate,
+) -> RuleFacts:
     places = [
-        Place(core.streak(checks, core.bad, conditions) if conditions.plain else 0, checks)
+        LocationChecks(core.streak(checks, core.bad, conditions) if conditions.plain else 0, checks)
         for checks in newest
     ]
-    return Facts(
+    return RuleFacts(
         down=False,
         failure_threshold=about.failure_threshold,
         quorum=about.quorum,

@@ -65,7 +65,7 @@ class Escalation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class RuleSettings:
     """Neither *monitors* nor *tags*: every monitor of the team."""
 
     name: Annotated[str, MinLen(1), MaxLen(255), Predicate(has_ink), Says("must not be blank")]

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import structlog
 
-from collector.alerts.evaluate import Seen, Writes, look
+from collector.alerts.evaluate import AlertChanges, MonitorSnapshot, look
 from collector.alerts.inputs import gather
 from collector.alerts.storage import alerts as table
 from collector.alerts.storage import inputs
@@ -87,7 +87,7 @@ async def evaluate(tx: Tx, keys: Sequence[Key], now: datetime) -> list[str]:
     locked = await locked_monitors.lock(tx, sorted(numbers.values()))
     known = await table.of_monitors(tx, keys)
     seen = await _seen(tx, locked, now)
-    writes = Writes()
+    writes = AlertChanges()
     by_monitor = _by_monitor(known)
     applied = await gather(tx, seen, by_monitor, now)
     for key, of_one in by_monitor.items():
@@ -116,7 +116,7 @@ def _by_monitor(alerts: Sequence[Alert]) -> Mapping[Key, dict[UUID, Alert]]:
     return found
 
 
-async def _seen(tx: Tx, locked: Sequence[Judged], now: datetime) -> dict[int, Seen]:
+async def _seen(tx: Tx, locked: Sequence[Judged], now: datetime) -> dict[int, MonitorSnapshot]:
     """By the monitors' numbers."""
     places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in locked]))
     held = await around(tx, locked, places, now) if locked else {}
@@ -124,7 +124,7 @@ async def _seen(tx: Tx, locked: Sequence[Judged], now: datetime) -> dict[int, Se
     for channel in await channels.addressees(tx, sorted({one.team_id for one in locked})):
         by_team[channel.team_id][channel.id] = channel
     return {
-        one.monitor: Seen(
+        one.monitor: MonitorSnapshot(
             one,
             places[one.monitor],
             allowed(holding(standing(monitor(one, held[one.monitor])), now)),
@@ -134,7 +134,7 @@ async def _seen(tx: Tx, locked: Sequence[Judged], now: datetime) -> dict[int, Se
     }
 
 
-async def _write(tx: Tx, writes: Writes, now: datetime) -> list[str]:
+async def _write(tx: Tx, writes: AlertChanges, now: datetime) -> list[str]:
     if writes.later:
         await rule_triggers.add_later(tx, writes.later)
     if writes.fired:

@@ -15,7 +15,7 @@ from collector.evaluation.storage.locked_monitors import Judged
 from collector.evaluation.storage.rule_triggers import Key
 from collector.platform.storage.db import Tx
 from collector.web3.core import crossings
-from collector.web3.core.crossings import Crossing
+from collector.web3.core.crossings import NotifiedCrossing
 from collector.web3.storage import web3
 
 # However late this comes to it: what happened once is told no later than that.
@@ -23,14 +23,14 @@ _LATEST: Final = timedelta(hours=1)
 
 
 @dataclass(slots=True)
-class Told:
+class ChainNotice:
     """What a monitor told of; *heard*: until when each rule has heard of what happened once."""
 
-    standing: list[Crossing] = field(default_factory=list)
-    happened: list[Crossing] = field(default_factory=list)
+    standing: list[NotifiedCrossing] = field(default_factory=list)
+    happened: list[NotifiedCrossing] = field(default_factory=list)
     heard: dict[UUID, datetime] = field(default_factory=dict)
 
-    def news(self, one: Ruled, alert: Alert | None, now: datetime) -> list[Crossing]:
+    def news(self, one: Ruled, alert: Alert | None, now: datetime) -> list[NotifiedCrossing]:
         """What the rule fires for, or goes on for; *alert*: its own, if that is not over."""
         if alert is not None:
             since = now - crossings.window(one.interval_s)
@@ -43,12 +43,12 @@ class Told:
         return [*self.standing, *(found for found in self.happened if found.told_at > since)]
 
 
-async def gather(tx: Tx, monitors: Sequence[Judged], now: datetime) -> Mapping[int, Told]:
+async def gather(tx: Tx, monitors: Sequence[Judged], now: datetime) -> Mapping[int, ChainNotice]:
     """By the monitors' numbers; those that are no Web3 monitors, or told of nothing, are left out."""
     keys: dict[Key, int] = {
         (one.team_id, one.id): one.monitor for one in monitors if crossings.is_web3(one.type)
     }
-    found: defaultdict[int, Told] = defaultdict(Told)
+    found: defaultdict[int, ChainNotice] = defaultdict(ChainNotice)
     if not keys:
         return found
     for raised in await web3.raised_and_told(tx, list(keys)):

@@ -8,7 +8,7 @@ from uuid import UUID
 from collector.alerts.service import notices
 from collector.alerts.storage import alerts as table
 from collector.alerts.storage import rules
-from collector.alerts.storage.alerts import Alert, Wanted
+from collector.alerts.storage.alerts import Alert, AlertFilter
 from collector.evaluation import event_writer
 from collector.evaluation.storage import states
 from collector.evaluation.storage.states import Located
@@ -31,7 +31,7 @@ WHAT = "Alert"
 PATIENCE = timedelta(minutes=10)
 
 
-async def page(db: Db, team_id: int, wanted: Wanted, limit: int, offset: int) -> tuple[list[Alert], int]:
+async def page(db: Db, team_id: int, wanted: AlertFilter, limit: int, offset: int) -> tuple[list[Alert], int]:
     """Newest first, and how many there are."""
     async with db.connection() as tx:
         total = await table.count(tx, team_id, wanted)

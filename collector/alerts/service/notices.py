@@ -9,7 +9,7 @@ from collector.alerts.core.conditions import CONSECUTIVE, DOWN, of_web3, plain
 from collector.alerts.core.rule_fields import Conditions
 from collector.alerts.storage.alerts import Alert
 from collector.evaluation.event_writer import located
-from collector.evaluation.storage.locked_monitors import Incident
+from collector.evaluation.storage.locked_monitors import LatestIncident
 from collector.evaluation.storage.states import Located
 from collector.events.core import events as payloads
 from collector.events.storage.events import Event
@@ -54,7 +54,7 @@ def event(
     alert: Alert,
     monitor: Mapping[str, Any],
     severity: str,
-    incident: Incident | None,
+    incident: LatestIncident | None,
     places: Sequence[Located],
     channels: Sequence[UUID],
     now: datetime,
@@ -87,7 +87,7 @@ def event(
     )
 
 
-def _incident(incident: Incident | None, now: datetime) -> dict[str, Any] | None:
+def _incident(incident: LatestIncident | None, now: datetime) -> dict[str, Any] | None:
     if incident is None:
         return None
     return {

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from collector.alerts.core.conditions import DOWN, Reason
-from collector.alerts.core.replay import About, Past, Spell, notices, replay
+from collector.alerts.core.replay import MonitorParameters, Past, Spell, notices, replay
 from collector.alerts.core.rule_fields import Conditions
 from collector.alerts.service import rules
 from collector.alerts.service.rule_fields import for_create
@@ -86,7 +86,7 @@ async def _spells(
     out: Sequence[tuple[datetime, datetime | None]],
 ) -> list[Spell]:
     outages = [Spell(max(began, since), ended, Reason(DOWN)) for began, ended in out]
-    about = About(one.failure_threshold, one.quorum, one.interval_s, one.locations)
+    about = MonitorParameters(one.failure_threshold, one.quorum, one.interval_s, one.locations)
     # Beside the loop: others are not to wait for what may take a while.
     demand_none("replaying results")
     return await asyncio.to_thread(replay, conditions, about, past, outages)

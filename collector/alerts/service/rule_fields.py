@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 from uuid import UUID
 
-from collector.alerts.core.rule_fields import Conditions, Rule
+from collector.alerts.core.rule_fields import Conditions, RuleSettings
 from collector.platform import references
 from collector.platform.monitor import merge
 from collector.platform.validation.shapes import members
@@ -19,19 +19,19 @@ _MERGED = ("conditions", "escalationPolicy")
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class RuleRequest:
     """What a body asks for; *rule* is there when *faults* are not.
 
     *monitors* and *channels* are those that it names, by the keys that a fault of theirs would have.
     """
 
-    rule: Rule | None
+    rule: RuleSettings | None
     monitors: dict[str, UUID]
     channels: dict[str, UUID]
     faults: dict[str, str]
     unknown: list[str]
 
-    def checked(self, more: Mapping[str, str]) -> Rule:
+    def checked(self, more: Mapping[str, str]) -> RuleSettings:
         """Raises Invalid with all faults, *more* of them included."""
         faults = {**self.faults, **more}
         if faults or self.rule is None:
@@ -39,12 +39,12 @@ class Wish:
         return self.rule
 
 
-def for_create(body: Mapping[str, Any]) -> Wish:
+def for_create(body: Mapping[str, Any]) -> RuleRequest:
     """A new rule, every default filled in."""
     return _read(body, _sent(body))
 
 
-def for_update(body: Mapping[str, Any], shown: Mapping[str, Any]) -> Wish:
+def for_update(body: Mapping[str, Any], shown: Mapping[str, Any]) -> RuleRequest:
     """The rule as it would be: fields that are sent replace, objects merge, null in them removes."""
     sent = _sent(body)
     whole = {name: value for name, value in shown.items() if value is not None} | sent
@@ -62,7 +62,7 @@ def conditions_of(stored: Mapping[str, Any]) -> Conditions:
 
 
 def _sent(body: Mapping[str, Any]) -> dict[str, Any]:
-    sent = {name: body[name] for name in members(Rule) if name in body}
+    sent = {name: body[name] for name in members(RuleSettings) if name in body}
     beside = {name: body[name] for name in members(Conditions) if name in body and name not in sent}
     conditions = sent.get("conditions")
     if beside and (conditions is None or isinstance(conditions, Mapping)):
@@ -70,10 +70,10 @@ def _sent(body: Mapping[str, Any]) -> dict[str, Any]:
     return sent
 
 
-def _read(body: Mapping[str, Any], values: Mapping[str, Any]) -> Wish:
-    known = {*members(Rule), *members(Conditions), *_SHOWN}
+def _read(body: Mapping[str, Any], values: Mapping[str, Any]) -> RuleRequest:
+    known = {*members(RuleSettings), *members(Conditions), *_SHOWN}
     unknown = [name for name in body if name not in known]
-    found = read(Rule, values)
+    found = read(RuleSettings, values)
     policy = values.get("escalationPolicy")
     escalates_to = policy.get("escalateToChannels") if isinstance(policy, Mapping) else None
     channels = {
@@ -81,4 +81,4 @@ def _read(body: Mapping[str, Any], values: Mapping[str, Any]) -> Wish:
         **references.many("chan", "escalationPolicy.escalateToChannels", escalates_to),
     }
     monitors = references.many("mon", "monitors", values.get("monitors"))
-    return Wish(found.value, monitors, channels, found.faults, [*unknown, *found.unknown])
+    return RuleRequest(found.value, monitors, channels, found.faults, [*unknown, *found.unknown])

@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from collector.alerts.core.rule_fields import Conditions, Rule
-from collector.alerts.service.rule_fields import Wish, conditions_of, for_create, for_update
+from collector.alerts.core.rule_fields import Conditions, RuleSettings
+from collector.alerts.service.rule_fields import RuleRequest, conditions_of, for_create, for_update
 from collector.alerts.storage import rules as table
-from collector.alerts.storage.rules import Row, Wanted
+from collector.alerts.storage.rules import RuleFilter, RuleRow
 from collector.evaluation.core.holds import REOPENED_AFTER
 from collector.evaluation.storage import rule_triggers
 from collector.monitors.storage import monitors
@@ -30,14 +30,14 @@ _NO_CONDITIONS = to_json(Conditions())
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class RuleDetails:
     """*warnings*: what is odd about the rule, or about how it was sent."""
 
-    row: Row
+    row: RuleRow
     warnings: Sequence[str] = ()
 
 
-def settable(row: Row) -> dict[str, Any]:
+def settable(row: RuleRow) -> dict[str, Any]:
     """What a caller may set of a rule, as it is shown."""
     return {
         "name": row.name,
@@ -52,14 +52,14 @@ def settable(row: Row) -> dict[str, Any]:
     }
 
 
-async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> Known:
+async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> RuleDetails:
     """Raises Invalid; Conflict when the team has very many."""
     wish = for_create(body)
     async with db.transaction() as tx:
         rule = wish.checked(await strangers(tx, who.team_id, wish))
-        if await table.count(tx, who.team_id, Wanted()) >= MOST:
+        if await table.count(tx, who.team_id, RuleFilter()) >= MOST:
             raise Conflict(f"A team has {MOST} alert rules at most")
-        row = Row(
+        row = RuleRow(
             team_id=who.team_id,
             id=ids.uuid7(),
             **_columns(rule, wish, None),
@@ -70,24 +70,24 @@ async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> 
         await table.insert(tx, row)
         await rule_triggers.add_of_rule(tx, row.team_id, row.id)
         await audit.record(tx, who, "create", "alert-rule", ids.show("rule", row.id), name=row.name)
-        return Known(row, [*ignored(wish.unknown), *await _warnings(tx, row)])
+        return RuleDetails(row, [*ignored(wish.unknown), *await _warnings(tx, row)])
 
 
 async def page(
-    db: Db, team_id: int, wanted: Wanted, limit: int | None, offset: int
-) -> tuple[list[Known], int]:
+    db: Db, team_id: int, wanted: RuleFilter, limit: int | None, offset: int
+) -> tuple[list[RuleDetails], int]:
     """Rules, newest first, and how many there are."""
     async with db.connection() as tx:
         total = await table.count(tx, team_id, wanted)
         rows = await table.newest(tx, team_id, wanted, limit, offset)
-    return [Known(row) for row in rows], total
+    return [RuleDetails(row) for row in rows], total
 
 
-async def one(db: Db, team_id: int, id_: UUID) -> Known:
+async def one(db: Db, team_id: int, id_: UUID) -> RuleDetails:
     """Raises NotFound."""
     async with db.connection() as tx:
         row = _there(await table.get(tx, team_id, id_))
-        return Known(row, await _warnings(tx, row))
+        return RuleDetails(row, await _warnings(tx, row))
 
 
 async def update(
@@ -98,7 +98,7 @@ async def update(
     now: datetime,
     *,
     only: frozenset[str] | None = None,
-) -> Known:
+) -> RuleDetails:
     """What changes nothing leaves the revision as it is; *only*: the revisions that may be changed.
 
     Raises NotFound, PreconditionFailed, Invalid, in this order.
@@ -117,7 +117,7 @@ async def update(
             await audit.record(
                 tx, who, "update", "alert-rule", ids.show("rule", id_), name=after.name, fields=fields
             )
-        return Known(after, [*ignored(wish.unknown), *await _warnings(tx, after)])
+        return RuleDetails(after, [*ignored(wish.unknown), *await _warnings(tx, after)])
 
 
 async def delete(db: Db, who: Actor, id_: UUID, *, only: frozenset[str] | None = None) -> None:
@@ -130,7 +130,7 @@ async def delete(db: Db, who: Actor, id_: UUID, *, only: frozenset[str] | None =
         await audit.record(tx, who, "delete", "alert-rule", ids.show("rule", id_), name=row.name)
 
 
-async def strangers(tx: Tx, team_id: int, wish: Wish, before: Row | None = None) -> dict[str, str]:
+async def strangers(tx: Tx, team_id: int, wish: RuleRequest, before: RuleRow | None = None) -> dict[str, str]:
     """Faults of what is named and is not the team's; what the rule names already may have gone since."""
     known: Collection[UUID] = {*before.monitors, *before.channels, *before.escalate_to} if before else ()
     new = {key: id_ for key, id_ in wish.monitors.items() if id_ not in known}
@@ -140,7 +140,7 @@ async def strangers(tx: Tx, team_id: int, wish: Wish, before: Row | None = None)
     return faults | {key: "there is no such channel" for key, id_ in wish.channels.items() if id_ in gone}
 
 
-def _columns(rule: Rule, wish: Wish, before: Row | None) -> dict[str, Any]:
+def _columns(rule: RuleSettings, wish: RuleRequest, before: RuleRow | None) -> dict[str, Any]:
     said = to_json(rule.conditions)
     selection = list(dict.fromkeys(wish.monitors.values())), rule.tags
     policy = rule.escalation_policy
@@ -162,11 +162,11 @@ def _columns(rule: Rule, wish: Wish, before: Row | None) -> dict[str, Any]:
     }
 
 
-def _unique(wish: Wish, prefix: str) -> list[UUID]:
+def _unique(wish: RuleRequest, prefix: str) -> list[UUID]:
     return list(dict.fromkeys(id_ for key, id_ in wish.channels.items() if key.startswith(prefix)))
 
 
-def _policy(row: Row) -> dict[str, Any] | None:
+def _policy(row: RuleRow) -> dict[str, Any] | None:
     if row.escalation is None:
         return None
     return {
@@ -176,7 +176,7 @@ def _policy(row: Row) -> dict[str, Any] | None:
     }
 
 
-async def _warnings(tx: Tx, row: Row) -> list[str]:
+async def _warnings(tx: Tx, row: RuleRow) -> list[str]:
     said = []
     if not row.channels:
         said.append("channels is empty: nobody is told")
@@ -200,7 +200,7 @@ def _awaited(one: table.ResolvedByHand) -> str:
     )
 
 
-def _there(row: Row | None) -> Row:
+def _there(row: RuleRow | None) -> RuleRow:
     if row is None:
         raise NotFound(f"{WHAT} not found")
     return row

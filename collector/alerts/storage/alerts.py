@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from collector.evaluation.storage.locked_monitors import Incident
+from collector.evaluation.storage.locked_monitors import LatestIncident
 from collector.evaluation.storage.rule_triggers import Key
 from collector.platform.storage.db import Tx
 
@@ -120,7 +120,7 @@ async def acknowledge_of(
     )
 
 
-async def told_incident(tx: Tx, alert: Alert) -> Incident | None:
+async def told_incident(tx: Tx, alert: Alert) -> LatestIncident | None:
     """The incident that the first notice of the alert named."""
     if alert.told_incident_id is None:
         return None
@@ -133,11 +133,11 @@ async def told_incident(tx: Tx, alert: Alert) -> Incident | None:
         alert.team_id,
         alert.told_incident_id,
     )
-    return Incident(**row) if row else None
+    return LatestIncident(**row) if row else None
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class AlertFilter:
     """None means any; *since* and *until*, both inclusive, are of when it fired."""
 
     status: str | None = None
@@ -154,7 +154,7 @@ _WHICH = """
 """
 
 
-async def newest(tx: Tx, team_id: int, wanted: Wanted, limit: int, offset: int) -> list[Alert]:
+async def newest(tx: Tx, team_id: int, wanted: AlertFilter, limit: int, offset: int) -> list[Alert]:
     rows = await tx.fetch(
         f"""
         SELECT {_NAMES} FROM alerts a WHERE {_WHICH}
@@ -167,12 +167,12 @@ async def newest(tx: Tx, team_id: int, wanted: Wanted, limit: int, offset: int) 
     return [Alert(**row) for row in rows]
 
 
-async def count(tx: Tx, team_id: int, wanted: Wanted) -> int:
+async def count(tx: Tx, team_id: int, wanted: AlertFilter) -> int:
     total: int = await tx.fetchval(f"SELECT count(*) FROM alerts a WHERE {_WHICH}", *_asked(team_id, wanted))
     return total
 
 
-def _asked(team_id: int, wanted: Wanted) -> tuple[object, ...]:
+def _asked(team_id: int, wanted: AlertFilter) -> tuple[object, ...]:
     return team_id, wanted.status, wanted.rule_id, wanted.monitor_id, wanted.since, wanted.until
 
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from uuid import UUID
 
-from collector.alerts.core.conditions import Check, Rate
-from collector.alerts.storage.rules import CONCERNS, Row
+from collector.alerts.core.conditions import CheckSample, FailureRate
+from collector.alerts.storage.rules import CONCERNS, RuleRow
 from collector.evaluation.storage.rule_triggers import Key
 from collector.platform.storage.db import Tx
 from shared.results import Run, Status
 
-_RULE = ", ".join(f"r.{field.name}" for field in fields(Row))
+_RULE = ", ".join(f"r.{field.name}" for field in fields(RuleRow))
 
 
 async def numbers(tx: Tx, keys: Sequence[Key]) -> dict[Key, int]:
@@ -34,7 +34,7 @@ class Ruled:
 
     monitor: int
     interval_s: int
-    rule: Row
+    rule: RuleRow
 
 
 async def rules(tx: Tx, monitors: Sequence[int]) -> list[Ruled]:
@@ -51,11 +51,13 @@ async def rules(tx: Tx, monitors: Sequence[int]) -> list[Ruled]:
     for row in rows:
         values = dict(row)
         monitor, interval_s = values.pop("monitor"), values.pop("interval_s")
-        found.append(Ruled(monitor, interval_s, Row(**values)))
+        found.append(Ruled(monitor, interval_s, RuleRow(**values)))
     return found
 
 
-async def newest(tx: Tx, wanted: Mapping[int, tuple[int, datetime]]) -> dict[tuple[int, int], list[Check]]:
+async def newest(
+    tx: Tx, wanted: Mapping[int, tuple[int, datetime]]
+) -> dict[tuple[int, int], list[CheckSample]]:
     """Of each monitor so many of the newest results of each location, since then; by monitor and location.
 
     What was measured before the monitor was last changed is history.
@@ -76,14 +78,14 @@ async def newest(tx: Tx, wanted: Mapping[int, tuple[int, datetime]]) -> dict[tup
         [most for most, _ in wanted.values()],
         [since for _, since in wanted.values()],
     )
-    found: defaultdict[tuple[int, int], list[Check]] = defaultdict(list)
+    found: defaultdict[tuple[int, int], list[CheckSample]] = defaultdict(list)
     for row in rows:
-        check = Check(row["ts"], Status(row["status"]), row["ms"], row["code"])
+        check = CheckSample(row["ts"], Status(row["status"]), row["ms"], row["code"])
         found[row["monitor"], row["location"]].append(check)
     return found
 
 
-async def rates(tx: Tx, wanted: Sequence[tuple[int, datetime]]) -> dict[tuple[int, datetime], Rate]:
+async def rates(tx: Tx, wanted: Sequence[tuple[int, datetime]]) -> dict[tuple[int, datetime], FailureRate]:
     """How many scheduled checks of each monitor failed since then."""
     rows = await tx.fetch(
         """
@@ -103,7 +105,7 @@ async def rates(tx: Tx, wanted: Sequence[tuple[int, datetime]]) -> dict[tuple[in
         Status.DOWN,
         Status.UNKNOWN,
     )
-    return {(row["monitor"], row["since"]): Rate(row["failed"], row["total"]) for row in rows}
+    return {(row["monitor"], row["since"]): FailureRate(row["failed"], row["total"]) for row in rows}
 
 
 async def heard(tx: Tx, monitors: Sequence[Key], since: datetime) -> dict[tuple[Key, UUID], datetime]:

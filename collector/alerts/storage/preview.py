@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from collector.alerts.core.conditions import Check
+from collector.alerts.core.conditions import CheckSample
 from collector.alerts.core.replay import Past
 from collector.maintenance.core.windows import Selection
 from collector.platform.storage.db import Tx
@@ -60,7 +60,7 @@ async def results(tx: Tx, monitor: int, since: datetime, limit: int) -> list[Pas
     return [
         Past(
             row["location"],
-            Check(row["ts"], Status(row["status"]), row["ms"], row["code"]),
+            CheckSample(row["ts"], Status(row["status"]), row["ms"], row["code"]),
             row["run"] == Run.SCHEDULED,
         )
         for row in reversed(rows)

@@ -14,7 +14,7 @@ CONCERNS = "(r.every OR m.id = ANY (r.monitors) OR m.tags ?| r.names OR m.tags @
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class RuleRow:
     """*conditions* and *escalation* as callers write them; *escalate_to* is the latter's channels."""
 
     team_id: int
@@ -39,18 +39,18 @@ class Row:
         return Selection(self.every, self.monitors, self.tags)
 
 
-_COLUMNS = [field.name for field in fields(Row)]
+_COLUMNS = [field.name for field in fields(RuleRow)]
 _NAMES = ", ".join(f"r.{name}" for name in _COLUMNS)
 _FIXED = {"team_id", "id", "created_at"}
 
 
-async def insert(tx: Tx, row: Row) -> None:
+async def insert(tx: Tx, row: RuleRow) -> None:
     names = [*_COLUMNS, "names", "pairs"]
     places = ", ".join(f"${place}" for place in range(1, len(names) + 1))
     await tx.execute(f"INSERT INTO rules ({', '.join(names)}) VALUES ({places})", *_values(row, _COLUMNS))
 
 
-async def save(tx: Tx, row: Row) -> None:
+async def save(tx: Tx, row: RuleRow) -> None:
     """Write what may change of a rule."""
     changing = [name for name in _COLUMNS if name not in _FIXED]
     terms = ", ".join(f"{name} = ${at}" for at, name in enumerate([*changing, "names", "pairs"], start=3))
@@ -62,21 +62,21 @@ async def save(tx: Tx, row: Row) -> None:
     )
 
 
-async def get(tx: Tx, team_id: int, id_: UUID) -> Row | None:
+async def get(tx: Tx, team_id: int, id_: UUID) -> RuleRow | None:
     row = await tx.fetchrow(f"SELECT {_NAMES} FROM rules r WHERE r.team_id = $1 AND r.id = $2", team_id, id_)
-    return Row(**row) if row else None
+    return RuleRow(**row) if row else None
 
 
-async def lock(tx: Tx, team_id: int, id_: UUID) -> Row | None:
+async def lock(tx: Tx, team_id: int, id_: UUID) -> RuleRow | None:
     """As `get`, and nobody else changes it until the transaction ends."""
     row = await tx.fetchrow(
         f"SELECT {_NAMES} FROM rules r WHERE r.team_id = $1 AND r.id = $2 FOR NO KEY UPDATE", team_id, id_
     )
-    return Row(**row) if row else None
+    return RuleRow(**row) if row else None
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RuleFilter:
     """*monitor_id*: rules that are for this monitor, by whatever."""
 
     enabled: bool | None = None
@@ -90,7 +90,7 @@ _WHICH = f"""
 """
 
 
-async def newest(tx: Tx, team_id: int, wanted: Wanted, limit: int | None, offset: int) -> list[Row]:
+async def newest(tx: Tx, team_id: int, wanted: RuleFilter, limit: int | None, offset: int) -> list[RuleRow]:
     rows = await tx.fetch(
         f"""
         SELECT {_NAMES} FROM rules r WHERE {_WHICH}
@@ -102,10 +102,10 @@ async def newest(tx: Tx, team_id: int, wanted: Wanted, limit: int | None, offset
         limit,
         offset,
     )
-    return [Row(**row) for row in rows]
+    return [RuleRow(**row) for row in rows]
 
 
-async def count(tx: Tx, team_id: int, wanted: Wanted) -> int:
+async def count(tx: Tx, team_id: int, wanted: RuleFilter) -> int:
     total: int = await tx.fetchval(
         f"SELECT count(*) FROM rules r WHERE {_WHICH}", team_id, wanted.enabled, wanted.monitor_id
     )
@@ -204,5 +204,5 @@ async def drop_monitor(tx: Tx, team_id: int, monitor_id: UUID) -> None:
     )
 
 
-def _values(row: Row, names: Sequence[str]) -> list[object]:
+def _values(row: RuleRow, names: Sequence[str]) -> list[object]:
     return [getattr(row, name) for name in names] + [row.selection.names, row.selection.pairs]

@@ -21,7 +21,7 @@ Control = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Finder:
+class OptionSearch:
     """A search among more options than are shown: *text* was searched for, *said* is what came of it."""
 
     text: str
@@ -29,7 +29,7 @@ class Finder:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
+class FormField:
     """*name* is the path in the API's body (``config.auth.type``); *value* the text that stands in the field.
 
     *checked*: of ``switch`` and ``checks``; *options*: value and label. A ``group`` and the ``rows`` have
@@ -53,10 +53,10 @@ class Field:
     unit: str = ""
     fault: str = ""
     autocomplete: str = "off"
-    fields: "tuple[Field, ...]" = ()
-    rows: "tuple[tuple[Field, ...], ...]" = ()
-    blank: "tuple[Field, ...]" = ()
-    finder: Finder | None = None
+    fields: "tuple[FormField, ...]" = ()
+    rows: "tuple[tuple[FormField, ...], ...]" = ()
+    blank: "tuple[FormField, ...]" = ()
+    finder: OptionSearch | None = None
 
     @property
     def id(self) -> str:
@@ -68,25 +68,25 @@ class Field:
 class Form:
     """Fields, and the faults that none of them bears."""
 
-    fields: tuple[Field, ...]
+    fields: tuple[FormField, ...]
     faults: Mapping[str, str]
 
     @property
-    def bad(self) -> list[Field]:
+    def bad(self) -> list[FormField]:
         """The fields with a fault, those below groups too, for the summary at the top."""
         return [one for one in _all(self.fields) if one.fault]
 
-    def named(self, *names: str) -> list[Field]:
+    def named(self, *names: str) -> list[FormField]:
         """Those fields, in that order."""
         known = {one.name: one for one in self.fields}
         return [known[name] for name in names if name in known]
 
-    def but(self, *names: str) -> list[Field]:
+    def but(self, *names: str) -> list[FormField]:
         """All others."""
         return [one for one in self.fields if one.name not in names]
 
 
-def _all(fields: tuple[Field, ...]) -> list[Field]:
+def _all(fields: tuple[FormField, ...]) -> list[FormField]:
     return [
         each
         for one in fields

@@ -7,9 +7,9 @@ from typing import Any, Final
 import orjson
 from annotated_types import Ge, Gt, Interval, Le, MaxLen
 
-from collector.console.forms.fields import Control, Field, Form
+from collector.console.forms.fields import Control, Form, FormField
 from collector.console.forms.texts import said
-from collector.console.forms.value_texts import Said
+from collector.console.forms.value_texts import ValueText
 from collector.platform.validation.model_fields import Member, Shape, defaults, members, shape
 from shared.kinds.fields import Secret
 
@@ -48,7 +48,7 @@ def _field(
     left: dict[str, str],
     name: str,
     options: Mapping[str, Collection[tuple[str, str]]],
-) -> Field:
+) -> FormField:
     form, words = shape(member.hint), said(cls, member.alias)
     given = options.get(member.alias)
     if given is not None:
@@ -60,7 +60,7 @@ def _field(
     if items is not None and (of_items := shape(items).record()) is not None:
         return _rows(of_items, member, value, left, name, words)
     typed = _control(form, words)
-    return Field(
+    return FormField(
         name=name,
         label=words.label,
         control=typed,
@@ -81,12 +81,12 @@ def _chosen(
     value: Any,
     left: dict[str, str],
     name: str,
-    words: Said,
+    words: ValueText,
     given: tuple[tuple[str, str], ...],
-) -> Field:
+) -> FormField:
     many = form.items() is not None
     blank = () if many or (member.required and value) else (("", words.none or "Choose…"),)
-    return Field(
+    return FormField(
         name=name,
         label=words.label,
         control="checks" if many else "choice",
@@ -99,7 +99,9 @@ def _chosen(
     )
 
 
-def _group(record: Any, member: Member, value: Any, left: dict[str, str], name: str, words: Said) -> Field:
+def _group(
+    record: Any, member: Member, value: Any, left: dict[str, str], name: str, words: ValueText
+) -> FormField:
     below = value if isinstance(value, Mapping) else {}
     blank = {} if value is not None or shape(member.hint).nullable else defaults(record)
     fields = tuple(
@@ -109,7 +111,7 @@ def _group(record: Any, member: Member, value: Any, left: dict[str, str], name: 
     if shape(member.hint).nullable:
         # What may be left out as a whole demands nothing of a browser.
         fields = tuple(replace(one, required=False) for one in fields)
-    return Field(
+    return FormField(
         name=name,
         label=words.label,
         control="group",
@@ -119,18 +121,20 @@ def _group(record: Any, member: Member, value: Any, left: dict[str, str], name: 
     )
 
 
-def _rows(record: Any, member: Member, value: Any, left: dict[str, str], name: str, words: Said) -> Field:
+def _rows(
+    record: Any, member: Member, value: Any, left: dict[str, str], name: str, words: ValueText
+) -> FormField:
     del member
     given = value if isinstance(value, list) else []
 
-    def row(at: int | str, shown: Mapping[str, Any]) -> tuple[Field, ...]:
+    def row(at: int | str, shown: Mapping[str, Any]) -> tuple[FormField, ...]:
         return tuple(
             _field(record, one, shown.get(one.alias), left, f"{name}[{at}].{one.alias}", {})
             for one in members(record).values()
         )
 
     rows = tuple(row(at, shown) for at, shown in enumerate(given))
-    return Field(
+    return FormField(
         name=name,
         label=words.label,
         control="rows",
@@ -153,7 +157,7 @@ def control(cls: Any, member: Member) -> Control:
     return _control(shape(member.hint), said(cls, member.alias))
 
 
-def _control(form: Shape, words: Said) -> Control:
+def _control(form: Shape, words: ValueText) -> Control:
     """How a value of that shape is typed in."""
     if words.control is not None:
         return words.control
@@ -181,7 +185,7 @@ def _is_long(form: Shape) -> bool:
     return longest is not None and longest.max_length >= _LONG and str in form.options
 
 
-def _options(form: Shape, member: Member, words: Said) -> tuple[tuple[str, str], ...]:
+def _options(form: Shape, member: Member, words: ValueText) -> tuple[tuple[str, str], ...]:
     items = form.items()
     known = form.words() or (shape(items).words() if items is not None else ())
     found = tuple((str(word), words.words.get(str(word), str(word))) for word in known)

@@ -7,7 +7,7 @@ from collector.console.forms.fields import Control
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class ValueText:
     """*none*: what an empty choice means; *words*: what the choices are called, where not by their names.
 
     *control*: instead of the one that goes by the type.

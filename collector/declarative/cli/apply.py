@@ -9,7 +9,7 @@ from typing import Any, Final
 import orjson
 
 from collector.declarative.cli import connection
-from collector.declarative.cli.files import Declared, placed, read, sources
+from collector.declarative.cli.files import DeclaredFiles, placed, read, sources
 from collector.declarative.service.items import USUAL_SET, is_set_name
 from collector.platform.interruptible import run
 from shared.command import begin_with
@@ -61,7 +61,7 @@ def _faults(values: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _sets(declared: Declared, own: str | None) -> list[str]:
+def _sets(declared: DeclaredFiles, own: str | None) -> list[str]:
     """All files are of one set."""
     names = sorted({*declared.sets, *([own] if own else [])})
     return [f"the files are of several sets: {', '.join(names)}"] if len(names) > 1 else []

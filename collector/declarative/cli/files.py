@@ -35,7 +35,7 @@ class Source:
 
 
 @dataclass(slots=True)
-class Declared:
+class DeclaredFiles:
     """*sections* as the service takes them, *nodes* where each entry stands, *faults* as lines to print.
 
     *unset*: likewise, of variables; all else can be looked at without them. *sets*: the names that they give
@@ -67,21 +67,21 @@ def _source(file: Path, faults: list[str]) -> Source | None:
         return None
 
 
-def read(found: Iterable[Source], variables: Mapping[str, str]) -> Declared:
+def read(found: Iterable[Source], variables: Mapping[str, str]) -> DeclaredFiles:
     """All of them as one."""
-    declared = Declared()
+    declared = DeclaredFiles()
     for source in found:
         _add(declared, source, variables)
     return declared
 
 
-def placed(declared: Declared, details: Mapping[str, str]) -> list[str]:
+def placed(declared: DeclaredFiles, details: Mapping[str, str]) -> list[str]:
     """Faults that the service found, each with its file and line; those of `unset` aside."""
     found = [_placed(declared, at, text) for at, text in details.items() if not text.startswith(_UNSET)]
     return [told for _, _, told in sorted(found)]
 
 
-def _placed(declared: Declared, at: str, text: str) -> tuple[str, int, str]:
+def _placed(declared: DeclaredFiles, at: str, text: str) -> tuple[str, int, str]:
     parts = _AT.fullmatch(at)
     listed = declared.nodes.get(parts[1], []) if parts else []
     if parts is None or not listed:
@@ -140,7 +140,7 @@ def _files(path: Path, faults: list[str]) -> list[Path]:
     return found
 
 
-def _add(declared: Declared, source: Source, variables: Mapping[str, str]) -> None:
+def _add(declared: DeclaredFiles, source: Source, variables: Mapping[str, str]) -> None:
     if len(source.content) > _LARGEST:
         declared.faults.append(f"{source.name}: must be {_LARGEST >> 20} MiB at most")
         return
@@ -159,7 +159,9 @@ def _add(declared: Declared, source: Source, variables: Mapping[str, str]) -> No
             declared.faults.append(f"{source.name}:{root.line}: must be an object of {', '.join(SECTIONS)}")
 
 
-def _add_sections(declared: Declared, source: Source, root: Mapping[str, Node], filler: "_Filler") -> None:
+def _add_sections(
+    declared: DeclaredFiles, source: Source, root: Mapping[str, Node], filler: "_Filler"
+) -> None:
     """What begins with ``x-`` is for anchors."""
     for name, node in root.items():
         if name.startswith("x-"):
@@ -181,7 +183,7 @@ def _add_sections(declared: Declared, source: Source, root: Mapping[str, Node], 
             declared.nodes.setdefault(name, []).extend((source.name, one) for one in entries)
 
 
-def _add_set(declared: Declared, at: str, node: Node) -> None:
+def _add_set(declared: DeclaredFiles, at: str, node: Node) -> None:
     if not is_set_name(node.value):
         declared.faults.append(f"{at}: set must be a name of letters, digits and . _ / -")
     else:

@@ -5,10 +5,10 @@ from typing import Any
 from uuid import UUID
 
 from collector.declarative import storage as managed
-from collector.declarative.service.changes import Change, Field, Outcome, fields, swapped
-from collector.declarative.service.items import Item
+from collector.declarative.service.changes import ApplyOutcome, DeclaredChange, FieldChange, fields, swapped
+from collector.declarative.service.items import DeclaredItem
 from collector.declarative.service.kinds import SECTIONS
-from collector.declarative.service.shape import Ground, Present
+from collector.declarative.service.shape import ApplyContext, Present
 from collector.platform.storage.db import Tx
 from shared import ids
 from shared.errors import Conflict, Invalid, NotFound
@@ -24,7 +24,7 @@ class Work:
     *wholes*: what each is to be, by its place; *real*: ids by the tentative ones.
     """
 
-    items: dict[str, list[Item]]
+    items: dict[str, list[DeclaredItem]]
     set_name: str
     prune: bool
     faults: dict[str, str]
@@ -34,10 +34,10 @@ class Work:
     elsewhere: dict[str, dict[str, Present]] = field(default_factory=dict)
     wholes: dict[str, dict[str, Any]] = field(default_factory=dict)
     real: dict[str, str] = field(default_factory=dict)
-    outcome: Outcome = field(default_factory=Outcome)
+    outcome: ApplyOutcome = field(default_factory=ApplyOutcome)
 
 
-async def carry_out(tx: Tx, ground: Ground, work: Work, *, plan: bool) -> None:
+async def carry_out(tx: Tx, ground: ApplyContext, work: Work, *, plan: bool) -> None:
     """Deletions free addresses, so they come first; those of monitors hold others up, so they come last.
 
     A plan needs not see monitors go. Raises Invalid with all that is wrong, Crossed.
@@ -58,7 +58,9 @@ async def carry_out(tx: Tx, ground: Ground, work: Work, *, plan: bool) -> None:
         await _delete(ground, work, _LAST, plan=plan)
 
 
-async def _put(ground: Ground, work: Work, item: Item, called: dict[str, str]) -> dict[str, str]:
+async def _put(
+    ground: ApplyContext, work: Work, item: DeclaredItem, called: dict[str, str]
+) -> dict[str, str]:
     """Make one what it is to be; what was wrong with that."""
     try:
         change, warnings = await _put_one(ground, work, item, called)
@@ -76,32 +78,32 @@ async def _put(ground: Ground, work: Work, item: Item, called: dict[str, str]) -
 
 
 async def _put_one(
-    ground: Ground, work: Work, item: Item, called: dict[str, str]
-) -> tuple[Change | None, list[str]]:
+    ground: ApplyContext, work: Work, item: DeclaredItem, called: dict[str, str]
+) -> tuple[DeclaredChange | None, list[str]]:
     sort, before, whole = SECTIONS[item.section], item.before, work.wholes[item.at]
     if before is None:
         made = await sort.create(ground, swapped(item.body, work.real))
         work.real[item.tentative] = ids.show(sort.prefix, made.id)
-        return Change("create", item.section, item.key), list(made.warnings)
+        return DeclaredChange("create", item.section, item.key), list(made.warnings)
     if before.body == whole:
         return None, []
     shown = sort.hidden(before.body), sort.hidden(whole)
     changed = [
-        Field(one.name, swapped(one.old, called), swapped(one.new, called))
+        FieldChange(one.name, swapped(one.old, called), swapped(one.new, called))
         for one in fields(before.body, whole, shown)
     ]
     warnings = await sort.update(ground, before, swapped(whole, work.real))
-    return Change("update", item.section, item.key, changed), list(warnings)
+    return DeclaredChange("update", item.section, item.key, changed), list(warnings)
 
 
-async def _delete(ground: Ground, work: Work, section: str, *, plan: bool = False) -> None:
+async def _delete(ground: ApplyContext, work: Work, section: str, *, plan: bool = False) -> None:
     for key, one in work.left[section].items():
         if not plan:
             await SECTIONS[section].delete(ground, one.id)
-        work.outcome.changes.append(Change("delete", section, key))
+        work.outcome.changes.append(DeclaredChange("delete", section, key))
 
 
-async def _remember(tx: Tx, ground: Ground, work: Work, section: str) -> None:
+async def _remember(tx: Tx, ground: ApplyContext, work: Work, section: str) -> None:
     """Whose key is whose; nothing is written where all is as it was."""
     before = work.managed[section]
     stand_for = {item.key: _id(work, item) for item in work.items[section]}
@@ -114,7 +116,7 @@ async def _remember(tx: Tx, ground: Ground, work: Work, section: str) -> None:
         await managed.drop(tx, ground.team_id, work.set_name, section, gone)
 
 
-def _id(work: Work, item: Item) -> UUID:
+def _id(work: Work, item: DeclaredItem) -> UUID:
     found = item.before.id if item.before else None
     id_ = found or ids.read(SECTIONS[item.section].prefix, work.real[item.tentative])
     assert id_ is not None  # noqa: S101 - the services show ids of their own

@@ -9,11 +9,11 @@ from typing import Any, NoReturn
 
 from collector.declarative import storage
 from collector.declarative.service.actions import Work, carry_out
-from collector.declarative.service.changes import Outcome
+from collector.declarative.service.changes import ApplyOutcome
 from collector.declarative.service.items import (
     SET,
     USUAL_SET,
-    Item,
+    DeclaredItem,
     Names,
     demand_own,
     items,
@@ -22,7 +22,7 @@ from collector.declarative.service.items import (
     refer,
 )
 from collector.declarative.service.kinds import SECTIONS
-from collector.declarative.service.shape import Ground
+from collector.declarative.service.shape import ApplyContext
 from collector.events.storage import events
 from collector.history.storage import retention
 from collector.monitors.service.monitors import Means
@@ -40,7 +40,7 @@ _FIRST_S, _MOST_S = 0.05, 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ApplyRequest:
     """*plan*: only say what would change; *prune*: delete what files made and declare no more.
 
     *set_name*: of the files that are meant by that; *take_over*: also what other sets declare.
@@ -55,11 +55,11 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    outcome: Outcome
+    outcome: ApplyOutcome
     forgotten: list[int] = field(default_factory=list)
 
 
-class _Undone(Exception):
+class _ApplyUndone(Exception):
     """Nothing of it is to stay."""
 
     def __init__(self, done: _Done) -> None:
@@ -69,13 +69,13 @@ class _Undone(Exception):
 
 async def apply(
     means: Means, who: Actor, body: Mapping[str, Any], clock: Callable[[], datetime], *, own: Own
-) -> Outcome:
+) -> ApplyOutcome:
     """*body* has the sections, each a list, and ``plan`` and ``prune``.
 
     Raises Invalid with every fault, keyed by its place (``monitors[3].url``); Conflict above a limit of the
     team's plan; Unavailable when others hold what is needed for long.
     """
-    asked = Asked(
+    asked = ApplyRequest(
         body,
         plan=body.get("plan", False),
         prune=body.get("prune", False),
@@ -96,7 +96,7 @@ async def apply(
     raise Unavailable("Others are changing the same things, or files are being applied; try again")
 
 
-def told(outcome: Outcome, *, plan: bool) -> dict[str, Any]:
+def told(outcome: ApplyOutcome, *, plan: bool) -> dict[str, Any]:
     """As callers see it, its warnings aside."""
     return {
         "plan": plan,
@@ -120,26 +120,26 @@ def _named(section: str, key: str) -> dict[str, str]:
     return {"section": section, "resource": SECTIONS[section].noun, "key": key}
 
 
-async def _tried(means: Means, who: Actor, asked: Asked, now: datetime, own: Own) -> _Done:
+async def _tried(means: Means, who: Actor, asked: ApplyRequest, now: datetime, own: Own) -> _Done:
     """Raises Crossed."""
     try:
         async with means.db.transaction() as tx, impatient(tx) as db:
             if not await storage.lock(tx, who.team_id):
                 raise Crossed
             inner = replace(means, db=db, who=who, later=[])
-            ground = Ground(inner, who, own, now)
+            ground = ApplyContext(inner, who, own, now)
             done = _Done(await _apply(tx, ground, asked), ground.forgotten)
             if asked.plan:
                 _undo(done)
             if inner.later:
                 await events.append_all(tx, inner.later, now)
             return done
-    except _Undone as undone:
+    except _ApplyUndone as undone:
         return undone.done
 
 
 def _undo(done: _Done) -> NoReturn:
-    raise _Undone(done)
+    raise _ApplyUndone(done)
 
 
 async def _settle(means: Means, done: _Done) -> None:
@@ -150,7 +150,7 @@ async def _settle(means: Means, done: _Done) -> None:
             await retention.forget(tx, done.forgotten)
 
 
-async def _apply(tx: Tx, ground: Ground, asked: Asked) -> Outcome:
+async def _apply(tx: Tx, ground: ApplyContext, asked: ApplyRequest) -> ApplyOutcome:
     work = await _looked_up(tx, ground, asked)
     await _read(ground, work, said=any(section in asked.sections for section in SECTIONS))
     _hold_to_plan(ground, work)
@@ -158,7 +158,7 @@ async def _apply(tx: Tx, ground: Ground, asked: Asked) -> Outcome:
     return work.outcome
 
 
-async def _looked_up(tx: Tx, ground: Ground, asked: Asked) -> Work:
+async def _looked_up(tx: Tx, ground: ApplyContext, asked: ApplyRequest) -> Work:
     """What is declared beside what is there."""
     known = await storage.all_(tx, ground.team_id)
     declared = items(asked.sections)
@@ -185,7 +185,7 @@ async def _looked_up(tx: Tx, ground: Ground, asked: Asked) -> Work:
     return work
 
 
-async def _read(ground: Ground, work: Work, *, said: bool) -> None:
+async def _read(ground: ApplyContext, work: Work, *, said: bool) -> None:
     """What each is to be. Raises Invalid with all that is wrong; Lacking."""
     named = {section: _names(work, section) for section in SECTIONS}
     faults, lacking = dict(work.faults), list[SlowWork]()
@@ -212,7 +212,7 @@ async def _read(ground: Ground, work: Work, *, said: bool) -> None:
     work.items["monitors"] = _in_order(work)
 
 
-def _hold_to_plan(ground: Ground, work: Work) -> None:
+def _hold_to_plan(ground: ApplyContext, work: Work) -> None:
     """Raises Conflict for more than the team's plan allows."""
     plan = ground.means.plan
     if plan is None:
@@ -244,10 +244,10 @@ def _names(work: Work, section: str) -> Names:
     )
 
 
-def _in_order(work: Work) -> list[Item]:
+def _in_order(work: Work) -> list[DeclaredItem]:
     """The monitors, each after those it depends on. Raises Invalid."""
     by_id = {item.id: item for item in work.items["monitors"]}
-    ordered: dict[str, Item] = {}
+    ordered: dict[str, DeclaredItem] = {}
     waiting = dict(by_id)
     while waiting:
         ready = [

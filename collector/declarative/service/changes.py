@@ -11,7 +11,7 @@ _MASK = "********"
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class FieldChange:
     """*old* and *new* are JSON, secrets aside."""
 
     name: str
@@ -20,27 +20,27 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class DeclaredChange:
     """What is done to one; *fields*: of an update."""
 
     action: Literal["create", "update", "delete"]
     section: str
     key: str
-    fields: Sequence[Field] = ()
+    fields: Sequence[FieldChange] = ()
 
 
 @dataclass(slots=True)
-class Outcome:
+class ApplyOutcome:
     """*taken_over*: keys of what was made by hand; *left*: what files declared once and do no more."""
 
-    changes: list[Change] = field(default_factory=list)
+    changes: list[DeclaredChange] = field(default_factory=list)
     unchanged: int = 0
     taken_over: list[tuple[str, str]] = field(default_factory=list)
     left: list[tuple[str, str]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
 
-def fields(before: Body, after: Body, shown: tuple[Body, Body]) -> Iterator[Field]:
+def fields(before: Body, after: Body, shown: tuple[Body, Body]) -> Iterator[FieldChange]:
     """The fields in which *after* is another; *shown* are both with their secrets masked."""
     yield from _fields("", before, after, *shown)
 
@@ -63,7 +63,7 @@ def plain(value: Any) -> Any:
     return [plain(one) for one in value] if isinstance(value, list) else value
 
 
-def _fields(path: str, before: Any, after: Any, old: Any, new: Any) -> Iterator[Field]:
+def _fields(path: str, before: Any, after: Any, old: Any, new: Any) -> Iterator[FieldChange]:
     if before == after:
         return
     if isinstance(before, Mapping) and isinstance(after, Mapping):
@@ -79,9 +79,9 @@ def _fields(path: str, before: Any, after: Any, old: Any, new: Any) -> Iterator[
         whole = [_by_name(one) for one in (before, after, old, new)]
         yield from _fields(path, *whole)
         if not any(_fields(path, *whole)):
-            yield Field(f"{path} in order", list(whole[0]), list(whole[1]))
+            yield FieldChange(f"{path} in order", list(whole[0]), list(whole[1]))
     else:
-        yield Field(path, plain(old), plain(new))
+        yield FieldChange(path, plain(old), plain(new))
 
 
 def _named(value: Any) -> bool:

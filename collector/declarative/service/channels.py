@@ -5,9 +5,9 @@ from typing import Any
 from uuid import UUID
 
 from collector.declarative.service.shape import (
+    ApplyContext,
     Body,
-    Ground,
-    Made,
+    CreatedItem,
     Present,
     Reading,
     Sort,
@@ -19,11 +19,11 @@ from collector.declarative.service.shape import (
 )
 from collector.notifications.channels import CHANNELS, load
 from collector.notifications.service import channels
-from collector.notifications.service.fields import Settings, for_create
+from collector.notifications.service.fields import ChannelSettings, for_create
 from collector.notifications.storage import channels as table
-from collector.notifications.storage.channels import Row
+from collector.notifications.storage.channels import ChannelRow
 from collector.platform.masks import masked
-from collector.platform.seal import Place
+from collector.platform.seal import SealScope
 from collector.platform.seal import whole as opened
 from collector.platform.storage.db import Tx
 from collector.platform.validation.validation import ignored, to_json
@@ -33,12 +33,12 @@ _SHOWN = frozenset(
 )
 
 
-async def present(ground: Ground, tx: Tx) -> list[Present]:
+async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
     rows = await table.newest(tx, ground.team_id, None)
     return [Present(row.id, row.name, _body(ground, row)) for row in reversed(rows)]
 
 
-async def read(ground: Ground, item: Body, before: Present | None) -> Reading:
+async def read(ground: ApplyContext, item: Body, before: Present | None) -> Reading:
     del ground
     wish = for_create(item)
     faults = {**another_type(before, item.get("type"), "channel"), **faults_of(item, _SHOWN, wish)}
@@ -47,14 +47,14 @@ async def read(ground: Ground, item: Body, before: Present | None) -> Reading:
     return Reading({"type": item["type"], **to_json(wish.settings), "config": to_json(wish.config)})
 
 
-async def create(ground: Ground, item: Body) -> Made:
+async def create(ground: ApplyContext, item: Body) -> CreatedItem:
     means = ground.means
     most = means.plan.channels if means.plan else channels.MOST
     known = await channels.create(means.db, means.keyring, ground.who, item, ground.now, most=most)
-    return Made(known.row.id, ignored(known.unknown))
+    return CreatedItem(known.row.id, ignored(known.unknown))
 
 
-async def update(ground: Ground, before: Present, whole: Body) -> Sequence[str]:
+async def update(ground: ApplyContext, before: Present, whole: Body) -> Sequence[str]:
     body = different(before.body, whole)
     if "config" in body:
         body["config"] = patch(before.body["config"], whole["config"])
@@ -62,7 +62,7 @@ async def update(ground: Ground, before: Present, whole: Body) -> Sequence[str]:
     return ()
 
 
-async def delete(ground: Ground, id_: UUID) -> None:
+async def delete(ground: ApplyContext, id_: UUID) -> None:
     await channels.delete(ground.means.db, ground.who, id_)
 
 
@@ -71,13 +71,13 @@ def hidden(whole: Body) -> dict[str, Any]:
 
 
 def spared(whole: Body) -> dict[str, Any]:
-    own = spare(Settings, {name: whole[name] for name in ("name", "enabled")})
+    own = spare(ChannelSettings, {name: whole[name] for name in ("name", "enabled")})
     config = spare(CHANNELS[whole["type"]], whole["config"])
     return {"name": own.pop("name"), "type": whole["type"], **own, **({"config": config} if config else {})}
 
 
-def _body(ground: Ground, row: Row) -> dict[str, Any]:
-    place = Place(row.team_id, "channels", row.id, "secrets")
+def _body(ground: ApplyContext, row: ChannelRow) -> dict[str, Any]:
+    place = SealScope(row.team_id, "channels", row.id, "secrets")
     config = opened(ground.means.keyring, row.config, row.secrets, place)
     return {
         "type": row.type,

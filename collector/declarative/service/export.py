@@ -8,13 +8,13 @@ from uuid import UUID
 from collector.declarative import storage
 from collector.declarative.service.changes import swapped
 from collector.declarative.service.kinds import SECTIONS
-from collector.declarative.service.shape import Ground, Present, Sort
+from collector.declarative.service.shape import ApplyContext, Present, Sort
 from shared import ids
 
 _WORDS = re.compile(r"[^A-Z0-9]+")
 
 
-async def export(ground: Ground) -> dict[str, list[dict[str, Any]]]:
+async def export(ground: ApplyContext) -> dict[str, list[dict[str, Any]]]:
     """By section, by key; a secret is ``${NAME?}``, and what only looks like that is written ``$${``."""
     async with ground.means.db.transaction() as tx:
         known = await storage.all_(tx, ground.team_id)

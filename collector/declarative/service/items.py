@@ -20,7 +20,7 @@ _SET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,99}")
 
 
 @dataclass(slots=True)
-class Item:
+class DeclaredItem:
     """One that is declared; *body* has ids where the files have keys; *tentative*: the id until it has one.
 
     *at* is its place in the request: ``monitors[3]``.
@@ -41,10 +41,10 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class DeclaredItems:
     """By section; *faults* are of what is no entry, by its place."""
 
-    items: dict[str, list[Item]]
+    items: dict[str, list[DeclaredItem]]
     faults: dict[str, str]
 
 
@@ -52,7 +52,7 @@ def is_set_name(said: Any) -> bool:
     return isinstance(said, str) and _SET_NAME.fullmatch(said) is not None
 
 
-def items(body: Mapping[str, Any]) -> Declared:
+def items(body: Mapping[str, Any]) -> DeclaredItems:
     """What a request declares."""
     faults = {
         name: f"there is no such section; there are {', '.join(SECTIONS)}"
@@ -64,17 +64,17 @@ def items(body: Mapping[str, Any]) -> Declared:
     faults |= {
         name: "must be true or false" for name in _FLAGS if not isinstance(body.get(name, False), bool)
     }
-    found: dict[str, list[Item]] = {}
+    found: dict[str, list[DeclaredItem]] = {}
     for section in SECTIONS:
         listed = body.get(section)
         if listed is not None and not isinstance(listed, list):
             faults[section] = "must be a list"
             listed = None
         found[section] = list(_items(section, listed or [], faults))
-    return Declared(found, faults)
+    return DeclaredItems(found, faults)
 
 
-def _items(section: str, listed: Sequence[Any], faults: dict[str, str]) -> Iterator[Item]:
+def _items(section: str, listed: Sequence[Any], faults: dict[str, str]) -> Iterator[DeclaredItem]:
     """What has no key is read all the same, to tell of all that is wrong with it."""
     seen: set[str] = set()
     for place, said in enumerate(listed):
@@ -85,7 +85,7 @@ def _items(section: str, listed: Sequence[Any], faults: dict[str, str]) -> Itera
         key, named = said.get("key", said.get("name")), "key" if "key" in said else "name"
         rest = {name: copy.deepcopy(value) for name, value in said.items() if name != "key"}
         tentative = ids.show(SECTIONS[section].prefix, ids.uuid7())
-        item = Item(section, key if isinstance(key, str) else at, at, rest, tentative=tentative)
+        item = DeclaredItem(section, key if isinstance(key, str) else at, at, rest, tentative=tentative)
         if named == "key" and not _is_key(key):
             item.faults["key"] = f"must be a text of 1 to {MOST_KEY} characters"
         elif item.key in seen:
@@ -101,8 +101,8 @@ def _is_key(key: Any) -> bool:
 
 
 def match(
-    declared: Sequence[Item], managed: Mapping[str, UUID], there: Mapping[UUID, Present]
-) -> Iterator[Item]:
+    declared: Sequence[DeclaredItem], managed: Mapping[str, UUID], there: Mapping[UUID, Present]
+) -> Iterator[DeclaredItem]:
     """Finds what each stands for: by its key, else what was made by hand under its name, which is yielded.
 
     Several of one name are taken in the order in which they were made, if all of them are declared.
@@ -112,7 +112,7 @@ def match(
     for one in there.values():
         if one.id not in kept:
             by_name.setdefault(one.name, []).append(one)
-    wanting: dict[str, list[Item]] = {}
+    wanting: dict[str, list[DeclaredItem]] = {}
     for item in declared:
         id_ = managed.get(item.key)
         item.before = there.get(id_) if id_ else None
@@ -132,7 +132,9 @@ def match(
             yield item
 
 
-def demand_own(declared: Sequence[Item], others: Mapping[str, str], there: Mapping[str, Present]) -> None:
+def demand_own(
+    declared: Sequence[DeclaredItem], others: Mapping[str, str], there: Mapping[str, Present]
+) -> None:
     """A fault for each key by which another set of files keeps something; *others*: which set that is."""
     for item in declared:
         if item.key in others and item.key in there:
@@ -142,7 +144,7 @@ def demand_own(declared: Sequence[Item], others: Mapping[str, str], there: Mappi
             )
 
 
-def refer(item: Item, known: Mapping[str, "Names"]) -> None:
+def refer(item: DeclaredItem, known: Mapping[str, "Names"]) -> None:
     """Puts ids where the files have keys; what is not found becomes a fault."""
     for path, section in SECTIONS[item.section].refers.items():
         for holder, name, shown in _places(item.body, path):
@@ -157,7 +159,7 @@ def refer(item: Item, known: Mapping[str, "Names"]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ResolvedReference:
     """*why*: what stands in the way, if there is more to say than that there is none."""
 
     id: str | None
@@ -175,20 +177,20 @@ class Names:
     others: Mapping[str, Sequence[str]]
     leaving: frozenset[str] = frozenset()
 
-    def find(self, said: str) -> Found:
+    def find(self, said: str) -> ResolvedReference:
         if said in self.keys:
-            return Found(self.keys[said])
+            return ResolvedReference(self.keys[said])
         named = self.others.get(said, ())
         if len(named) == 1:
-            return Found(named[0])
+            return ResolvedReference(named[0])
         if named:
-            return Found(None, f"{len(named)} are called {said}: declare the one that is meant")
-        return Found(
+            return ResolvedReference(None, f"{len(named)} are called {said}: declare the one that is meant")
+        return ResolvedReference(
             None, f"{said} is not declared any more and would be deleted" if said in self.leaving else ""
         )
 
 
-def keep(item: Item) -> None:
+def keep(item: DeclaredItem) -> None:
     """Puts what is there where the files say that it is kept; where there is nothing it is a fault."""
     before = item.before.body if item.before else {}
     item.body = {
@@ -197,7 +199,7 @@ def keep(item: Item) -> None:
     }
 
 
-def _kept(item: Item, path: str, sent: Any, before: Any) -> Any:
+def _kept(item: DeclaredItem, path: str, sent: Any, before: Any) -> Any:
     if isinstance(sent, dict) and sent.keys() == {KEPT}:
         if before is None:
             field_ = path.removeprefix("config.")

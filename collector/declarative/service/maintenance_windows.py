@@ -6,9 +6,9 @@ from typing import Any
 from uuid import UUID
 
 from collector.declarative.service.shape import (
+    ApplyContext,
     Body,
-    Ground,
-    Made,
+    CreatedItem,
     Present,
     Reading,
     Sort,
@@ -18,9 +18,9 @@ from collector.declarative.service.shape import (
 )
 from collector.maintenance.core.windows import Schedule, moment
 from collector.maintenance.service import windows
-from collector.maintenance.service.fields import Asked, Fields, for_create
+from collector.maintenance.service.fields import Fields, ParsedWindow, for_create
 from collector.maintenance.storage import windows as table
-from collector.maintenance.storage.windows import Row
+from collector.maintenance.storage.windows import WindowRow
 from collector.platform.storage.db import Tx
 from shared import ids
 from shared.clock import iso
@@ -32,30 +32,30 @@ _SHOWN = frozenset(
 _SECOND = timedelta(seconds=1)
 
 
-async def present(ground: Ground, tx: Tx) -> list[Present]:
+async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
     """Those that are over, too: a file that declares one still does."""
     rows = await table.newest(tx, ground.team_id, None, ground.now, windows.MOST, 0)
     return [Present(row.id, row.name, _whole(row)) for row in reversed(rows)]
 
 
-async def read(ground: Ground, item: Body, before: Present | None) -> Reading:
+async def read(ground: ApplyContext, item: Body, before: Present | None) -> Reading:
     del ground, before
     wish = for_create(item)
     faults = faults_of(item, _SHOWN, wish)
     return Reading(None, faults) if faults or wish.asked is None else Reading(_whole(wish.asked))
 
 
-async def create(ground: Ground, item: Body) -> Made:
+async def create(ground: ApplyContext, item: Body) -> CreatedItem:
     known = await windows.create(ground.means.db, ground.who, item, ground.now)
-    return Made(known.row.id, known.warnings)
+    return CreatedItem(known.row.id, known.warnings)
 
 
-async def update(ground: Ground, before: Present, whole: Body) -> Sequence[str]:
+async def update(ground: ApplyContext, before: Present, whole: Body) -> Sequence[str]:
     body = different(before.body, whole)
     return (await windows.update(ground.means.db, ground.who, before.id, body, ground.now)).warnings
 
 
-async def delete(ground: Ground, id_: UUID) -> None:
+async def delete(ground: ApplyContext, id_: UUID) -> None:
     await windows.delete(ground.means.db, ground.who, id_, ground.now)
 
 
@@ -63,7 +63,7 @@ def spared(whole: Body) -> dict[str, Any]:
     return spare(Fields, whole)
 
 
-def _whole(one: Row | Asked) -> dict[str, Any]:
+def _whole(one: WindowRow | ParsedWindow) -> dict[str, Any]:
     schedule, selection = one.schedule, one.selection
     return {
         "name": one.name,

@@ -5,9 +5,9 @@ from typing import Any
 from uuid import UUID
 
 from collector.declarative.service.shape import (
+    ApplyContext,
     Body,
-    Ground,
-    Made,
+    CreatedItem,
     Present,
     Reading,
     Sort,
@@ -22,7 +22,7 @@ from collector.monitors.service.columns import settings_of, whole_config
 from collector.monitors.storage import monitors as table
 from collector.monitors.storage.monitors import Monitor
 from collector.platform.masks import masked
-from collector.platform.monitor import Settings
+from collector.platform.monitor import MonitorSettings
 from collector.platform.storage.db import Tx
 from collector.platform.validation.validation import to_json
 from shared.kinds import KINDS, RECEIVING, UMBRELLA, effective, load
@@ -37,12 +37,12 @@ _MADE = ("pingKey",)
 _SETTLED = ("locations", "failureThreshold", "recoveryThreshold", "quorum")
 
 
-async def present(ground: Ground, tx: Tx) -> list[Present]:
+async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
     rows = await table.all_(tx, ground.team_id)
     return [Present(row.id, row.name, _body(ground, row)) for row in rows]
 
 
-async def read(ground: Ground, item: Body, before: Present | None) -> Reading:
+async def read(ground: ApplyContext, item: Body, before: Present | None) -> Reading:
     """Locations and a token that the file leaves out stay as they are."""
     body = dict(item)
     if before and body.get("locations") is None and "locations" in before.body:
@@ -60,19 +60,19 @@ async def read(ground: Ground, item: Body, before: Present | None) -> Reading:
     return Reading(whole)
 
 
-async def create(ground: Ground, item: Body) -> Made:
+async def create(ground: ApplyContext, item: Body) -> CreatedItem:
     told = await monitors.create(ground.means, ground.team_id, item, ground.now)
-    return Made(told.monitor.id, told.warnings)
+    return CreatedItem(told.monitor.id, told.warnings)
 
 
-async def update(ground: Ground, before: Present, whole: Body) -> Sequence[str]:
+async def update(ground: ApplyContext, before: Present, whole: Body) -> Sequence[str]:
     body = different(before.body, whole)
     if "config" in body:
         body["config"] = patch(before.body["config"], whole["config"])
     return (await monitors.update(ground.means, ground.team_id, before.id, body, ground.now)).warnings
 
 
-async def delete(ground: Ground, id_: UUID) -> None:
+async def delete(ground: ApplyContext, id_: UUID) -> None:
     """Its results are to go after the commit."""
     means, later = ground.means, ground.forgotten
     await ends.delete(means.db, means.signals, ground.team_id, id_, ground.now, who=means.who, later=later)
@@ -89,16 +89,16 @@ def spared(whole: Body) -> dict[str, Any]:
     if whole["type"] == UMBRELLA:
         config = {"subType": whole["config"]["subType"], **config}
     rest = {name: value for name, value in whole.items() if name not in {"type", "config"}}
-    rest = spare(Settings, rest)
+    rest = spare(MonitorSettings, rest)
     return {"name": rest.pop("name"), "type": whole["type"], **rest, **({"config": config} if config else {})}
 
 
-def _body(ground: Ground, row: Monitor) -> dict[str, Any]:
+def _body(ground: ApplyContext, row: Monitor) -> dict[str, Any]:
     kind = load(row.type, whole_config(ground.means.keyring, row))
     return _whole(row.type, settings_of(row), fields.stored(kind))
 
 
-def _whole(type_: str, settings: Settings, config: dict[str, Any]) -> dict[str, Any]:
+def _whole(type_: str, settings: MonitorSettings, config: dict[str, Any]) -> dict[str, Any]:
     own = to_json(settings)
     for name in ("locations", "dependsOn"):
         own[name] = own[name] and list(dict.fromkeys(own[name]))

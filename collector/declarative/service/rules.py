@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from collector.alerts.core.rule_fields import Conditions, Rule
+from collector.alerts.core.rule_fields import Conditions, RuleSettings
 from collector.alerts.service import rules
 from collector.alerts.service.rule_fields import for_create
 from collector.alerts.storage import rules as table
-from collector.alerts.storage.rules import Wanted
+from collector.alerts.storage.rules import RuleFilter
 from collector.declarative.service.shape import (
+    ApplyContext,
     Body,
-    Ground,
-    Made,
+    CreatedItem,
     Present,
     Reading,
     Sort,
@@ -28,28 +28,28 @@ _SHOWN = frozenset({"id", "revision", "createdAt", "updatedAt", "warnings"})
 _MERGED = ("conditions", "escalationPolicy")
 
 
-async def present(ground: Ground, tx: Tx) -> list[Present]:
+async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
     """One whose monitors are all gone selects none, where a file that names none means every one."""
-    rows = await table.newest(tx, ground.team_id, Wanted(), None, 0)
+    rows = await table.newest(tx, ground.team_id, RuleFilter(), None, 0)
     return [
         Present(row.id, row.name, rules.settable(row), sayable=row.every or bool(row.monitors or row.tags))
         for row in reversed(rows)
     ]
 
 
-async def read(ground: Ground, item: Body, before: Present | None) -> Reading:
+async def read(ground: ApplyContext, item: Body, before: Present | None) -> Reading:
     del ground, before
     wish = for_create(item)
     faults = faults_of(item, _SHOWN, wish)
     return Reading(None, faults) if faults or wish.rule is None else Reading(_whole(wish.rule))
 
 
-async def create(ground: Ground, item: Body) -> Made:
+async def create(ground: ApplyContext, item: Body) -> CreatedItem:
     known = await rules.create(ground.means.db, ground.who, item, ground.now)
-    return Made(known.row.id, known.warnings)
+    return CreatedItem(known.row.id, known.warnings)
 
 
-async def update(ground: Ground, before: Present, whole: Body) -> Sequence[str]:
+async def update(ground: ApplyContext, before: Present, whole: Body) -> Sequence[str]:
     body = different(before.body, whole)
     for name in _MERGED:
         if name in body:
@@ -57,16 +57,16 @@ async def update(ground: Ground, before: Present, whole: Body) -> Sequence[str]:
     return (await rules.update(ground.means.db, ground.who, before.id, body, ground.now)).warnings
 
 
-async def delete(ground: Ground, id_: UUID) -> None:
+async def delete(ground: ApplyContext, id_: UUID) -> None:
     await rules.delete(ground.means.db, ground.who, id_)
 
 
 def spared(whole: Body) -> dict[str, Any]:
-    said = spare(Rule, whole)
+    said = spare(RuleSettings, whole)
     return {name: value for name, value in said.items() if name != "conditions" or value}
 
 
-def _whole(rule: Rule) -> dict[str, Any]:
+def _whole(rule: RuleSettings) -> dict[str, Any]:
     """As `rules.settable` shows one: of the conditions what was said, and everything once."""
     body = to_json(rule)
     body["conditions"] = spare(Conditions, body["conditions"])

@@ -19,7 +19,7 @@ NOT_DECLARED = "is not declared: it belongs to what happens, not to what is set"
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class ApplyContext:
     """*means* has the database and who asks; *own*: the names of the service itself.
 
     *forgotten* collects the numbers of monitors whose results are to go.
@@ -58,7 +58,7 @@ class Reading:
     faults: dict[str, str] = field(default_factory=dict)
 
 
-class Wish(Protocol):
+class CheckedRequest(Protocol):
     """What the API's own validation made of a body."""
 
     @property
@@ -69,7 +69,7 @@ class Wish(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class CreatedItem:
     id: UUID
     warnings: Sequence[str] = ()
 
@@ -84,11 +84,11 @@ class Sort:
     noun: str
     prefix: str
     refers: Mapping[tuple[str, ...], str]
-    present: Callable[[Ground, Tx], Awaitable[list[Present]]]
-    read: Callable[[Ground, Body, Present | None], Awaitable[Reading]]
-    create: Callable[[Ground, Body], Awaitable[Made]]
-    update: Callable[[Ground, Present, Body], Awaitable[Sequence[str]]]
-    delete: Callable[[Ground, UUID], Awaitable[None]]
+    present: Callable[[ApplyContext, Tx], Awaitable[list[Present]]]
+    read: Callable[[ApplyContext, Body, Present | None], Awaitable[Reading]]
+    create: Callable[[ApplyContext, Body], Awaitable[CreatedItem]]
+    update: Callable[[ApplyContext, Present, Body], Awaitable[Sequence[str]]]
+    delete: Callable[[ApplyContext, UUID], Awaitable[None]]
     hidden: Callable[[Body], dict[str, Any]]
     spare: Callable[[Body], dict[str, Any]]
 
@@ -98,7 +98,7 @@ def not_declared(body: Body, names: frozenset[str]) -> dict[str, str]:
     return {name: NOT_DECLARED for name in names if name in body}
 
 
-def faults_of(item: Body, shown: frozenset[str], wish: Wish) -> dict[str, str]:
+def faults_of(item: Body, shown: frozenset[str], wish: CheckedRequest) -> dict[str, str]:
     """All of *item*, read as *wish*, that cannot be; *shown*: what a GET shows and no file sets.
 
     A field that nobody knows is one, too: a misspelt one would be lost without a word.

@@ -7,9 +7,9 @@ from uuid import UUID
 
 from collector.accounts.service import password_hashes
 from collector.declarative.service.shape import (
+    ApplyContext,
     Body,
-    Ground,
-    Made,
+    CreatedItem,
     Present,
     Reading,
     Sort,
@@ -26,7 +26,7 @@ from collector.status_pages.core.fields import Branding, NewPage
 from collector.status_pages.service import components, status_pages
 from collector.status_pages.storage import components as parts
 from collector.status_pages.storage import status_pages as table
-from collector.status_pages.storage.status_pages import Page
+from collector.status_pages.storage.status_pages import StatusPage
 from shared import ids
 
 _SHOWN = frozenset(
@@ -37,12 +37,12 @@ _NOT_OF_A_COMPONENT = frozenset({"id", "status", "statusMode", "statusMessage", 
 _OF_A_COMPONENT = ("name", "description", "group", "monitorId")
 
 
-async def present(ground: Ground, tx: Tx) -> list[Present]:
+async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
     rows = await table.newest(tx, ground.team_id, None, 0)
     return [await _present(tx, row) for row in reversed(rows)]
 
 
-async def read(ground: Ground, item: Body, before: Present | None) -> Reading:
+async def read(ground: ApplyContext, item: Body, before: Present | None) -> Reading:
     """An address that the file leaves out stays as it is; the order of components is that of the list."""
     found = validated(NewPage, item)
     faults = {
@@ -66,12 +66,12 @@ async def read(ground: Ground, item: Body, before: Present | None) -> Reading:
     return Reading(whole)
 
 
-async def create(ground: Ground, item: Body) -> Made:
+async def create(ground: ApplyContext, item: Body) -> CreatedItem:
     known = await status_pages.create(ground.means.db, ground.who, item, ground.now, own=ground.own)
-    return Made(known.page.id, known.warnings)
+    return CreatedItem(known.page.id, known.warnings)
 
 
-async def update(ground: Ground, before: Present, whole: Body) -> Sequence[str]:
+async def update(ground: ApplyContext, before: Present, whole: Body) -> Sequence[str]:
     """The page's own fields, then what stands on it."""
     body = different(before.body, whole)
     wanted = body.pop("components", None)
@@ -86,7 +86,7 @@ async def update(ground: Ground, before: Present, whole: Body) -> Sequence[str]:
     return warnings
 
 
-async def delete(ground: Ground, id_: UUID) -> None:
+async def delete(ground: ApplyContext, id_: UUID) -> None:
     await status_pages.delete(ground.means.db, ground.who, id_)
 
 
@@ -103,7 +103,7 @@ def spared(whole: Body) -> dict[str, Any]:
     return page | ({"components": stood} if stood else {})
 
 
-async def _present(tx: Tx, row: Page) -> Present:
+async def _present(tx: Tx, row: StatusPage) -> Present:
     stood = await parts.of_page(tx, row.team_id, row.id)
     body = {
         "name": row.name,
@@ -142,7 +142,7 @@ def _called(one: Body) -> tuple[str, str]:
     return str(one.get("group") or ""), one["name"]
 
 
-async def _furnish(ground: Ground, before: Present, wanted: Sequence[Body]) -> None:
+async def _furnish(ground: ApplyContext, before: Present, wanted: Sequence[Body]) -> None:
     """Let exactly these stand on the page, in this order."""
     db, who, page, now = ground.means.db, ground.who, before.id, ground.now
     there = dict(zip(before.parts, before.body["components"], strict=True))
@@ -178,7 +178,7 @@ def _name(one: Body) -> str:
     return str(one["name"])
 
 
-async def _is_kept(ground: Ground, password: str, before: Present | None) -> bool:
+async def _is_kept(ground: ApplyContext, password: str, before: Present | None) -> bool:
     """Is it the page's password already? One that is not is hashed, for what is written later."""
     kept = before.body["password"] if before else None
     if kept and (password == kept or await password_hashes.matches(password, kept, ground.team_id)):

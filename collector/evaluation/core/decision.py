@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from enum import Enum
 
 from collector.evaluation.core import flapping, quorum
-from collector.evaluation.core.holds import Allowed, Standing, allowed, holding
+from collector.evaluation.core.holds import Allowed, MonitorContext, allowed, holding
 from collector.evaluation.core.quorum import Vote
-from collector.evaluation.core.state import Change, LocationState
+from collector.evaluation.core.state import LocationState, StateChange
 from collector.history.core.certificate import only_nears
 
 # A monitor that fails again this soon after an automatic resolve goes on with the same incident.
@@ -16,11 +16,11 @@ REOPEN_WITHIN = timedelta(minutes=5)
 # On the way down and up some locations fail for a moment: that alone is told of nobody.
 DEGRADED_AFTER = timedelta(seconds=10)
 
-_NOTHING_HOLDS = Standing()
+_NOTHING_HOLDS = MonitorContext()
 
 
 @dataclass(frozen=True, slots=True)
-class Monitor:
+class EvaluatedMonitor:
     """A monitor as the decision sees it; *told* says that its being down was announced and not yet ended.
 
     *owed*: it is to be announced again, since its incident was reopened. *unrecorded_until*: it is down
@@ -38,11 +38,11 @@ class Monitor:
     degraded_since: datetime | None = None
     flapping_since: datetime | None = None
     turned_at: tuple[datetime, ...] = ()
-    around: Standing = _NOTHING_HOLDS
+    around: MonitorContext = _NOTHING_HOLDS
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class EvaluatedLocation:
     """One location after this transaction's results; *error* is theirs, *last_error* what it said before.
 
     *checked_at*: the start of its newest check.
@@ -50,7 +50,7 @@ class Seen:
 
     vote: Vote
     state: LocationState
-    change: Change | None = None
+    change: StateChange | None = None
     changed_at: datetime | None = None
     failed_now: int = 0
     error: str = ""
@@ -58,7 +58,7 @@ class Seen:
     checked_at: datetime | None = None
 
 
-class Deed(Enum):
+class IncidentAction(Enum):
     """What happens to the monitor's incident."""
 
     NONE = "none"
@@ -66,7 +66,7 @@ class Deed(Enum):
     RESOLVE = "resolve"
 
 
-class Tell(Enum):
+class Announcement(Enum):
     """What is announced."""
 
     NOTHING = "nothing"
@@ -80,12 +80,12 @@ class Decision:
 
     *failures*: failed checks in a row over all locations, *failed_now* of them new. *turned*: it went
     down, or came up. *nears*: a certificate that comes near its end is all that is wrong. The last four are
-    as in `Monitor`, after the decision.
+    as in `EvaluatedMonitor`, after the decision.
     """
 
     down: bool
-    deed: Deed
-    tell: Tell
+    deed: IncidentAction
+    tell: Announcement
     since: datetime
     until: datetime
     failures: int
@@ -100,7 +100,9 @@ class Decision:
     turned_at: tuple[datetime, ...] = ()
 
 
-def decide(monitor: Monitor, seen: Sequence[Seen], since: datetime | None, now: datetime) -> Decision:
+def decide(
+    monitor: EvaluatedMonitor, seen: Sequence[EvaluatedLocation], since: datetime | None, now: datetime
+) -> Decision:
     """What follows from what all locations know now.
 
     *since*: when this collector started; None while its clock is not to be trusted, and nothing changes.
@@ -139,14 +141,14 @@ def decide(monitor: Monitor, seen: Sequence[Seen], since: datetime | None, now: 
     )
 
 
-def announcement(monitor: Monitor, *, down: bool, now: datetime) -> Tell:
+def announcement(monitor: EvaluatedMonitor, *, down: bool, now: datetime) -> Announcement:
     """Trouble is announced unless something holds it; who was told of it is told of its end."""
     free = allowed(holding(standing(monitor), now))
     if down and (not monitor.told or monitor.owed) and free.openings:
-        return Tell.DOWN
+        return Announcement.DOWN
     if not down and monitor.told and free.recovery:
-        return Tell.UP
-    return Tell.NOTHING
+        return Announcement.UP
+    return Announcement.NOTHING
 
 
 def goes_on(resolved_at: datetime | None, resolved_by: Mapping[str, object] | None, now: datetime) -> bool:
@@ -156,16 +158,16 @@ def goes_on(resolved_at: datetime | None, resolved_by: Mapping[str, object] | No
     return now - resolved_at <= REOPEN_WITHIN
 
 
-def after(monitor: Monitor, decision: Decision) -> Monitor:
+def after(monitor: EvaluatedMonitor, decision: Decision) -> EvaluatedMonitor:
     """The monitor as the decision leaves it; what is *around* it is for the next one to find out."""
     tell = decision.tell
-    return Monitor(
+    return EvaluatedMonitor(
         monitor.name,
         monitor.quorum,
         decision.down,
-        monitor.told if tell is Tell.NOTHING else tell is Tell.DOWN,
+        monitor.told if tell is Announcement.NOTHING else tell is Announcement.DOWN,
         monitor.silenced_until,
-        monitor.owed and decision.down and tell is not Tell.DOWN,
+        monitor.owed and decision.down and tell is not Announcement.DOWN,
         decision.unrecorded_until,
         decision.degraded_since,
         decision.flapping_since,
@@ -173,7 +175,7 @@ def after(monitor: Monitor, decision: Decision) -> Monitor:
     )
 
 
-def standing(monitor: Monitor) -> Standing:
+def standing(monitor: EvaluatedMonitor) -> MonitorContext:
     """All of a monitor that may hold something, from its fields and from what is *around* it."""
     if monitor.silenced_until is None and monitor.flapping_since is None:
         return monitor.around
@@ -184,35 +186,37 @@ def standing(monitor: Monitor) -> Standing:
     )
 
 
-def _turned(monitor: Monitor, at: datetime, now: datetime) -> Monitor:
+def _turned(monitor: EvaluatedMonitor, at: datetime, now: datetime) -> EvaluatedMonitor:
     changes = flapping.add(monitor.turned_at, at)
     since = monitor.flapping_since or (now if flapping.flaps(changes) else None)
     return replace(monitor, flapping_since=since, turned_at=changes)
 
 
-def _calm(monitor: Monitor, votes: Sequence[Vote], now: datetime) -> bool:
+def _calm(monitor: EvaluatedMonitor, votes: Sequence[Vote], now: datetime) -> bool:
     """Has its state held for long enough, and is it known to hold?"""
     known = quorum.verdict(votes, monitor.quorum, now, down=monitor.down) is monitor.down
     return known and (monitor.down or quorum.vouched(votes, now)) and flapping.calm(monitor.turned_at, now)
 
 
-def _deed(before: Monitor, after: Monitor, free: Allowed, *, down: bool) -> Deed:
+def _deed(before: EvaluatedMonitor, after: EvaluatedMonitor, free: Allowed, *, down: bool) -> IncidentAction:
     turned = down != before.down
     if down:
         opens = (turned or before.unrecorded_until is not None) and free.opens
-        return Deed.OPEN if opens else Deed.NONE
+        return IncidentAction.OPEN if opens else IncidentAction.NONE
     calmed = before.flapping_since is not None and after.flapping_since is None
-    return Deed.RESOLVE if (turned or calmed) and free.resolves else Deed.NONE
+    return IncidentAction.RESOLVE if (turned or calmed) and free.resolves else IncidentAction.NONE
 
 
-def _unrecorded(monitor: Monitor, free: Allowed, *, down: bool, turned: bool) -> datetime | None:
+def _unrecorded(monitor: EvaluatedMonitor, free: Allowed, *, down: bool, turned: bool) -> datetime | None:
     """Set while it is down and no incident may open: the end of the window as it is known now."""
     if not down or free.opens or not (turned or monitor.unrecorded_until):
         return None
     return monitor.around.maintenance_until or monitor.unrecorded_until
 
 
-def _degraded(monitor: Monitor, votes: Sequence[Vote], now: datetime, *, down: bool) -> datetime | None:
+def _degraded(
+    monitor: EvaluatedMonitor, votes: Sequence[Vote], now: datetime, *, down: bool
+) -> datetime | None:
     """Since when some locations fail and not enough; with no verdict, or a held one, nothing changes."""
     if down:
         return None
@@ -221,7 +225,7 @@ def _degraded(monitor: Monitor, votes: Sequence[Vote], now: datetime, *, down: b
     return (monitor.degraded_since or now) if quorum.failing(votes, now) else None
 
 
-def _down(monitor: Monitor, votes: Sequence[Vote], since: datetime | None, now: datetime) -> bool:
+def _down(monitor: EvaluatedMonitor, votes: Sequence[Vote], since: datetime | None, now: datetime) -> bool:
     """The verdict; what is held already when there is none, or it would come too early."""
     down = quorum.verdict(votes, monitor.quorum, now, down=monitor.down)
     measured = any(vote.known for vote in votes)
@@ -231,7 +235,7 @@ def _down(monitor: Monitor, votes: Sequence[Vote], since: datetime | None, now: 
     return down if ripe else monitor.down
 
 
-def _began(monitor: Monitor, seen: Sequence[Seen], now: datetime) -> datetime:
+def _began(monitor: EvaluatedMonitor, seen: Sequence[EvaluatedLocation], now: datetime) -> datetime:
     """The first failed check of the outage.
 
     That is of the locations that make the quorum; a streak that is much older was one location's own trouble.
@@ -246,14 +250,14 @@ def _began(monitor: Monitor, seen: Sequence[Seen], now: datetime) -> datetime:
     return min(streak for streak in (*failing, *unconfirmed) if enough - streak <= REOPEN_WITHIN)
 
 
-def _errors(seen: Sequence[Seen]) -> list[str]:
+def _errors(seen: Sequence[EvaluatedLocation]) -> list[str]:
     """What is wrong, news first."""
     return [one.error for one in seen] + [one.last_error for one in seen if one.state.failing]
 
 
-def _entries(one: Seen) -> list[tuple[str, str]]:
-    if one.change is Change.FAILING:
+def _entries(one: EvaluatedLocation) -> list[tuple[str, str]]:
+    if one.change is StateChange.FAILING:
         return [("location_failing", f"{one.vote.location}: {one.error}" if one.error else one.vote.location)]
-    if one.change is Change.RECOVERED:
+    if one.change is StateChange.RECOVERED:
         return [("location_recovered", one.vote.location)]
     return []

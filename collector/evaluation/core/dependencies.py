@@ -24,7 +24,7 @@ class Parents(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class At:
+class ParentLocation:
     """A parent at one location; *last_at* is the start of its newest check."""
 
     vote: Vote
@@ -33,7 +33,7 @@ class At:
 
 
 @dataclass(frozen=True, slots=True)
-class Parent:
+class ParentState:
     """*turned_at*: when it last went down or came up, if ever; *incident_id*: its open automatic one."""
 
     id: UUID
@@ -43,7 +43,7 @@ class Parent:
     paused: bool
     turned_at: datetime | None
     incident_id: UUID | None
-    places: Sequence[At]
+    places: Sequence[ParentLocation]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Child:
     measured_at: datetime | None
 
 
-def verdict(child: Child, parents: Sequence[Parent], now: datetime) -> Parents:
+def verdict(child: Child, parents: Sequence[ParentState], now: datetime) -> Parents:
     """Down when any is; awaited while one may turn out to be, or came up and the child was not checked since.
 
     A parent that is paused, or has no voters, is never waited for.
@@ -71,7 +71,7 @@ def verdict(child: Child, parents: Sequence[Parent], now: datetime) -> Parents:
     return Parents.WELL
 
 
-def _doubtful(child: Child, parent: Parent, now: datetime) -> bool:
+def _doubtful(child: Child, parent: ParentState, now: datetime) -> bool:
     """May it yet turn out to be down, by checks that began after the child's trouble?"""
     voters = [at for at in parent.places if at.vote.counts(now)]
     if not voters or abs(now - child.turned_at) >= PATIENCE:
@@ -83,7 +83,7 @@ def _doubtful(child: Child, parent: Parent, now: datetime) -> bool:
     return len(voters) - well >= quorum.needed(parent.quorum, len(voters))
 
 
-def _just_up(child: Child, parent: Parent, now: datetime) -> bool:
+def _just_up(child: Child, parent: ParentState, now: datetime) -> bool:
     rose_at = parent.turned_at
     if rose_at is None or rose_at <= child.since or abs(now - rose_at) >= MEASURED_WITHIN:
         return False

@@ -47,7 +47,7 @@ class After(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class HoldEffects:
     """What may happen while something holds.
 
     *moves*: the verdict; *opens*, *resolves*: the incident, by System; *openings*: that it is down is told;
@@ -63,7 +63,7 @@ class Row:
     after: After
 
 
-_PAUSED = Row(
+_PAUSED = HoldEffects(
     moves=False,
     opens=False,
     resolves=False,
@@ -72,21 +72,23 @@ _PAUSED = Row(
     recovery=False,
     after=After.DECIDED,
 )
-_SILENCED = Row(openings=False, reminders=Reminders.HELD, after=After.TOLD)
+_SILENCED = HoldEffects(openings=False, reminders=Reminders.HELD, after=After.TOLD)
 
-TABLE: dict[Hold, Row] = {
+TABLE: dict[Hold, HoldEffects] = {
     Hold.PAUSED: _PAUSED,
     Hold.UNMEASURED: _PAUSED,
     Hold.SILENCED: _SILENCED,
-    Hold.MAINTENANCE: Row(opens=False, openings=False, reminders=Reminders.HELD, after=After.OPENED),
+    Hold.MAINTENANCE: HoldEffects(opens=False, openings=False, reminders=Reminders.HELD, after=After.OPENED),
     Hold.PARENT_DOWN: _SILENCED,
     Hold.PARENT_AWAITED: _SILENCED,
-    Hold.FLAPPING: Row(
+    Hold.FLAPPING: HoldEffects(
         resolves=False, openings=False, reminders=Reminders.HELD, recovery=False, after=After.TOLD
     ),
-    Hold.ACKNOWLEDGED: Row(openings=True, reminders=Reminders.STOP, after=After.NOTHING),
-    Hold.RESOLVED_BY_HAND: Row(opens=False, openings=False, reminders=Reminders.AFRESH, after=After.REOPENED),
-    Hold.NO_VOTERS: Row(
+    Hold.ACKNOWLEDGED: HoldEffects(openings=True, reminders=Reminders.STOP, after=After.NOTHING),
+    Hold.RESOLVED_BY_HAND: HoldEffects(
+        opens=False, openings=False, reminders=Reminders.AFRESH, after=After.REOPENED
+    ),
+    Hold.NO_VOTERS: HoldEffects(
         moves=False,
         opens=False,
         resolves=False,
@@ -99,7 +101,7 @@ TABLE: dict[Hold, Row] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class MonitorContext:
     """All of a monitor that may hold something.
 
     *maintenance_until*: the end of its present window; *flapping*: its state changes too often; *by_hand*: a
@@ -118,12 +120,12 @@ class Standing:
     measured: bool = True
 
 
-_NOTHING = Standing()
+_NOTHING = MonitorContext()
 
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What all holds together allow; see `Row`."""
+    """What all holds together allow; see `HoldEffects`."""
 
     moves: bool
     opens: bool
@@ -133,7 +135,7 @@ class Allowed:
     reminders: Reminders
 
 
-def holding(standing: Standing, now: datetime) -> tuple[Hold, ...]:
+def holding(standing: MonitorContext, now: datetime) -> tuple[Hold, ...]:
     """The holds that apply, in the order of the table."""
     if standing == _NOTHING:
         return ()
@@ -158,7 +160,7 @@ def allowed(holds: Iterable[Hold]) -> Allowed:
     return _together(rows) if rows else _ALL
 
 
-def _together(rows: Sequence[Row]) -> Allowed:
+def _together(rows: Sequence[HoldEffects]) -> Allowed:
     return Allowed(
         moves=all(row.moves for row in rows),
         opens=all(row.opens for row in rows),

@@ -29,7 +29,7 @@ class Thresholds:
     recovery: int
 
 
-class Change(Enum):
+class StateChange(Enum):
     """What became of a location with one check."""
 
     FAILING = "failing"
@@ -37,7 +37,7 @@ class Change(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class CheckResult:
     """One result as the state machine sees it. A *late* one is counted but changes nothing by itself."""
 
     status: Status
@@ -64,7 +64,9 @@ def outdated(state: LocationState, thresholds: Thresholds) -> bool:
     return state.failing and state.goods >= thresholds.recovery
 
 
-def step(state: LocationState, check: Check, thresholds: Thresholds) -> tuple[LocationState, Change | None]:
+def step(
+    state: LocationState, check: CheckResult, thresholds: Thresholds
+) -> tuple[LocationState, StateChange | None]:
     """The state after one check, and the change that it made, if any."""
     if check.status is Status.UP:
         return _good(state, check, thresholds)
@@ -73,18 +75,22 @@ def step(state: LocationState, check: Check, thresholds: Thresholds) -> tuple[Lo
     return state, None
 
 
-def _good(state: LocationState, check: Check, thresholds: Thresholds) -> tuple[LocationState, Change | None]:
+def _good(
+    state: LocationState, check: CheckResult, thresholds: Thresholds
+) -> tuple[LocationState, StateChange | None]:
     if not state.failing:
         return LocationState(), None
     goods = state.goods + 1
     if goods >= thresholds.recovery and not check.late:
-        return LocationState(), Change.RECOVERED
+        return LocationState(), StateChange.RECOVERED
     return replace(state, goods=goods, fails=0), None
 
 
-def _bad(state: LocationState, check: Check, thresholds: Thresholds) -> tuple[LocationState, Change | None]:
+def _bad(
+    state: LocationState, check: CheckResult, thresholds: Thresholds
+) -> tuple[LocationState, StateChange | None]:
     fails = state.fails + 1
     since = state.failed_since or check.at
     turns = not state.failing and fails >= thresholds.failure and not check.late
     after = LocationState(state.failing or turns, fails, 0, since)
-    return after, Change.FAILING if turns else None
+    return after, StateChange.FAILING if turns else None

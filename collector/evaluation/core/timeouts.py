@@ -4,15 +4,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from collector.evaluation.core.decision import Seen
-from collector.evaluation.core.state import LATE, Change, Thresholds, sooner, timed_out
+from collector.evaluation.core.decision import EvaluatedLocation
+from collector.evaluation.core.state import LATE, StateChange, Thresholds, sooner, timed_out
 
 # With 2 % of all checks lost, two locations alone would so invent an outage in 300 years of a monitor checked
 # each minute (three losses here, two there); of three, the third has to lose two more at that moment.
 _AT_LEAST = 3
 
 
-def joined(seen: Sequence[Seen], thresholds: Thresholds, timeout: timedelta, now: datetime) -> list[Seen]:
+def joined(
+    seen: Sequence[EvaluatedLocation], thresholds: Thresholds, timeout: timedelta, now: datetime
+) -> list[EvaluatedLocation]:
     """Where one is confirmed failing, the others that hang fail with one failure less, and no other check.
 
     That is if nobody speaks against it: all that vote, three at the least, fail so far.
@@ -25,17 +27,17 @@ def joined(seen: Sequence[Seen], thresholds: Thresholds, timeout: timedelta, now
     return [_failing(one, now) if _waits(one, enough, timeout, now) else one for one in seen]
 
 
-def _waits(one: Seen, enough: int, timeout: timedelta, now: datetime) -> bool:
+def _waits(one: EvaluatedLocation, enough: int, timeout: timedelta, now: datetime) -> bool:
     fresh = one.checked_at is not None and abs(now - one.checked_at) <= 2 * timeout + LATE
     settled = one.change is not None or one.state.failing or not one.vote.counts(now)
     return fresh and not settled and one.state.fails >= enough and timed_out(one.error or one.last_error)
 
 
-def _failing(one: Seen, now: datetime) -> Seen:
+def _failing(one: EvaluatedLocation, now: datetime) -> EvaluatedLocation:
     return replace(
         one,
         vote=replace(one.vote, failing=True),
         state=replace(one.state, failing=True),
-        change=Change.FAILING,
+        change=StateChange.FAILING,
         changed_at=now,
     )

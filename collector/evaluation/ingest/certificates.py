@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from collector.evaluation.ingest.columns import Columns
 from collector.evaluation.storage import certificates
-from collector.evaluation.storage.certificates import Found
+from collector.evaluation.storage.certificates import CertificateFinding
 from collector.history.core.certificate import ends_at, expiry
 from collector.platform.storage.db import Tx
 from shared.clock import EPOCH
@@ -30,7 +30,7 @@ async def note(
 
 def _near(
     columns: Columns, counting: Sequence[int] | None, wanting: Collection[tuple[int, int]]
-) -> Iterator[Found]:
+) -> Iterator[CertificateFinding]:
     places = None if counting is None else set(counting)
     start = 0
     for part in columns.parts:
@@ -42,5 +42,5 @@ def _near(
             seen = expiry(state) if counts and batch.outcome[i] == Status.DOWN else None
             if seen is not None and seen.only_near:
                 ended = timedelta(milliseconds=columns.at_ms[at], microseconds=batch.duration_us[i])
-                yield Found(batch.monitor[i], ends_at(seen), EPOCH + ended)
+                yield CertificateFinding(batch.monitor[i], ends_at(seen), EPOCH + ended)
         start += len(batch.monitor)

@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
-from collector.evaluation.storage.checkpoints import Kept
+from collector.evaluation.storage.checkpoints import CheckpointKey
 from collector.evaluation.storage.states import Latest
 from shared.clock import EPOCH
 from shared.results import Status
@@ -60,10 +60,12 @@ class Columns:
     rows: list[bytes]
 
 
-def kept_by(part: Part, i: int) -> Kept:
+def kept_by(part: Part, i: int) -> CheckpointKey:
     """Who says what the i-th result of *part* wants back at the next start."""
     batch = part.batch
-    return Kept(batch.monitor[i], batch.location[i], batch.assignment[i], part.probe_id, part.ordinal)
+    return CheckpointKey(
+        batch.monitor[i], batch.location[i], batch.assignment[i], part.probe_id, part.ordinal
+    )
 
 
 def key_of(monitor: int, location: int) -> int:

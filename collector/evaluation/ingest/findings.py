@@ -9,14 +9,14 @@ from uuid import UUID
 
 from collector.evaluation.ingest.columns import Columns, kept_by
 from collector.evaluation.storage import checkpoints, states
-from collector.evaluation.storage.checkpoints import Kept
+from collector.evaluation.storage.checkpoints import CheckpointKey
 from collector.platform import metrics
 from collector.platform.storage.db import Tx
 from collector.web3.core.findings import (
-    Crossing,
+    ChainLog,
+    ChainReading,
     Gone,
-    Line,
-    Log,
+    ThresholdCrossing,
     Unreadable,
     found_again,
     line,
@@ -24,9 +24,9 @@ from collector.web3.core.findings import (
     one_line,
     read,
 )
-from collector.web3.core.web3 import Alert, raised, recovered
+from collector.web3.core.web3 import ChainAlert, raised, recovered
 from collector.web3.storage import writes
-from collector.web3.storage.writes import Key, Owner, Seen, TakenBack
+from collector.web3.storage.writes import Key, ObservedLog, Owner, TakenBack
 from shared.clock import EPOCH
 from shared.findings import Finding, Found
 
@@ -42,7 +42,7 @@ _MOST_EDGES: Final = 10_000
 class _Result:
     """What one result brought, which began *at*; *state* is its own checkpoint."""
 
-    kept: Kept
+    kept: CheckpointKey
     at: datetime
     findings: Sequence[Finding]
     state: bytes | None
@@ -53,7 +53,7 @@ class _Result:
 
 
 @dataclass(slots=True)
-class _News:
+class _FindingChanges:
     """What is to be written: alerts as they are after it, logs, and what takes them back, in turns.
 
     In each turn come logs, then what takes back some of a monitor; *turns*: those of each monitor so far.
@@ -62,18 +62,18 @@ class _News:
     """
 
     owners: Mapping[int, Owner]
-    standing: Mapping[Kept, bool]
-    lines: Mapping[tuple[int, int], Line | None]
-    alerts: dict[Key, Alert]
+    standing: Mapping[CheckpointKey, bool]
+    lines: Mapping[tuple[int, int], ChainReading | None]
+    alerts: dict[Key, ChainAlert]
     changed: set[Key] = field(default_factory=set)
-    logs: dict[int, list[Seen]] = field(default_factory=dict)
+    logs: dict[int, list[ObservedLog]] = field(default_factory=dict)
     takes_back: dict[int, list[TakenBack]] = field(default_factory=dict)
     turns: Counter[int] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     held: Counter[UUID] = field(default_factory=Counter)  # alerts by their monitor
     edges: int = 0
 
-    def goes_on(self, result: _Result) -> Line | None:
+    def goes_on(self, result: _Result) -> ChainReading | None:
         """Who may find by itself what that one brings, since it comes late."""
         return None if self.standing.get(result.kept) else self.lines.get(result.place)
 
@@ -100,7 +100,7 @@ async def note(tx: Tx, columns: Columns, now: datetime) -> bool:
     owners = {one.monitor: one for one in locked}
     known = await writes.alerts(tx, [(one.team_id, one.id) for one in locked])
     lines = await _lines(tx, [one for one in results if not standing.get(one.kept)])
-    news = _News(owners, standing, lines, known, held=Counter(id_ for _, id_, _ in known))
+    news = _FindingChanges(owners, standing, lines, known, held=Counter(id_ for _, id_, _ in known))
     for result in results:
         _take(news, result)
     await _write(tx, news, now)
@@ -119,7 +119,9 @@ def _results(columns: Columns) -> Iterator[_Result]:
         start += len(part.batch.monitor)
 
 
-async def _permitted(tx: Tx, results: Sequence[_Result], standing: Mapping[Kept, bool]) -> list[_Result]:
+async def _permitted(
+    tx: Tx, results: Sequence[_Result], standing: Mapping[CheckpointKey, bool]
+) -> list[_Result]:
     """Without those of probes that do not serve the monitor's team."""
     doubtful: defaultdict[UUID, set[tuple[int, int]]] = defaultdict(set)
     for one in results:
@@ -131,7 +133,7 @@ async def _permitted(tx: Tx, results: Sequence[_Result], standing: Mapping[Kept,
     return [one for one in results if one.kept in standing or one.place in allowed[one.kept.probe_id]]
 
 
-async def _lines(tx: Tx, late: Sequence[_Result]) -> dict[tuple[int, int], Line | None]:
+async def _lines(tx: Tx, late: Sequence[_Result]) -> dict[tuple[int, int], ChainReading | None]:
     """At the places of these results; their monitors are locked, so that nobody begins one meanwhile."""
     if not late:
         return {}
@@ -139,7 +141,7 @@ async def _lines(tx: Tx, late: Sequence[_Result]) -> dict[tuple[int, int], Line 
     return {place: line(state) for place, state in kept.items() if state is not None}
 
 
-def _take(news: _News, result: _Result) -> None:
+def _take(news: _FindingChanges, result: _Result) -> None:
     owner = news.owners.get(result.kept.monitor)
     if owner is None:
         news.refused["monitor"] += len(result.findings)
@@ -158,20 +160,20 @@ def _take(news: _News, result: _Result) -> None:
 
 
 def _add(
-    news: _News,
+    news: _FindingChanges,
     owner: Owner,
     result: _Result,
-    found: Crossing | Log | Gone,
-    lines: tuple[Line | None, Line | None],
+    found: ThresholdCrossing | ChainLog | Gone,
+    lines: tuple[ChainReading | None, ChainReading | None],
 ) -> None:
     """*lines*: of a result that comes late its own, and the one that goes on."""
     location = result.kept.location
-    if isinstance(found, Log):
+    if isinstance(found, ChainLog):
         if found_again(*lines, found.block):
             raise Unreadable("found again")
-        seen = Seen(owner, location, result.at, found, stands=one_line(*lines))
+        seen = ObservedLog(owner, location, result.at, found, stands=one_line(*lines))
         news.logs.setdefault(news.turns[owner.monitor], []).append(seen)
-    elif isinstance(found, Crossing):
+    elif isinstance(found, ThresholdCrossing):
         if news.standing.get(result.kept):
             _cross(news, owner, location, found, result.at)
     else:
@@ -181,7 +183,7 @@ def _add(
             _take_back(news, TakenBack(owner, location, result.at, gone))
 
 
-def _take_back(news: _News, one: TakenBack) -> None:
+def _take_back(news: _FindingChanges, one: TakenBack) -> None:
     turn = news.turns[one.owner.monitor]
     if turn >= _MOST_RETRACTIONS:
         raise Unreadable("too many")
@@ -189,7 +191,9 @@ def _take_back(news: _News, one: TakenBack) -> None:
     news.turns[one.owner.monitor] += 1
 
 
-def _cross(news: _News, owner: Owner, location: int, crossing: Crossing, at: datetime) -> None:
+def _cross(
+    news: _FindingChanges, owner: Owner, location: int, crossing: ThresholdCrossing, at: datetime
+) -> None:
     key = (owner.team_id, owner.id, crossing.key)
     before = news.alerts.get(key)
     if not crossing.raised:
@@ -204,7 +208,7 @@ def _cross(news: _News, owner: Owner, location: int, crossing: Crossing, at: dat
         news.changed.add(key)
 
 
-async def _write(tx: Tx, news: _News, now: datetime) -> None:
+async def _write(tx: Tx, news: _FindingChanges, now: datetime) -> None:
     if news.changed:
         await writes.save_alerts(tx, {key: news.alerts[key] for key in sorted(news.changed)})
     for turn in sorted({*news.logs, *news.takes_back}):
@@ -213,10 +217,10 @@ async def _write(tx: Tx, news: _News, now: datetime) -> None:
             await writes.take_back(tx, taken, now)
 
 
-async def _add_logs(tx: Tx, logs: Sequence[Seen]) -> None:
+async def _add_logs(tx: Tx, logs: Sequence[ObservedLog]) -> None:
     """Of several of one key what each location said last, one after the other."""
     last = {(one.owner.monitor, one.log.key, one.location): one for one in logs}
-    rounds: defaultdict[int, list[Seen]] = defaultdict(list)
+    rounds: defaultdict[int, list[ObservedLog]] = defaultdict(list)
     seen: Counter[tuple[int, str]] = Counter()
     for (monitor, key, _), one in last.items():
         rounds[seen[monitor, key]].append(one)

@@ -10,11 +10,11 @@ from uuid import UUID
 
 from collector.evaluation import rule_triggers as marking
 from collector.evaluation.error_texts import Interner, clean
-from collector.evaluation.evaluate import Ask, Judgement, Told, judge, pass_on, unasked
+from collector.evaluation.evaluate import Ask, Judgement, ResultToEvaluate, judge, pass_on, unasked
 from collector.evaluation.ingest.columns import Columns, Part, flatten
 from collector.evaluation.storage import locks, pushes
 from collector.evaluation.storage import rule_triggers as alert_marks
-from collector.evaluation.storage.pushes import Newest, Receiver
+from collector.evaluation.storage.pushes import Newest, PushTarget
 from collector.evaluation.watched_results import Watch
 from collector.history.core import receptions
 from collector.history.core.hours import end, touched
@@ -50,7 +50,7 @@ class Pushed:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class PushCommit:
     """What one transaction came to, for `settle`; *ties*: of each result, what tells it from its like.
 
     *errors*: the numbers of the texts.
@@ -91,7 +91,7 @@ class Pushes:
     async def turn(self) -> bool:
         return await self._waiting.turn()
 
-    async def write(self, tx: Tx, brought: Sequence[Pushed]) -> Written:
+    async def write(self, tx: Tx, brought: Sequence[Pushed]) -> PushCommit:
         """Store and decide in a transaction of the caller's, who calls `settle` after its commit.
 
         Those of one monitor come in the order of their time. Of monitors that are gone nothing is kept; what
@@ -102,7 +102,7 @@ class Pushes:
         where = await pushes.lock(tx, sorted({one.monitor for one in brought}))
         kept = [one for one in brought if one.monitor in where]
         if not kept:
-            return Written(0, Judgement(), [None] * len(brought))
+            return PushCommit(0, Judgement(), [None] * len(brought))
         errors = await self._interner.within(tx, {clean(one.error) for one in kept if one.error})
         part = _part(kept, where)
         columns = flatten([part], errors, now)
@@ -120,9 +120,9 @@ class Pushes:
             judgement = await judge(tx, pending, self._since(), now)
         places = iter(range(len(kept)))
         ties = [_tie(part, next(places)) if one.monitor in where else None for one in brought]
-        return Written(len(kept), judgement, ties, errors)
+        return PushCommit(len(kept), judgement, ties, errors)
 
-    def settle(self, written: Written) -> None:
+    def settle(self, written: PushCommit) -> None:
         """After the commit: count it, and have those told who go by it."""
         self._interner.remember(written.errors)
         self.count(written.results)
@@ -157,11 +157,11 @@ class Pushes:
         return [None] * len(groups)
 
 
-def _counts(one: Pushed, receiver: Receiver) -> bool:
+def _counts(one: Pushed, receiver: PushTarget) -> bool:
     return not receiver.paused and one.revision in (None, receiver.revision)
 
 
-def _part(kept: Sequence[Pushed], where: dict[int, Receiver]) -> Part:
+def _part(kept: Sequence[Pushed], where: dict[int, PushTarget]) -> Part:
     """The results in columns, as a batch of nobody's; its salt keeps what two collectors write apart."""
     texts = list(dict.fromkeys(clean(one.error) for one in kept if one.error))
     place = {text: 1 + i for i, text in enumerate(texts)}
@@ -213,12 +213,12 @@ def _newest(kept: Sequence[Pushed], columns: Columns, counting: Sequence[int]) -
 
 
 def _pending(
-    counted: Sequence[Pushed], where: dict[int, Receiver], wanting: set[tuple[int, int]], now: datetime
-) -> dict[tuple[int, int], deque[Told]]:
+    counted: Sequence[Pushed], where: dict[int, PushTarget], wanting: set[tuple[int, int]], now: datetime
+) -> dict[tuple[int, int], deque[ResultToEvaluate]]:
     """None of them is late: that a result was awaited for long is what it says."""
-    pending: defaultdict[tuple[int, int], deque[Told]] = defaultdict(deque)
+    pending: defaultdict[tuple[int, int], deque[ResultToEvaluate]] = defaultdict(deque)
     for one in counted:
         key = one.monitor, where[one.monitor].location
         if key in wanting:
-            pending[key].append(Told(one.status, one.at, now, clean(one.error)))
+            pending[key].append(ResultToEvaluate(one.status, one.at, now, clean(one.error)))
     return pending

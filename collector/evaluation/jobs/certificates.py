@@ -8,7 +8,7 @@ from collector.evaluation import event_writer
 from collector.evaluation.core.decision import standing
 from collector.evaluation.core.holds import allowed, holding
 from collector.evaluation.storage import certificates, locked_monitors, states
-from collector.evaluation.storage.certificates import Untold
+from collector.evaluation.storage.certificates import UnannouncedExpiry
 from collector.evaluation.storage.locked_monitors import Judged
 from collector.evaluation.suppression import around, monitor
 from collector.events.core import events as payloads
@@ -79,14 +79,14 @@ async def _news(tx: Tx, locked: Sequence[Judged], now: datetime) -> list[Event]:
     return [_event(one, free[one.monitor], now) for one in due]
 
 
-def _seen(one: Untold) -> bool:
+def _seen(one: UnannouncedExpiry) -> bool:
     return any(
         found is not None and found.only_near and ends_at(found) == one.ends_at
         for found in map(expiry, one.checkpoints)
     )
 
 
-def _event(one: Untold, of: Judged, now: datetime) -> Event:
+def _event(one: UnannouncedExpiry, of: Judged, now: datetime) -> Event:
     incident = of.open_incident
     shown = {"id": ids.show("inc", incident.id), "severity": incident.severity} if incident else None
     payload = payloads.certificate(

@@ -11,7 +11,7 @@ from shared.ids import uuid7
 _LAPSE = timedelta(seconds=20)
 
 
-class Listening:
+class CollectorPresence:
     """One per collector, from its start on. *since*: see `Steady`; a clock that was set begins a new row."""
 
     def __init__(self, db: Db, *, since: Callable[[], datetime | None], now: Callable[[], datetime]) -> None:

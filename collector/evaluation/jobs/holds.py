@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from collector.evaluation import event_writer
-from collector.evaluation.core.decision import DEGRADED_AFTER, Tell, announcement, standing
+from collector.evaluation.core.decision import DEGRADED_AFTER, Announcement, announcement, standing
 from collector.evaluation.core.holds import Allowed, Hold, allowed, holding
 from collector.evaluation.storage import locked_monitors, states
 from collector.evaluation.storage.locked_monitors import Judged
@@ -22,7 +22,7 @@ _AT_ONCE = 100
 
 
 @dataclass(slots=True)
-class News:
+class HoldChanges:
     """What there is to write: monitors after it, events, incidents to link to those of parents."""
 
     monitors: list[Judged] = field(default_factory=list)
@@ -68,11 +68,11 @@ class Holds:
         told([event.kind for event in news.events], self._tell)
 
 
-async def _news(tx: Tx, monitors: Sequence[Judged], now: datetime) -> News:
+async def _news(tx: Tx, monitors: Sequence[Judged], now: datetime) -> HoldChanges:
     """What nothing holds back any more."""
     places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in monitors]))
     held = await around(tx, monitors, places, now)
-    news = News()
+    news = HoldChanges()
     for one in monitors:
         here, about = places[one.monitor], held[one.monitor]
         heard, after = _state_news(one, about, here, now)
@@ -90,9 +90,9 @@ def _state_news(
 ) -> tuple[list[Event], Judged]:
     """monitor.down or monitor.up, if it is due; of what somebody resolved there is nothing to hear."""
     tell = announcement(monitor(one, about), down=one.down, now=now)
-    if tell is Tell.NOTHING or (tell is Tell.DOWN and one.open_incident is None):
+    if tell is Announcement.NOTHING or (tell is Announcement.DOWN and one.open_incident is None):
         return [], one
-    down = tell is Tell.DOWN
+    down = tell is Announcement.DOWN
     after = replace(one, told=down, owed=False, degraded_told=one.degraded_told and not down)
     if one.incident is None:
         return [], after

@@ -8,11 +8,11 @@ from collector.evaluation import event_writer
 from collector.evaluation.core.decision import standing
 from collector.evaluation.core.holds import REOPENED_AFTER, Hold, allowed, holding
 from collector.evaluation.storage import locked_monitors, resolved_while_down
-from collector.evaluation.storage.locked_monitors import Incident, Judged
+from collector.evaluation.storage.locked_monitors import Judged, LatestIncident
 from collector.evaluation.suppression import Around, around, monitor
 from collector.events.core import events as payloads
 from collector.events.storage import events, timeline
-from collector.events.storage.timeline import Entry
+from collector.events.storage.timeline import TimelineEntry
 from collector.incidents.storage import incidents
 from collector.platform.storage.db import Db, Tx
 
@@ -21,7 +21,7 @@ _KIND = f"{payloads.INCIDENT}.reopened"
 _WHY = "Still down 10 minutes after it was resolved"
 
 
-class Reopening:
+class IncidentReopener:
     """Any number may run. Whoever tells what a hold kept back tells this too."""
 
     def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
@@ -47,18 +47,20 @@ class Reopening:
         return len(again) == _AT_ONCE
 
 
-async def _reopen(tx: Tx, again: list[tuple[Judged, Incident]], now: datetime) -> None:
+async def _reopen(tx: Tx, again: list[tuple[Judged, LatestIncident]], now: datetime) -> None:
     await incidents.reopen(tx, [(one.team_id, ended.id, now) for one, ended in again], now)
-    await timeline.add(tx, [Entry(one.team_id, ended.id, "reopened", _WHY) for one, ended in again], now)
+    await timeline.add(
+        tx, [TimelineEntry(one.team_id, ended.id, "reopened", _WHY) for one, ended in again], now
+    )
     await locked_monitors.save(tx, [replace(one, owed=True) for one, _ in again], now)
     done = [
-        event_writer.Deed(one.team_id, ended.id, _KIND, one.id, event_writer.about(one, down=True))
+        event_writer.SystemAction(one.team_id, ended.id, _KIND, one.id, event_writer.about(one, down=True))
         for one, ended in again
     ]
     await events.append_all(tx, await event_writer.deeds(tx, done, now), now)
 
 
-def _ended_by_hand(one: Judged, now: datetime) -> Incident | None:
+def _ended_by_hand(one: Judged, now: datetime) -> LatestIncident | None:
     """Its incident, if all is still as it was when it was found."""
     incident = one.incident
     if not one.by_hand or incident is None or incident.resolved_at is None:

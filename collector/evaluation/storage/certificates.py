@@ -15,7 +15,7 @@ _MOST = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CertificateFinding:
     """What a check said that ended *at*: the end is near, and nothing else is wrong."""
 
     monitor: int
@@ -24,7 +24,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Untold:
+class UnannouncedExpiry:
     """A certificate of which nobody was told; *checkpoints*: what each location of its monitor keeps now."""
 
     team_id: int
@@ -45,7 +45,7 @@ class Graver:
     severity: str
 
 
-async def note(tx: Tx, found: Sequence[Found], now: datetime) -> None:
+async def note(tx: Tx, found: Sequence[CertificateFinding], now: datetime) -> None:
     """Keep what is new of it; late results, other types of monitors and paused ones warn of nothing."""
     await tx.execute(
         """
@@ -89,7 +89,7 @@ async def waiting(tx: Tx, after: int, now: datetime, limit: int) -> list[int]:
     return [row["monitor"] for row in rows]
 
 
-async def untold(tx: Tx, monitors: Sequence[int], now: datetime) -> list[Untold]:
+async def untold(tx: Tx, monitors: Sequence[int], now: datetime) -> list[UnannouncedExpiry]:
     """Of these monitors, which are locked; what was found under another setting is left out."""
     rows = await tx.fetch(
         """
@@ -104,10 +104,10 @@ async def untold(tx: Tx, monitors: Sequence[int], now: datetime) -> list[Untold]
         list(monitors),
         now,
     )
-    return [Untold(**row) for row in rows]
+    return [UnannouncedExpiry(**row) for row in rows]
 
 
-async def tell(tx: Tx, told: Sequence[Untold], now: datetime) -> None:
+async def tell(tx: Tx, told: Sequence[UnannouncedExpiry], now: datetime) -> None:
     """Nobody is told of these again."""
     await tx.execute(
         """

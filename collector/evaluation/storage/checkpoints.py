@@ -7,7 +7,7 @@ from uuid import UUID
 from collector.platform.storage.db import Tx
 
 
-class Kept(NamedTuple):
+class CheckpointKey(NamedTuple):
     """Whose checkpoint it is: what an incarnation of a probe, its *ordinal*, said under that assignment."""
 
     monitor: int
@@ -26,7 +26,7 @@ _NEWEST = """
 _CURRENT = "s.monitor = u.monitor AND s.location = u.location AND s.assignment = u.assignment"
 
 
-async def save(tx: Tx, checkpoints: Mapping[Kept, bytes]) -> None:
+async def save(tx: Tx, checkpoints: Mapping[CheckpointKey, bytes]) -> None:
     """Keep what checks want back at their next start.
 
     Most are as they were, and nothing is written of those.
@@ -46,7 +46,7 @@ async def save(tx: Tx, checkpoints: Mapping[Kept, bytes]) -> None:
     )
 
 
-async def standing(tx: Tx, keys: Sequence[Kept]) -> dict[Kept, bool]:
+async def standing(tx: Tx, keys: Sequence[CheckpointKey]) -> dict[CheckpointKey, bool]:
     """Those of *keys* that have their assignment still, locked in key order: does `save` keep their word?"""
     rows = await tx.fetch(
         f"""
@@ -60,7 +60,7 @@ async def standing(tx: Tx, keys: Sequence[Kept]) -> dict[Kept, bool]:
         """,
         *_columns(keys),
     )
-    return {Kept(*row[:5]): row["newest"] for row in rows}
+    return {CheckpointKey(*row[:5]): row["newest"] for row in rows}
 
 
 async def of_places(tx: Tx, places: Sequence[tuple[int, int]]) -> dict[tuple[int, int], bytes | None]:
@@ -77,5 +77,5 @@ async def of_places(tx: Tx, places: Sequence[tuple[int, int]]) -> dict[tuple[int
     return {(row["monitor"], row["location"]): row["checkpoint"] for row in rows}
 
 
-def _columns(keys: Iterable[Kept]) -> tuple[Sequence[Any], ...]:
+def _columns(keys: Iterable[CheckpointKey]) -> tuple[Sequence[Any], ...]:
     return tuple(zip(*keys, strict=True))

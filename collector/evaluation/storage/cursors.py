@@ -21,7 +21,7 @@ class Advance:
 
 
 @dataclass(frozen=True, slots=True)
-class Cursor:
+class BatchCursor:
     """Where an incarnation stands, and which session may move it."""
 
     session: int
@@ -59,10 +59,10 @@ async def advance(tx: Tx, runs: Sequence[Advance], now: datetime) -> Advanced:
     return Advanced(ordinals, rows[0]["rolled_until"] if rows else None)
 
 
-async def read(tx: Tx, probe_id: UUID, incarnation: int) -> Cursor | None:
+async def read(tx: Tx, probe_id: UUID, incarnation: int) -> BatchCursor | None:
     row = await tx.fetchrow(
         "SELECT session, last_seq FROM probe_cursors WHERE probe_id = $1 AND incarnation = $2",
         probe_id,
         incarnation,
     )
-    return Cursor(row["session"], row["last_seq"]) if row else None
+    return BatchCursor(row["session"], row["last_seq"]) if row else None

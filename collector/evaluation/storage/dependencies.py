@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from uuid import UUID
 
-from collector.evaluation.core.dependencies import At, Parent
+from collector.evaluation.core.dependencies import ParentLocation, ParentState
 from collector.evaluation.storage import states
 from collector.platform.storage.db import Tx
 
@@ -12,7 +12,7 @@ from collector.platform.storage.db import Tx
 Key = tuple[int, UUID]
 
 
-async def standing(tx: Tx, keys: Sequence[Key]) -> dict[Key, Parent]:
+async def standing(tx: Tx, keys: Sequence[Key]) -> dict[Key, ParentState]:
     """Those of *keys* that are there, not locked, with their open automatic incidents."""
     rows = await tx.fetch(
         """
@@ -26,12 +26,12 @@ async def standing(tx: Tx, keys: Sequence[Key]) -> dict[Key, Parent]:
         [team_id for team_id, _ in keys],
         [id_ for _, id_ in keys],
     )
-    places: defaultdict[int, list[At]] = defaultdict(list)
+    places: defaultdict[int, list[ParentLocation]] = defaultdict(list)
     for one in await states.of_monitors(tx, [row["monitor"] for row in rows]):
-        places[one.monitor].append(At(one.vote, one.state.fails, one.last_at))
+        places[one.monitor].append(ParentLocation(one.vote, one.state.fails, one.last_at))
     names = ("id", "name", "quorum", "down", "paused", "turned_at", "incident_id")
     return {
-        (row["team_id"], row["id"]): Parent(
+        (row["team_id"], row["id"]): ParentState(
             **{name: row[name] for name in names}, places=places[row["monitor"]]
         )
         for row in rows

@@ -10,7 +10,7 @@ from collector.platform.storage.db import Tx
 
 
 @dataclass(frozen=True, slots=True)
-class Incident:
+class LatestIncident:
     """The automatic incident of a monitor that was opened, or reopened, last; open unless *resolved_at*."""
 
     id: UUID
@@ -58,10 +58,10 @@ class Judged:
     flapping_since: datetime | None
     flapping_told: bool
     turned_at: Sequence[datetime]
-    incident: Incident | None
+    incident: LatestIncident | None
 
     @property
-    def open_incident(self) -> Incident | None:
+    def open_incident(self) -> LatestIncident | None:
         return self.incident if self.incident and self.incident.resolved_at is None else None
 
     @property
@@ -176,7 +176,7 @@ async def _with_incidents(tx: Tx, rows: Sequence[Any]) -> list[Judged]:
     for row in newest:
         fields = dict(row)
         monitor_id = fields.pop("monitor_id")
-        incidents[monitor_id] = Incident(**fields)
+        incidents[monitor_id] = LatestIncident(**fields)
     return [Judged(**row, incident=incidents.get(row["id"])) for row in rows]
 
 

@@ -8,7 +8,7 @@ from collector.platform.storage.db import Tx
 
 
 @dataclass(frozen=True, slots=True)
-class Receiver:
+class PushTarget:
     """Where the results of a monitor go; hours before *rolled_until* are rolled up."""
 
     location: int
@@ -30,7 +30,7 @@ class Newest:
     troubled: bool
 
 
-async def lock(tx: Tx, monitors: Sequence[int]) -> dict[int, Receiver]:
+async def lock(tx: Tx, monitors: Sequence[int]) -> dict[int, PushTarget]:
     """Lock the states of these monitors, which stand in their order; those that are gone are left out."""
     rows = await tx.fetch(
         """
@@ -44,7 +44,7 @@ async def lock(tx: Tx, monitors: Sequence[int]) -> dict[int, Receiver]:
         list(monitors),
     )
     return {
-        row["monitor"]: Receiver(row["location"], row["revision"], row["paused"], row["rolled_until"])
+        row["monitor"]: PushTarget(row["location"], row["revision"], row["paused"], row["rolled_until"])
         for row in rows
     }
 

@@ -10,7 +10,7 @@ from collector.platform.storage.db import Tx
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RefusedResult:
     """*position* of the result in its batch, -1 for the batch as a whole."""
 
     probe_id: UUID
@@ -33,7 +33,7 @@ class Lost:
     reason: str
 
 
-async def keep(tx: Tx, refusals: Sequence[Refusal], now: datetime) -> None:
+async def keep(tx: Tx, refusals: Sequence[RefusedResult], now: datetime) -> None:
     await tx.executemany(
         """
         INSERT INTO refused_results (probe_id, incarnation, seq, position, result, reason, at)

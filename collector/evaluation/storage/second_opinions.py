@@ -7,7 +7,7 @@ from collector.platform.storage.db import Tx
 
 
 @dataclass(frozen=True, slots=True)
-class At:
+class MonitorLocation:
     """A monitor at a location, and the session of the probe that checks it there."""
 
     monitor: int
@@ -15,7 +15,7 @@ class At:
     session: int
 
 
-async def to_ask(tx: Tx, doubted: Sequence[int], risen: Sequence[int], limit: int) -> list[At]:
+async def to_ask(tx: Tx, doubted: Sequence[int], risen: Sequence[int], limit: int) -> list[MonitorLocation]:
     """Of the *doubted* and their parents the locations without trouble; of *risen* ones' children, all.
 
     Where there is trouble already, its probe checks again by itself; but a child may only now be well.
@@ -43,4 +43,4 @@ async def to_ask(tx: Tx, doubted: Sequence[int], risen: Sequence[int], limit: in
         list(risen),
         limit,
     )
-    return [At(**row) for row in rows]
+    return [MonitorLocation(**row) for row in rows]

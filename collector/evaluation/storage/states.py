@@ -37,14 +37,14 @@ class Latest:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MovedStates:
     """How many keys took their result, and which of them need a decision."""
 
     count: int
     wanting: frozenset[tuple[int, int]]
 
 
-async def move(tx: Tx, latest: Latest) -> Moved:
+async def move(tx: Tx, latest: Latest) -> MovedStates:
     """Give each state row its latest result, if the row's plan is the one that the result was made under."""
     row = await tx.fetchrow(
         """
@@ -80,11 +80,13 @@ async def move(tx: Tx, latest: Latest) -> Moved:
         latest.troubled,
     )
     assert row is not None  # noqa: S101 - an aggregate without GROUP BY always has its row
-    return Moved(row["count"], frozenset(zip(row["monitors"] or (), row["locations"] or (), strict=True)))
+    return MovedStates(
+        row["count"], frozenset(zip(row["monitors"] or (), row["locations"] or (), strict=True))
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class StateOwner:
     """Who may move a state row: that probe, under that plan, from that incarnation on."""
 
     probe_id: UUID | None
@@ -93,7 +95,7 @@ class Plan:
     ordinal: int
 
 
-async def lock(tx: Tx, keys: Sequence[tuple[int, int]]) -> dict[tuple[int, int], Plan]:
+async def lock(tx: Tx, keys: Sequence[tuple[int, int]]) -> dict[tuple[int, int], StateOwner]:
     """Lock the rows of *keys*, which stand in their order; the plan of each that there is."""
     rows = await tx.fetch(
         """
@@ -106,7 +108,7 @@ async def lock(tx: Tx, keys: Sequence[tuple[int, int]]) -> dict[tuple[int, int],
         [location for _, location in keys],
     )
     return {
-        (row["monitor"], row["location"]): Plan(
+        (row["monitor"], row["location"]): StateOwner(
             row["probe_id"], row["assignment"], row["revision"], row["ordinal"]
         )
         for row in rows

@@ -7,7 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from collector.events.core.events import WEB3_ALERT, WEB3_EVENT, WEB3_GAS
-from collector.web3.core.web3 import Alert
+from collector.web3.core.web3 import ChainAlert
 from shared import ids
 from shared.clock import iso
 
@@ -21,7 +21,7 @@ def monitor_part(id_: UUID, name: str, type_: str, chain: str | int | None) -> d
 
 
 def crossing(
-    monitor: Mapping[str, Any], sub_type: str, type_: str, alert: Alert, *, over: bool, now: datetime
+    monitor: Mapping[str, Any], sub_type: str, type_: str, alert: ChainAlert, *, over: bool, now: datetime
 ) -> dict[str, Any]:
     """That a threshold was crossed, or that this is *over*; what is not known of it is null."""
     said = alert.data

@@ -19,7 +19,7 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class EventSpan:
     """What is kept of a team's events; *last* is the position given last, its event kept or not."""
 
     last: int = 0
@@ -57,7 +57,7 @@ async def after(tx: Tx, heads: Mapping[int, int], most: int) -> list[Placed]:
     ]
 
 
-async def span(tx: Tx, team_id: int) -> Span:
+async def span(tx: Tx, team_id: int) -> EventSpan:
     """The ends of a team's events."""
     row = await tx.fetchrow(
         """
@@ -71,7 +71,7 @@ async def span(tx: Tx, team_id: int) -> Span:
         """,
         team_id,
     )
-    return Span(**row) if row else Span()
+    return EventSpan(**row) if row else EventSpan()
 
 
 async def position(tx: Tx, team_id: int, id_: UUID) -> int | None:

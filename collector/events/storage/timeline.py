@@ -11,7 +11,7 @@ SYSTEM = "System"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TimelineEntry:
     """One line of the log; *type* as in decisions.md, *details* for people."""
 
     team_id: int
@@ -21,7 +21,7 @@ class Entry:
     actor: str = SYSTEM
 
 
-async def add(tx: Tx, entries: Sequence[Entry], now: datetime) -> None:
+async def add(tx: Tx, entries: Sequence[TimelineEntry], now: datetime) -> None:
     await tx.execute(
         """
         INSERT INTO timeline (team_id, incident_id, at, type, actor, details)

@@ -16,7 +16,7 @@ MOST_RUNS: Final = 50
 _LONGEST_MS: Final = 2**31 - 1
 
 
-class Sign(Enum):
+class PingSignal(Enum):
     """What a ping says."""
 
     GOOD = "good"
@@ -29,14 +29,14 @@ class Sign(Enum):
 class Ping:
     """*rid* pairs the end of a run with its start; *code*: an exit status; *ms*: a run time as it is told."""
 
-    sign: Sign
+    sign: PingSignal
     rid: str = ""
     code: int = 0
     ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PingSchedule:
     """When pings are awaited: each *wait*, or at the times of *cron* in *zone*. All but one may be absent."""
 
     wait: timedelta | None
@@ -73,19 +73,19 @@ class Finding:
     code: int = 0
 
 
-def take(beat: Beat, ping: Ping, plan: Plan, now: datetime) -> tuple[Beat, Finding]:
+def take(beat: Beat, ping: Ping, plan: PingSchedule, now: datetime) -> tuple[Beat, Finding]:
     """The heartbeat after a ping, and what it says."""
     match ping.sign:
-        case Sign.LOGGED:
+        case PingSignal.LOGGED:
             return beat, Finding(Status.UNKNOWN, now, "logged")
-        case Sign.STARTED:
+        case PingSignal.STARTED:
             return _started(beat, ping, plan, now), Finding(Status.UNKNOWN, now, "started")
         case _:
             return _ended(beat, ping, plan, now)
 
 
 def look(
-    beat: Beat, plan: Plan, deaf: Iterable[Between], now: datetime
+    beat: Beat, plan: PingSchedule, deaf: Iterable[Between], now: datetime
 ) -> tuple[Beat, Finding | None, datetime | None]:
     """Is something late by now? The heartbeat after it, what is late, and when to look again.
 
@@ -112,12 +112,12 @@ def run_time(ping: Ping, took: timedelta | None = None) -> int:
     return min(ms, _LONGEST_MS)
 
 
-def awaited(beat: Beat, plan: Plan) -> datetime | None:
+def awaited(beat: Beat, plan: PingSchedule) -> datetime | None:
     """When to look, as long as somebody listens all the time; None if nothing is awaited."""
     return _soonest(beat, plan, [])
 
 
-def _started(beat: Beat, ping: Ping, plan: Plan, now: datetime) -> Beat:
+def _started(beat: Beat, ping: Ping, plan: PingSchedule, now: datetime) -> Beat:
     """Where a run may not last for ever, its start says that the job runs in time."""
     runs = {rid: at for rid, at in beat.runs.items() if rid != ping.rid}
     while len(runs) >= MOST_RUNS:
@@ -127,7 +127,7 @@ def _started(beat: Beat, ping: Ping, plan: Plan, now: datetime) -> Beat:
     )
 
 
-def _ended(beat: Beat, ping: Ping, plan: Plan, now: datetime) -> tuple[Beat, Finding]:
+def _ended(beat: Beat, ping: Ping, plan: PingSchedule, now: datetime) -> tuple[Beat, Finding]:
     started = beat.runs.get(ping.rid)
     took = None if started is None else max(timedelta(), now - started)
     ms = run_time(ping, took)
@@ -136,7 +136,7 @@ def _ended(beat: Beat, ping: Ping, plan: Plan, now: datetime) -> tuple[Beat, Fin
     return after, Finding(Status.DOWN if error else Status.UP, now, error, ms, ping.code)
 
 
-def _served(beat: Beat, plan: Plan, now: datetime) -> datetime:
+def _served(beat: Beat, plan: PingSchedule, now: datetime) -> datetime:
     """From when on the next ping is awaited: from this one, or from the time that it is a little early for.
 
     Clocks differ, so a little is the grace, but no more than a tenth of the wait.
@@ -148,8 +148,8 @@ def _served(beat: Beat, plan: Plan, now: datetime) -> datetime:
     return expected if now < expected <= now + min(plan.grace, wait / 10) else now
 
 
-def _why_bad(beat: Beat, ping: Ping, plan: Plan, took: timedelta | None, now: datetime) -> str:
-    if ping.sign is Sign.FAILED:
+def _why_bad(beat: Beat, ping: Ping, plan: PingSchedule, took: timedelta | None, now: datetime) -> str:
+    if ping.sign is PingSignal.FAILED:
         return f"failed: exit status {ping.code}" if ping.code else "failed: the job says so"
     if plan.max_run is not None and took is not None and took > plan.max_run:
         return f"too long: it ran for more than {_shown(plan.max_run)}"
@@ -158,26 +158,26 @@ def _why_bad(beat: Beat, ping: Ping, plan: Plan, took: timedelta | None, now: da
     return ""
 
 
-def _missed(beat: Beat, plan: Plan) -> str:
+def _missed(beat: Beat, plan: PingSchedule) -> str:
     when = f"within {_shown(plan.wait)}" if plan.wait is not None else f"at its time ({plan.cron})"
     began = "it started and did not end" if beat.runs else "no ping came"
     return f"missed: {began} {when}, nor in the {_shown(plan.grace)} after"
 
 
-def _due(beat: Beat, plan: Plan, deaf: Iterable[Between]) -> datetime | None:
+def _due(beat: Beat, plan: PingSchedule, deaf: Iterable[Between]) -> datetime | None:
     if beat.base is None:
         return None
     return deadline(beat.base, plan.wait_from(beat.base), plan.grace, deaf)
 
 
-def _ends(beat: Beat, plan: Plan, deaf: Iterable[Between]) -> dict[str, datetime]:
+def _ends(beat: Beat, plan: PingSchedule, deaf: Iterable[Between]) -> dict[str, datetime]:
     """When each run must have ended."""
     if plan.max_run is None:
         return {}
     return {rid: deadline(at, plan.max_run, timedelta(), deaf) for rid, at in beat.runs.items()}
 
 
-def _soonest(beat: Beat, plan: Plan, deaf: Iterable[Between]) -> datetime | None:
+def _soonest(beat: Beat, plan: PingSchedule, deaf: Iterable[Between]) -> datetime | None:
     due = _due(beat, plan, deaf)
     return min([*_ends(beat, plan, deaf).values(), *([due] if due else [])], default=None)
 

@@ -8,7 +8,7 @@ from collector.evaluation.collector_downtime import deafness
 from collector.heartbeats.core import heartbeat
 from collector.heartbeats.core.heartbeat import Finding
 from collector.heartbeats.storage import heartbeats
-from collector.heartbeats.storage.heartbeats import Heartbeat, Moved
+from collector.heartbeats.storage.heartbeats import Heartbeat, MovedHeartbeat
 from collector.platform.storage.db import Db, Tx
 
 _AT_ONCE: Final = 500
@@ -18,7 +18,7 @@ _AT_ONCE: Final = 500
 Late: TypeAlias = Callable[[Tx, Sequence[tuple[int, Finding]]], Awaitable[Callable[[], None]]]
 
 
-class Heartbeats:
+class HeartbeatSweeper:
     """Any number may run. *since*: see `Steady`."""
 
     def __init__(
@@ -56,7 +56,7 @@ class Heartbeats:
         moved, late = [], []
         for one in found:
             beat, said, due_at = heartbeat.look(one.beat, one.plan, deaf[one.monitor], now)
-            moved.append(Moved(one, beat, due_at, one.ahead_s))
+            moved.append(MovedHeartbeat(one, beat, due_at, one.ahead_s))
             if said is not None:
                 late.append((one.monitor, said))
         await heartbeats.save(tx, moved)

@@ -8,10 +8,10 @@ from uuid import UUID
 
 import asyncpg
 
-from collector.heartbeats.core.heartbeat import Beat, Plan
+from collector.heartbeats.core.heartbeat import Beat, PingSchedule
 from collector.platform.storage.db import Tx
 from collector.platform.storage.give_way import patiently
-from collector.probes.core.pace import Rate
+from collector.probes.core.pace import PaceLimit
 from shared.clock import EPOCH
 
 _MS = timedelta(milliseconds=1)
@@ -32,13 +32,13 @@ class Heartbeat:
     id: UUID
     monitor: int
     key_hash: bytes
-    plan: Plan
+    plan: PingSchedule
     beat: Beat
     ahead_s: float
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MovedHeartbeat:
     """A row after a ping or a look."""
 
     heartbeat: Heartbeat
@@ -56,7 +56,7 @@ class Good:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class TakenPing:
     """A good ping that was taken; *n* of its result, *ahead_s* as in `Heartbeat`."""
 
     key_hash: bytes
@@ -67,7 +67,13 @@ class Taken:
 
 
 async def put(
-    tx: Tx, team_id: int, id_: UUID, key_hash: bytes, plan: Plan, cover_s: int, base_at: datetime | None
+    tx: Tx,
+    team_id: int,
+    id_: UUID,
+    key_hash: bytes,
+    plan: PingSchedule,
+    cover_s: int,
+    base_at: datetime | None,
 ) -> None:
     """Write what is awaited of a monitor, whose row is locked; *base_at* counts for a new one alone.
 
@@ -151,7 +157,9 @@ async def due(tx: Tx, now: datetime, limit: int) -> list[Heartbeat]:
     return sorted((_read(row) for row in rows), key=lambda one: one.monitor)
 
 
-async def take_good(tx: Tx, pings: Sequence[Good], rate: Rate, salt: int, now: datetime) -> list[Taken]:
+async def take_good(
+    tx: Tx, pings: Sequence[Good], rate: PaceLimit, salt: int, now: datetime
+) -> list[TakenPing]:
     """Take good pings, at most one of each key, in the order of their keys; those that were taken.
 
     Only where nothing is to be decided: the next one is awaited after a fixed time, no run is under way, the
@@ -169,7 +177,7 @@ async def take_good(tx: Tx, pings: Sequence[Good], rate: Rate, salt: int, now: d
     )
     if rows and rows[0]["moved"] != len(rows):
         raise asyncpg.SerializationError("a monitor began to fail while its ping was taken")
-    return [Taken(row["key_hash"], row["monitor"], row["ms"], row["n"], row["ahead_s"]) for row in rows]
+    return [TakenPing(row["key_hash"], row["monitor"], row["ms"], row["n"], row["ahead_s"]) for row in rows]
 
 
 # The decisions of heartbeats/core/heartbeat.py and probes/core/pace.py, where they are that simple.
@@ -213,7 +221,7 @@ _TAKE_GOOD = f"""
 """
 
 
-async def save(tx: Tx, moved: Sequence[Moved]) -> None:
+async def save(tx: Tx, moved: Sequence[MovedHeartbeat]) -> None:
     """Write how they stand; a paused one is not looked at."""
     await tx.execute(
         """
@@ -253,7 +261,7 @@ async def pauses(tx: Tx, monitors: Sequence[int]) -> list[tuple[int, datetime, d
 
 
 def _read(row: Any) -> Heartbeat:
-    plan = Plan(
+    plan = PingSchedule(
         _span(row["wait_s"]),
         row["cron"],
         row["zone"],

@@ -9,7 +9,7 @@ _NO_PHASES: Final = bytes(5)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ReceptionResult:
     """What is recorded; *error* is empty when all is well, *samples* matched since the last result."""
 
     monitor: int

@@ -30,7 +30,7 @@ def _giving_way() -> Iterator[None]:
         log.info("days of results are in use: later")
 
 
-class Days:
+class DayPartitions:
     """One per collector; the one that holds the lease does the work."""
 
     def __init__(

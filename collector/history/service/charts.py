@@ -15,7 +15,7 @@ from shared.errors import Invalid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ChartRequest:
     """*step* None: one that fits. *location* None: the monitor as a whole, and each of its locations."""
 
     since: datetime
@@ -34,17 +34,17 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
+class ChartData:
     """*wanted* as it is answered. *places* are locations by name, in the order of their names."""
 
-    wanted: Wanted
+    wanted: ChartRequest
     step: timedelta
     points: list[Point]
     places: dict[str, list[Point]]
     total: Numbers
 
 
-async def chart(db: Db, monitor: int, wanted: Wanted, now: datetime) -> Chart:
+async def chart(db: Db, monitor: int, wanted: ChartRequest, now: datetime) -> ChartData:
     """The steps of a window. Raises Invalid (`step`) for too many, or for ones finer than what is kept.
 
     Where results are kept no longer, the window is widened to whole hours.
@@ -63,7 +63,7 @@ async def kept_since(tx: Tx, since: datetime, now: datetime) -> datetime:
     return await partitions.whole_since(tx, now.date())
 
 
-def _answerable(wanted: Wanted, kept_since: datetime) -> tuple[Wanted, timedelta]:
+def _answerable(wanted: ChartRequest, kept_since: datetime) -> tuple[ChartRequest, timedelta]:
     since, until = wanted.since, wanted.until
     raw = since >= kept_since
     since = since if raw else window.floor(since, HOUR)
@@ -78,7 +78,9 @@ def _answerable(wanted: Wanted, kept_since: datetime) -> tuple[Wanted, timedelta
     return replace(wanted, since=since, until=until), step
 
 
-async def _rollups(tx: Tx, monitor: int, wanted: Wanted, step: timedelta, now: datetime) -> list[Rollup]:
+async def _rollups(
+    tx: Tx, monitor: int, wanted: ChartRequest, step: timedelta, now: datetime
+) -> list[Rollup]:
     until = min(wanted.until, now)
     if until <= wanted.since:
         return []
@@ -93,13 +95,13 @@ async def _rollups(tx: Tx, monitor: int, wanted: Wanted, step: timedelta, now: d
     return found
 
 
-def _drawn(wanted: Wanted, step: timedelta, found: Sequence[Rollup]) -> Chart:
+def _drawn(wanted: ChartRequest, step: timedelta, found: Sequence[Rollup]) -> ChartData:
     by_place: dict[str | None, list[Rollup]] = defaultdict(list)
     for row in found:
         by_place[row.place].append(row)
     whole = by_place.pop(None, []) if wanted.location is None else by_place[wanted.location]
     spans = window.points(wanted.since, wanted.until, step)
-    return Chart(
+    return ChartData(
         wanted=wanted,
         step=step,
         points=_points(spans, step, whole),

@@ -9,7 +9,7 @@ from collector.history.core import uptime, window
 from collector.history.core.rollup import Rollup, numbers
 from collector.history.core.window import DAY, HOUR
 from collector.history.storage import live_rollups, monitor_stats, rollup_reads
-from collector.history.storage.rollup_reads import Days, Recent
+from collector.history.storage.rollup_reads import MonitorDays, Recent
 from collector.platform.storage.db import Db, Tx
 
 # While hours wait longer than this to be rolled up, what is shown with a monitor waits for them, too.
@@ -142,7 +142,7 @@ def _uptimes(rolled: Recent, last_day: Iterable[Rollup], live: Iterable[Rollup])
     ]
 
 
-def _daily(found: Days, live: Iterable[Rollup], starts: Sequence[datetime]) -> Daily:
+def _daily(found: MonitorDays, live: Iterable[Rollup], starts: Sequence[datetime]) -> Daily:
     known, down = dict.fromkeys(starts, 0), dict.fromkeys(starts, 0)
     rolled = zip(found.starts, found.known_ms, found.down_ms, strict=True)
     for at, known_ms, down_ms in (*rolled, *((row.at, row.known_ms, row.down_ms) for row in live)):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from collector.maintenance.core.windows import Selection, Span
+from collector.maintenance.core.windows import Selection, WindowSpan
 from collector.platform.storage.db import Tx
 
 # The time of a span, as it is indexed.
@@ -54,7 +54,7 @@ async def _ends(tx: Tx, moments: Mapping[int, datetime]) -> dict[int, datetime]:
 
 
 async def lay(
-    tx: Tx, team_id: int, window_id: UUID, spans: Iterable[Span], selection: Selection, now: datetime
+    tx: Tx, team_id: int, window_id: UUID, spans: Iterable[WindowSpan], selection: Selection, now: datetime
 ) -> None:
     """Add *spans*; of one that begins in the past the hours are counted again."""
     once = {span.starts_at: span for span in spans}
@@ -124,12 +124,12 @@ async def reselect(tx: Tx, team_id: int, window_id: UUID, selection: Selection, 
     )
     if until is not None:
         await end(tx, team_id, window_id, now)
-        await lay(tx, team_id, window_id, [Span(now, until)], selection, now)
+        await lay(tx, team_id, window_id, [WindowSpan(now, until)], selection, now)
 
 
 async def coming(
     tx: Tx, team_id: int, window_ids: Sequence[UUID], now: datetime, limit: int
-) -> dict[UUID, list[Span]]:
+) -> dict[UUID, list[WindowSpan]]:
     """The next spans of each window that are not over, by their starts."""
     rows = await tx.fetch(
         """
@@ -144,9 +144,9 @@ async def coming(
         now,
         limit,
     )
-    found: dict[UUID, list[Span]] = {id_: [] for id_ in window_ids}
+    found: dict[UUID, list[WindowSpan]] = {id_: [] for id_ in window_ids}
     for row in rows:
-        found[row["id"]].append(Span(row["starts_at"], row["ends_at"]))
+        found[row["id"]].append(WindowSpan(row["starts_at"], row["ends_at"]))
     return found
 
 

@@ -8,7 +8,7 @@ from collector.platform.storage.db import Tx
 
 
 @dataclass(frozen=True, slots=True)
-class Cursor:
+class ResultCursor:
     """Where a page ended; the next one holds what is older."""
 
     ts: datetime
@@ -17,14 +17,14 @@ class Cursor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ResultFilter:
     """Results from *since* to *until*, both inclusive; *location* and *status* None mean any."""
 
     since: datetime
     until: datetime
     location: str | None = None
     status: int | None = None
-    before: Cursor | None = None
+    before: ResultCursor | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ class Result:
     run: int
 
     @property
-    def cursor(self) -> Cursor:
-        return Cursor(self.ts, self.location, self.n)
+    def cursor(self) -> ResultCursor:
+        return ResultCursor(self.ts, self.location, self.n)
 
 
 Between = tuple[datetime, datetime]
@@ -82,14 +82,14 @@ _SOME = _newest(
 )
 
 
-async def newest(tx: Tx, monitor: int, wanted: Wanted, limit: int) -> list[Result]:
+async def newest(tx: Tx, monitor: int, wanted: ResultFilter, limit: int) -> list[Result]:
     """The newest of each location, merged."""
     rows = await tx.fetch(_ALL, *_asked(monitor, wanted, limit))
     return [Result(*row) for row in rows]
 
 
 async def newest_within(
-    tx: Tx, monitor: int, wanted: Wanted, limit: int, spans: Sequence[Between]
+    tx: Tx, monitor: int, wanted: ResultFilter, limit: int, spans: Sequence[Between]
 ) -> list[Result]:
     """Only of *spans*, each without its end, which do not overlap; quick when those lie near each other."""
     first, last = min(since for since, _ in spans), max(until for _, until in spans)
@@ -103,7 +103,7 @@ async def newest_within(
     return [Result(*row) for row in rows]
 
 
-def _asked(monitor: int, wanted: Wanted, limit: int) -> tuple[object, ...]:
+def _asked(monitor: int, wanted: ResultFilter, limit: int) -> tuple[object, ...]:
     before = wanted.before
     return (
         monitor,

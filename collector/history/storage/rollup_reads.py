@@ -107,7 +107,7 @@ async def troubled(
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class ResultTally:
     """How many results there are in some rollups, but for the *unsettled* hours, which do not tell."""
 
     total: int
@@ -122,7 +122,7 @@ async def tally(
     *,
     location: str | None,
     status: int | None,
-) -> Tally:
+) -> ResultTally:
     """Of any run; *status* as in results. Failed and unknown ones are known only where no run was extra."""
     row = await tx.fetchrow(
         f"""
@@ -151,7 +151,7 @@ async def tally(
         status,
     )
     assert row is not None  # noqa: S101 - an aggregate without GROUP BY always has its row
-    return Tally(**row)
+    return ResultTally(**row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +233,7 @@ async def recent(tx: Tx, monitor: int, hours: datetime, today: datetime, days: S
 
 
 @dataclass(frozen=True, slots=True)
-class Days:
+class MonitorDays:
     """A monitor's days and their times in milliseconds, in no order.
 
     *until*: what the last one knows; None when nothing is rolled up. *lately_down*: in an outage since.
@@ -247,7 +247,7 @@ class Days:
     down_ms: list[int]
 
 
-async def days(tx: Tx, monitors: Sequence[int], since: datetime) -> list[Days]:
+async def days(tx: Tx, monitors: Sequence[int], since: datetime) -> list[MonitorDays]:
     """The days from *since* on of each of *monitors*; today's so far as its hours are rolled up."""
     rows = await tx.fetch(
         f"""
@@ -276,4 +276,4 @@ async def days(tx: Tx, monitors: Sequence[int], since: datetime) -> list[Days]:
         monitors,
         since,
     )
-    return [Days(**row) for row in rows]
+    return [MonitorDays(**row) for row in rows]

@@ -39,7 +39,7 @@ class Resolution:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reopening:
+class ReopenRequest:
     """Why it is not over."""
 
     reason: Text = ""

@@ -13,7 +13,7 @@ _SPECIAL = str.maketrans({char: f"\\{char}" for char in "\\`*_{}[]<>#|!"})
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PostmortemLine:
     """One line of the log, or a note."""
 
     at: datetime
@@ -46,7 +46,7 @@ class Saw:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class PostmortemFacts:
     """*downtime_s* are the seconds of its open spans; *resolved_at* None: it goes on."""
 
     title: str
@@ -58,18 +58,18 @@ class Facts:
     resolved_at: datetime | None
     downtime_s: int
     resolution: str | None
-    log: Sequence[Line]
+    log: Sequence[PostmortemLine]
     checks: Sequence[Checks]
-    notes: Sequence[Line]
+    notes: Sequence[PostmortemLine]
     evidence: Sequence[Saw] = ()
 
 
-def markdown(facts: Facts) -> str:
+def markdown(facts: PostmortemFacts) -> str:
     """The whole document."""
     return "\n".join(_lines(facts)) + "\n"
 
 
-def _lines(facts: Facts) -> Iterator[str]:
+def _lines(facts: PostmortemFacts) -> Iterator[str]:
     yield f"# Post-mortem: {_plain(facts.title)}"
     yield from ("", "| | |", "|---|---|")
     yield f"| Severity | {facts.severity} |"
@@ -95,7 +95,7 @@ def _section(title: str, lines: Sequence[str]) -> Iterator[str]:
     yield from ("", f"## {title}", "", *lines)
 
 
-def _line(one: Line) -> str:
+def _line(one: PostmortemLine) -> str:
     text = f": {_plain(one.text)}" if one.text else ""
     return f"- {iso(one.at)} **{_plain(one.what)}** by {_plain(one.who)}{text}"
 

@@ -15,11 +15,11 @@ import asyncpg
 from collector.alerts.storage import alerts
 from collector.evaluation import event_writer
 from collector.events.storage import events, timeline
-from collector.events.storage.timeline import Entry
+from collector.events.storage.timeline import TimelineEntry
 from collector.incidents.core.fields import Changes, NewIncident
 from collector.incidents.service.incidents import WHAT
 from collector.incidents.storage import monitor_incidents, reads, writes
-from collector.incidents.storage.reads import Incident, Note
+from collector.incidents.storage.reads import Incident, IncidentNote
 from collector.monitors.storage import monitors
 from collector.platform import audit, references
 from collector.platform.access import Actor
@@ -119,9 +119,9 @@ async def change(db: Db, actor: Actor, id_: UUID, wanted: Changes, now: datetime
         return await (_done(tx, actor, "update", id_, named) if named else _one(tx, actor, id_))
 
 
-async def add_note(db: Db, actor: Actor, id_: UUID, text: str, now: datetime) -> Note:
+async def add_note(db: Db, actor: Actor, id_: UUID, text: str, now: datetime) -> IncidentNote:
     """Raises NotFound."""
-    note = Note(ids.uuid7(), text, actor.shown, now)
+    note = IncidentNote(ids.uuid7(), text, actor.shown, now)
     async with db.transaction() as tx:
         await _one(tx, actor, id_)
         await writes.add_note(tx, actor.team_id, id_, note.id, text, actor.shown, now)
@@ -131,7 +131,7 @@ async def add_note(db: Db, actor: Actor, id_: UUID, text: str, now: datetime) ->
 
 
 async def _log(tx: Tx, actor: Actor, id_: UUID, type_: str, details: str, now: datetime) -> None:
-    await timeline.add(tx, [Entry(actor.team_id, id_, type_, details, actor.name)], now)
+    await timeline.add(tx, [TimelineEntry(actor.team_id, id_, type_, details, actor.name)], now)
 
 
 async def _done(tx: Tx, actor: Actor, action: str, id_: UUID, fields: Sequence[str] = ()) -> Incident:
@@ -142,7 +142,7 @@ async def _done(tx: Tx, actor: Actor, action: str, id_: UUID, fields: Sequence[s
 
 
 async def _told(
-    tx: Tx, actor: Actor, action: str, id_: UUID, now: datetime, note: Note | None = None
+    tx: Tx, actor: Actor, action: str, id_: UUID, now: datetime, note: IncidentNote | None = None
 ) -> Incident:
     """The incident after the deed, noted and told. Last: for the team's next position others wait."""
     found = await _done(tx, actor, action, id_)

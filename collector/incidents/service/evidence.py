@@ -7,7 +7,7 @@ from uuid import UUID
 
 from collector.incidents.service.incidents import WHAT
 from collector.incidents.storage import evidence, reads
-from collector.incidents.storage.evidence import Kept
+from collector.incidents.storage.evidence import EvidenceRow
 from collector.monitors.service.columns import whole_config
 from collector.monitors.storage import monitors
 from collector.platform.seal import Keyring, Unsealable
@@ -22,7 +22,7 @@ _FIELDS = ("run", "address", "statusCode", "error", "responseTime", "phases", "h
 _PHASES = ("dns", "connect", "tls", "firstByte", "transfer")
 
 
-async def of_incident(db: Db, keyring: Keyring, team_id: int, id_: UUID) -> list[Kept]:
+async def of_incident(db: Db, keyring: Keyring, team_id: int, id_: UUID) -> list[EvidenceRow]:
     """The failed checks that confirmed it, oldest first. Raises NotFound."""
     async with db.connection() as tx:
         incident = await reads.one(tx, team_id, id_)
@@ -33,7 +33,7 @@ async def of_incident(db: Db, keyring: Keyring, team_id: int, id_: UUID) -> list
 
 async def shown(
     tx: Tx, keyring: Keyring, team_id: int, incident_id: UUID, monitor_id: UUID | None
-) -> list[Kept]:
+) -> list[EvidenceRow]:
     """The same for an incident that is known to be there; *monitor_id*: of its monitor, which may be gone."""
     kept = await evidence.of_incident(tx, team_id, incident_id)
     if not kept:
@@ -53,7 +53,7 @@ async def _secrets(tx: Tx, keyring: Keyring, team_id: int, monitor_id: UUID | No
         return None
 
 
-def _less(one: Kept, secrets: Sequence[str] | None) -> Kept:
+def _less(one: EvidenceRow, secrets: Sequence[str] | None) -> EvidenceRow:
     saw: dict[str, Any] = {name: one.saw.get(name) for name in _FIELDS}
     saw["phases"] = {name: one.saw["phases"].get(name) for name in _PHASES}
     if secrets is None:

@@ -8,9 +8,9 @@ from uuid import UUID
 from collector.events.core import events
 from collector.history.core import downtime
 from collector.incidents.storage import reads
-from collector.incidents.storage.reads import Entry, Incident, Note, Wanted
+from collector.incidents.storage.reads import Incident, IncidentFilter, IncidentLogEntry, IncidentNote
 from collector.monitors.storage import explain_reads
-from collector.monitors.storage.explain_reads import Told
+from collector.monitors.storage.explain_reads import DeliveryRow
 from collector.platform.storage.db import Db
 from collector.platform.validation.shapes import members
 from shared import ids
@@ -29,7 +29,9 @@ _CHANNELS = 100
 _AFTER = timedelta(minutes=5)
 
 
-async def page(db: Db, team_id: int, wanted: Wanted, limit: int, offset: int) -> tuple[list[Incident], int]:
+async def page(
+    db: Db, team_id: int, wanted: IncidentFilter, limit: int, offset: int
+) -> tuple[list[Incident], int]:
     """A page of them, newest first, and how many there are in all."""
     async with db.connection() as tx:
         total = await reads.count(tx, team_id, wanted)
@@ -37,7 +39,7 @@ async def page(db: Db, team_id: int, wanted: Wanted, limit: int, offset: int) ->
     return found, total
 
 
-async def one(db: Db, team_id: int, id_: UUID) -> tuple[Incident, list[Note]]:
+async def one(db: Db, team_id: int, id_: UUID) -> tuple[Incident, list[IncidentNote]]:
     """Raises NotFound."""
     async with db.connection() as tx:
         incident = await reads.one(tx, team_id, id_)
@@ -46,7 +48,7 @@ async def one(db: Db, team_id: int, id_: UUID) -> tuple[Incident, list[Note]]:
         return incident, await reads.notes(tx, team_id, id_)
 
 
-async def timeline(db: Db, team_id: int, id_: UUID) -> list[Entry]:
+async def timeline(db: Db, team_id: int, id_: UUID) -> list[IncidentLogEntry]:
     """Raises NotFound."""
     async with db.connection() as tx:
         if not await reads.exists(tx, team_id, id_):
@@ -54,7 +56,7 @@ async def timeline(db: Db, team_id: int, id_: UUID) -> list[Entry]:
         return await reads.timeline(tx, team_id, id_)
 
 
-async def told(db: Db, team_id: int, incident: Incident) -> list[Told]:
+async def told(db: Db, team_id: int, incident: Incident) -> list[DeliveryRow]:
     """The events of its monitor, or of it alone, while it was open and just after, newest first."""
     stream = incident.monitor_id or incident.id
     async with db.connection() as tx:

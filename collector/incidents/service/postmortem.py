@@ -4,12 +4,12 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from collector.incidents.core.postmortem import Checks, Facts, Line, Saw, markdown
+from collector.incidents.core.postmortem import Checks, PostmortemFacts, PostmortemLine, Saw, markdown
 from collector.incidents.service import evidence
 from collector.incidents.service.incidents import WHAT, lasted_s
 from collector.incidents.storage import reads
-from collector.incidents.storage.evidence import Kept
-from collector.incidents.storage.reads import Entry, Incident, Note
+from collector.incidents.storage.evidence import EvidenceRow
+from collector.incidents.storage.reads import Incident, IncidentLogEntry, IncidentNote
 from collector.platform.seal import Keyring
 from collector.platform.storage.db import Db
 from shared.errors import NotFound
@@ -29,7 +29,7 @@ async def write(db: Db, keyring: Keyring, team_id: int, id_: UUID, now: datetime
     return markdown(replace(facts, evidence=[_saw(one) for one in kept]))
 
 
-def _saw(one: Kept) -> Saw:
+def _saw(one: EvidenceRow) -> Saw:
     saw = one.saw
     return Saw(
         at=one.at,
@@ -43,9 +43,13 @@ def _saw(one: Kept) -> Saw:
 
 
 def _facts(
-    incident: Incident, log: list[Entry], notes: list[Note], checks: list[Checks], now: datetime
-) -> Facts:
-    return Facts(
+    incident: Incident,
+    log: list[IncidentLogEntry],
+    notes: list[IncidentNote],
+    checks: list[Checks],
+    now: datetime,
+) -> PostmortemFacts:
+    return PostmortemFacts(
         title=incident.title,
         description=incident.description,
         severity=incident.severity,
@@ -56,10 +60,10 @@ def _facts(
         downtime_s=lasted_s(incident, now),
         resolution=incident.resolution_note,
         log=[
-            Line(one.at, one.actor, one.type.replace("_", " "), one.details)
+            PostmortemLine(one.at, one.actor, one.type.replace("_", " "), one.details)
             for one in log
             if one.type != "note_added"
         ],
         checks=checks,
-        notes=[Line(one.created_at, one.created_by["name"], "note", one.text) for one in notes],
+        notes=[PostmortemLine(one.created_at, one.created_by["name"], "note", one.text) for one in notes],
     )

@@ -25,7 +25,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class EvidenceRow:
     """One that an incident stands on; *location* is the name of where it was run."""
 
     location: str
@@ -90,7 +90,7 @@ async def keep(tx: Tx, monitors: Collection[int], opened: Sequence[tuple[int, UU
     )
 
 
-async def of_incident(tx: Tx, team_id: int, incident_id: UUID) -> list[Kept]:
+async def of_incident(tx: Tx, team_id: int, incident_id: UUID) -> list[EvidenceRow]:
     """Oldest first."""
     rows = await tx.fetch(
         """
@@ -100,4 +100,4 @@ async def of_incident(tx: Tx, team_id: int, incident_id: UUID) -> list[Kept]:
         team_id,
         incident_id,
     )
-    return [Kept(**row) for row in rows]
+    return [EvidenceRow(**row) for row in rows]

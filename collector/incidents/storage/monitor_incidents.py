@@ -3,11 +3,11 @@
 from datetime import datetime
 from uuid import UUID
 
-from collector.evaluation.storage.locked_monitors import Incident
+from collector.evaluation.storage.locked_monitors import LatestIncident
 from collector.platform.storage.db import Tx
 
 
-async def newest(tx: Tx, team_id: int, monitor_id: UUID) -> Incident | None:
+async def newest(tx: Tx, team_id: int, monitor_id: UUID) -> LatestIncident | None:
     """The open automatic incident, else the one that was open last, locked; the monitor is locked already."""
     row = await tx.fetchrow(
         """
@@ -19,7 +19,7 @@ async def newest(tx: Tx, team_id: int, monitor_id: UUID) -> Incident | None:
         team_id,
         monitor_id,
     )
-    return Incident(**row) if row else None
+    return LatestIncident(**row) if row else None
 
 
 async def lock_monitor(tx: Tx, team_id: int, incident_id: UUID) -> None:

@@ -47,7 +47,7 @@ class Incident:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class IncidentNote:
     id: UUID
     text: str
     created_by: dict[str, Any]
@@ -55,7 +55,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class IncidentLogEntry:
     """One line of an incident's log."""
 
     type: str
@@ -65,7 +65,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class IncidentFilter:
     """Which incidents; None asks nothing. *since* and *until* are of the start, both inclusive."""
 
     status: str | None = None
@@ -75,7 +75,7 @@ class Wanted:
     until: datetime | None = None
 
 
-async def newest(tx: Tx, team_id: int, wanted: Wanted, limit: int, offset: int) -> list[Incident]:
+async def newest(tx: Tx, team_id: int, wanted: IncidentFilter, limit: int, offset: int) -> list[Incident]:
     """A page of them, newest first."""
     where, values = _where(team_id, wanted)
     rows = await tx.fetch(
@@ -90,7 +90,7 @@ async def newest(tx: Tx, team_id: int, wanted: Wanted, limit: int, offset: int) 
     return [Incident(**row) for row in rows]
 
 
-async def count(tx: Tx, team_id: int, wanted: Wanted) -> int:
+async def count(tx: Tx, team_id: int, wanted: IncidentFilter) -> int:
     where, values = _where(team_id, wanted)
     total: int = await tx.fetchval(f"SELECT count(*) FROM incidents i WHERE {where}", *values)
     return total
@@ -126,7 +126,7 @@ async def exists(tx: Tx, team_id: int, id_: UUID) -> bool:
     return bool(found)
 
 
-async def notes(tx: Tx, team_id: int, incident_id: UUID) -> list[Note]:
+async def notes(tx: Tx, team_id: int, incident_id: UUID) -> list[IncidentNote]:
     """Oldest first."""
     rows = await tx.fetch(
         """
@@ -136,17 +136,17 @@ async def notes(tx: Tx, team_id: int, incident_id: UUID) -> list[Note]:
         team_id,
         incident_id,
     )
-    return [Note(**row) for row in rows]
+    return [IncidentNote(**row) for row in rows]
 
 
-async def timeline(tx: Tx, team_id: int, incident_id: UUID) -> list[Entry]:
+async def timeline(tx: Tx, team_id: int, incident_id: UUID) -> list[IncidentLogEntry]:
     """In the order in which it was written."""
     rows = await tx.fetch(
         "SELECT type, at, actor, details FROM timeline WHERE team_id = $1 AND incident_id = $2 ORDER BY n",
         team_id,
         incident_id,
     )
-    return [Entry(**row) for row in rows]
+    return [IncidentLogEntry(**row) for row in rows]
 
 
 async def checks(tx: Tx, team_id: int, id_: UUID, until: datetime) -> list[tuple[str, int, int, str | None]]:
@@ -174,7 +174,7 @@ async def checks(tx: Tx, team_id: int, id_: UUID, until: datetime) -> list[tuple
     return [(row["name"], row["checks"], row["failed"], row["text"]) for row in rows]
 
 
-def _where(team_id: int, wanted: Wanted) -> tuple[str, list[Any]]:
+def _where(team_id: int, wanted: IncidentFilter) -> tuple[str, list[Any]]:
     """Only what is asked for is in the text, so that each combination gets the plan that fits it."""
     asked = {
         "i.team_id = $": team_id,

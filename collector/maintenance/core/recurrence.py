@@ -34,7 +34,7 @@ class BadRule(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RecurrenceRule:
     """*days* are (which one, weekday from Monday's 0): 0 is each, -1 the last. What is empty asks nothing.
 
     *until* is the last local time, or, with a zone, the last moment.
@@ -55,7 +55,7 @@ class Rule:
     positions: frozenset[int]
 
 
-def parse(text: str) -> Rule:
+def parse(text: str) -> RecurrenceRule:
     """The rule that *text* writes. Raises BadRule."""
     parts = _parts(text)
     frequency = parts.get("FREQ", "")
@@ -66,7 +66,7 @@ def parse(text: str) -> Rule:
     lists = {name: _list(name, frequency, parts) for name in _LISTS}
     if parts.get("WKST", "MO") not in _WEEK:
         raise BadRule(f"WKST must be one of {', '.join(_WEEK)}")
-    rule = Rule(
+    rule = RecurrenceRule(
         frequency=frequency,
         interval=_bounded("INTERVAL", parts.get("INTERVAL", "1"), _MOST_INTERVAL[frequency]),
         count=_bounded("COUNT", parts["COUNT"], _MOST_COUNT) if "COUNT" in parts else None,
@@ -123,7 +123,7 @@ def _days(frequency: str, parts: Mapping[str, str]) -> frozenset[tuple[int, int]
     return frozenset(days)
 
 
-def _check(rule: Rule) -> None:
+def _check(rule: RecurrenceRule) -> None:
     """What the parts of a rule say of each other."""
     given = (rule.months, rule.month_days, rule.year_days, rule.weeks, rule.days, rule.hours, rule.minutes)
     if rule.positions and not any(given):

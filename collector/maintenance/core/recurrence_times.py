@@ -7,7 +7,7 @@ from datetime import date, datetime, time, timedelta
 from itertools import product
 from math import gcd
 
-from collector.maintenance.core.recurrence import Rule
+from collector.maintenance.core.recurrence import RecurrenceRule
 
 _HOUR, _DAY, _WEEK = timedelta(hours=1), timedelta(days=1), timedelta(weeks=1)
 _SECOND = timedelta(seconds=1)
@@ -18,7 +18,7 @@ _LONG_SEARCH = timedelta(days=366 * 40)
 _MOST_DAYS = {"HOURLY": 1, "DAILY": 1, "WEEKLY": 7, "MONTHLY": 31, "YEARLY": 366}
 
 
-def times(rule: Rule, first: datetime, since: datetime) -> Iterator[datetime]:
+def times(rule: RecurrenceRule, first: datetime, since: datetime) -> Iterator[datetime]:
     """Local times from *since* on, rising, of a rule that begins at *first*; an UNTIL of a moment aside."""
     full = _filled(rule, first)
     bound = _bound(rule, first, since)
@@ -40,7 +40,7 @@ def times(rule: Rule, first: datetime, since: datetime) -> Iterator[datetime]:
                 yield at
 
 
-def _may_come(rule: Rule, begin: datetime) -> bool:
+def _may_come(rule: RecurrenceRule, begin: datetime) -> bool:
     """Not if its positions lie beyond all periods, or its hours between the periods."""
     a_day = len(rule.minutes) * (1 if rule.frequency == "HOURLY" else len(rule.hours))
     if rule.positions and min(map(abs, rule.positions)) > _MOST_DAYS[rule.frequency] * a_day:
@@ -50,7 +50,7 @@ def _may_come(rule: Rule, begin: datetime) -> bool:
     return not hourly or any((hour - begin.hour) % apart == 0 for hour in rule.hours)
 
 
-def _no_hour_of(rule: Rule, period: datetime) -> bool:
+def _no_hour_of(rule: RecurrenceRule, period: datetime) -> bool:
     """Is no hour of that day asked for? Then a rule of hours need not look at each."""
     return rule.frequency == "HOURLY" and not _fits(rule, period.date())
 
@@ -59,7 +59,7 @@ def _day_after(at: datetime) -> datetime:
     return datetime.combine(at, time()) + _DAY
 
 
-def _filled(rule: Rule, first: datetime) -> Rule:
+def _filled(rule: RecurrenceRule, first: datetime) -> RecurrenceRule:
     """What a rule leaves open is as it is at its beginning."""
     hourly = rule.frequency == "HOURLY"
     hours = rule.hours or (frozenset() if hourly else frozenset({first.hour}))
@@ -77,13 +77,13 @@ def _filled(rule: Rule, first: datetime) -> Rule:
     return full
 
 
-def _bound(rule: Rule, first: datetime, since: datetime) -> datetime:
+def _bound(rule: RecurrenceRule, first: datetime, since: datetime) -> datetime:
     search = _SEARCH.get(rule.frequency, _LONG_SEARCH)
     bound = (first if rule.count is not None else max(first, since)) + search
     return bound if rule.until is None or rule.until.tzinfo is not None else min(bound, rule.until)
 
 
-def _period(rule: Rule, at: datetime) -> datetime:
+def _period(rule: RecurrenceRule, at: datetime) -> datetime:
     """Where the period of *at* begins."""
     if rule.frequency == "HOURLY":
         return at.replace(minute=0, second=0)
@@ -98,7 +98,7 @@ def _period(rule: Rule, at: datetime) -> datetime:
     return day
 
 
-def _number(rule: Rule, begin: datetime, at: datetime) -> int:
+def _number(rule: RecurrenceRule, begin: datetime, at: datetime) -> int:
     """How many periods after *begin*'s that of *at* is, each by the interval."""
     match rule.frequency:
         case "YEARLY":
@@ -108,7 +108,7 @@ def _number(rule: Rule, begin: datetime, at: datetime) -> int:
     return (at - begin) // (_STEPS[rule.frequency] * rule.interval)
 
 
-def _later(rule: Rule, begin: datetime, number: int) -> datetime:
+def _later(rule: RecurrenceRule, begin: datetime, number: int) -> datetime:
     """Where the period begins that is *number* intervals after *begin*'s."""
     match rule.frequency:
         case "YEARLY":
@@ -119,7 +119,7 @@ def _later(rule: Rule, begin: datetime, number: int) -> datetime:
     return begin + number * rule.interval * _STEPS[rule.frequency]
 
 
-def _of_period(rule: Rule, period: datetime, first: datetime) -> Iterator[datetime]:
+def _of_period(rule: RecurrenceRule, period: datetime, first: datetime) -> Iterator[datetime]:
     days = [day for day in _days(rule, period) if _fits(rule, day)]
     hours = rule.hours
     if rule.frequency == "HOURLY":
@@ -136,7 +136,7 @@ def _of_period(rule: Rule, period: datetime, first: datetime) -> Iterator[dateti
     return (datetime.combine(days[place // a_day], clock[place % a_day]) for place in places)
 
 
-def _days(rule: Rule, period: datetime) -> Sequence[date]:
+def _days(rule: RecurrenceRule, period: datetime) -> Sequence[date]:
     first = period.date()
     match rule.frequency:
         case "YEARLY":
@@ -150,7 +150,7 @@ def _days(rule: Rule, period: datetime) -> Sequence[date]:
     return [first + number * _DAY for number in range(length)]
 
 
-def _fits(rule: Rule, day: date) -> bool:
+def _fits(rule: RecurrenceRule, day: date) -> bool:
     if rule.months and day.month not in rule.months:
         return False
     month_days, year_days = monthrange(day.year, day.month)[1], 365 + isleap(day.year)
@@ -168,18 +168,18 @@ def _listed(wanted: frozenset[int], number: int, of: int) -> bool:
     return not wanted or number in wanted or number - of - 1 in wanted
 
 
-def _in_weeks(rule: Rule, day: date) -> bool:
+def _in_weeks(rule: RecurrenceRule, day: date) -> bool:
     number, year = _week(rule, day)
     return _listed(rule.weeks, number, _week(rule, date(year, 12, 28))[0])
 
 
-def _week(rule: Rule, day: date) -> tuple[int, int]:
+def _week(rule: RecurrenceRule, day: date) -> tuple[int, int]:
     """The number of its week, and the year that this belongs to: the one of its fourth day."""
     fourth = day + (3 - (day.weekday() - rule.week_start) % 7) * _DAY
     return (fourth.timetuple().tm_yday - 1) // 7 + 1, fourth.year
 
 
-def _is_weekday(rule: Rule, day: date, month_days: int, of_year: int, year_days: int) -> bool:
+def _is_weekday(rule: RecurrenceRule, day: date, month_days: int, of_year: int, year_days: int) -> bool:
     weekday = day.weekday()
     if (0, weekday) in rule.days:
         return True

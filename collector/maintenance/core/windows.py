@@ -57,7 +57,7 @@ class Schedule:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class WindowSpan:
     """Half open."""
 
     starts_at: datetime
@@ -71,7 +71,7 @@ class Laid:
     *extend_at*: when it is time to look for more.
     """
 
-    spans: list[Span]
+    spans: list[WindowSpan]
     until: datetime | None
     extend_at: datetime | None
 
@@ -86,7 +86,7 @@ def local(at: datetime, zone: ZoneInfo) -> datetime:
     return at.astimezone(zone).replace(tzinfo=None)
 
 
-def occurrences(schedule: Schedule, since: datetime) -> Iterator[tuple[datetime, Span]]:
+def occurrences(schedule: Schedule, since: datetime) -> Iterator[tuple[datetime, WindowSpan]]:
     """From *since* on, a local time: when each begins by the zone's clock, and its span."""
     if schedule.rrule is None:
         if schedule.starts_local >= since:
@@ -107,7 +107,7 @@ def lay(schedule: Schedule, since: datetime | None, now: datetime) -> Laid:
 
     Of a window that recurs only what was not over then is laid; one that does not may lie in the past.
     """
-    found: list[Span] = []
+    found: list[WindowSpan] = []
     for at, span in occurrences(schedule, _begin(schedule, now) if since is None else since):
         if len(found) >= _MOST or (len(found) >= SHOWN and span.starts_at > now + _AHEAD):
             return Laid(found, at, found[-SHOWN].starts_at)
@@ -116,15 +116,15 @@ def lay(schedule: Schedule, since: datetime | None, now: datetime) -> Laid:
     return Laid(found, None, None)
 
 
-def from_now(spans: Iterable[Span], now: datetime) -> list[Span]:
+def from_now(spans: Iterable[WindowSpan], now: datetime) -> list[WindowSpan]:
     """What is left of *spans*; one that is under way begins now."""
     left = [span for span in spans if span.ends_at > now]
-    under_way = [Span(now, span.ends_at) for span in left if span.starts_at <= now]
+    under_way = [WindowSpan(now, span.ends_at) for span in left if span.starts_at <= now]
     longest = max(under_way, key=lambda span: span.ends_at, default=None)
     return ([longest] if longest else []) + [span for span in left if span.starts_at > now]
 
 
-def status(spans: Sequence[Span], now: datetime, *, enabled: bool) -> str:
+def status(spans: Sequence[WindowSpan], now: datetime, *, enabled: bool) -> str:
     """*spans* are those that are not over, by their starts."""
     if not enabled:
         return "disabled"
@@ -140,6 +140,6 @@ def _begin(schedule: Schedule, now: datetime) -> datetime:
     return local(now - schedule.duration, schedule.zone) - timedelta(days=1)
 
 
-def _span(schedule: Schedule, at: datetime) -> Span:
+def _span(schedule: Schedule, at: datetime) -> WindowSpan:
     start = schedule.starts_at if at == schedule.starts_local else moment(at, schedule.zone)
-    return Span(start, start + schedule.duration)
+    return WindowSpan(start, start + schedule.duration)

@@ -8,7 +8,7 @@ from collector.events.core import events as payloads
 from collector.events.storage import events
 from collector.events.storage.events import Event
 from collector.maintenance.storage import news as table
-from collector.maintenance.storage.news import Begun, Over
+from collector.maintenance.storage.news import Begun, EndedWindow
 from collector.platform.committed_events import told
 from collector.platform.storage.db import Db, Tx
 from shared import ids
@@ -59,7 +59,7 @@ async def _over(tx: Tx, now: datetime) -> list[Event]:
     ]
 
 
-def _event(one: Begun | Over, kind: str, shown: dict[str, Any], now: datetime) -> Event:
+def _event(one: Begun | EndedWindow, kind: str, shown: dict[str, Any], now: datetime) -> Event:
     return Event(one.team_id, one.window_id, kind, payloads.maintenance(kind, shown, now=now))
 
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from collector.history.storage import maintenance as spans
-from collector.maintenance.core.windows import Span
+from collector.maintenance.core.windows import WindowSpan
 from collector.maintenance.storage import windows as table
-from collector.maintenance.storage.windows import Row
+from collector.maintenance.storage.windows import WindowRow
 from collector.platform.storage.db import Db
 
 # Of so many windows, and so many spans of each: every day of seven weeks.
@@ -15,14 +15,14 @@ _SPANS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class UpcomingSpan:
     """A window's span that is not over."""
 
-    row: Row
-    span: Span
+    row: WindowRow
+    span: WindowSpan
 
 
-async def planned(db: Db, team_id: int, now: datetime) -> list[Planned]:
+async def planned(db: Db, team_id: int, now: datetime) -> list[UpcomingSpan]:
     """What is under way and what comes, as far as it is laid, by its start."""
     async with db.connection() as tx:
         rows = [
@@ -31,5 +31,5 @@ async def planned(db: Db, team_id: int, now: datetime) -> list[Planned]:
             for row in await table.newest(tx, team_id, status, now, _WINDOWS, 0)
         ]
         coming = await spans.coming(tx, team_id, [row.id for row in rows], now, _SPANS)
-    found = [Planned(row, span) for row in rows for span in coming[row.id]]
+    found = [UpcomingSpan(row, span) for row in rows for span in coming[row.id]]
     return sorted(found, key=lambda one: one.span.starts_at)

@@ -79,7 +79,7 @@ class Fields:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ParsedWindow:
     """A body that was read."""
 
     name: str
@@ -90,18 +90,18 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class WindowRequest:
     """What a body asks for; *asked* is there when *faults* are not.
 
     *monitors* are those that it names, by the keys that a fault of theirs would have.
     """
 
-    asked: Asked | None
+    asked: ParsedWindow | None
     monitors: dict[str, UUID]
     faults: dict[str, str]
     unknown: list[str]
 
-    def checked(self, more: Mapping[str, str]) -> Asked:
+    def checked(self, more: Mapping[str, str]) -> ParsedWindow:
         """Raises Invalid with all faults, *more* of them included."""
         faults = {**self.faults, **more}
         if faults or self.asked is None:
@@ -109,12 +109,12 @@ class Wish:
         return self.asked
 
 
-def for_create(body: Mapping[str, Any]) -> Wish:
+def for_create(body: Mapping[str, Any]) -> WindowRequest:
     """A new window, every default filled in."""
     return _read(body, {name: body[name] for name in members(Fields) if name in body}, None)
 
 
-def for_update(body: Mapping[str, Any], shown: Mapping[str, Any], schedule: Schedule) -> Wish:
+def for_update(body: Mapping[str, Any], shown: Mapping[str, Any], schedule: Schedule) -> WindowRequest:
     """The window as it would be: what is sent as it is *shown* stays, and gives way to what is news."""
     sent = {
         name: body[name]
@@ -131,21 +131,21 @@ def for_update(body: Mapping[str, Any], shown: Mapping[str, Any], schedule: Sche
     return _read(body, whole, None if "start" in news else schedule)
 
 
-def _read(body: Mapping[str, Any], values: Mapping[str, Any], old: Schedule | None) -> Wish:
+def _read(body: Mapping[str, Any], values: Mapping[str, Any], old: Schedule | None) -> WindowRequest:
     """*old*: a schedule whose start is kept, by the clock of whatever zone."""
     known = {*members(Fields), *_SHOWN}
     unknown = [name for name in body if name not in known]
     found = read(Fields, values)
     monitors = references.many("mon", "monitors", values.get("monitors"))
     if found.value is None:
-        return Wish(None, monitors, {**_beside(found.faults, values, old), **found.faults}, unknown)
+        return WindowRequest(None, monitors, {**_beside(found.faults, values, old), **found.faults}, unknown)
     schedule, faults = _schedule(found.value, old)
     if schedule is None:
-        return Wish(None, monitors, faults, unknown)
+        return WindowRequest(None, monitors, faults, unknown)
     fields = found.value
     selection = Selection(fields.all, list(dict.fromkeys(monitors.values())), fields.tags)
-    asked = Asked(fields.name, fields.description, fields.enabled, selection, schedule)
-    return Wish(asked, monitors, {}, unknown)
+    asked = ParsedWindow(fields.name, fields.description, fields.enabled, selection, schedule)
+    return WindowRequest(asked, monitors, {}, unknown)
 
 
 def _beside(bad: Collection[str], values: Mapping[str, Any], old: Schedule | None) -> dict[str, str]:

@@ -8,10 +8,10 @@ from typing import Any
 from uuid import UUID
 
 from collector.history.storage import maintenance as spans
-from collector.maintenance.core.windows import SHOWN, Laid, Span, from_now, lay, status
-from collector.maintenance.service.fields import Asked, for_create, for_update
+from collector.maintenance.core.windows import SHOWN, Laid, WindowSpan, from_now, lay, status
+from collector.maintenance.service.fields import ParsedWindow, for_create, for_update
 from collector.maintenance.storage import windows as table
-from collector.maintenance.storage.windows import Row
+from collector.maintenance.storage.windows import WindowRow
 from collector.monitors.storage import monitors
 from collector.platform import audit, references
 from collector.platform.access import Actor
@@ -29,15 +29,15 @@ _SECOND = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class WindowDetails:
     """A window and its next spans that are not over, by their starts."""
 
-    row: Row
-    spans: Sequence[Span]
+    row: WindowRow
+    spans: Sequence[WindowSpan]
     warnings: Sequence[str] = ()
 
 
-def settable(row: Row) -> dict[str, Any]:
+def settable(row: WindowRow) -> dict[str, Any]:
     """What a caller may set of a window, as it is shown."""
     return {
         "name": row.name,
@@ -55,7 +55,7 @@ def settable(row: Row) -> dict[str, Any]:
     }
 
 
-async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> Known:
+async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> WindowDetails:
     """Raises Invalid; Conflict when the team has very many."""
     wish = for_create(body)
     async with db.transaction() as tx:
@@ -63,7 +63,7 @@ async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> 
         if await table.count(tx, who.team_id, None, now) >= MOST:
             raise Conflict(f"A team has {MOST} maintenance windows at most; delete some that are over")
         more = _lay(asked, now)
-        row = Row(
+        row = WindowRow(
             team_id=who.team_id,
             id=ids.uuid7(),
             **_columns(asked),
@@ -81,16 +81,16 @@ async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> 
 
 async def page(
     db: Db, team_id: int, wanted: str | None, now: datetime, limit: int, offset: int
-) -> tuple[list[Known], int]:
+) -> tuple[list[WindowDetails], int]:
     """Windows of one status or all, newest first, and how many there are."""
     async with db.connection() as tx:
         total = await table.count(tx, team_id, wanted, now)
         rows = await table.newest(tx, team_id, wanted, now, limit, offset) if offset < total else []
         coming = await spans.coming(tx, team_id, [row.id for row in rows], now, SHOWN)
-    return [Known(row, coming[row.id]) for row in rows], total
+    return [WindowDetails(row, coming[row.id]) for row in rows], total
 
 
-async def one(db: Db, team_id: int, id_: UUID, now: datetime) -> Known:
+async def one(db: Db, team_id: int, id_: UUID, now: datetime) -> WindowDetails:
     """Raises NotFound."""
     async with db.connection() as tx:
         return await _known(tx, _there(await table.get(tx, team_id, id_)), now)
@@ -104,7 +104,7 @@ async def update(
     now: datetime,
     *,
     only: frozenset[str] | None = None,
-) -> Known:
+) -> WindowDetails:
     """What is past stays as it was. What changes nothing leaves the revision as it is.
 
     *only*: the revisions that may be changed. Raises NotFound, PreconditionFailed, Invalid, in this order.
@@ -124,7 +124,7 @@ async def update(
         return await _known(tx, after, now, await _warnings(tx, after, wish.unknown, now))
 
 
-async def end(db: Db, who: Actor, id_: UUID, now: datetime) -> Known:
+async def end(db: Db, who: Actor, id_: UUID, now: datetime) -> WindowDetails:
     """End what is under way now; one that recurs comes again. Raises NotFound, Conflict."""
     async with db.transaction() as tx:
         before = after = _there(await table.lock(tx, who.team_id, id_))
@@ -148,7 +148,7 @@ async def delete(db: Db, who: Actor, id_: UUID, now: datetime, *, only: frozense
         await audit.record(tx, who, "delete", "maintenance-window", ids.show("mw", id_), name=row.name)
 
 
-def _columns(asked: Asked) -> dict[str, Any]:
+def _columns(asked: ParsedWindow) -> dict[str, Any]:
     schedule, selection = asked.schedule, asked.selection
     return {
         "name": asked.name,
@@ -166,11 +166,13 @@ def _columns(asked: Asked) -> dict[str, Any]:
     }
 
 
-def _lay(asked: Asked, now: datetime) -> Laid:
+def _lay(asked: ParsedWindow, now: datetime) -> Laid:
     return lay(asked.schedule, None, now) if asked.enabled else Laid([], None, None)
 
 
-async def _revised(tx: Tx, before: Row, after: Row, asked: Asked, now: datetime) -> Row:
+async def _revised(
+    tx: Tx, before: WindowRow, after: WindowRow, asked: ParsedWindow, now: datetime
+) -> WindowRow:
     """Write the row, and the spans as far as they are other ones from now on."""
     if (before.schedule, before.enabled) != (after.schedule, after.enabled):
         more = _lay(asked, now)
@@ -183,7 +185,7 @@ async def _revised(tx: Tx, before: Row, after: Row, asked: Asked, now: datetime)
     return after
 
 
-async def _record(tx: Tx, who: Actor, action: str, before: Row, after: Row) -> None:
+async def _record(tx: Tx, who: Actor, action: str, before: WindowRow, after: WindowRow) -> None:
     old, new = settable(before), settable(after)
     changed = [name for name in new if new[name] != old[name]]
     await audit.record(
@@ -191,12 +193,12 @@ async def _record(tx: Tx, who: Actor, action: str, before: Row, after: Row) -> N
     )
 
 
-async def _known(tx: Tx, row: Row, now: datetime, warnings: Sequence[str] = ()) -> Known:
+async def _known(tx: Tx, row: WindowRow, now: datetime, warnings: Sequence[str] = ()) -> WindowDetails:
     coming = await spans.coming(tx, row.team_id, [row.id], now, SHOWN)
-    return Known(row, coming[row.id], warnings)
+    return WindowDetails(row, coming[row.id], warnings)
 
 
-async def _warnings(tx: Tx, row: Row, unknown: Sequence[str], now: datetime) -> list[str]:
+async def _warnings(tx: Tx, row: WindowRow, unknown: Sequence[str], now: datetime) -> list[str]:
     said = ignored(unknown)
     if row.every and (row.monitors or row.tags):
         said.append("all: true takes every monitor of the team, whatever monitors and tags say")
@@ -206,7 +208,7 @@ async def _warnings(tx: Tx, row: Row, unknown: Sequence[str], now: datetime) -> 
     return said + _of_time(row, coming[row.id], now)
 
 
-def _of_time(row: Row, coming: Sequence[Span], now: datetime) -> list[str]:
+def _of_time(row: WindowRow, coming: Sequence[WindowSpan], now: datetime) -> list[str]:
     said = []
     if status(coming, now, enabled=row.enabled) == "ended":
         said.append("it is over: it comes no more")
@@ -226,7 +228,7 @@ async def _strangers(
     return references.strangers(new, there, "there is no such monitor")
 
 
-def _there(row: Row | None) -> Row:
+def _there(row: WindowRow | None) -> WindowRow:
     if row is None:
         raise NotFound(f"{WHAT} not found")
     return row

@@ -26,7 +26,7 @@ class Begun:
 
 
 @dataclass(frozen=True, slots=True)
-class Over:
+class EndedWindow:
     """A window that was under way; *shown* is what was told of its beginning."""
 
     team_id: int
@@ -77,7 +77,7 @@ async def note(tx: Tx, begun: Sequence[Begun], shown: Sequence[Mapping[str, Any]
     return {(row["team_id"], row["window_id"]) for row in rows}
 
 
-async def over(tx: Tx, now: datetime, limit: int) -> list[Over]:
+async def over(tx: Tx, now: datetime, limit: int) -> list[EndedWindow]:
     """Take windows of which nothing is in force any more; nobody else has them."""
     rows = await tx.fetch(
         """
@@ -100,7 +100,7 @@ async def over(tx: Tx, now: datetime, limit: int) -> list[Over]:
         now,
         limit,
     )
-    return [Over(**row) for row in rows]
+    return [EndedWindow(**row) for row in rows]
 
 
 async def forget(tx: Tx, before: datetime) -> None:

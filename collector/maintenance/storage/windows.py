@@ -10,7 +10,7 @@ from collector.platform.storage.db import Tx
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class WindowRow:
     """*starts_local* and *laid_until* are by the clock of *timezone*; see maintenance/core/windows.py."""
 
     team_id: int
@@ -49,7 +49,7 @@ class Row:
         )
 
 
-_COLUMNS = [field.name for field in fields(Row)]
+_COLUMNS = [field.name for field in fields(WindowRow)]
 _NAMES = ", ".join(f"w.{name}" for name in _COLUMNS)
 _FIXED = {"team_id", "id", "created_at"}
 # As core.maintenance.status says it of one window.
@@ -69,14 +69,14 @@ _STATUS = {
 STATUSES = tuple(_STATUS)
 
 
-async def insert(tx: Tx, row: Row) -> None:
+async def insert(tx: Tx, row: WindowRow) -> None:
     places = ", ".join(f"${place}" for place in range(1, len(_COLUMNS) + 1))
     await tx.execute(
         f"INSERT INTO maintenance_windows ({', '.join(_COLUMNS)}) VALUES ({places})", *_values(row, _COLUMNS)
     )
 
 
-async def save(tx: Tx, row: Row) -> None:
+async def save(tx: Tx, row: WindowRow) -> None:
     """Write what may change of a window."""
     names = [name for name in _COLUMNS if name not in _FIXED]
     terms = ", ".join(f"{name} = ${place}" for place, name in enumerate(names, start=3))
@@ -88,26 +88,26 @@ async def save(tx: Tx, row: Row) -> None:
     )
 
 
-async def get(tx: Tx, team_id: int, id_: UUID) -> Row | None:
+async def get(tx: Tx, team_id: int, id_: UUID) -> WindowRow | None:
     row = await tx.fetchrow(
         f"SELECT {_NAMES} FROM maintenance_windows w WHERE w.team_id = $1 AND w.id = $2", team_id, id_
     )
-    return Row(**row) if row else None
+    return WindowRow(**row) if row else None
 
 
-async def lock(tx: Tx, team_id: int, id_: UUID) -> Row | None:
+async def lock(tx: Tx, team_id: int, id_: UUID) -> WindowRow | None:
     """As `get`, and nobody else changes it until the transaction ends."""
     row = await tx.fetchrow(
         f"SELECT {_NAMES} FROM maintenance_windows w WHERE w.team_id = $1 AND w.id = $2 FOR NO KEY UPDATE",
         team_id,
         id_,
     )
-    return Row(**row) if row else None
+    return WindowRow(**row) if row else None
 
 
 async def newest(
     tx: Tx, team_id: int, status: str | None, now: datetime, limit: int, offset: int
-) -> list[Row]:
+) -> list[WindowRow]:
     """The team's windows, of one status or all, newest first."""
     rows = await tx.fetch(
         f"""
@@ -119,7 +119,7 @@ async def newest(
         limit,
         offset,
     )
-    return [Row(**row) for row in rows]
+    return [WindowRow(**row) for row in rows]
 
 
 async def count(tx: Tx, team_id: int, status: str | None, now: datetime) -> int:
@@ -134,7 +134,7 @@ async def delete(tx: Tx, team_id: int, id_: UUID) -> None:
     await tx.execute("DELETE FROM maintenance_windows WHERE team_id = $1 AND id = $2", team_id, id_)
 
 
-async def lock_due(tx: Tx, now: datetime, limit: int) -> list[Row]:
+async def lock_due(tx: Tx, now: datetime, limit: int) -> list[WindowRow]:
     """Lock some windows of which more spans are to be laid, and that nobody else is at."""
     rows = await tx.fetch(
         f"""
@@ -144,7 +144,7 @@ async def lock_due(tx: Tx, now: datetime, limit: int) -> list[Row]:
         now,
         limit,
     )
-    return [Row(**row) for row in rows]
+    return [WindowRow(**row) for row in rows]
 
 
 async def laid(tx: Tx, team_id: int, id_: UUID, more: Laid) -> None:
@@ -158,7 +158,7 @@ async def laid(tx: Tx, team_id: int, id_: UUID, more: Laid) -> None:
     )
 
 
-def _values(row: Row, names: Sequence[str]) -> list[object]:
+def _values(row: WindowRow, names: Sequence[str]) -> list[object]:
     return [getattr(row, name) for name in names]
 
 

@@ -41,7 +41,7 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class HeldCondition:
     """A condition, by its place, at a series: it holds since then, or does not where *since* is None.
 
     *broken*: it did not hold in between, so what was known of it before is over.
@@ -55,9 +55,9 @@ class Holding:
     broken: bool
 
 
-def moved(conditions: Sequence[Condition], observed: Iterable[Observed]) -> list[Holding]:
+def moved(conditions: Sequence[Condition], observed: Iterable[Observed]) -> list[HeldCondition]:
     """What samples, in the order of their times, say of each condition at each series."""
-    found: dict[tuple[int, bytes], Holding] = {}
+    found: dict[tuple[int, bytes], HeldCondition] = {}
     for one in observed:
         for place in one.conditions:
             before = found.get((place, one.key))
@@ -66,7 +66,7 @@ def moved(conditions: Sequence[Condition], observed: Iterable[Observed]) -> list
     return list(found.values())
 
 
-def error(conditions: Sequence[Condition], holding: Iterable[Holding], now: datetime) -> str:
+def error(conditions: Sequence[Condition], holding: Iterable[HeldCondition], now: datetime) -> str:
     """What has held for too long; empty if nothing has."""
     said = [
         f"{_series(one.labels)} is {_bound(conditions[one.condition])}"
@@ -77,11 +77,11 @@ def error(conditions: Sequence[Condition], holding: Iterable[Holding], now: date
     return "; ".join(said[:_NAMED]) + more
 
 
-def _after(before: Holding | None, place: int, one: Observed, *, holds: bool) -> Holding:
+def _after(before: HeldCondition | None, place: int, one: Observed, *, holds: bool) -> HeldCondition:
     if not holds:
-        return Holding(place, one.key, one.labels, None, one.at, broken=True)
+        return HeldCondition(place, one.key, one.labels, None, one.at, broken=True)
     if before is None or before.since is None:
-        return Holding(place, one.key, one.labels, one.at, one.at, broken=before is not None)
+        return HeldCondition(place, one.key, one.labels, one.at, one.at, broken=before is not None)
     return replace(before, at=one.at)
 
 

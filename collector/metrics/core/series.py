@@ -24,7 +24,7 @@ class BadSeries(ValueError):
     """Its labels cannot be taken; the text says why."""
 
 
-class Series:
+class SeriesState:
     """What is known of one: its newest sample, at *at_ms* by the sender's clock.
 
     *value* is None of what has no single number. *seen_s*: when something came, in Unix seconds of ours.

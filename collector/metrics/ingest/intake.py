@@ -8,20 +8,19 @@ from functools import partial
 from typing import Final
 from uuid import UUID
 
-from collector.evaluation.ingest.pushes import Pushed, Pushes
-from collector.evaluation.ingest.pushes import Written as Stored
-from collector.history.core.receptions import Found
+from collector.evaluation.ingest.pushes import PushCommit, Pushed, Pushes
+from collector.history.core.receptions import ReceptionResult
 from collector.metrics.core import conditions as metric_conditions
 from collector.metrics.core import series as core
 from collector.metrics.ingest import otlp, remote_write
 from collector.metrics.ingest.receivers import Books
-from collector.metrics.ingest.series import Book, Taken, Taking
-from collector.metrics.service.series import LARGE, NOT_ADMITTED, PATIENCE_S, Room, Written, bare
+from collector.metrics.ingest.series import Book, PushResult, Taking
+from collector.metrics.service.series import LARGE, NOT_ADMITTED, PATIENCE_S, PushAdmission, PushOutcome, bare
 from collector.metrics.storage import conditions as series_conditions
 from collector.metrics.storage import series as table
 from collector.metrics.storage.conditions import Of
-from collector.metrics.storage.series import Brought, Next, Reception, Value
-from collector.platform.bucket import Plan
+from collector.metrics.storage.series import Brought, Reception, SeriesUpdate, SeriesValue
+from collector.platform.bucket import TeamPlan
 from collector.platform.group_commit import Gathering
 from collector.platform.limits import Limits
 from collector.platform.seal import Keyring
@@ -36,7 +35,7 @@ _MOST: Final = 500
 _ROWS: Final = 2_000
 # What a monitor may be pushed, over all collectors.
 _PUSHES: Final = "pushes"
-_PLAN: Final = Plan(per_minute=600, burst=100)
+_PLAN: Final = TeamPlan(per_minute=600, burst=100)
 _LARGE_AT_ONCE: Final = 4
 _FORGETTING: Final = timedelta(minutes=10)
 
@@ -70,21 +69,21 @@ class Receiving:
         return book
 
     @asynccontextmanager
-    async def room(self, book: Book) -> AsyncIterator[Room]:
+    async def room(self, book: Book) -> AsyncIterator[PushAdmission]:
         """Raises Limited when those before it take too long."""
         try:
             async with asyncio.timeout(PATIENCE_S):
                 await book.places.acquire()
         except TimeoutError:
             raise Limited("The pushes before this one are not done", retry_after=1) from None
-        room = Room(book.large, self._large)
+        room = PushAdmission(book.large, self._large)
         try:
             yield room
         finally:
             room.leave()
             book.places.release()
 
-    async def remote_write(self, book: Book, body: bytes, *, second: bool) -> Written:
+    async def remote_write(self, book: Book, body: bytes, *, second: bool) -> PushOutcome:
         """Take a body of remote write, of version 2 if *second*.
 
         Raises BodyTooLarge, Invalid, Unavailable.
@@ -97,7 +96,7 @@ class Receiving:
             raw = await asyncio.to_thread(remote_write.unpack, body) if large else remote_write.unpack(body)
             return await self._taken(take(raw, taking), taking)
 
-    async def otlp(self, book: Book, body: bytes, *, json: bool) -> Written:
+    async def otlp(self, book: Book, body: bytes, *, json: bool) -> PushOutcome:
         """Take a request of OTLP, in JSON or in protobuf. Raises BodyTooLarge, Invalid, Unavailable."""
         taking = Taking(book, self._now())
         async with self._alone(len(body)):
@@ -127,7 +126,7 @@ class Receiving:
         self._books.make_room()
         return False
 
-    async def late(self, tx: Tx, found: Sequence[Found]) -> Callable[[], None]:
+    async def late(self, tx: Tx, found: Sequence[ReceptionResult]) -> Callable[[], None]:
         """Store what a look found; the answer is to be called after the commit."""
         try:
             written = await self._pushes.write(tx, [_result(one) for one in found])
@@ -145,7 +144,7 @@ class Receiving:
         async with self._heavy:
             yield
 
-    async def _taken(self, take: Awaitable[None], taking: Taking) -> Written:
+    async def _taken(self, take: Awaitable[None], taking: Taking) -> PushOutcome:
         """What stood before a fault counts."""
         try:
             await take
@@ -160,10 +159,10 @@ class Receiving:
             said = f"This monitor takes {_PLAN.per_second:g} pushes a second, {_PLAN.burst} at once"
             raise Limited(said, standing.retry_after_s)
 
-    async def _count(self, book: Book, taken: Taken) -> Written:
+    async def _count(self, book: Book, taken: PushResult) -> PushOutcome:
         if book.fresh or book.observed:
             await self._waiting.add(book)
-        return Written(taken.samples, taken.histograms, taken.refused, _why(taken))
+        return PushOutcome(taken.samples, taken.histograms, taken.refused, _why(taken))
 
     async def _commit(self, group: Sequence[Book]) -> Sequence[None]:
         now = self._now()
@@ -191,12 +190,14 @@ class Receiving:
         books: Mapping[int, Book],
         errors: Mapping[UUID, str],
         now: datetime,
-    ) -> Stored | None:
+    ) -> PushCommit | None:
         """A result for each whose next one is due, or that is not as it was."""
         told = [one for one in stood if one.due or one.bad is not bool(errors.get(one.monitor_id))]
         if not told:
             return None
-        found = [Found(one.monitor, now, errors.get(one.monitor_id, ""), one.samples) for one in told]
+        found = [
+            ReceptionResult(one.monitor, now, errors.get(one.monitor_id, ""), one.samples) for one in told
+        ]
         stored = await self._pushes.write(tx, [_result(one) for one in found])
         after = zip(told, found, strict=True)
         await table.settle(
@@ -204,7 +205,7 @@ class Receiving:
         )
         return stored
 
-    async def _keep(self, book: Book, dirty: Sequence[core.Series]) -> None:
+    async def _keep(self, book: Book, dirty: Sequence[core.SeriesState]) -> None:
         for start in range(0, len(dirty), _ROWS):
             part = dirty[start : start + _ROWS]
             values = [_value(one) for one in part]
@@ -238,13 +239,13 @@ def _brought(book: Book) -> Brought:
     return Brought(book.team_id, book.id, book.revision, book.fresh, look_in)
 
 
-def _result(found: Found) -> Pushed:
+def _result(found: ReceptionResult) -> Pushed:
     status = Status.DOWN if found.error else Status.UP
     return Pushed(found.monitor, status, found.at, error=found.error, samples=found.samples)
 
 
-def _next(stood: Reception, book: Book, now: datetime, *, bad: bool) -> Next:
-    return Next(
+def _next(stood: Reception, book: Book, now: datetime, *, bad: bool) -> SeriesUpdate:
+    return SeriesUpdate(
         stood.team_id,
         stood.monitor_id,
         book.revision,
@@ -256,7 +257,7 @@ def _next(stood: Reception, book: Book, now: datetime, *, bad: bool) -> Next:
     )
 
 
-def _why(taken: Taken) -> str:
+def _why(taken: PushResult) -> str:
     return "; ".join(f"{why} ({count} samples)" for why, count in taken.faults.items())
 
 
@@ -264,6 +265,6 @@ def _moment(at_ms: int) -> datetime:
     return EPOCH + timedelta(milliseconds=at_ms)
 
 
-def _value(one: core.Series) -> Value:
+def _value(one: core.SeriesState) -> SeriesValue:
     seen_at = EPOCH + timedelta(seconds=one.seen_s)
-    return Value(one.key, dict(one.labels), _moment(one.at_ms), one.value, one.stale, seen_at)
+    return SeriesValue(one.key, dict(one.labels), _moment(one.at_ms), one.value, one.stale, seen_at)

@@ -12,7 +12,7 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportM
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 
-from collector.metrics.core.series import MAX_LABELS, NAME, TOO_MANY, BadSeries, Series
+from collector.metrics.core.series import MAX_LABELS, NAME, TOO_MANY, BadSeries, SeriesState
 from collector.metrics.ingest.series import Book, Forms, Taking
 from collector.metrics.ingest.wire import parts, varint_length
 from shared.errors import BodyTooLarge, Invalid
@@ -161,7 +161,7 @@ class _Walk:
 
     def _series(
         self, kind: tuple[str, ...], point: Any, forms: Forms, labels: Mapping[str, str]
-    ) -> Series | None:
+    ) -> SeriesState | None:
         """The series of a point, or of a part of it; None if it is refused."""
         form = (*point.attributes, *(one.encode() for one in kind))
         series = forms.get(form)
@@ -176,7 +176,7 @@ class _Walk:
             self._book.remember_form(forms, form, series)
         return series
 
-    def _found(self, point: Any, suffix: str, labels: Mapping[str, str]) -> Series:
+    def _found(self, point: Any, suffix: str, labels: Mapping[str, str]) -> SeriesState:
         if len(point.attributes) > MAX_LABELS:
             raise BadSeries(TOO_MANY)
         own = _pairs(_read(KeyValue, one) for one in point.attributes)

@@ -9,7 +9,7 @@ import structlog
 
 from collector.metrics.ingest.remote_write import MAX_BODY
 from collector.metrics.service import otlp_answers, series
-from collector.metrics.service.series import Receiver
+from collector.metrics.service.series import MetricsReceiver
 from shared.errors import CannotStart, Invalid, Limited, TocsinError, Unauthorized, Unavailable
 
 log = structlog.get_logger()
@@ -37,7 +37,7 @@ _AGAIN_S: Final = 1
 class OtlpServer:
     """One per collector."""
 
-    def __init__(self, receiver: Receiver) -> None:
+    def __init__(self, receiver: MetricsReceiver) -> None:
         self._receiver = receiver
         # Kept: a server that nobody holds is collected, and its port closed with it.
         self._server: grpc.aio.Server | None = None

@@ -60,7 +60,7 @@ class Books:
                 del self._books[id_], self._read_at[id_]
                 held -= book.weight
 
-    def _opened(self, row: table.Receiver) -> Book:
+    def _opened(self, row: table.SeriesMonitor) -> Book:
         place = sealed_at(row.team_id, row.id)
         kind = load(row.type, whole(self._keyring, row.config, row.secrets, place))
         assert isinstance(kind, Prometheus | OpenTelemetry)  # noqa: S101 - what `find` has asked for

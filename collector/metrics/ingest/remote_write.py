@@ -8,7 +8,7 @@ from typing import Any, Final
 import cramjam
 from google.protobuf.message import DecodeError
 
-from collector.metrics.core.series import MAX_LABELS, TOO_MANY, BadSeries, Series
+from collector.metrics.core.series import MAX_LABELS, TOO_MANY, BadSeries, SeriesState
 from collector.metrics.ingest.series import Taking
 from collector.metrics.ingest.wire import parts, varint
 from shared.errors import BodyTooLarge, Invalid
@@ -123,7 +123,7 @@ def _take_whole(part: bytes, taking: Taking) -> None:
     _points(one, found, taking)
 
 
-def _points(one: Any, found: Series | str | None, taking: Taking) -> None:
+def _points(one: Any, found: SeriesState | str | None, taking: Taking) -> None:
     """Take what is in a series; *found*: None if it does not match, or what is wrong with it."""
     taken, samples, histograms = taking.taken, one.samples, one.histograms
     if taken.samples + taken.histograms + len(samples) + len(histograms) > MAX_SAMPLES:
@@ -153,7 +153,7 @@ def _texts(refs: Sequence[int], symbols: Sequence[str]) -> dict[str, str] | str:
     return dict(zip(texts[::2], texts[1::2], strict=True))
 
 
-def _found(labels: dict[str, str], count: int, taking: Taking) -> Series | str | None:
+def _found(labels: dict[str, str], count: int, taking: Taking) -> SeriesState | str | None:
     try:
         return taking.book.find(labels, count=count)
     except BadSeries as error:

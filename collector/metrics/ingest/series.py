@@ -11,10 +11,10 @@ from uuid import UUID
 
 from collector.metrics.core import series as core
 from collector.metrics.core.conditions import Observed
-from collector.metrics.core.series import BadSeries, Labels, Series
-from collector.platform.bucket import Standing
+from collector.metrics.core.series import BadSeries, Labels, SeriesState
+from collector.platform.bucket import BucketState
 from collector.probes.core import pace
-from collector.probes.core.pace import Rate
+from collector.probes.core.pace import PaceLimit
 from shared.clock import EPOCH
 from shared.kinds.opentelemetry import OpenTelemetry
 from shared.kinds.prometheus import Prometheus
@@ -27,18 +27,18 @@ MAX_KNOWN: Final = 8 << 20
 _EACH: Final = 64
 _MOST_OBSERVED: Final = 100_000
 # Pushes that a collector lets through by itself; what comes more often takes from a bucket that all share.
-_EASY: Final = Rate(0.2, 3)
+_EASY: Final = PaceLimit(0.2, 3)
 # A sample may be so far ahead of our clock.
 AHEAD_MS: Final = 600_000
 
 Receiving = Prometheus | OpenTelemetry
 # The attributes of a point as they were sent, one by one or all together.
 Form: TypeAlias = tuple[bytes, ...] | bytes
-Forms: TypeAlias = dict[Form, Series]
+Forms: TypeAlias = dict[Form, SeriesState]
 
 
 @dataclass(slots=True)
-class Taken:
+class PushResult:
     """What a push came to. *faults*: what was refused and why, with how many samples each."""
 
     samples: int = 0
@@ -67,9 +67,9 @@ class Book:
         self.kind = kind
         filters = kind.label_filters if isinstance(kind, Prometheus) else kind.resource_attributes
         self.matches = core.matcher(filters)
-        self.known: dict[bytes, Series | None] = {}
+        self.known: dict[bytes, SeriesState | None] = {}
         self.heads: dict[bytes, Forms] = {}
-        self.series: dict[bytes, Series] = {}
+        self.series: dict[bytes, SeriesState] = {}
         self.fresh = 0
         # Samples that conditions are about, not told to the database yet; while it is away the oldest go.
         self.observed: deque[Observed] = deque(maxlen=_MOST_OBSERVED)
@@ -79,7 +79,7 @@ class Book:
         self.places = asyncio.Semaphore(8)
         self.large = asyncio.Semaphore(2)
         # How the shared bucket stood after the last push that took from it.
-        self.standing: Standing | None = None
+        self.standing: BucketState | None = None
         self._easy_ahead_s = 0.0
         self._easy_at = time.monotonic()
 
@@ -100,7 +100,7 @@ class Book:
         self._easy_ahead_s, self._easy_at, self.standing = stepped, now, None
         return True
 
-    def find(self, labels: Labels, *, count: int) -> Series | None:
+    def find(self, labels: Labels, *, count: int) -> SeriesState | None:
         """The series of these labels, None if the monitor is not about it. Raises BadSeries."""
         weight = core.check(labels, count=count)
         if isinstance(self.kind, Prometheus) and not self.matches(labels):
@@ -110,11 +110,11 @@ class Book:
         if found is None:
             if len(self.series) >= MAX_SERIES or self.weight + weight > MAX_WEIGHT:
                 raise BadSeries(f"a monitor keeps {MAX_SERIES} series and {MAX_WEIGHT >> 20} MiB of labels")
-            found = self.series[key] = Series(key, labels, weight, self._watched(labels))
+            found = self.series[key] = SeriesState(key, labels, weight, self._watched(labels))
             self.weight += weight
         return found
 
-    def remember(self, form: bytes, series: Series | None) -> None:
+    def remember(self, form: bytes, series: SeriesState | None) -> None:
         """These bytes stand for that series: the next time nobody need read them."""
         self._weigh(len(form))
         self.known[form] = series
@@ -127,7 +127,7 @@ class Book:
             found = self.heads[head] = {}
         return found
 
-    def remember_form(self, forms: Forms, form: Form, series: Series) -> None:
+    def remember_form(self, forms: Forms, form: Form, series: SeriesState) -> None:
         self._weigh(len(form) if isinstance(form, bytes) else sum(map(len, form)))
         forms[form] = series
 
@@ -156,7 +156,7 @@ class Book:
         for _ in range(min(observed, len(self.observed))):
             self.observed.popleft()
 
-    def dirty(self) -> list[Series]:
+    def dirty(self) -> list[SeriesState]:
         return [one for one in self.series.values() if one.dirty]
 
     def _watched(self, labels: Labels) -> tuple[int, ...]:
@@ -170,7 +170,7 @@ class Taking:
 
     book: Book
     now: datetime
-    taken: Taken = field(default_factory=Taken)
+    taken: PushResult = field(default_factory=PushResult)
     _now_s: int = 0
     _latest_ms: int = 0
 
@@ -185,7 +185,7 @@ class Taking:
         self.taken.refuse("the time of a sample is missing, before 1970, or more than 10 minutes ahead")
         return False
 
-    def sample(self, series: Series, at_ms: int, value: float | None, *, stale: bool = False) -> None:
+    def sample(self, series: SeriesState, at_ms: int, value: float | None, *, stale: bool = False) -> None:
         """Take a sample of a series that matches; one that is not newer than the last one changes nothing."""
         if not 0 < at_ms <= self._latest_ms and not self.timely(at_ms):
             return

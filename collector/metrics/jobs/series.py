@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
 from collector.evaluation.collector_downtime import deafness
-from collector.history.core.receptions import Found, silent
+from collector.history.core.receptions import ReceptionResult, silent
 from collector.metrics.storage import series as table
-from collector.metrics.storage.series import Looked, Next
+from collector.metrics.storage.series import Looked, SeriesUpdate
 from collector.platform.deadlines import Between, deadline
 from collector.platform.storage.db import Db, Tx
 
@@ -15,10 +15,10 @@ _AT_ONCE: Final = 500
 _PAUSED_FOR: Final = timedelta(minutes=1)
 
 # Stores what was found in the transaction that found it; what it answers is to be called after the commit.
-Write: TypeAlias = Callable[[Tx, Sequence[Found]], Awaitable[Callable[[], None]]]
+Write: TypeAlias = Callable[[Tx, Sequence[ReceptionResult]], Awaitable[Callable[[], None]]]
 
 
-class Series:
+class SeriesSweeper:
     """Any number may run. *since*: see `Steady`."""
 
     def __init__(
@@ -55,13 +55,13 @@ class Series:
         return len(looked) == _AT_ONCE
 
 
-def _look(one: Looked, deaf: Sequence[Between], now: datetime) -> tuple[Next, Found | None]:
+def _look(one: Looked, deaf: Sequence[Between], now: datetime) -> tuple[SeriesUpdate, ReceptionResult | None]:
     """What is held of it from now on, and what is to be said of it, if anything."""
     stood, stale_after = one.reception, timedelta(seconds=one.stale_after_s)
     late_at = deadline(stood.last_at, timedelta(), stale_after, deaf)
     late = late_at <= now and not one.paused
     due_at = now + _PAUSED_FOR if one.paused else now + timedelta(seconds=one.interval_s) if late else late_at
-    next_ = Next(
+    next_ = SeriesUpdate(
         stood.team_id,
         stood.monitor_id,
         one.revision,
@@ -73,4 +73,4 @@ def _look(one: Looked, deaf: Sequence[Between], now: datetime) -> tuple[Next, Fo
     )
     if not late:
         return next_, None
-    return next_, Found(stood.monitor, now if stood.bad else late_at, silent(one.stale_after_s), 0)
+    return next_, ReceptionResult(stood.monitor, now if stood.bad else late_at, silent(one.stale_after_s), 0)

@@ -5,14 +5,14 @@ from typing import Final
 import orjson
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceResponse
 
-from collector.metrics.service.series import Written
+from collector.metrics.service.series import PushOutcome
 from shared.errors import Invalid, TocsinError
 from shared.wire.otlp.metrics_pb2 import Detail, RetryInfo, Status
 
 _RETRY_INFO: Final = "type.googleapis.com/google.rpc.RetryInfo"
 
 
-def taken(written: Written) -> bytes:
+def taken(written: PushOutcome) -> bytes:
     """What was refused, if anything."""
     answer = ExportMetricsServiceResponse()
     if written.refused:
@@ -21,7 +21,7 @@ def taken(written: Written) -> bytes:
     return answer.SerializeToString()
 
 
-def taken_json(written: Written) -> bytes:
+def taken_json(written: PushOutcome) -> bytes:
     if not written.refused:
         return b"{}"
     said = {"rejectedDataPoints": str(written.refused), "errorMessage": written.error}

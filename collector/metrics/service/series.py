@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 from uuid import UUID
 
 from collector.metrics.storage import series as table
-from collector.metrics.storage.series import Value
+from collector.metrics.storage.series import SeriesValue
 from collector.monitors.storage.monitors import Monitor
 from collector.platform.storage.db import Db
 from shared import ids
@@ -25,7 +25,7 @@ PATIENCE_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class PushOutcome:
     """What became of a push: so many samples and histograms were taken; *error*: why others were not."""
 
     samples: int
@@ -34,7 +34,7 @@ class Written:
     error: str
 
 
-class Room:
+class PushAdmission:
     """Where a push is read and taken in; *large*: what it needs a place in to have more than LARGE bytes."""
 
     def __init__(self, *large: asyncio.Semaphore) -> None:
@@ -56,19 +56,19 @@ class Room:
             one.release()
 
 
-class Receiver(Protocol):
+class MetricsReceiver(Protocol):
     """What takes metrics in; *book* is what `admit` answered."""
 
     async def admit(self, id_: UUID | None, token: str, type_: str) -> Any:
         """Raises Unauthorized, Limited."""
 
-    def room(self, book: Any) -> AbstractAsyncContextManager[Room]:
+    def room(self, book: Any) -> AbstractAsyncContextManager[PushAdmission]:
         """To be entered before anything is read: a monitor's pushes wait for each other. Raises Limited."""
 
-    async def remote_write(self, book: Any, body: bytes, *, second: bool) -> Written:
+    async def remote_write(self, book: Any, body: bytes, *, second: bool) -> PushOutcome:
         """Raises Invalid, Unavailable; *second*: it is of version 2."""
 
-    async def otlp(self, book: Any, body: bytes, *, json: bool) -> Written:
+    async def otlp(self, book: Any, body: bytes, *, json: bool) -> PushOutcome:
         """Raises Invalid, Unavailable."""
 
 
@@ -80,15 +80,15 @@ class Nobody:
         raise Unauthorized(NOT_ADMITTED)
 
     @asynccontextmanager
-    async def room(self, book: Any) -> AsyncIterator[Room]:
+    async def room(self, book: Any) -> AsyncIterator[PushAdmission]:
         del book
-        yield Room(asyncio.Semaphore())
+        yield PushAdmission(asyncio.Semaphore())
 
-    async def remote_write(self, book: Any, body: bytes, *, second: bool) -> Written:
+    async def remote_write(self, book: Any, body: bytes, *, second: bool) -> PushOutcome:
         del book, body, second
         raise Unavailable("no metrics are taken here")
 
-    async def otlp(self, book: Any, body: bytes, *, json: bool) -> Written:
+    async def otlp(self, book: Any, body: bytes, *, json: bool) -> PushOutcome:
         del book, body, json
         raise Unavailable("no metrics are taken here")
 
@@ -119,7 +119,7 @@ def shown(monitor: Monitor, config: Mapping[str, Any], base_url: str, otlp_url: 
 
 async def page(
     db: Db, monitor: Monitor, metric: str | None, limit: int, offset: int
-) -> tuple[list[Value], int]:
+) -> tuple[list[SeriesValue], int]:
     """A page of its series, and how many there are. Raises Invalid."""
     if monitor.type not in TYPES:
         raise Invalid({"type": f"a monitor of type {monitor.type} takes no metrics"})

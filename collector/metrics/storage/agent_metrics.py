@@ -12,7 +12,7 @@ from collector.probes.core.assignment import LIVE
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ProbeVitals:
     """A live probe and what it said last; *counters* are those of its last sample."""
 
     probe_id: UUID
@@ -21,7 +21,7 @@ class Said:
     counters: Sequence[int]
 
 
-async def live(tx: Tx, now: datetime) -> list[Said]:
+async def live(tx: Tx, now: datetime) -> list[ProbeVitals]:
     """The probes that are there and have said something."""
     rows = await tx.fetch(
         """
@@ -35,10 +35,10 @@ async def live(tx: Tx, now: datetime) -> list[Said]:
         now - LIVE,
         now + LIVE,
     )
-    return [Said(**row) for row in rows]
+    return [ProbeVitals(**row) for row in rows]
 
 
-async def add(tx: Tx, samples: Sequence[tuple[Said, Sample]], now: datetime) -> None:
+async def add(tx: Tx, samples: Sequence[tuple[ProbeVitals, Sample]], now: datetime) -> None:
     """Add each sample to the present hour of its probe."""
     await tx.executemany(
         """

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from collector.metrics.core.conditions import Holding
+from collector.metrics.core.conditions import HeldCondition
 from collector.platform.storage.db import Tx
 
 
@@ -19,7 +19,7 @@ class Of:
     revision: int
 
 
-async def move(tx: Tx, moved: Sequence[tuple[Of, Holding]]) -> None:
+async def move(tx: Tx, moved: Sequence[tuple[Of, HeldCondition]]) -> None:
     """Write what became of them; what is older than what is known changes nothing."""
     moved = sorted(moved, key=lambda one: (one[0].team_id, one[0].id, one[1].condition, one[1].key))
     over = [(of, one) for of, one in moved if one.broken]
@@ -42,7 +42,7 @@ async def move(tx: Tx, moved: Sequence[tuple[Of, Holding]]) -> None:
         await _hold(tx, held)
 
 
-async def _hold(tx: Tx, held: Sequence[tuple[Of, Holding]]) -> None:
+async def _hold(tx: Tx, held: Sequence[tuple[Of, HeldCondition]]) -> None:
     await tx.execute(
         """
         INSERT INTO series_conditions AS s
@@ -70,7 +70,7 @@ async def _hold(tx: Tx, held: Sequence[tuple[Of, Holding]]) -> None:
     )
 
 
-async def holding(tx: Tx, of: Sequence[tuple[Of, datetime]]) -> dict[UUID, list[Holding]]:
+async def holding(tx: Tx, of: Sequence[tuple[Of, datetime]]) -> dict[UUID, list[HeldCondition]]:
     """Those that hold, of each monitor; its series that were not heard of since then are left out."""
     rows = await tx.fetch(
         """
@@ -84,8 +84,10 @@ async def holding(tx: Tx, of: Sequence[tuple[Of, datetime]]) -> dict[UUID, list[
         [one.revision for one, _ in of],
         [heard for _, heard in of],
     )
-    found: defaultdict[UUID, list[Holding]] = defaultdict(list)
+    found: defaultdict[UUID, list[HeldCondition]] = defaultdict(list)
     for row in rows:
-        one = Holding(row["condition"], row["key"], row["labels"], row["since"], row["at"], broken=False)
+        one = HeldCondition(
+            row["condition"], row["key"], row["labels"], row["since"], row["at"], broken=False
+        )
         found[row["monitor_id"]].append(one)
     return found

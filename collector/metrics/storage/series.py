@@ -10,7 +10,7 @@ from collector.platform.storage.db import Tx
 
 
 @dataclass(frozen=True, slots=True)
-class Receiver:
+class SeriesMonitor:
     """A monitor as whoever pushes needs it; *secrets* sealed."""
 
     team_id: int
@@ -65,7 +65,7 @@ class Looked:
 
 
 @dataclass(frozen=True, slots=True)
-class Next:
+class SeriesUpdate:
     """What is held of a monitor after a result, or after a look that found nothing."""
 
     team_id: int
@@ -79,7 +79,7 @@ class Next:
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class SeriesValue:
     """The newest sample of a series, at *at* by its sender's clock."""
 
     key: bytes
@@ -90,7 +90,7 @@ class Value:
     seen_at: datetime
 
 
-async def receiver(tx: Tx, id_: UUID) -> Receiver | None:
+async def receiver(tx: Tx, id_: UUID) -> SeriesMonitor | None:
     """The monitor of that id, of whatever team: its token tells whether the sender may know of it."""
     row = await tx.fetchrow(
         """
@@ -99,7 +99,7 @@ async def receiver(tx: Tx, id_: UUID) -> Receiver | None:
         """,
         id_,
     )
-    return Receiver(**row) if row else None
+    return SeriesMonitor(**row) if row else None
 
 
 async def note(tx: Tx, brought: Sequence[Brought], now: datetime) -> list[Reception]:
@@ -165,7 +165,7 @@ async def due(tx: Tx, now: datetime, limit: int) -> list[Looked]:
     ]
 
 
-async def settle(tx: Tx, after: Sequence[Next]) -> None:
+async def settle(tx: Tx, after: Sequence[SeriesUpdate]) -> None:
     """Write what is held from now on; *told*: there is a result, from which samples are counted anew."""
     await tx.execute(
         """
@@ -187,7 +187,7 @@ async def settle(tx: Tx, after: Sequence[Next]) -> None:
     )
 
 
-async def keep(tx: Tx, team_id: int, monitor_id: UUID, values: Sequence[Value]) -> None:
+async def keep(tx: Tx, team_id: int, monitor_id: UUID, values: Sequence[SeriesValue]) -> None:
     """Keep what is newer than what is kept; nothing of a monitor that is gone."""
     values = sorted(values, key=lambda one: one.key)
     await tx.execute(
@@ -220,7 +220,7 @@ async def forget(tx: Tx, before: datetime) -> None:
 
 async def page(
     tx: Tx, team_id: int, monitor_id: UUID, metric: str | None, limit: int, offset: int
-) -> tuple[list[Value], int]:
+) -> tuple[list[SeriesValue], int]:
     """A page of a monitor's series by the name of their metric, and how many there are."""
     rows = await tx.fetch(
         """
@@ -236,5 +236,5 @@ async def page(
     )
     if not rows and offset:
         return [], (await page(tx, team_id, monitor_id, metric, 1, 0))[1]
-    found = [Value(*(row[name] for name in Value.__slots__)) for row in rows]
+    found = [SeriesValue(*(row[name] for name in SeriesValue.__slots__)) for row in rows]
     return found, rows[0]["total"] if rows else 0

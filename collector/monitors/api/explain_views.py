@@ -14,8 +14,8 @@ from collector.history.core.certificate import days_left, ends_at, expiry
 from collector.monitors.core import explain as core
 from collector.monitors.core.explain_holds import holds, not_told
 from collector.monitors.service.explain import Explanation
-from collector.monitors.storage.explain_reads import At, Explained, Parent, Told
-from collector.notifications.storage.deliveries import Status as Delivered
+from collector.monitors.storage.explain_reads import CheckedLocation, DeliveryRow, Explained, ParentRow
+from collector.notifications.storage.deliveries import Status
 from collector.platform.monitor import status
 from collector.probes.core.assignment import LIVE
 from shared import ids
@@ -155,7 +155,7 @@ def explained(found: Explanation, now: datetime) -> ExplainedMonitor:
     )
 
 
-def _location(at: At, monitor: Explained, now: datetime) -> ExplainedLocation:
+def _location(at: CheckedLocation, monitor: Explained, now: datetime) -> ExplainedLocation:
     place, state = at.place, at.place.state
     return ExplainedLocation(
         location=place.vote.location,
@@ -173,7 +173,7 @@ def _location(at: At, monitor: Explained, now: datetime) -> ExplainedLocation:
     )
 
 
-def _probe(at: At, now: datetime) -> ExplainedProbe | None:
+def _probe(at: CheckedLocation, now: datetime) -> ExplainedProbe | None:
     if at.probe is None:
         return None
     heard = at.seen_at is not None and abs(now - at.seen_at) < LIVE
@@ -197,7 +197,7 @@ def _quorum(setting: str) -> str | int:
     return int(setting) if setting.isdecimal() else setting
 
 
-def _parent(parent: Parent) -> ExplainedParent:
+def _parent(parent: ParentRow) -> ExplainedParent:
     shown = status(paused_at=parent.paused_at, down=parent.down, last_at=parent.last_at)
     return ExplainedParent(id=ids.show("mon", parent.id), name=parent.name, status=shown)
 
@@ -213,7 +213,7 @@ def _incident(monitor: Explained) -> ExplainedIncident | None:
     )
 
 
-def _event(same: Sequence[Told]) -> ExplainedEvent:
+def _event(same: Sequence[DeliveryRow]) -> ExplainedEvent:
     first = same[0]
     return ExplainedEvent(
         event=first.kind,
@@ -223,7 +223,7 @@ def _event(same: Sequence[Told]) -> ExplainedEvent:
             ExplainedDelivery(
                 channel_id=ids.show("chan", one.channel_id),
                 name=one.channel,
-                status=Delivered(one.status).name.lower(),
+                status=Status(one.status).name.lower(),
                 attempts=one.attempts,
                 last_error=one.error,
                 next_attempt_at=one.due_at,

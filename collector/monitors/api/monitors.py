@@ -13,7 +13,7 @@ from collector.monitors.service import ends, fields, monitors, report_secrets, r
 from collector.monitors.service import reads as monitor_reads
 from collector.monitors.service.columns import whole_config
 from collector.monitors.service.reads import WHAT
-from collector.monitors.storage.lists import Wanted
+from collector.monitors.storage.lists import MonitorFilter
 from collector.monitors.storage.monitors import Monitor
 from collector.platform.access import Permission
 from collector.platform.monitor import Silence
@@ -29,7 +29,7 @@ _STATUSES = ("up", "down", "paused")
 async def list_(request: web.Request) -> web.Response:
     query = Query(request)
     at = pages.page(query)
-    wanted = Wanted(
+    wanted = MonitorFilter(
         status=query.one_of("status", _STATUSES),
         type=query.one_of("type", TYPES),
         group=query.text("group"),

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from aiohttp import web
 
 from collector.heartbeats import service
-from collector.history.storage.result_reads import Cursor, Wanted
+from collector.history.storage.result_reads import ResultCursor, ResultFilter
 from collector.http import pages
 from collector.http.auth import caller
 from collector.http.deps import deps
@@ -48,7 +48,7 @@ async def list_(request: web.Request) -> web.Response:
     )
 
 
-def _link(request: web.Request, wanted: Wanted, following: str | None) -> dict[str, str] | None:
+def _link(request: web.Request, wanted: ResultFilter, following: str | None) -> dict[str, str] | None:
     """With the range as it was understood: the default one moves on with the time."""
     if following is None:
         return None
@@ -57,14 +57,14 @@ def _link(request: web.Request, wanted: Wanted, following: str | None) -> dict[s
     return {"Link": f'<{url}>; rel="next"'}
 
 
-def _wanted(query: Query, now: datetime) -> Wanted:
+def _wanted(query: Query, now: datetime) -> ResultFilter:
     """The last 24 h, or the 24 h before ``to``, unless the query says more."""
     since, until = query.span()
     until = until or max(now, since or now)
     if since is None:
         since = until - _DEFAULT_RANGE if until > EPOCH + _DEFAULT_RANGE else until
     status = query.one_of("status", tuple(_STATUSES))
-    return Wanted(
+    return ResultFilter(
         since=since,
         until=until,
         location=query.text("location"),
@@ -73,18 +73,18 @@ def _wanted(query: Query, now: datetime) -> Wanted:
     )
 
 
-def _show_cursor(cursor: Cursor) -> str:
+def _show_cursor(cursor: ResultCursor) -> str:
     ms = (cursor.ts - EPOCH) // timedelta(milliseconds=1)
     return base64.urlsafe_b64encode(f"{ms}.{cursor.location}.{cursor.n}".encode()).decode().rstrip("=")
 
 
-def _read_cursor(query: Query) -> Cursor | None:
+def _read_cursor(query: Query) -> ResultCursor | None:
     text = query.text("cursor")
     if text is None:
         return None
     try:
         ms, location, n = (int(part) for part in base64.urlsafe_b64decode(text + "==").split(b"."))
-        return Cursor(EPOCH + timedelta(milliseconds=ms), _small(location), _small(n))
+        return ResultCursor(EPOCH + timedelta(milliseconds=ms), _small(location), _small(n))
     except (ValueError, OverflowError, binascii.Error):
         query.fault("cursor", "must be meta.next of an earlier answer")
         return None

@@ -10,7 +10,7 @@ from aiohttp import web
 from collector.history.core.histogram import ERROR
 from collector.history.core.rollup import Numbers
 from collector.history.service import charts, statistics
-from collector.history.service.charts import Chart, Point, Wanted
+from collector.history.service.charts import ChartData, ChartRequest, Point
 from collector.history.service.statistics import Daily
 from collector.http.auth import caller
 from collector.http.deps import deps
@@ -56,7 +56,7 @@ async def daily(request: web.Request) -> web.Response:
     return ok({"data": [_shown_days(id_, found[id_]) for id_ in wanted if id_ in found]})
 
 
-def _wanted(query: Query, now: datetime) -> Wanted:
+def _wanted(query: Query, now: datetime) -> ChartRequest:
     """The last 24 h, or the 24 h before ``to``, or from ``from`` to now."""
     since, until = (_within_reach(query, *end) for end in zip(("from", "to"), query.span(), strict=True))
     # A date as the end is the whole day.
@@ -65,7 +65,7 @@ def _wanted(query: Query, now: datetime) -> Wanted:
     since, until = since - (since - EPOCH) % _MS, until - (until - EPOCH) % _MS
     if since >= until:
         query.fault("from", "must be before to")
-    return Wanted(since=since, until=until, step=_step(query), location=query.text("location"))
+    return ChartRequest(since=since, until=until, step=_step(query), location=query.text("location"))
 
 
 def _within_reach(query: Query, name: str, at: datetime | None) -> datetime | None:
@@ -107,7 +107,7 @@ def _ids(query: Query) -> list[UUID]:
     return list(dict.fromkeys(filter(None, found)))
 
 
-def _shown(found: Chart) -> dict[str, Any]:
+def _shown(found: ChartData) -> dict[str, Any]:
     """Every location has the same steps: their times are written once."""
     wanted = found.wanted
     times = [(iso(point.since), iso(point.until)) for point in found.points]

@@ -13,8 +13,8 @@ from collector.history.storage.monitor_stats import AtLocation
 from collector.history.storage.result_reads import Result
 from collector.monitors.service.columns import settings_of
 from collector.monitors.service.reads import Whole
-from collector.monitors.service.runs import Tested
-from collector.monitors.storage.lists import Item
+from collector.monitors.service.runs import TrialResult
+from collector.monitors.storage.lists import ListedMonitor
 from collector.monitors.storage.monitors import Monitor
 from collector.platform.monitor import status
 from collector.platform.validation.validation import to_json
@@ -31,13 +31,13 @@ _PHASES = ("dns", "connect", "tls", "firstByte", "transfer")
 _STATUS: dict[int, str] = {Status.UP: "up", Status.DOWN: "down", Status.UNKNOWN: "unknown"}
 
 
-def item(found: Item, now: datetime) -> orjson.Fragment:
+def item(found: ListedMonitor, now: datetime) -> orjson.Fragment:
     """As in a list, already JSON; *url* of an http monitor only."""
     return _item(found, _ahead(found.silenced_until, now))
 
 
 @lru_cache(maxsize=_MOST)
-def _item(found: Item, silenced_until: datetime | None) -> orjson.Fragment:
+def _item(found: ListedMonitor, silenced_until: datetime | None) -> orjson.Fragment:
     shown = {
         "id": ids.show("mon", found.id),
         "name": found.name,
@@ -163,7 +163,7 @@ def result(found: Result) -> dict[str, Any]:
     }
 
 
-def tested(found: Tested) -> dict[str, Any]:
+def tested(found: TrialResult) -> dict[str, Any]:
     """*statusCode* is null where there is none, *daysLeft* is there where a certificate was seen."""
     outcome, took_ms = found.outcome, round(found.duration_us / 1000)
     good = outcome.status is Status.UP

@@ -23,7 +23,7 @@ from collector.monitors.service.columns import settings_of
 from collector.monitors.service.reads import WHAT
 from collector.monitors.storage.monitors import Monitor
 from collector.platform.masks import kept, masked
-from collector.platform.monitor import Settings, merge
+from collector.platform.monitor import MonitorSettings, merge
 from collector.platform.validation.model_fields import defaults
 from collector.platform.validation.validation import to_json
 from shared import ids
@@ -66,7 +66,7 @@ async def update(request: web.Request) -> web.StreamResponse:
     monitor, shown = await _known(request)
     form, kind = await posted(request), monitor_types.kind_of(monitor.type, shown)
     settings, config = _sent(kind, form)
-    usual = defaults(Settings)
+    usual = defaults(MonitorSettings)
     whole = {name: usual.get(name) if one is None else one for name, one in settings.items()}
     only = frozenset({value(form, "revision")}) if value(form, "revision") else None
     try:
@@ -127,7 +127,7 @@ def _drawn(
     leave_out = monitor_types.left_out(type_)
     of_kind = forms.build(kind, config, _about(faults, kind), prefix="config.", leave_out=leave_out)
     left = {name: text for name, text in faults.items() if name not in _about(faults, kind)}
-    of_all = forms.build(Settings, settings, left)
+    of_all = forms.build(MonitorSettings, settings, left)
     by_name = {one.name: one for one in of_all.fields}
     first = [by_name.pop(name) for name in _FIRST]
     return page(
@@ -159,7 +159,7 @@ def _about(faults: Mapping[str, str], kind: Any) -> dict[str, str]:
 
 
 def _sent(type_: str, form: Posted) -> tuple[dict[str, Any], dict[str, Any]]:
-    return read.body(Settings, form), read.body(KINDS[type_], form, prefix="config.")
+    return read.body(MonitorSettings, form), read.body(KINDS[type_], form, prefix="config.")
 
 
 def _said(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from collector.history.storage.result_reads import Result
 from collector.http.deps import deps
 from collector.http.request_data import path_id
 from collector.incidents.service import incidents
-from collector.incidents.storage.reads import Wanted as WantedIncidents
+from collector.incidents.storage.reads import IncidentFilter
 from collector.monitors.api import explain_views, views
 from collector.monitors.console import monitors, reports, types, web3
 from collector.monitors.service import ends, explain, reads, results
@@ -63,10 +63,10 @@ async def show(request: web.Request) -> web.StreamResponse:
     db = at_hand.db
     found = await reads.one(db, at_hand.keyring, team_id, id_, secrets=False, now=now)
     over = request.query.get("range", "24h")
-    wanted = result_reads.Wanted(since=now - _WEEK, until=now + _SOON)
+    wanted = result_reads.ResultFilter(since=now - _WEEK, until=now + _SOON)
     newest = [_line(one) for one in (await results.page(db, found.monitor, wanted, _DRAWN, now))[0]]
     kind = types.kind_of(found.monitor.type, found.config)
-    past, _ = await incidents.page(db, team_id, WantedIncidents(monitor_id=id_), _INCIDENTS, 0)
+    past, _ = await incidents.page(db, team_id, IncidentFilter(monitor_id=id_), _INCIDENTS, 0)
     return page(
         request,
         "monitor.html.j2",
@@ -112,7 +112,7 @@ async def _chart(request: web.Request, monitor: int, over: str) -> drawings.Line
     length, step = _RANGES.get(over, _RANGES["24h"])
     now = deps(request).now()
     until = now - (now - now.replace(hour=0, minute=0, second=0, microsecond=0)) % step + step
-    wanted = charts.Wanted(since=until - length, until=until, step=step)
+    wanted = charts.ChartRequest(since=until - length, until=until, step=step)
     drawn = await charts.chart(deps(request).db, monitor, wanted, now)
     return drawings.lines([point.numbers for point in drawn.points])
 

@@ -15,7 +15,7 @@ from collector.http.deps import deps
 from collector.monitors.service import bulk, reads
 from collector.monitors.service.bulk import By, Done
 from collector.monitors.service.bulk_fields import wish
-from collector.monitors.storage.lists import Item, Wanted
+from collector.monitors.storage.lists import ListedMonitor, MonitorFilter
 from collector.platform.monitor import status
 from shared import ids
 from shared.errors import Invalid
@@ -31,10 +31,10 @@ _HOUR_S: Final = 3_600
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MonitorLine:
     """A line of the list."""
 
-    item: Item
+    item: ListedMonitor
     status: str
     unmeasured: bool
     silenced: bool
@@ -58,7 +58,7 @@ async def list_(request: web.Request) -> web.StreamResponse:
         at=common.at(request, number, total),
         wanted=wanted,
         query=_query(request),
-        narrowed=wanted != Wanted(),
+        narrowed=wanted != MonitorFilter(),
         types=list(TYPES),
         statuses=(*_STATUSES, _SILENCED),
     )
@@ -100,8 +100,8 @@ def _here(form: Any) -> str:
     return f"{HERE}?{query}" if query and not query.startswith("/") else HERE
 
 
-def _row(item: Item, daily: statistics.Daily | None, now: datetime) -> Row:
-    return Row(
+def _row(item: ListedMonitor, daily: statistics.Daily | None, now: datetime) -> MonitorLine:
+    return MonitorLine(
         item,
         status(paused_at=item.paused_at, down=item.down, last_at=item.last_at),
         item.unmeasured_since is not None and item.paused_at is None and not item.down,
@@ -111,11 +111,11 @@ def _row(item: Item, daily: statistics.Daily | None, now: datetime) -> Row:
     )
 
 
-def _wanted(request: web.Request) -> Wanted:
+def _wanted(request: web.Request) -> MonitorFilter:
     """Of the query; what it asks for in vain is left out."""
     asked = {name: text.strip()[:_LONGEST] for name, text in request.query.items() if text.strip()}
     known = {"status": asked.get("status"), "type": asked.get("type")}
-    return Wanted(
+    return MonitorFilter(
         status=known["status"] if known["status"] in _STATUSES else None,
         type=known["type"] if known["type"] in TYPES else None,
         group=asked.get("group"),

@@ -7,12 +7,12 @@ from typing import Final
 from aiohttp import hdrs, web
 
 from collector.console.answers import posted, value
-from collector.console.forms.fields import Field, Finder, Form
+from collector.console.forms.fields import Form, FormField, OptionSearch
 from collector.console.forms.read import Posted
 from collector.console.state import visitor
 from collector.http.deps import deps
 from collector.monitors.service import reads
-from collector.monitors.storage.lists import Wanted
+from collector.monitors.storage.lists import MonitorFilter
 from shared import ids
 
 Options = list[tuple[str, str]]
@@ -27,14 +27,14 @@ class Choice:
     """*options*: what is chosen first, then what was found; *finder* None: there are no others."""
 
     options: Options
-    finder: Finder | None
+    finder: OptionSearch | None
 
     def put(self, form: Form, name: str) -> Form:
         """Have the field *name* of *form* offer the search."""
         fields = tuple(replace(one, finder=self.finder) if one.name == name else one for one in form.fields)
         return Form(fields, form.faults)
 
-    def into(self, fields: Iterable[Field], name: str) -> list[Field]:
+    def into(self, fields: Iterable[FormField], name: str) -> list[FormField]:
         """Likewise, of *fields*."""
         return [replace(one, finder=self.finder) if one.name == name else one for one in fields]
 
@@ -57,7 +57,7 @@ async def monitors(request: web.Request, chosen: Iterable[str]) -> Choice:
     if not text and total <= _SHOWN:
         return Choice(options, None)
     said = _said(text, len(found), total) + (f" {len(mine)} chosen, at the top." if mine else "")
-    return Choice(options, Finder(text, said))
+    return Choice(options, OptionSearch(text, said))
 
 
 async def _searched(request: web.Request) -> str:
@@ -66,9 +66,9 @@ async def _searched(request: web.Request) -> str:
     return value(await posted(request), "find").replace("\0", "").strip()[:_LONGEST]
 
 
-def _wanted(text: str) -> Wanted:
+def _wanted(text: str) -> MonitorFilter:
     tag = text.removeprefix(_BY_TAG).strip() if text.startswith(_BY_TAG) else ""
-    return Wanted(tag=tag) if tag else Wanted(text=text or None)
+    return MonitorFilter(tag=tag) if tag else MonitorFilter(text=text or None)
 
 
 def _said(text: str, shown: int, total: int) -> str:

@@ -10,7 +10,7 @@ from collector.platform.log_words import arguments
 from collector.platform.storage.db import Db
 from collector.web3.core.crossings import is_web3
 from collector.web3.storage import web3
-from collector.web3.storage.web3 import Log, Raised
+from collector.web3.storage.web3 import Raised, StoredLog
 
 _EVENTS: Final = "web3_contract_event"
 _LOGS: Final = 20
@@ -33,7 +33,7 @@ class Happened:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Web3Findings:
     """*crosses*: has it thresholds? *listens*: does it read events or transfers?"""
 
     raised: list[Raised]
@@ -42,14 +42,14 @@ class Found:
     listens: bool
 
 
-async def found(db: Db, monitor: Monitor, kind: str, now: datetime) -> Found | None:
+async def found(db: Db, monitor: Monitor, kind: str, now: datetime) -> Web3Findings | None:
     """None of a monitor of another type; *kind*: its effective type."""
     if not is_web3(kind):
         return None
     async with db.connection() as tx:
         raised = await web3.raised(tx, monitor.team_id, monitor.id)
         logs = await web3.logs_between(tx, monitor.team_id, monitor.id, now - _BACK, now + _SOON, _LOGS)
-    return Found(
+    return Web3Findings(
         raised,
         [_happened(log) for log in logs],
         crosses=kind != _EVENTS,
@@ -57,7 +57,7 @@ async def found(db: Db, monitor: Monitor, kind: str, now: datetime) -> Found | N
     )
 
 
-def _happened(log: Log) -> Happened:
+def _happened(log: StoredLog) -> Happened:
     data, alert = log.data, log.data.get("alert")
     return Happened(
         at=log.found_at,

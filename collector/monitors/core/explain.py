@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Literal
 
 from collector.evaluation.core import quorum
-from collector.evaluation.core.decision import Monitor
+from collector.evaluation.core.decision import EvaluatedMonitor
 from collector.evaluation.core.quorum import Vote
 from collector.evaluation.core.state import LocationState
 from collector.platform import monitor as monitors
@@ -19,7 +19,7 @@ _MOST_OF_AN_ERROR = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class VotingLocation:
     """A location of the monitor; *last_at* is the start of its newest check."""
 
     vote: Vote
@@ -29,14 +29,14 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class MonitorFacts:
     """What is held of a monitor; *changed_at* says since when it is down, or is not.
 
     *ended_by_hand_at*: when a person resolved the incident of its present outage; *parent*: the name of one
     that it depends on and that is down.
     """
 
-    monitor: Monitor
+    monitor: EvaluatedMonitor
     changed_at: datetime
     paused_at: datetime | None = None
     silence_reason: str | None = None
@@ -45,7 +45,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class VoteTally:
     """The votes, counted; *down* None means that no verdict can be had."""
 
     voters: int
@@ -66,11 +66,11 @@ class Trace:
     counted: Sequence[datetime] = ()
 
 
-def tally(facts: Facts, places: Sequence[Place], now: datetime) -> Tally:
+def tally(facts: MonitorFacts, places: Sequence[VotingLocation], now: datetime) -> VoteTally:
     """The quorum's sum; while a monitor is paused nobody votes on it."""
     votes = [] if facts.paused_at is not None else [place.vote for place in places]
     voters = [vote for vote in votes if vote.counts(now)]
-    return Tally(
+    return VoteTally(
         len(voters),
         quorum.needed(facts.monitor.quorum, len(voters)) if voters else 0,
         sum(vote.fails(now) for vote in voters),
@@ -89,19 +89,19 @@ def standing(vote: Vote, now: datetime) -> Standing:
     return "well" if vote.known else "unknown"
 
 
-def status(facts: Facts, places: Sequence[Place]) -> monitors.Shown:
+def status(facts: MonitorFacts, places: Sequence[VotingLocation]) -> monitors.Shown:
     """As everything that shows the monitor shows it."""
     return monitors.status(paused_at=facts.paused_at, down=facts.monitor.down, last_at=_last_at(places))
 
 
-def since(facts: Facts, places: Sequence[Place]) -> datetime | None:
+def since(facts: MonitorFacts, places: Sequence[VotingLocation]) -> datetime | None:
     """Since when it has its status; None for one that was down, resumed, and not measured since."""
     if facts.paused_at is not None:
         return facts.paused_at
     return None if facts.monitor.down and _last_at(places) is None else facts.changed_at
 
 
-def sentence(facts: Facts, places: Sequence[Place], now: datetime) -> str:
+def sentence(facts: MonitorFacts, places: Sequence[VotingLocation], now: datetime) -> str:
     """How it stands and why, in one line."""
     if facts.paused_at is not None:
         return f"Paused since {iso(facts.paused_at)}: nothing is checked and nothing is told."
@@ -129,13 +129,13 @@ def did(result_status: Status, at: datetime, trace: Trace) -> tuple[Did | None, 
     return (None, None) if place is None else ("counted", place)
 
 
-def silenced_until(facts: Facts, now: datetime) -> datetime | None:
+def silenced_until(facts: MonitorFacts, now: datetime) -> datetime | None:
     """The end of its silence, if it lasts."""
     until = facts.monitor.silenced_until
     return until if until is not None and until > now else None
 
 
-def _last_at(places: Sequence[Place]) -> datetime | None:
+def _last_at(places: Sequence[VotingLocation]) -> datetime | None:
     return max((place.last_at for place in places if place.last_at is not None), default=None)
 
 
@@ -143,13 +143,13 @@ def _word(*, down: bool) -> str:
     return "down" if down else "up"
 
 
-def _head(facts: Facts, places: Sequence[Place]) -> str:
+def _head(facts: MonitorFacts, places: Sequence[VotingLocation]) -> str:
     if _last_at(places) is None:
         return "Not measured yet"
     return f"{_word(down=facts.monitor.down).capitalize()} since {iso(facts.changed_at)}"
 
 
-def _votes(counted: Tally, places: Sequence[Place], now: datetime) -> str:
+def _votes(counted: VoteTally, places: Sequence[VotingLocation], now: datetime) -> str:
     if counted.down is None:
         return "no location votes, so nothing changes"
     if counted.failing:
@@ -162,7 +162,7 @@ def _votes(counted: Tally, places: Sequence[Place], now: datetime) -> str:
     return f"{well} of {counted.voters} voting locations {verb} it well"
 
 
-def _held(facts: Facts, now: datetime) -> list[str]:
+def _held(facts: MonitorFacts, now: datetime) -> list[str]:
     """What keeps its news back, in a few words."""
     monitor, silent = facts.monitor, silenced_until(facts, now)
     window = monitor.around.maintenance_until
@@ -175,7 +175,7 @@ def _held(facts: Facts, now: datetime) -> list[str]:
     return [words for words, so in said.items() if words and so]
 
 
-def _errors(places: Sequence[Place], now: datetime) -> list[str]:
+def _errors(places: Sequence[VotingLocation], now: datetime) -> list[str]:
     """What the first failing voter says, on one line."""
     for place in places:
         if standing(place.vote, now) == "failing" and place.last_error:

@@ -7,8 +7,8 @@ from datetime import datetime
 from collector.evaluation.core import holds as table
 from collector.evaluation.core import quorum
 from collector.evaluation.core.decision import standing
-from collector.evaluation.core.holds import Standing
-from collector.monitors.core.explain import Facts, Place, silenced_until, tally
+from collector.evaluation.core.holds import MonitorContext
+from collector.monitors.core.explain import MonitorFacts, VotingLocation, silenced_until, tally
 from shared.clock import iso
 
 _WHAT: Mapping[table.Hold, tuple[str, str | None]] = {
@@ -43,7 +43,7 @@ _NOT_TOLD: Mapping[table.Hold, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Hold:
+class ActiveHold:
     """Something that keeps back *what*; None where a moment or a reason is not known or not set."""
 
     name: str
@@ -53,13 +53,13 @@ class Hold:
     reason: str | None = None
 
 
-def holds(facts: Facts, places: Sequence[Place], now: datetime) -> list[Hold]:
+def holds(facts: MonitorFacts, places: Sequence[VotingLocation], now: datetime) -> list[ActiveHold]:
     """All that holds now, whatever would be held by it."""
     found = [_shown(hold, facts) for hold in _holding(facts, places, now)]
     return [*found, *_of_the_verdict(facts, places, now)]
 
 
-def not_told(facts: Facts, now: datetime, *, heard: bool, routed: bool) -> list[str]:
+def not_told(facts: MonitorFacts, now: datetime, *, heard: bool, routed: bool) -> list[str]:
     """Why nobody hears, or would hear, of its being down.
 
     *heard*: some enabled channel hears monitor.down of it; *routed*: no event waits for its channels.
@@ -79,12 +79,12 @@ def not_told(facts: Facts, now: datetime, *, heard: bool, routed: bool) -> list[
 _ALWAYS = frozenset({table.Hold.PAUSED, table.Hold.RESOLVED_BY_HAND, table.Hold.FLAPPING})
 
 
-def _standing(facts: Facts) -> Standing:
+def _standing(facts: MonitorFacts) -> MonitorContext:
     by_hand = facts.monitor.down and facts.ended_by_hand_at is not None
     return replace(standing(facts.monitor), paused=facts.paused_at is not None, by_hand=by_hand)
 
 
-def _holding(facts: Facts, places: Sequence[Place], now: datetime) -> Iterator[table.Hold]:
+def _holding(facts: MonitorFacts, places: Sequence[VotingLocation], now: datetime) -> Iterator[table.Hold]:
     """As the table has it; of a paused monitor, and of a new one that is well, the votes hold nothing."""
     votes = [place.vote for place in places]
     whole = replace(
@@ -95,11 +95,11 @@ def _holding(facts: Facts, places: Sequence[Place], now: datetime) -> Iterator[t
     return iter(table.holding(whole, now))
 
 
-def _in_doubt(facts: Facts, places: Sequence[Place], now: datetime) -> bool:
+def _in_doubt(facts: MonitorFacts, places: Sequence[VotingLocation], now: datetime) -> bool:
     return bool(facts.monitor.down or tally(facts, places, now).down)
 
 
-def _shown(hold: table.Hold, facts: Facts) -> Hold:
+def _shown(hold: table.Hold, facts: MonitorFacts) -> ActiveHold:
     what, reason = _WHAT[hold]
     monitor = facts.monitor
     since = {
@@ -115,20 +115,22 @@ def _shown(hold: table.Hold, facts: Facts) -> Hold:
         reason = facts.silence_reason
     elif hold is table.Hold.PARENT_DOWN:
         reason = f"{facts.parent} is down."
-    return Hold(hold.value, what, since, until, reason)
+    return ActiveHold(hold.value, what, since, until, reason)
 
 
-def _of_the_verdict(facts: Facts, places: Sequence[Place], now: datetime) -> Iterator[Hold]:
+def _of_the_verdict(
+    facts: MonitorFacts, places: Sequence[VotingLocation], now: datetime
+) -> Iterator[ActiveHold]:
     """Why the votes come to something else than what is held of it."""
     counted = tally(facts, places, now)
     if facts.paused_at is not None or counted.down in {None, facts.monitor.down}:
         return
     if counted.down:
         reason = "It is being decided, or a collector has just started and waits for probes, 30 s at most."
-        yield Hold("settling", "the incident, and monitor.down", reason=reason)
+        yield ActiveHold("settling", "the incident, and monitor.down", reason=reason)
     elif not quorum.vouched([place.vote for place in places], now):
         reason = "No location that votes has measured it as well."
-        yield Hold("unvouched", "the recovery, and monitor.up", reason=reason)
+        yield ActiveHold("unvouched", "the recovery, and monitor.up", reason=reason)
     else:
         reason = "It is being decided, or a collector's clock was just set."
-        yield Hold("deciding", "the recovery, and monitor.up", reason=reason)
+        yield ActiveHold("deciding", "the recovery, and monitor.up", reason=reason)

@@ -35,7 +35,7 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class BulkAction:
     """What every request says."""
 
     action: Action
@@ -75,7 +75,7 @@ _MORE: Mapping[str, type[More]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class BulkRequest:
     """What is to be done; *tags* by name, None for one to be taken away; *unknown* fields were ignored."""
 
     action: Action
@@ -85,19 +85,19 @@ class Wish:
     unknown: list[str]
 
 
-def wish(body: Mapping[str, Any]) -> Wish:
+def wish(body: Mapping[str, Any]) -> BulkRequest:
     """What *body* asks for. Raises Invalid.
 
     A field that a filter does not know is refused: without it the filter would take more than was meant.
     """
-    order = read(Order, body)
+    order = read(BulkAction, body)
     # As the order is read, in letters of any case.
     more = read(_MORE.get(str(body.get("action")).lower(), Bare), body)
     strange = {name: "is no filter" for name in order.unknown if name.startswith(_INSIDE)}
     faults = {**strange, **more.faults, **order.faults}
     if faults or order.value is None:
         raise Invalid(faults)
-    return Wish(
+    return BulkRequest(
         action=order.value.action,
         filter=order.value.filter,
         silence=more.value if isinstance(more.value, Silence) else None,

@@ -11,8 +11,8 @@ from collector.monitors.service import receivers
 from collector.monitors.storage.monitors import Monitor
 from collector.platform import audit
 from collector.platform.masks import open_parts
-from collector.platform.monitor import DEFAULT_LOCATION, Settings
-from collector.platform.seal import Keyring, Place, split, whole
+from collector.platform.monitor import DEFAULT_LOCATION, MonitorSettings
+from collector.platform.seal import Keyring, SealScope, split, whole
 from collector.platform.storage.db import Tx
 from collector.probes.storage import probes
 from shared import ids
@@ -29,9 +29,9 @@ def whole_config(keyring: Keyring, monitor: Monitor) -> dict[str, Any]:
     return {name: config[name] for name in names if name in config}
 
 
-def settings_of(monitor: Monitor) -> Settings:
+def settings_of(monitor: Monitor) -> MonitorSettings:
     """A row as the fields that a caller sets."""
-    return Settings(
+    return MonitorSettings(
         name=monitor.name,
         interval=monitor.interval_s,
         timeout=monitor.timeout_s,
@@ -54,7 +54,7 @@ def kind_name(kind: Kind) -> str:
 
 
 async def columns(
-    tx: Tx, keyring: Keyring, key: tuple[int, UUID], settings: Settings, kind: Kind, now: datetime
+    tx: Tx, keyring: Keyring, key: tuple[int, UUID], settings: MonitorSettings, kind: Kind, now: datetime
 ) -> dict[str, Any]:
     """What is written of a monitor; *key* is its team and its id."""
     config, secrets = split_config(keyring, key, type(kind), monitor_fields.stored(kind))
@@ -104,6 +104,6 @@ def named_fields(named: Collection[str], before: Mapping[str, Any], after: Mappi
     return plain + audit.differing(before, after, "config.")
 
 
-def sealed_at(team_id: int, id_: UUID) -> Place:
+def sealed_at(team_id: int, id_: UUID) -> SealScope:
     """Where a monitor's secrets lie."""
-    return Place(team_id, "monitors", id_, "secrets")
+    return SealScope(team_id, "monitors", id_, "secrets")

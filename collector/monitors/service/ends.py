@@ -6,7 +6,7 @@ from uuid import UUID
 from collector.alerts.service import alerts
 from collector.alerts.storage import rules
 from collector.evaluation import event_writer
-from collector.evaluation.storage.locked_monitors import Incident
+from collector.evaluation.storage.locked_monitors import LatestIncident
 from collector.events.core import events as payloads
 from collector.events.storage import events, timeline
 from collector.events.storage.events import Event
@@ -74,7 +74,7 @@ async def delete(
         later.append(number)
 
 
-async def _tell(tx: Tx, monitor: Monitor, incident: Incident | None, now: datetime) -> None:
+async def _tell(tx: Tx, monitor: Monitor, incident: LatestIncident | None, now: datetime) -> None:
     """Who may know it as down hears that it is over; what else waits is dropped."""
     stream = monitor.team_id, monitor.id
     await news.take(tx, *stream)
@@ -100,31 +100,31 @@ async def _tell(tx: Tx, monitor: Monitor, incident: Incident | None, now: dateti
         )
 
 
-async def _resolved(tx: Tx, monitor: Monitor, incident: Incident | None, now: datetime) -> list[Event]:
+async def _resolved(tx: Tx, monitor: Monitor, incident: LatestIncident | None, now: datetime) -> list[Event]:
     """That its open incident, if it had one, is over."""
     if incident is None or incident.resolved_at is not None:
         return []
     about = event_writer.of_row(monitor, _DELETED)
     kind = f"{payloads.INCIDENT}.resolved"
-    done = event_writer.Deed(monitor.team_id, incident.id, kind, monitor.id, about)
+    done = event_writer.SystemAction(monitor.team_id, incident.id, kind, monitor.id, about)
     return await event_writer.deeds(tx, [done], now)
 
 
-async def _end_incident(tx: Tx, monitor: Monitor, now: datetime) -> Incident | None:
+async def _end_incident(tx: Tx, monitor: Monitor, now: datetime) -> LatestIncident | None:
     """The monitor's newest incident; if it was open, as it was, and now resolved by System."""
     if monitor.paused_at is not None:
         await monitor_incidents.leave_out(tx, monitor.team_id, monitor.id, monitor.paused_at, now)
     incident = await monitor_incidents.newest(tx, monitor.team_id, monitor.id)
     if incident and incident.resolved_at is None:
         await incidents.resolve(tx, [(monitor.team_id, incident.id, now)])
-        entry = timeline.Entry(
+        entry = timeline.TimelineEntry(
             monitor.team_id, incident.id, "monitor_deleted", f"Monitor {monitor.name} was deleted"
         )
         await timeline.add(tx, [entry], now)
     return incident
 
 
-def _over(monitor: Monitor, incident: Incident, now: datetime) -> dict[str, object]:
+def _over(monitor: Monitor, incident: LatestIncident, now: datetime) -> dict[str, object]:
     about = event_writer.of_row(monitor, _DELETED)
     return payloads.up(
         about,

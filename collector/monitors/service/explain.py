@@ -13,11 +13,11 @@ from collector.evaluation.suppression import around
 from collector.evaluation.suppression import monitor as as_decided
 from collector.events.core import events
 from collector.history.storage import result_reads
-from collector.history.storage.result_reads import Result, Wanted
-from collector.monitors.core.explain import Place, Trace
+from collector.history.storage.result_reads import Result, ResultFilter
+from collector.monitors.core.explain import Trace, VotingLocation
 from collector.monitors.service.reads import WHAT
 from collector.monitors.storage import explain_reads
-from collector.monitors.storage.explain_reads import At, Explained, Parent, Told
+from collector.monitors.storage.explain_reads import CheckedLocation, DeliveryRow, Explained, ParentRow
 from collector.notifications.channels.webhook import hears
 from collector.platform.storage.db import Db, Tx
 from shared import ids
@@ -38,14 +38,14 @@ class Explanation:
     """*results* and *told* newest first; *heard*: some enabled channel would hear of its being down."""
 
     monitor: Explained
-    locations: Sequence[At]
-    parents: Sequence[Parent]
+    locations: Sequence[CheckedLocation]
+    parents: Sequence[ParentRow]
     results: Sequence[Result]
-    told: Sequence[Told]
+    told: Sequence[DeliveryRow]
     heard: bool
 
     @property
-    def places(self) -> list[Place]:
+    def places(self) -> list[VotingLocation]:
         return [at.place for at in self.locations]
 
     def trace(self, location: str) -> Trace:
@@ -61,7 +61,7 @@ async def explain(db: Db, team_id: int, id_: UUID, now: datetime) -> Explanation
         monitor = await explain_reads.monitor(tx, team_id, id_)
         if monitor is None:
             raise NotFound(f"{WHAT} not found")
-        wanted = Wanted(since=now - _RANGE, until=now + _AHEAD)
+        wanted = ResultFilter(since=now - _RANGE, until=now + _AHEAD)
         results = await result_reads.newest(tx, monitor.monitor, wanted, _RESULTS)
         oldest = results[-1].ts if results else now
         located = await states.of_monitors(tx, [monitor.monitor])
@@ -89,12 +89,12 @@ async def _with_holds(tx: Tx, monitor: Explained, located: Sequence[Located], no
     return replace(monitor, facts=facts)
 
 
-def _unserved(monitor: Explained, locations: Sequence[At]) -> list[At]:
+def _unserved(monitor: Explained, locations: Sequence[CheckedLocation]) -> list[CheckedLocation]:
     """Locations that the monitor names and that nobody ever checked it from."""
     known = {at.place.vote.location for at in locations}
     return [
-        At(
-            Place(Vote(name, failing=False, seen_at=None, known=False), LocationState(), None, ""),
+        CheckedLocation(
+            VotingLocation(Vote(name, failing=False, seen_at=None, known=False), LocationState(), None, ""),
             Trace(),
             probe=None,
             session=False,

@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeVar
 
 from collector.monitors.service import receivers
 from collector.platform.masks import kept
-from collector.platform.monitor import DEFAULT_INTERVAL, Settings, Trial, merge
+from collector.platform.monitor import DEFAULT_INTERVAL, MonitorSettings, Trial, merge
 from collector.platform.validation.shapes import members
 from collector.platform.validation.validation import Read, read, to_json
 from collector.web3.service import fields
@@ -15,7 +15,7 @@ from collector.web3.service.nodes import NONE, Nodes
 from shared.errors import Invalid
 from shared.kinds import KINDS, RECEIVING, TYPES, WEB3, Kind
 
-S = TypeVar("S", Settings, Trial)
+S = TypeVar("S", MonitorSettings, Trial)
 
 # What a GET shows and nobody sets.
 _SHOWN = frozenset(
@@ -53,7 +53,7 @@ class _Parts:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish(Generic[S]):
+class MonitorRequest(Generic[S]):
     """What a body asks for; *settings* and *kind* are there when *faults* are not.
 
     *type* is what the monitor is kept and shown with; *warnings* say what its caller should know.
@@ -74,34 +74,36 @@ class Wish(Generic[S]):
         return self.settings, self.kind
 
 
-def for_create(body: Mapping[str, Any], min_interval: int, nodes: Nodes = NONE) -> Wish[Settings]:
+def for_create(
+    body: Mapping[str, Any], min_interval: int, nodes: Nodes = NONE
+) -> MonitorRequest[MonitorSettings]:
     """A new monitor, every default filled in; *nodes*: of Web3, those of the deployment."""
     type_ = fields.type_of(body.get("type"))
-    parts = _take_apart(type_, body, Settings)
+    parts = _take_apart(type_, body, MonitorSettings)
     _fill_interval(parts, min_interval)
-    return _read(Settings, type_, parts, nodes)
+    return _read(MonitorSettings, type_, parts, nodes)
 
 
-def for_test(body: Mapping[str, Any], nodes: Nodes = NONE) -> Wish[Trial]:
+def for_test(body: Mapping[str, Any], nodes: Nodes = NONE) -> MonitorRequest[Trial]:
     """What is to be checked once; a monitor's other fields are welcome and ignored."""
     type_ = fields.type_of(body.get("type"))
     parts = _take_apart(type_, body, Trial)
     if parts.kind in RECEIVING:
         parts.faults["type"] = "only receives: there is nothing to test"
-    parts.unknown = [name for name in parts.unknown if name not in members(Settings)]
+    parts.unknown = [name for name in parts.unknown if name not in members(MonitorSettings)]
     return _read(Trial, type_, parts, nodes)
 
 
 def for_update(
     body: Mapping[str, Any],
     type_: str,
-    settings: Settings,
+    settings: MonitorSettings,
     config: Mapping[str, Any],
     min_interval: int,
     nodes: Nodes = NONE,
-) -> Wish[Settings]:
+) -> MonitorRequest[MonitorSettings]:
     """The monitor as it would be: fields that are sent replace, *config* (whole, secrets too) merges."""
-    parts = _take_apart(type_, body, Settings, config)
+    parts = _take_apart(type_, body, MonitorSettings, config)
     if fields.type_of(body.get("type", type_)) != type_:
         parts.faults["type"] = f"cannot be changed; it is {type_}"
     if parts.kind in WEB3 and parts.config.get("subType") != parts.kind:
@@ -114,7 +116,7 @@ def for_update(
         _fill_interval(parts, min_interval)
     parts.settings = {**to_json(settings), **parts.settings}
     parts.config = merge(config, kept(parts.config, config))
-    return _read(Settings, type_, parts, nodes)
+    return _read(MonitorSettings, type_, parts, nodes)
 
 
 def stored(kind: Kind) -> dict[str, Any]:
@@ -127,7 +129,7 @@ def stored(kind: Kind) -> dict[str, Any]:
 def _take_apart(
     type_: Any,
     body: Mapping[str, Any],
-    of: type[Settings] | type[Trial],
+    of: type[MonitorSettings] | type[Trial],
     before: Mapping[str, Any] | None = None,
 ) -> _Parts:
     """*before*: the configuration of a monitor that is there already."""
@@ -174,18 +176,18 @@ def _fill_interval(parts: _Parts, least: int) -> None:
         parts.faults["interval"] = f"must be between {least} and 86400"
 
 
-def _read(of: type[S], type_: Any, parts: _Parts, nodes: Nodes) -> Wish[S]:
+def _read(of: type[S], type_: Any, parts: _Parts, nodes: Nodes) -> MonitorRequest[S]:
     settings = read(of, parts.settings)
     faults = {**settings.faults, **parts.faults}
     if parts.kind is None:
-        return Wish(str(type_), settings.value, None, faults, parts.unknown, [])
+        return MonitorRequest(str(type_), settings.value, None, faults, parts.unknown, [])
     kind: Read[Kind] = read(KINDS[parts.kind], parts.config)
     unknown = parts.unknown + [f"config.{name}" for name in kind.unknown]
     beyond = web3_nodes.faults(parts.kind, parts.config, kind.faults, nodes)
     beyond |= receivers.faults(parts.kind, parts.config, kind.faults)
     faults = {**kind.faults, **beyond, **faults}
     nodeless: list[str] = [] if faults else web3_nodes.warnings(parts.kind, parts.config, nodes)
-    return Wish(type_, settings.value, kind.value, faults, unknown, [*kind.warnings, *nodeless])
+    return MonitorRequest(type_, settings.value, kind.value, faults, unknown, [*kind.warnings, *nodeless])
 
 
 def _why_not(type_: Any) -> str:

@@ -20,8 +20,8 @@ from collector.monitors.storage import parents
 from collector.monitors.storage.monitors import Monitor
 from collector.platform import audit
 from collector.platform.access import Actor, system
-from collector.platform.bucket import Plan
-from collector.platform.monitor import Settings, Silence, merge
+from collector.platform.bucket import TeamPlan
+from collector.platform.monitor import MonitorSettings, Silence, merge
 from collector.platform.revision import require
 from collector.platform.seal import Keyring
 from collector.platform.signals import Signals
@@ -58,24 +58,24 @@ class Means:
     min_interval: int
     who: Actor | None = None
     nodes: Nodes = field(default_factory=dict)
-    plan: Plan | None = None
+    plan: TeamPlan | None = None
     later: list[Event] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class MonitorDetails:
     """The monitor after the deed, and what its caller should know."""
 
     monitor: Monitor
     warnings: list[str]
 
 
-async def create(means: Means, team_id: int, body: Mapping[str, Any], now: datetime) -> Told:
+async def create(means: Means, team_id: int, body: Mapping[str, Any], now: datetime) -> MonitorDetails:
     """A new monitor, whose first check runs at once. Raises Invalid; Conflict above the plan's limit."""
     wish = monitor_fields.for_create(body, means.min_interval, means.nodes)
     id_ = ids.uuid7()
 
-    async def deed(tx: Tx) -> Told:
+    async def deed(tx: Tx) -> MonitorDetails:
         settings, kind = wish.checked(await _bad_parents(tx, team_id, id_, body))
         kind = receivers.completed(kind)
         written = await columns(tx, means.keyring, (team_id, id_), settings, kind, now)
@@ -85,7 +85,7 @@ async def create(means: Means, team_id: int, body: Mapping[str, Any], now: datet
         await receivers.keep(tx, made, kind, now)
         await record(tx, means.who, "create", made)
         await _tell(tx, means, payloads.CREATED, made, now)
-        return Told(made, _warnings(settings, wish) + placed)
+        return MonitorDetails(made, _warnings(settings, wish) + placed)
 
     return await _carried_out(means, deed)
 
@@ -98,13 +98,13 @@ async def update(
     now: datetime,
     *,
     only: frozenset[str] | None = None,
-) -> Told:
+) -> MonitorDetails:
     """Change what the body names; nothing at all if it is all as it was.
 
     *only*: the revisions that may be changed. Raises NotFound, PreconditionFailed, Invalid, in this order.
     """
 
-    async def deed(tx: Tx) -> Told:
+    async def deed(tx: Tx) -> MonitorDetails:
         before = _found(await table.lock(tx, team_id, id_))
         require(before.revision, only)
         return await _revised(tx, means, before, body, now)
@@ -112,10 +112,12 @@ async def update(
     return await _carried_out(means, deed)
 
 
-async def tag(means: Means, team_id: int, id_: UUID, tags: Mapping[str, str | None], now: datetime) -> Told:
+async def tag(
+    means: Means, team_id: int, id_: UUID, tags: Mapping[str, str | None], now: datetime
+) -> MonitorDetails:
     """Give it these tags beside its own; a name with None loses its own. Raises NotFound, Invalid."""
 
-    async def deed(tx: Tx) -> Told:
+    async def deed(tx: Tx) -> MonitorDetails:
         before = _found(await table.lock(tx, team_id, id_))
         return await _revised(tx, means, before, {"tags": merge(before.tags, tags)}, now)
 
@@ -174,7 +176,7 @@ async def silence(
             raise NotFound("Monitor not found")
         incident = await monitor_incidents.newest(tx, team_id, id_)
         if incident and incident.resolved_at is None:
-            entry = timeline.Entry(team_id, incident.id, "silenced", said, actor)
+            entry = timeline.TimelineEntry(team_id, incident.id, "silenced", said, actor)
             await timeline.add(tx, [entry], now)
         await record(tx, means.who, "silence", _found(await table.get(tx, team_id, id_)))
 
@@ -194,7 +196,9 @@ async def unsilence(means: Means, team_id: int, id_: UUID) -> None:
     await giving_way(means.db, deed)
 
 
-async def _revised(tx: Tx, means: Means, before: Monitor, body: Mapping[str, Any], now: datetime) -> Told:
+async def _revised(
+    tx: Tx, means: Means, before: Monitor, body: Mapping[str, Any], now: datetime
+) -> MonitorDetails:
     """*before*, its row locked, changed as the body says; handed to the probes if it concerns them."""
     team_id, id_ = before.team_id, before.id
     config = whole_config(means.keyring, before)
@@ -216,7 +220,7 @@ async def _revised(tx: Tx, means: Means, before: Monitor, body: Mapping[str, Any
         fields = named_fields(named, config, monitor_fields.stored(kind))
         await record(tx, means.who, "update", after, fields)
         await _tell(tx, means, payloads.UPDATED, after, now)
-    return Told(after, _warnings(settings, wish) + placed)
+    return MonitorDetails(after, _warnings(settings, wish) + placed)
 
 
 async def record(
@@ -274,7 +278,7 @@ async def _place(
     return [f"location {name} has no probe: {instead[name in attended]}" for name in unserved]
 
 
-def _warnings(settings: Settings, wish: monitor_fields.Wish[Settings]) -> list[str]:
+def _warnings(settings: MonitorSettings, wish: monitor_fields.MonitorRequest[MonitorSettings]) -> list[str]:
     said = [*ignored(wish.unknown), *wish.warnings]
     if settings.timeout > settings.interval:
         said.append(

@@ -14,9 +14,9 @@ from collector.monitors.service.columns import whole_config
 from collector.monitors.storage import lists
 from collector.monitors.storage import monitors as table
 from collector.monitors.storage import whole as monitor_whole
-from collector.monitors.storage.lists import Wanted
+from collector.monitors.storage.lists import MonitorFilter
 from collector.monitors.storage.monitors import Monitor
-from collector.monitors.storage.whole import Row
+from collector.monitors.storage.whole import MonitorRecord
 from collector.platform.batched_reads import Lookups
 from collector.platform.masks import masked
 from collector.platform.seal import Keyring
@@ -50,17 +50,17 @@ class Whole:
 class _Made:
     """*whole* was made at *at* of *row*, which holds all but its summary, and stays until *until*."""
 
-    row: Row
+    row: MonitorRecord
     whole: Whole
     at: datetime
     until: datetime
 
     @classmethod
-    def just(cls, row: Row, whole: Whole, at: datetime) -> "_Made":
+    def just(cls, row: MonitorRecord, whole: Whole, at: datetime) -> "_Made":
         """Those made together end apart, or the database would be asked for all of them at once."""
         return cls(row, whole, at, at + _FRESH * random.uniform(0.5, 1.0))  # noqa: S311 - no secret
 
-    def holds(self, row: Row, now: datetime) -> bool:
+    def holds(self, row: MonitorRecord, now: datetime) -> bool:
         return self.row == row and self.at <= now < self.until
 
     def on(self, now: datetime) -> "_Made":
@@ -74,12 +74,12 @@ class _Made:
 class Memory:
     """What was last made of the monitors that are asked for, and counted; the oldest give way."""
 
-    def __init__(self, rows: Lookups[tuple[int, UUID], Row]) -> None:
+    def __init__(self, rows: Lookups[tuple[int, UUID], MonitorRecord]) -> None:
         self.rows = rows
         self._made: dict[Key, _Made] = {}
-        self._totals: dict[tuple[int, Wanted], tuple[int, int]] = {}
+        self._totals: dict[tuple[int, MonitorFilter], tuple[int, int]] = {}
 
-    def find(self, key: Key, row: Row, now: datetime) -> Whole | None:
+    def find(self, key: Key, row: MonitorRecord, now: datetime) -> Whole | None:
         """What was made of the same row a moment ago."""
         made = self._made.get(key)
         if made is None or not made.holds(row, now):
@@ -90,19 +90,21 @@ class Memory:
     def keep(self, key: Key, made: _Made) -> None:
         _put(self._made, key, made)
 
-    def total(self, team_id: int, wanted: Wanted, mark: int) -> int | None:
+    def total(self, team_id: int, wanted: MonitorFilter, mark: int) -> int | None:
         """How many there are, if they were counted at the same mark."""
         counted_at, total = self._totals.get((team_id, wanted), (None, 0))
         return total if counted_at == mark else None
 
-    def keep_total(self, team_id: int, wanted: Wanted, mark: int, total: int) -> None:
+    def keep_total(self, team_id: int, wanted: MonitorFilter, mark: int, total: int) -> None:
         _put(self._totals, (team_id, wanted), (mark, total))
 
 
 _MEMORIES: Final[dict[Db, Memory]] = {}
 
 
-async def page(db: Db, team_id: int, wanted: Wanted, limit: int, offset: int) -> tuple[list[lists.Item], int]:
+async def page(
+    db: Db, team_id: int, wanted: MonitorFilter, limit: int, offset: int
+) -> tuple[list[lists.ListedMonitor], int]:
     """A page of them, newest first, and how many there are in all."""
     memory, every = _memory(db), replace(wanted, status=None)
     async with db.connection() as tx:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from collector.heartbeats.core import times
-from collector.heartbeats.core.heartbeat import Plan
+from collector.heartbeats.core.heartbeat import PingSchedule
 from collector.heartbeats.storage import heartbeats
 from collector.monitors.storage import cadences
 from collector.monitors.storage.monitors import Monitor
@@ -86,8 +86,8 @@ async def paused_or_resumed(tx: Tx, monitor: Monitor) -> None:
         await heartbeats.look_again(tx, monitor.team_id, monitor.id)
 
 
-def plan_of(kind: Heartbeat) -> Plan:
-    return Plan(
+def plan_of(kind: Heartbeat) -> PingSchedule:
+    return PingSchedule(
         wait=_span(kind.expected_interval),
         cron=kind.cron or "",
         zone=kind.timezone,

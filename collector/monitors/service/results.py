@@ -7,7 +7,7 @@ from collector.history.core import window
 from collector.history.core.window import DAY, HOUR, Between
 from collector.history.service.charts import kept_since
 from collector.history.storage import result_reads, rollup_reads
-from collector.history.storage.result_reads import Result, Wanted
+from collector.history.storage.result_reads import Result, ResultFilter
 from collector.monitors.storage.monitors import Monitor
 from collector.platform.storage.db import Db, Tx
 from shared.clock import EPOCH
@@ -22,7 +22,7 @@ _LAST = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 async def page(
-    db: Db, monitor: Monitor, wanted: Wanted, limit: int, now: datetime
+    db: Db, monitor: Monitor, wanted: ResultFilter, limit: int, now: datetime
 ) -> tuple[list[Result], int]:
     """The newest of what is wanted, and how many there are."""
     async with db.connection() as tx:
@@ -32,7 +32,7 @@ async def page(
         return shown, await _count(tx, monitor.monitor, wanted, now)
 
 
-async def _newest(tx: Tx, monitor: int, wanted: Wanted, limit: int, now: datetime) -> list[Result]:
+async def _newest(tx: Tx, monitor: int, wanted: ResultFilter, limit: int, now: datetime) -> list[Result]:
     """Of a rare status only the hours are read that hold any: those of a long range are soon said."""
     until = min(wanted.until, wanted.before.ts if wanted.before else _LAST, _LAST)
     if wanted.status in (None, Status.UP) or until - wanted.since < _LONG:
@@ -60,7 +60,7 @@ def _backwards(spans: Iterable[Between]) -> Iterator[list[Between]]:
             yield near[max(0, end - _TOGETHER) : end]
 
 
-async def _count(tx: Tx, monitor: int, wanted: Wanted, now: datetime) -> int:
+async def _count(tx: Tx, monitor: int, wanted: ResultFilter, now: datetime) -> int:
     """From rollups where they know the number, which is more than they need for any rate."""
     since, until = _in_ms(wanted.since), min(wanted.until, _LAST)
     until = until - (until - EPOCH) % _MS + _MS

@@ -13,10 +13,10 @@ import orjson
 
 from collector.monitors.service import fields
 from collector.monitors.service.columns import kind_name
-from collector.monitors.service.fields import Wish
+from collector.monitors.service.fields import MonitorRequest
 from collector.platform import signals
 from collector.platform.monitor import Trial
-from collector.platform.seal import Keyring, Place
+from collector.platform.seal import Keyring, SealScope
 from collector.platform.storage.db import Db
 from collector.probes.storage import probes
 from shared.errors import Unavailable
@@ -32,7 +32,7 @@ _LOOK_EVERY_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class TrialResult:
     """*found* is None for kinds that never find anything beside their outcome, *days_left* where no
     certificate was seen.
     """
@@ -44,8 +44,13 @@ class Tested:
 
 
 async def try_out(
-    db: Db, signals_: signals.Signals, keyring: Keyring, team_id: int, wish: Wish[Trial], now: datetime
-) -> Tested:
+    db: Db,
+    signals_: signals.Signals,
+    keyring: Keyring,
+    team_id: int,
+    wish: MonitorRequest[Trial],
+    now: datetime,
+) -> TrialResult:
     """Check once what a body asks for. Raises Invalid, and what `test` raises."""
     trial, kind = wish.checked()
     return await test(
@@ -72,7 +77,7 @@ async def test(
     timeout_s: int,
     locations: Sequence[str],
     now: datetime,
-) -> Tested:
+) -> TrialResult:
     """Check *config* once, at the first of *locations* that has a probe, else anywhere.
 
     Raises Unavailable when no probe is connected within 5 s, or none answers.
@@ -108,9 +113,9 @@ async def test(
         deaf()
 
 
-def place(team_id: int, run: int) -> Place:
+def place(team_id: int, run: int) -> SealScope:
     """Where the sealed configuration of a test lies while it travels."""
-    return Place(team_id, "signals", str(run), "payload")
+    return SealScope(team_id, "signals", str(run), "payload")
 
 
 async def _session(db: Db, team_id: int, type_: str, locations: Sequence[str], now: datetime) -> int:
@@ -127,8 +132,8 @@ async def _session(db: Db, team_id: int, type_: str, locations: Sequence[str], n
         await asyncio.sleep(_LOOK_EVERY_S)
 
 
-def _tested(type_: str, said: dict[str, Any]) -> Tested:
+def _tested(type_: str, said: dict[str, Any]) -> TrialResult:
     phases = bytes.fromhex(said["phases"])
     outcome = Outcome(Status(said["status"]), said["code"], said["error"], unpack(phases))
     found = [Finding(Found(kind), key, data.encode()) for kind, key, data in said.get("found", ())]
-    return Tested(outcome, said["durationUs"], found if type_ in WEB3 else None, days_left(phases))
+    return TrialResult(outcome, said["durationUs"], found if type_ in WEB3 else None, days_left(phases))

@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from collector.evaluation.core.decision import Monitor
+from collector.evaluation.core.decision import EvaluatedMonitor
 from collector.evaluation.storage.states import Located
 from collector.history.core.certificate import OF_TYPES
-from collector.monitors.core.explain import Facts, Place, Trace
+from collector.monitors.core.explain import MonitorFacts, Trace, VotingLocation
 from collector.platform.storage.db import Tx
 
 # A streak with more results than this in its time is not looked at.
@@ -29,17 +29,17 @@ class Explained:
     incident_status: str | None
     parent_incident_id: UUID | None
     routed: bool
-    facts: Facts
+    facts: MonitorFacts
 
 
 @dataclass(frozen=True, slots=True)
-class At:
+class CheckedLocation:
     """A location, the probe that checks there, and what of its checks can be traced.
 
     *checkpoint*: what is kept of the certificate that is seen there.
     """
 
-    place: Place
+    place: VotingLocation
     trace: Trace
     probe: str | None
     session: bool
@@ -49,7 +49,7 @@ class At:
 
 
 @dataclass(frozen=True, slots=True)
-class Parent:
+class ParentRow:
     """A monitor that this one depends on; *last_at* is its newest check's start."""
 
     id: UUID
@@ -60,7 +60,7 @@ class Parent:
 
 
 @dataclass(frozen=True, slots=True)
-class Listening:
+class ListenerRow:
     """An enabled channel that hears events by itself, and how it is narrowed: empty means not at all."""
 
     events: Sequence[str]
@@ -68,7 +68,7 @@ class Listening:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class DeliveryRow:
     """One event and one channel it went to; *channel_id* None when it went to none.
 
     *attempts*: how many tries were made; *status*, *error* and *due_at* as the delivery has them.
@@ -119,7 +119,7 @@ async def monitor(tx: Tx, team_id: int, id_: UUID) -> Explained | None:
     return _explained(row) if row else None
 
 
-async def places(tx: Tx, located: Sequence[Located], since: datetime) -> list[At]:
+async def places(tx: Tx, located: Sequence[Located], since: datetime) -> list[CheckedLocation]:
     """A monitor's locations, with the outages and streaks that are near what was measured *since*."""
     rows = await tx.fetch(
         f"""
@@ -159,7 +159,7 @@ async def places(tx: Tx, located: Sequence[Located], since: datetime) -> list[At
     return [_at(one, beside[one.location]) for one in located]
 
 
-async def parents(tx: Tx, team_id: int, wanted: Sequence[UUID]) -> list[Parent]:
+async def parents(tx: Tx, team_id: int, wanted: Sequence[UUID]) -> list[ParentRow]:
     """Those of the ids that are monitors of the team, by name."""
     rows = await tx.fetch(
         """
@@ -170,10 +170,10 @@ async def parents(tx: Tx, team_id: int, wanted: Sequence[UUID]) -> list[Parent]:
         team_id,
         list(wanted),
     )
-    return [Parent(**row) for row in rows]
+    return [ParentRow(**row) for row in rows]
 
 
-async def listening(tx: Tx, team_id: int) -> list[Listening]:
+async def listening(tx: Tx, team_id: int) -> list[ListenerRow]:
     """The enabled channels of the team that hear events by themselves, not locked."""
     rows = await tx.fetch(
         """
@@ -183,12 +183,12 @@ async def listening(tx: Tx, team_id: int) -> list[Listening]:
         """,
         team_id,
     )
-    return [Listening(**row) for row in rows]
+    return [ListenerRow(**row) for row in rows]
 
 
 async def told(
     tx: Tx, team_id: int, id_: UUID, unheard: Sequence[str], events: int, channels: int
-) -> list[Told]:
+) -> list[DeliveryRow]:
     """The newest *events*, newest first, less the *unheard* kinds; of each at most *channels* deliveries."""
     rows = await tx.fetch(
         """
@@ -217,12 +217,12 @@ async def told(
         events,
         channels,
     )
-    return [Told(**row) for row in rows]
+    return [DeliveryRow(**row) for row in rows]
 
 
 def _explained(row: Any) -> Explained:
-    facts = Facts(
-        monitor=Monitor(row["name"], row["quorum"], row["down"], row["told"], row["silenced_until"]),
+    facts = MonitorFacts(
+        monitor=EvaluatedMonitor(row["name"], row["quorum"], row["down"], row["told"], row["silenced_until"]),
         changed_at=row["changed_at"],
         paused_at=row["paused_at"],
         silence_reason=row["silence_reason"],
@@ -242,12 +242,12 @@ def _explained(row: Any) -> Explained:
     )
 
 
-def _at(one: Located, row: Any) -> At:
+def _at(one: Located, row: Any) -> CheckedLocation:
     # Other failed checks lie in the streak's time when their number differs: which ones, nobody can say.
     whole = row["looked_at"] < _LOOKED_AT and len(row["counted"]) == one.state.fails
     counted = row["counted"] if whole else []
     trace = Trace(frozenset(row["began"]), frozenset(row["ended"]), counted)
-    place = Place(one.vote, one.state, one.last_at, one.error)
-    return At(
+    place = VotingLocation(one.vote, one.state, one.last_at, one.error)
+    return CheckedLocation(
         place, trace, row["probe"], row["session"], row["seen_at"], row["blind_since"], row["checkpoint"]
     )

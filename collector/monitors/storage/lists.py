@@ -32,7 +32,7 @@ _MEASURED = "SELECT FROM states s WHERE s.monitor = m.monitor AND s.last_at IS N
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ListedMonitor:
     """A monitor as lists show it."""
 
     id: UUID
@@ -59,7 +59,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class MonitorFilter:
     """Which monitors; None asks nothing. *tag* is a name, or ``name:value``; *text* is part of the name.
 
     *silenced_at*: those that are silenced at that moment.
@@ -74,7 +74,7 @@ class Wanted:
     silenced_at: datetime | None = None
 
 
-async def newest(tx: Tx, team_id: int, wanted: Wanted, limit: int, offset: int) -> list[Item]:
+async def newest(tx: Tx, team_id: int, wanted: MonitorFilter, limit: int, offset: int) -> list[ListedMonitor]:
     where, values = _where(team_id, wanted)
     rows = await tx.fetch(f"SELECT {_shown(where, len(values))} AS shown", *values, limit, offset)
     return [_read(text) for text in rows[0]["shown"]]
@@ -87,15 +87,15 @@ async def names(tx: Tx, team_id: int, ids: Sequence[UUID]) -> dict[UUID, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class MonitorPage:
     """*mark*: what `total` was at the same one, it is still. *of_status*: paused, down, or for up both."""
 
-    items: list[Item]
+    items: list[ListedMonitor]
     mark: int
     of_status: int
 
 
-async def page(tx: Tx, team_id: int, wanted: Wanted, limit: int, offset: int) -> Page:
+async def page(tx: Tx, team_id: int, wanted: MonitorFilter, limit: int, offset: int) -> MonitorPage:
     """The newest after *offset* of them, with what their total goes by, all of one moment."""
     where, values = _where(team_id, wanted)
     row = await tx.fetchrow(
@@ -105,10 +105,10 @@ async def page(tx: Tx, team_id: int, wanted: Wanted, limit: int, offset: int) ->
         offset,
     )
     assert row is not None  # noqa: S101 - a SELECT without FROM has its row
-    return Page([_item(text) for text in row["shown"]], row["mark"], row["of_status"])
+    return MonitorPage([_item(text) for text in row["shown"]], row["mark"], row["of_status"])
 
 
-async def total(tx: Tx, team_id: int, wanted: Wanted) -> tuple[int, int]:
+async def total(tx: Tx, team_id: int, wanted: MonitorFilter) -> tuple[int, int]:
     """The mark, and how many there are at it, whatever their status."""
     where, values = _where(team_id, replace(wanted, status=None))
     row = await tx.fetchrow(
@@ -121,7 +121,7 @@ async def total(tx: Tx, team_id: int, wanted: Wanted) -> tuple[int, int]:
 _MARK = "coalesce((SELECT mark FROM monitor_marks WHERE team_id = $1), 0) AS mark"
 
 
-def _counted(team_id: int, wanted: Wanted) -> str:
+def _counted(team_id: int, wanted: MonitorFilter) -> str:
     """How many have the status, when they are few; for up, how many have another."""
     if wanted.status is None:
         return "0::bigint AS of_status"
@@ -155,11 +155,11 @@ def _shown(where: str, values: int) -> str:
     """
 
 
-def _read(text: str) -> Item:
+def _read(text: str) -> ListedMonitor:
     """What `_TEXT` says; its plain values lie between the id and the moments."""
     id_, *rest = orjson.loads(text)
     plain, moments = rest[:-_MOMENTS], rest[-_MOMENTS:]
-    return Item(UUID(id_), *plain, *(_moment(one) for one in moments))
+    return ListedMonitor(UUID(id_), *plain, *(_moment(one) for one in moments))
 
 
 _item = lru_cache(maxsize=_MOST)(_read)
@@ -169,7 +169,7 @@ def _moment(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
 
 
-def _where(team_id: int, wanted: Wanted) -> tuple[str, list[Any]]:
+def _where(team_id: int, wanted: MonitorFilter) -> tuple[str, list[Any]]:
     """Only what is asked for is in the text, so that each combination gets the plan that fits it."""
     name, colon, value = (wanted.tag or "").partition(":")
     asked: dict[str, Any] = {

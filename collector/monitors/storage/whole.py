@@ -28,7 +28,7 @@ _WHOLE = f"""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MonitorRecord:
     """What the database answered: two that are equal say the same of the monitor and of its locations."""
 
     answered: Any
@@ -44,8 +44,8 @@ class Row:
         ]
 
 
-async def get(tx: Tx, wanted: Sequence[tuple[int, UUID]]) -> dict[tuple[int, UUID], Row]:
+async def get(tx: Tx, wanted: Sequence[tuple[int, UUID]]) -> dict[tuple[int, UUID], MonitorRecord]:
     """Those that there are, by their team and their id."""
     teams, ids = zip(*wanted, strict=True)
     rows = await tx.fetch(_WHOLE, teams, ids)
-    return {(row["team_id"], row["id"]): Row(row) for row in rows}
+    return {(row["team_id"], row["id"]): MonitorRecord(row) for row in rows}

@@ -2,6 +2,6 @@
 
 from typing import Final
 
-from collector.notifications.core.retry import Policy
+from collector.notifications.core.retry import RetryPolicy
 
-PATIENT: Final = Policy(max_retries=8, obliging=True)
+PATIENT: Final = RetryPolicy(max_retries=8, obliging=True)

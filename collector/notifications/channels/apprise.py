@@ -21,8 +21,8 @@ from annotated_types import MaxLen, MinLen, Predicate
 from collector.history.core.phase import Phase
 from collector.notifications.channels._policy import PATIENT
 from collector.notifications.channels.message import Message, Sent
-from collector.notifications.channels.texts import Templates, Text, write
-from collector.notifications.core.retry import Policy
+from collector.notifications.channels.texts import MessageText, Templates, write
+from collector.notifications.core.retry import RetryPolicy
 from collector.platform.delivery import Undelivered
 from collector.platform.plain_text import cut, lines
 from collector.platform.transport import Transport
@@ -83,10 +83,10 @@ class Apprise:
     templates: Templates | None = None
 
     @property
-    def policy(self) -> Policy:
+    def policy(self) -> RetryPolicy:
         return PATIENT
 
-    def render(self, message: Message) -> tuple[dict[str, str], Text]:
+    def render(self, message: Message) -> tuple[dict[str, str], MessageText]:
         """What Apprise's `notify` is given."""
         notice = message.notice
         text = write(notice, self.templates)

@@ -13,8 +13,8 @@ from collector.notifications.channels._http import Call, accepted, number, post
 from collector.notifications.channels._policy import PATIENT
 from collector.notifications.channels._secrets import parts
 from collector.notifications.channels.message import Message, Sent
-from collector.notifications.channels.texts import Templates, Text, write
-from collector.notifications.core.retry import Policy
+from collector.notifications.channels.texts import MessageText, Templates, write
+from collector.notifications.core.retry import RetryPolicy
 from collector.notifications.core.summary import Notice
 from collector.platform.plain_text import cut_utf16, lines
 from collector.platform.transport import Transport
@@ -40,10 +40,10 @@ class Discord:
     templates: Templates | None = None
 
     @property
-    def policy(self) -> Policy:
+    def policy(self) -> RetryPolicy:
         return PATIENT
 
-    def render(self, message: Message) -> tuple[Call, Text]:
+    def render(self, message: Message) -> tuple[Call, MessageText]:
         notice = message.notice
         text = write(notice, self.templates)
         embed: dict[str, Any] = {

@@ -16,11 +16,11 @@ from jinja2 import Environment
 from collector.history.core.phase import Phase
 from collector.notifications.channels._policy import PATIENT
 from collector.notifications.channels.message import Message, Sent
-from collector.notifications.channels.texts import Templates, Text, write
-from collector.notifications.core.retry import Policy
+from collector.notifications.channels.texts import MessageText, Templates, write
+from collector.notifications.core.retry import RetryPolicy
 from collector.notifications.core.summary import Notice
 from collector.platform.delivery import Undelivered
-from collector.platform.mailer import Refusal
+from collector.platform.mailer import MailRefusal
 from collector.platform.plain_text import cut, lines
 from collector.platform.transport import Transport
 from shared.kinds.fields import Says, is_host
@@ -54,10 +54,12 @@ class Email:
     templates: Templates | None = None
 
     @property
-    def policy(self) -> Policy:
+    def policy(self) -> RetryPolicy:
         return PATIENT
 
-    def render(self, message: Message, sender: str, domain: str, now: datetime) -> tuple[EmailMessage, Text]:
+    def render(
+        self, message: Message, sender: str, domain: str, now: datetime
+    ) -> tuple[EmailMessage, MessageText]:
         notice = message.notice
         text = write(notice, self.templates)
         mail = EmailMessage(policy=SMTP)
@@ -104,15 +106,15 @@ class Email:
         return Sent(250, "; ".join(filter(None, (note, text.fault))) or None)
 
 
-def _told(refused: Mapping[str, Refusal]) -> str:
+def _told(refused: Mapping[str, MailRefusal]) -> str:
     return "; ".join(f"the mail server refused {who}: {said}" for who, said in refused.items())
 
 
-def _code(refused: Mapping[str, Refusal]) -> int | None:
+def _code(refused: Mapping[str, MailRefusal]) -> int | None:
     return min((one.code for one in refused.values()), default=None)
 
 
-def _plain(notice: Notice, text: Text) -> str:
+def _plain(notice: Notice, text: MessageText) -> str:
     facts: Sequence[str] = () if text.own else [f"{label}: {lines(value)}" for label, value in notice.facts]
     parts = [text.title, lines(text.body), "\n".join(facts), notice.link]
     return "\n\n".join(part for part in parts if part) + "\n"

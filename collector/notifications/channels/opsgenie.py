@@ -11,8 +11,8 @@ from collector.history.core.phase import Phase
 from collector.notifications.channels._http import ApiUrl, Call, accepted, is_key, post
 from collector.notifications.channels._policy import PATIENT
 from collector.notifications.channels.message import Message, Sent
-from collector.notifications.channels.texts import Templates, Text, write
-from collector.notifications.core.retry import Policy
+from collector.notifications.channels.texts import MessageText, Templates, write
+from collector.notifications.core.retry import RetryPolicy
 from collector.notifications.core.summary import Notice
 from collector.platform.plain_text import cut, lines
 from collector.platform.transport import Transport
@@ -45,10 +45,10 @@ class Opsgenie:
     templates: Templates | None = None
 
     @property
-    def policy(self) -> Policy:
+    def policy(self) -> RetryPolicy:
         return PATIENT
 
-    def render(self, message: Message) -> tuple[Call, Text]:
+    def render(self, message: Message) -> tuple[Call, MessageText]:
         notice = message.notice
         text = write(notice, self.templates)
         alias = cut(notice.key, _MAX_ALIAS)
@@ -76,11 +76,11 @@ class Opsgenie:
         )
         return Sent(answer.status, text.fault)
 
-    def _follow_up(self, text: Text) -> dict[str, Any]:
+    def _follow_up(self, text: MessageText) -> dict[str, Any]:
         said = "\n".join(filter(None, (text.title, lines(text.body))))
         return {"note": cut(said, _MAX_NOTE), "source": "Tocsin"}
 
-    def _alert(self, notice: Notice, text: Text, alias: str) -> dict[str, Any]:
+    def _alert(self, notice: Notice, text: MessageText, alias: str) -> dict[str, Any]:
         said = "\n\n".join(filter(None, (lines(text.body), notice.link)))
         priority = "P5" if notice.phase is Phase.NEWS else _PRIORITIES[notice.severity]
         return {

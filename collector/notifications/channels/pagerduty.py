@@ -10,8 +10,8 @@ from collector.history.core.phase import Phase
 from collector.notifications.channels._http import ApiUrl, Call, accepted, is_key, post
 from collector.notifications.channels._policy import PATIENT
 from collector.notifications.channels.message import Message, Sent
-from collector.notifications.channels.texts import Templates, Text, write
-from collector.notifications.core.retry import Policy
+from collector.notifications.channels.texts import MessageText, Templates, write
+from collector.notifications.core.retry import RetryPolicy
 from collector.notifications.core.summary import Notice
 from collector.platform.plain_text import cut, lines
 from collector.platform.transport import Transport
@@ -37,10 +37,10 @@ class PagerDuty:
     templates: Templates | None = None
 
     @property
-    def policy(self) -> Policy:
+    def policy(self) -> RetryPolicy:
         return PATIENT
 
-    def render(self, message: Message) -> tuple[Call, Text]:
+    def render(self, message: Message) -> tuple[Call, MessageText]:
         notice = message.notice
         text = write(notice, self.templates)
         action = _ACTIONS.get(notice.phase)
@@ -62,7 +62,7 @@ class PagerDuty:
         answer = accepted(await post(call, transport), secrets=[self.integration_key], reason=_reason)
         return Sent(answer.status, text.fault)
 
-    def _payload(self, notice: Notice, text: Text) -> dict[str, Any]:
+    def _payload(self, notice: Notice, text: MessageText) -> dict[str, Any]:
         details = {label: cut(lines(value), _MAX_DETAIL) for label, value in notice.facts}
         if text.body:
             details = {"Message": cut(lines(text.body), _MAX_DETAIL), **details}

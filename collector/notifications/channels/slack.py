@@ -13,8 +13,8 @@ from collector.notifications.channels._http import Call, accepted, post
 from collector.notifications.channels._policy import PATIENT
 from collector.notifications.channels._secrets import parts
 from collector.notifications.channels.message import Message, Sent
-from collector.notifications.channels.texts import Templates, Text, write
-from collector.notifications.core.retry import Policy
+from collector.notifications.channels.texts import MessageText, Templates, write
+from collector.notifications.core.retry import RetryPolicy
 from collector.notifications.core.summary import Notice
 from collector.platform.plain_text import cut, lines
 from collector.platform.transport import Transport
@@ -49,10 +49,10 @@ class Slack:
     templates: Templates | None = None
 
     @property
-    def policy(self) -> Policy:
+    def policy(self) -> RetryPolicy:
         return PATIENT
 
-    def render(self, message: Message) -> tuple[Call, Text]:
+    def render(self, message: Message) -> tuple[Call, MessageText]:
         notice = message.notice
         text = write(notice, self.templates)
         heading = f"*{_linked(text.title, notice.link)}*"
@@ -75,7 +75,7 @@ class Slack:
         return Sent(answer.status, text.fault)
 
 
-def _blocks(notice: Notice, text: Text) -> Iterator[dict[str, Any]]:
+def _blocks(notice: Notice, text: MessageText) -> Iterator[dict[str, Any]]:
     if body := lines(text.body):
         yield {"type": "section", "text": _mrkdwn(_escaped(body, _MAX_TEXT))}
     if notice.facts and not text.own:

@@ -12,8 +12,8 @@ from collector.history.core.phase import Phase
 from collector.notifications.channels._http import ApiUrl, Call, accepted, is_key, number, post, read
 from collector.notifications.channels._policy import PATIENT
 from collector.notifications.channels.message import Message, Sent
-from collector.notifications.channels.texts import Templates, Text, write
-from collector.notifications.core.retry import Policy
+from collector.notifications.channels.texts import MessageText, Templates, write
+from collector.notifications.core.retry import RetryPolicy
 from collector.platform.plain_text import cut_utf16, lines
 from collector.platform.transport import Transport
 from shared.kinds.fields import Says, Secret
@@ -43,10 +43,10 @@ class Telegram:
     templates: Templates | None = None
 
     @property
-    def policy(self) -> Policy:
+    def policy(self) -> RetryPolicy:
         return PATIENT
 
-    def render(self, message: Message) -> tuple[Call, Text]:
+    def render(self, message: Message) -> tuple[Call, MessageText]:
         notice = message.notice
         text = write(notice, self.templates)
         title = f"{_MARKS[notice.phase]} <b>{_escaped(text.title, _MAX_TITLE)}</b>"

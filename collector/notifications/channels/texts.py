@@ -61,7 +61,7 @@ class Templates:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class MessageText:
     """*title* is one line; *own*: the body is the team's; *fault*: why a built-in text stands in."""
 
     title: str
@@ -70,7 +70,7 @@ class Text:
     fault: str | None = None
 
 
-def write(notice: Notice, templates: Templates | None) -> Text:
+def write(notice: Notice, templates: Templates | None) -> MessageText:
     """Never fails: where a team's template does, *fault* says so."""
     templates = templates or Templates()
     known = _known(notice)
@@ -85,7 +85,7 @@ def write(notice: Notice, templates: Templates | None) -> Text:
         title = title and f"Test: {title}"
         body = body and f"{_built_in(BODY, known, MAX_BODY)}\n\n{body}"
     title = one_line(title or "") or one_line(_built_in(TITLES.get(notice.kind, TITLE), known, MAX_TITLE))
-    return Text(
+    return MessageText(
         title=title or notice.kind,
         body=body if body is not None else _built_in(BODY, known, MAX_BODY),
         own=body is not None,

@@ -11,7 +11,7 @@ from annotated_types import Interval, MaxLen, Predicate
 from collector.events.core.events import CHANGES
 from collector.notifications.channels.message import Message, Sent
 from collector.notifications.core import signature
-from collector.notifications.core.retry import Policy
+from collector.notifications.core.retry import RetryPolicy
 from collector.platform.delivery import Undelivered
 from collector.platform.monitor import MonitorId
 from collector.platform.transport import NoAnswer, Transport
@@ -140,8 +140,8 @@ class Webhook:
     monitors: Annotated[list[MonitorId], MaxLen(10_000)] = field(default_factory=list)
 
     @property
-    def policy(self) -> Policy:
-        return Policy(retry=self.retry_on_failure, max_retries=self.max_retries)
+    def policy(self) -> RetryPolicy:
+        return RetryPolicy(retry=self.retry_on_failure, max_retries=self.max_retries)
 
     async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:
         """Raises Undelivered, and never calls a failure lasting."""

@@ -15,7 +15,7 @@ TRIES_IN_ORDER = 1 + len(_SCHEDULE)
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class RetryPolicy:
     """How often a channel wants to be tried again; *obliging*: no sooner than it asks, from the first."""
 
     retry: bool = True
@@ -23,7 +23,7 @@ class Policy:
     obliging: bool = False
 
 
-def next_try(policy: Policy, tries: int, retry_after: timedelta | None = None) -> timedelta | None:
+def next_try(policy: RetryPolicy, tries: int, retry_after: timedelta | None = None) -> timedelta | None:
     """How long to wait after *tries* failed ones, the first included; None: there is no other.
 
     *retry_after* is what the receiver asked for. A webhook's first retries keep to the contract all the same.

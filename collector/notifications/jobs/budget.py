@@ -25,7 +25,7 @@ class Places:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class SendBudget:
     """What may be started: of each channel up to *each* with what it has, nothing of the teams *crowded*.
 
     *mails* come beside the *most* that go another way.
@@ -37,12 +37,12 @@ class Room:
     mails: int = AT_A_TIME
 
 
-def room(places: Places, flying: Counter[int], mails: int = 0) -> Room:
+def room(places: Places, flying: Counter[int], mails: int = 0) -> SendBudget:
     """*flying*: how many are under way, by team; *mails*: how many of them are mails."""
     total, more = flying.total(), max(0, places.mails - mails)
     if total < places.shared:
-        return Room(places.shared - total, PER_CHANNEL, mails=more)
+        return SendBudget(places.shared - total, PER_CHANNEL, mails=more)
     if total < places.single:
-        return Room(places.single - total, 1, mails=more)
+        return SendBudget(places.single - total, 1, mails=more)
     crowded = sorted(team for team, count in flying.items() if count >= places.shared)
-    return Room(max(0, places.all - total), 1, crowded, more)
+    return SendBudget(max(0, places.all - total), 1, crowded, more)

@@ -9,7 +9,7 @@ import structlog
 from collector.events.core import events as payloads
 from collector.events.storage import events
 from collector.notifications.storage import deliveries, faults, monitor_deliveries
-from collector.notifications.storage.faults import News
+from collector.notifications.storage.faults import ChannelFault
 from collector.platform.storage.db import Db, Tx
 from shared import ids
 from shared.errors import TocsinError
@@ -38,7 +38,7 @@ class Flags:
         return len(found) == _AT_A_TIME
 
 
-async def _tell(tx: Tx, news: News, now: datetime) -> None:
+async def _tell(tx: Tx, news: ChannelFault, now: datetime) -> None:
     """Past the router: every other channel hears of it, whatever it asked for."""
     shown = ids.show("chan", news.channel_id)
     log.warning("channel works again" if news.works else "channel has failed for an hour", channel=shown)

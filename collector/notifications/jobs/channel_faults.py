@@ -5,7 +5,7 @@ from typing import Final
 
 from collector.notifications.storage import deliveries, faults
 from collector.notifications.storage.deliveries import LOST, Claimed, Finish, Status
-from collector.notifications.storage.faults import Failed
+from collector.notifications.storage.faults import FailedChannel
 from collector.platform.storage.db import Tx
 
 DISABLED: Final = "the channel is disabled"
@@ -15,7 +15,7 @@ async def record(tx: Tx, done: Sequence[tuple[Claimed, Finish]]) -> None:
     """A channel works, and has been recorded so, if any of its tries that ended together arrived."""
     works = {one.channel_id for one, finish in done if finish.status is Status.DELIVERED}
     failed = {
-        one.channel_id: Failed(one.team_id, one.channel_id, finish.error)
+        one.channel_id: FailedChannel(one.team_id, one.channel_id, finish.error)
         for one, finish in done
         if finish.error is not None and finish.error not in (DISABLED, LOST) and one.channel_id not in works
     }

@@ -9,7 +9,7 @@ from collector.evaluation.storage import rule_triggers
 from collector.events.core.events import INCIDENT
 from collector.notifications.channels.webhook import hears
 from collector.notifications.storage import channels, deliveries, streams
-from collector.notifications.storage.channels import Listener
+from collector.notifications.storage.channels import ListeningChannel
 from collector.notifications.storage.streams import Stream, Waiting
 from collector.platform.storage.db import Db, Tx
 from shared import ids
@@ -63,7 +63,7 @@ class Router:
 
 def choose(
     events: Sequence[Waiting],
-    listeners: Mapping[int, Sequence[Listener]],
+    listeners: Mapping[int, Sequence[ListeningChannel]],
     named: Collection[tuple[int, UUID]] = (),
 ) -> list[deliveries.New]:
     """One delivery for each event and each channel of its team that hears of it, or for which it is.
@@ -85,7 +85,7 @@ def choose(
     ]
 
 
-def _hearers(event: Waiting, listeners: Mapping[int, Sequence[Listener]]) -> Iterator[UUID]:
+def _hearers(event: Waiting, listeners: Mapping[int, Sequence[ListeningChannel]]) -> Iterator[UUID]:
     for listener in listeners.get(event.team_id, ()):
         if hears(listener.events, listener.monitors, event.kind, ids.show("mon", event.stream_id)):
             yield listener.id

@@ -15,7 +15,7 @@ from collector.events.core.events import Fact
 from collector.events.storage import timeline
 from collector.notifications.channels import Channel, load
 from collector.notifications.channels.message import Message, Sent
-from collector.notifications.core.retry import LONGEST, MAX_EXPIRIES, Policy, next_try
+from collector.notifications.core.retry import LONGEST, MAX_EXPIRIES, RetryPolicy, next_try
 from collector.notifications.jobs import channel_faults
 from collector.notifications.jobs.budget import Places, room
 from collector.notifications.jobs.channel_faults import DISABLED
@@ -25,7 +25,7 @@ from collector.notifications.storage import senders
 from collector.notifications.storage.deliveries import Claimed, Finish, Status
 from collector.platform import metrics
 from collector.platform.delivery import Undelivered
-from collector.platform.seal import Keyring, Place, whole
+from collector.platform.seal import Keyring, SealScope, whole
 from collector.platform.storage.db import Db, Tx
 from collector.platform.transport import Transport
 from shared import ids
@@ -46,7 +46,7 @@ _MAIL: Final = "email"
 class Try:
     """What one try came to. *error* None: it arrived, with *note* where that needs a word."""
 
-    policy: Policy
+    policy: RetryPolicy
     status_code: int | None = None
     latency_ms: int | None = None
     error: str | None = None
@@ -176,7 +176,7 @@ class Sender:
 
     async def _try(self, one: Claimed) -> Try:
         """One try; whatever goes wrong with it is in what comes back."""
-        policy = Policy()
+        policy = RetryPolicy()
         started = time.monotonic()
         try:
             channel = self._channel(one)
@@ -192,7 +192,7 @@ class Sender:
         return _arrived(policy, sent, _ms_since(started))
 
     def _channel(self, one: Claimed) -> Channel:
-        place = Place(one.team_id, "channels", one.channel_id, "secrets")
+        place = SealScope(one.team_id, "channels", one.channel_id, "secrets")
         return load(one.channel_type, whole(self._keyring, one.config, one.secrets, place))
 
     def _message(self, one: Claimed) -> Message:
@@ -209,11 +209,11 @@ class Sender:
             self._alarm = loop.call_later(max(seconds, _SHORTEST_S), self.bell.ring)
 
 
-def _arrived(policy: Policy, sent: Sent, took_ms: int) -> Try:
+def _arrived(policy: RetryPolicy, sent: Sent, took_ms: int) -> Try:
     return Try(policy, sent.status, took_ms, note=sent.note)
 
 
-def _missed(policy: Policy, error: Undelivered, took_ms: int) -> Try:
+def _missed(policy: RetryPolicy, error: Undelivered, took_ms: int) -> Try:
     return Try(
         policy,
         error.status,
@@ -271,7 +271,7 @@ def interrupted(one: Claimed) -> Finish:
 async def _note(tx: Tx, failed: Sequence[tuple[Claimed, str]], now: datetime) -> None:
     """Write what could not be delivered into the timeline of its incident."""
     entries = [
-        timeline.Entry(
+        timeline.TimelineEntry(
             team_id=one.team_id,
             incident_id=one.incident_id,
             type="notification_failed",

@@ -13,11 +13,11 @@ from collector.alerts.storage import rules
 from collector.notifications.channels import CHANNELS, load
 from collector.notifications.channels.message import Message
 from collector.notifications.service import outside_mails
-from collector.notifications.service.fields import Settings, for_create, for_update, named_monitors
+from collector.notifications.service.fields import ChannelSettings, for_create, for_update, named_monitors
 from collector.notifications.storage import channels as table
 from collector.notifications.storage import faults as channel_faults
 from collector.notifications.storage import reads
-from collector.notifications.storage.channels import Row
+from collector.notifications.storage.channels import ChannelRow
 from collector.notifications.storage.faults import Fault
 from collector.notifications.storage.reads import Delivery
 from collector.platform import audit
@@ -25,7 +25,7 @@ from collector.platform.access import Actor
 from collector.platform.bucket import PLANS
 from collector.platform.delivery import Undelivered
 from collector.platform.revision import require
-from collector.platform.seal import Keyring, Place, split, whole
+from collector.platform.seal import Keyring, SealScope, split, whole
 from collector.platform.storage.db import Db, Tx
 from collector.platform.transport import Transport
 from collector.platform.validation.validation import to_json
@@ -40,13 +40,13 @@ MOST = PLANS["pro"].channels
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ChannelDetails:
     """A channel with its whole *config*, secrets too; *unknown* names what a request said in vain.
 
     *used*: some rule sends to it.
     """
 
-    row: Row
+    row: ChannelRow
     config: dict[str, Any]
     unknown: Sequence[str] = ()
     fault: Fault | None = None
@@ -54,7 +54,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class ChannelTestResult:
     """How a test went; *delivered_at* is None when it did not arrive."""
 
     message: str
@@ -63,7 +63,7 @@ class Tested:
 
 async def create(
     db: Db, keyring: Keyring, who: Actor, body: Mapping[str, Any], now: datetime, *, most: int = MOST
-) -> Known:
+) -> ChannelDetails:
     """*most*: how many the team's plan allows. Raises Invalid; Conflict above that."""
     wish, team_id = for_create(body), who.team_id
     async with db.transaction() as tx:
@@ -73,7 +73,7 @@ async def create(
             raise Conflict(f"The team's plan allows {most} alert channels at most")
         config, id_ = to_json(channel), ids.uuid7()
         rest, sealed = _split(keyring, team_id, id_, body["type"], config)
-        row = Row(
+        row = ChannelRow(
             team_id=team_id,
             id=id_,
             name=settings.name,
@@ -87,12 +87,12 @@ async def create(
         )
         await table.insert(tx, row)
         await _record(tx, who, "create", row)
-    return Known(row, config, wish.unknown)
+    return ChannelDetails(row, config, wish.unknown)
 
 
 async def page(
     db: Db, keyring: Keyring, team_id: int, type_: str | None, limit: int | None, offset: int
-) -> tuple[list[Known], int]:
+) -> tuple[list[ChannelDetails], int]:
     """Channels of one type or all, newest first, and how many there are."""
     async with db.connection() as tx:
         total = await table.count(tx, team_id, type_)
@@ -104,13 +104,13 @@ async def page(
     ], total
 
 
-async def found(db: Db, team_id: int, id_: UUID) -> Row:
+async def found(db: Db, team_id: int, id_: UUID) -> ChannelRow:
     """The channel's row. Raises NotFound."""
     async with db.connection() as tx:
         return _there(await table.get(tx, team_id, id_))
 
 
-async def one(db: Db, keyring: Keyring, team_id: int, id_: UUID) -> Known:
+async def one(db: Db, keyring: Keyring, team_id: int, id_: UUID) -> ChannelDetails:
     """Raises NotFound."""
     async with db.connection() as tx:
         row = _there(await table.get(tx, team_id, id_))
@@ -128,7 +128,7 @@ async def update(
     now: datetime,
     *,
     only: frozenset[str] | None = None,
-) -> Known:
+) -> ChannelDetails:
     """What changes nothing leaves the revision as it is; *only*: the revisions that may be changed.
 
     Raises NotFound, PreconditionFailed, Invalid, in this order.
@@ -138,7 +138,7 @@ async def update(
         before = _known(keyring, _there(await table.lock(tx, team_id, id_)))
         row = before.row
         require(row.revision, only)
-        old = Settings(name=row.name, enabled=row.enabled)
+        old = ChannelSettings(name=row.name, enabled=row.enabled)
         wish = for_update(body, row.type, old, before.config)
         known = set(named_monitors(before.config).values())
         settings, channel = wish.checked(await _strangers(tx, team_id, wish.monitors, known))
@@ -146,7 +146,7 @@ async def update(
         fault = (await channel_faults.of(tx, team_id, [id_])).get(id_)
         used = await rules.used_channels(tx, team_id)
         if config == before.config and settings == old:
-            return Known(row, config, wish.unknown, fault, used=id_ in used)
+            return ChannelDetails(row, config, wish.unknown, fault, used=id_ in used)
         rest, sealed = _split(keyring, team_id, id_, row.type, config)
         row = replace(
             row,
@@ -159,7 +159,7 @@ async def update(
         )
         await table.save(tx, row)
         await _record(tx, who, "update", row, _changed(before, row, config))
-    return Known(row, config, wish.unknown, fault, used=id_ in used)
+    return ChannelDetails(row, config, wish.unknown, fault, used=id_ in used)
 
 
 async def delete(db: Db, who: Actor, id_: UUID, *, only: frozenset[str] | None = None) -> None:
@@ -174,7 +174,7 @@ async def delete(db: Db, who: Actor, id_: UUID, *, only: frozenset[str] | None =
 
 async def test(
     db: Db, keyring: Keyring, transport: Transport, team_id: int, id_: UUID, now: Callable[[], datetime]
-) -> Tested:
+) -> ChannelTestResult:
     """One real try with a message that says it is a test. Raises NotFound; a failure is an answer."""
     known = await one(db, keyring, team_id, id_)
     channel = load(known.row.type, known.config)
@@ -183,21 +183,23 @@ async def test(
     try:
         sent = await channel.send(_trial(known.row, now()), transport, now())
     except Undelivered as error:
-        return Tested(f"The test message was not delivered: {error}", None)
+        return ChannelTestResult(f"The test message was not delivered: {error}", None)
     async with db.transaction() as tx:
         await channel_faults.work(tx, team_id, id_)
     answer = "" if sent.status is None else f"; the receiver answered {sent.status}"
-    return Tested(f"The test message was delivered{answer}{'; ' + sent.note if sent.note else ''}", now())
+    return ChannelTestResult(
+        f"The test message was delivered{answer}{'; ' + sent.note if sent.note else ''}", now()
+    )
 
 
-async def unconfirmed(db: Db, transport: Transport, known: Known) -> list[str]:
+async def unconfirmed(db: Db, transport: Transport, known: ChannelDetails) -> list[str]:
     """The addresses of a channel to which nothing is sent before they confirm."""
     if known.row.type != "email" or transport.mailer is None or not transport.mailer.confirms:
         return []
     return await outside_mails.unconfirmed(db, known.row.team_id, known.config["recipients"])
 
 
-def silence(known: Known) -> list[str]:
+def silence(known: ChannelDetails) -> list[str]:
     """A warning for a channel that nothing sends to: only webhooks hear events without being asked to."""
     return [] if known.used or known.row.type == "webhook" else ["no rule sends here"]
 
@@ -210,7 +212,7 @@ async def deliveries(db: Db, team_id: int, id_: UUID, limit: int, offset: int) -
     return found, total
 
 
-def _trial(row: Row, now: datetime) -> Message:
+def _trial(row: ChannelRow, now: datetime) -> Message:
     event_id = ids.show("evt", ids.uuid7())
     body = {
         "event": "test",
@@ -233,26 +235,26 @@ async def _strangers(
     return {key: "there is no such monitor" for key, id_ in new.items() if id_ in unknown}
 
 
-async def _record(tx: Tx, who: Actor, action: str, row: Row, fields: Sequence[str] = ()) -> None:
+async def _record(tx: Tx, who: Actor, action: str, row: ChannelRow, fields: Sequence[str] = ()) -> None:
     await audit.record(
         tx, who, action, "alert-channel", ids.show("chan", row.id), name=row.name, fields=fields
     )
 
 
-def _changed(before: Known, row: Row, config: Mapping[str, Any]) -> list[str]:
+def _changed(before: ChannelDetails, row: ChannelRow, config: Mapping[str, Any]) -> list[str]:
     """The names of the fields that are not as they were."""
     own = [name for name in ("name", "enabled") if getattr(row, name) != getattr(before.row, name)]
     return own + audit.differing(before.config, config, "config.")
 
 
-def _there(row: Row | None) -> Row:
+def _there(row: ChannelRow | None) -> ChannelRow:
     if row is None:
         raise NotFound(f"{WHAT} not found")
     return row
 
 
-def _known(keyring: Keyring, row: Row) -> Known:
-    return Known(row, whole(keyring, row.config, row.secrets, _place(row.team_id, row.id)))
+def _known(keyring: Keyring, row: ChannelRow) -> ChannelDetails:
+    return ChannelDetails(row, whole(keyring, row.config, row.secrets, _place(row.team_id, row.id)))
 
 
 def _split(
@@ -261,5 +263,5 @@ def _split(
     return split(keyring, config, secret_fields(CHANNELS[type_]), _place(team_id, id_))
 
 
-def _place(team_id: int, id_: UUID) -> Place:
-    return Place(team_id, "channels", id_, "secrets")
+def _place(team_id: int, id_: UUID) -> SealScope:
+    return SealScope(team_id, "channels", id_, "secrets")

@@ -23,7 +23,7 @@ _SHOWN = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class ChannelSettings:
     """What every type of channel has."""
 
     name: Annotated[str, MinLen(1), MaxLen(255), Predicate(has_ink), Says("must not be blank")]
@@ -31,19 +31,19 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ChannelRequest:
     """What a body asks for; *settings* and *config* are there when *faults* are not.
 
     *monitors* are those that it names, by the keys that a fault of theirs would have.
     """
 
-    settings: Settings | None
+    settings: ChannelSettings | None
     config: Channel | None
     monitors: dict[str, UUID]
     faults: dict[str, str]
     unknown: list[str]
 
-    def checked(self, more: Mapping[str, str]) -> tuple[Settings, Channel]:
+    def checked(self, more: Mapping[str, str]) -> tuple[ChannelSettings, Channel]:
         """The settings and the configuration. Raises Invalid with all faults, *more* of them included."""
         faults = {**self.faults, **more}
         if faults or self.settings is None or self.config is None:
@@ -51,7 +51,7 @@ class Wish:
         return self.settings, self.config
 
 
-def for_create(body: Mapping[str, Any]) -> Wish:
+def for_create(body: Mapping[str, Any]) -> ChannelRequest:
     """A new channel, every default filled in."""
     type_ = body.get("type")
     config, unknown, faults = _configuration(type_, body)
@@ -62,7 +62,9 @@ def for_create(body: Mapping[str, Any]) -> Wish:
     return _read(type_, _settings(body), config, unknown, faults)
 
 
-def for_update(body: Mapping[str, Any], type_: str, settings: Settings, config: Mapping[str, Any]) -> Wish:
+def for_update(
+    body: Mapping[str, Any], type_: str, settings: ChannelSettings, config: Mapping[str, Any]
+) -> ChannelRequest:
     """The channel as it would be: fields that are sent replace, *config* (whole, secrets too) merges."""
     patch, unknown, faults = _configuration(type_, body)
     if body.get("type", type_) != type_:
@@ -78,7 +80,7 @@ def named_monitors(config: Mapping[str, Any]) -> dict[str, UUID]:
 
 
 def _settings(body: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: body[name] for name in members(Settings) if name in body}
+    return {name: body[name] for name in members(ChannelSettings) if name in body}
 
 
 def _configuration(type_: Any, body: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], dict[str, str]]:
@@ -90,7 +92,7 @@ def _configuration(type_: Any, body: Mapping[str, Any]) -> tuple[dict[str, Any],
     if cls is None:
         return config, [], faults
     own = members(cls)
-    known = {*own, *members(Settings), *_SHOWN, "type", "config"}
+    known = {*own, *members(ChannelSettings), *_SHOWN, "type", "config"}
     unknown = [name for name in body if name not in known]
     unknown += [f"config.{name}" for name in config if name not in own]
     beside = {name: body[name] for name in own if name in body}
@@ -103,13 +105,13 @@ def _read(
     config: Mapping[str, Any],
     unknown: list[str],
     faults: dict[str, str],
-) -> Wish:
-    own = read(Settings, settings)
+) -> ChannelRequest:
+    own = read(ChannelSettings, settings)
     faults = {**own.faults, **faults}
     if not isinstance(type_, str) or type_ not in CHANNELS:
-        return Wish(own.value, None, {}, faults, unknown)
+        return ChannelRequest(own.value, None, {}, faults, unknown)
     kind = read(CHANNELS[type_], config)
-    return Wish(own.value, kind.value, named_monitors(config), {**kind.faults, **faults}, unknown)
+    return ChannelRequest(own.value, kind.value, named_monitors(config), {**kind.faults, **faults}, unknown)
 
 
 def _why_not(type_: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Final
 from collector.accounts.storage import teams
 from collector.notifications.storage import mail_addresses as table
 from collector.notifications.storage.mail_addresses import Unconfirmed
-from collector.platform.bucket import Plan
+from collector.platform.bucket import TeamPlan
 from collector.platform.mailer import Held
 from collector.platform.storage import limits
 from collector.platform.storage.db import Db, Tx
@@ -25,7 +25,7 @@ class OutsideMails:
     """What is held back of a team's mails; *confirm*: does each address outside confirm once?"""
 
     db: Db
-    plans: Mapping[str, Plan]
+    plans: Mapping[str, TeamPlan]
     confirm: bool = False
 
     async def held(self, team_id: int, addresses: Sequence[str], *, known: bool = False) -> dict[str, Held]:

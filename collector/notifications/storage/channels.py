@@ -10,7 +10,7 @@ from collector.platform.storage.db import Tx
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ChannelRow:
     """*config* is without its secret fields, which *secrets* holds sealed."""
 
     team_id: int
@@ -26,7 +26,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Listener:
+class ListeningChannel:
     """A channel that hears events by itself, and how it is narrowed: empty means not at all."""
 
     team_id: int
@@ -35,7 +35,7 @@ class Listener:
     monitors: Sequence[str]
 
 
-async def insert(tx: Tx, row: Row) -> None:
+async def insert(tx: Tx, row: ChannelRow) -> None:
     await tx.execute(
         """
         INSERT INTO channels
@@ -55,7 +55,7 @@ async def insert(tx: Tx, row: Row) -> None:
     )
 
 
-async def save(tx: Tx, row: Row) -> None:
+async def save(tx: Tx, row: ChannelRow) -> None:
     """Write what may change of a channel."""
     await tx.execute(
         """
@@ -73,22 +73,22 @@ async def save(tx: Tx, row: Row) -> None:
     )
 
 
-async def get(tx: Tx, team_id: int, channel_id: UUID) -> Row | None:
+async def get(tx: Tx, team_id: int, channel_id: UUID) -> ChannelRow | None:
     row = await tx.fetchrow("SELECT * FROM channels WHERE team_id = $1 AND id = $2", team_id, channel_id)
-    return Row(**row) if row else None
+    return ChannelRow(**row) if row else None
 
 
-async def lock(tx: Tx, team_id: int, channel_id: UUID) -> Row | None:
+async def lock(tx: Tx, team_id: int, channel_id: UUID) -> ChannelRow | None:
     """As `get`, and nobody else changes it until the transaction ends."""
     row = await tx.fetchrow(
         "SELECT * FROM channels WHERE team_id = $1 AND id = $2 FOR NO KEY UPDATE", team_id, channel_id
     )
-    return Row(**row) if row else None
+    return ChannelRow(**row) if row else None
 
 
 async def newest(
     tx: Tx, team_id: int, type_: str | None, limit: int | None = None, offset: int = 0
-) -> list[Row]:
+) -> list[ChannelRow]:
     """The team's channels, of one type or all, newest first."""
     rows = await tx.fetch(
         """
@@ -100,7 +100,7 @@ async def newest(
         limit,
         offset,
     )
-    return [Row(**row) for row in rows]
+    return [ChannelRow(**row) for row in rows]
 
 
 async def count(tx: Tx, team_id: int, type_: str | None) -> int:
@@ -131,7 +131,7 @@ async def unknown_monitors(tx: Tx, team_id: int, monitor_ids: Sequence[UUID]) ->
     return {row["id"] for row in rows}
 
 
-async def listeners(tx: Tx, team_ids: Sequence[int]) -> list[Listener]:
+async def listeners(tx: Tx, team_ids: Sequence[int]) -> list[ListeningChannel]:
     """The enabled webhook channels of these teams; none of them goes before the transaction ends."""
     rows = await tx.fetch(
         """
@@ -142,12 +142,12 @@ async def listeners(tx: Tx, team_ids: Sequence[int]) -> list[Listener]:
         """,
         team_ids,
     )
-    return [Listener(**row) for row in rows]
+    return [ListeningChannel(**row) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
 class Addressee:
-    """An enabled channel that a rule may name; *events* and *monitors* as in `Listener`."""
+    """An enabled channel that a rule may name; *events* and *monitors* as in `ListeningChannel`."""
 
     team_id: int
     id: UUID

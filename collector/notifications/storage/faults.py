@@ -9,7 +9,7 @@ from collector.platform.storage.db import Tx
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class FailedChannel:
     """A channel whose last try failed, and why."""
 
     team_id: int
@@ -28,7 +28,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class ChannelFault:
     """A channel of which the others are to be told: that it fails, or *works* again."""
 
     team_id: int
@@ -40,7 +40,7 @@ class News:
     works: bool
 
 
-async def fail(tx: Tx, failed: Sequence[Failed]) -> None:
+async def fail(tx: Tx, failed: Sequence[FailedChannel]) -> None:
     """Remember that they fail, since now where they did not before. One that is being deleted is left out."""
     await tx.execute(
         """
@@ -74,7 +74,7 @@ async def work(tx: Tx, team_id: int, channel_id: UUID) -> None:
     )
 
 
-async def news(tx: Tx, patience: timedelta, limit: int) -> list[News]:
+async def news(tx: Tx, patience: timedelta, limit: int) -> list[ChannelFault]:
     """Take channels that have failed for *patience*, or work again, and of which others are to be told.
 
     Those that work again within that time are forgotten.
@@ -106,7 +106,7 @@ async def news(tx: Tx, patience: timedelta, limit: int) -> list[News]:
         patience,
         limit,
     )
-    return [News(**row) for row in rows]
+    return [ChannelFault(**row) for row in rows]
 
 
 async def others(tx: Tx, team_id: int, channel_id: UUID) -> list[UUID]:

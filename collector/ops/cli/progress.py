@@ -30,7 +30,7 @@ def shown(doing: str, most: int | None = None) -> Iterator[Count]:
 def reading(file: BinaryIO, doing: str) -> Iterator[BinaryIO]:
     """*file*, which tells how much of it was read."""
     with shown(doing, os.fstat(file.fileno()).st_size) as count:
-        yield cast("BinaryIO", _Counted(file, count))
+        yield cast("BinaryIO", _CountedFile(file, count))
 
 
 class _Line:
@@ -57,7 +57,7 @@ class _Line:
         sys.stderr.flush()
 
 
-class _Counted:
+class _CountedFile:
     """A file that is only read, from its beginning."""
 
     def __init__(self, file: BinaryIO, count: Count) -> None:

@@ -6,17 +6,17 @@ from datetime import datetime
 from collector.monitors.storage import overview
 from collector.monitors.storage.overview import Overview
 from collector.ops.storage import about as table
-from collector.ops.storage.about import About
+from collector.ops.storage.about import DatabaseFacts
 from collector.platform.storage.db import Db
 from collector.probes.core.assignment import LIVE
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    database: About
+class AboutDetails:
+    database: DatabaseFacts
     team: Overview
 
 
-async def read(db: Db, team_id: int, now: datetime) -> Seen:
+async def read(db: Db, team_id: int, now: datetime) -> AboutDetails:
     async with db.connection() as tx:
-        return Seen(await table.read(tx), await overview.look(tx, team_id, now, LIVE))
+        return AboutDetails(await table.read(tx), await overview.look(tx, team_id, now, LIVE))

@@ -8,13 +8,13 @@ from enum import Enum
 from collector.platform.seal import Keyring
 from collector.platform.storage import sealed, secret_keys
 from collector.platform.storage.db import Db
-from collector.platform.storage.sealed import COLUMNS, Value
+from collector.platform.storage.sealed import COLUMNS, SealedValue
 from collector.status_pages.service.subscribers import seal_link_keys
 
 _AT_ONCE = 200
 
 
-class Progress(Enum):
+class ResealProgress(Enum):
     """How far it is: no other key is at hand or another collector's is newer; under way; all is done."""
 
     NOTHING = 0
@@ -22,24 +22,24 @@ class Progress(Enum):
     DONE = 2
 
 
-async def some(db: Db, keyring: Keyring) -> Progress:
+async def some(db: Db, keyring: Keyring) -> ResealProgress:
     """Seal a few values anew. Raises Unsealable for one that does not open."""
     if await _unsealed(db, keyring):
-        return Progress.MORE
+        return ResealProgress.MORE
     older = [kid for kid in keyring.keys if kid != keyring.first]
     if not older:
-        return Progress.NOTHING
+        return ResealProgress.NOTHING
     async with db.transaction() as tx:
         # While collectors are restarted one by one some have another first key: the newest one wins.
         if await secret_keys.newest(tx) != keyring.first.hex():
-            return Progress.NOTHING
+            return ResealProgress.NOTHING
         for column in COLUMNS:
             found = await sealed.under(tx, column, older, _AT_ONCE)
             if found:
                 await sealed.replace(tx, column, {value.sealed: _anew(keyring, value) for value in found})
-                return Progress.MORE
+                return ResealProgress.MORE
     await _let_go(db, keyring)
-    return Progress.DONE
+    return ResealProgress.DONE
 
 
 async def _unsealed(db: Db, keyring: Keyring) -> bool:
@@ -58,5 +58,5 @@ async def _let_go(db: Db, keyring: Keyring) -> None:
         await secret_keys.keep(tx, sorted(needed))
 
 
-def _anew(keyring: Keyring, value: Value) -> bytes:
+def _anew(keyring: Keyring, value: SealedValue) -> bytes:
     return keyring.seal(keyring.open(value.sealed, value.place), value.place)

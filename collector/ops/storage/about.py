@@ -8,7 +8,7 @@ from collector.platform.storage.db import Tx
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class DatabaseFacts:
     """*size* in bytes; *largest*: names and bytes of the largest tables, partitions with their table."""
 
     server: str
@@ -19,7 +19,7 @@ class About:
     largest: Sequence[tuple[str, int]]
 
 
-async def read(tx: Tx) -> About:
+async def read(tx: Tx) -> DatabaseFacts:
     row = await tx.fetchrow(
         """
         SELECT current_setting('server_version') AS server, pg_database_size(current_database()) AS size,
@@ -40,4 +40,4 @@ async def read(tx: Tx) -> About:
     )
     largest = [(one["name"], one["size"]) for one in tables]
     values = dict(row) if row else {}
-    return About(**values, largest=largest)
+    return DatabaseFacts(**values, largest=largest)

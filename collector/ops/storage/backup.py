@@ -6,7 +6,7 @@ from typing import Final
 
 from collector.history.storage import partitions, rollups
 from collector.ops.storage import dump
-from collector.ops.storage.backup_file import Header, Trailer, Writer
+from collector.ops.storage.backup_file import BackupWriter, Header, Trailer
 from collector.ops.storage.dump import Table
 from collector.platform.storage.db import Connection
 from collector.platform.storage.migrate import known
@@ -24,7 +24,7 @@ async def write(
     there = await dump.tables(connection)
     if not there:
         raise CannotStart("there is nothing to back up: this database is not one of Tocsin's")
-    writer, rows = Writer(out), dict[str, int]()
+    writer, rows = BackupWriter(out), dict[str, int]()
     async with connection.transaction(isolation="repeatable_read", readonly=True):
         # First of all, and before the snapshot is taken: so nothing of it is dropped or altered meanwhile.
         names = ", ".join(table.name for table in there)
@@ -73,7 +73,7 @@ async def _since(connection: Connection, now: datetime) -> date:
     return min(recent, needed.date()) if needed is not None else recent
 
 
-async def _write(connection: Connection, table: Table, since: date | None, writer: Writer) -> int:
+async def _write(connection: Connection, table: Table, since: date | None, writer: BackupWriter) -> int:
     async def taken(text: bytes) -> None:
         writer.rows(text)
 

@@ -68,7 +68,7 @@ _HEADER: Final = TypeAdapter(Header)
 _TRAILER: Final = TypeAdapter(Trailer)
 
 
-class Writer:
+class BackupWriter:
     """Writes the parts in the order in which they are told; *out* takes the packed bytes."""
 
     def __init__(self, out: Callable[[bytes], object]) -> None:
@@ -95,7 +95,7 @@ class Writer:
         self._out(self._packer.flush())
 
 
-class Reader:
+class BackupReader:
     """Reads the parts in the order in which they were written. All raise Broken."""
 
     def __init__(self, file: BinaryIO) -> None:
@@ -184,7 +184,7 @@ class Reader:
 def check(file: BinaryIO) -> Checked:
     """Read a backup from its beginning to its end. Raises Broken."""
     file.seek(0)
-    reader = Reader(file)
+    reader = BackupReader(file)
     header = reader.begin()
     counted = {}
     for name in header.tables:

@@ -56,7 +56,7 @@ _SETTINGS: Final = {
 _SINCE_17: Final = {"transaction_timeout": "0"}
 
 
-class Failed(TocsinError):
+class DumpFailed(TocsinError):
     """The database did not go along."""
 
 
@@ -80,7 +80,7 @@ async def connected(url: str, name: str) -> AsyncIterator[Connection]:
             await connection.execute("SELECT set_config($1, $2, false)", setting, value)
         yield connection
     except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError) as error:
-        raise Failed(f"the database does not go along: {_said(error)}") from error
+        raise DumpFailed(f"the database does not go along: {_said(error)}") from error
     finally:
         await _close(connection)
 

@@ -6,7 +6,7 @@ from typing import BinaryIO, Final
 
 from collector.history.storage import partitions
 from collector.ops.storage import dump
-from collector.ops.storage.backup_file import Broken, Checked, Header, Reader, Trailer
+from collector.ops.storage.backup_file import BackupReader, Broken, Checked, Header, Trailer
 from collector.ops.storage.dump import Table
 from collector.platform.storage.db import Connection
 from collector.platform.storage.migrate import Migration, known, migrate
@@ -115,7 +115,7 @@ def _compare(header: Header, there: Sequence[Table]) -> None:
 
 async def _fill(connection: Connection, file: BinaryIO, checked: Checked) -> None:
     file.seek(0)
-    reader = Reader(file)
+    reader = BackupReader(file)
     if reader.begin() != checked.header:
         raise Broken("it changed while it was read")
     for name, columns in checked.header.tables.items():
@@ -129,7 +129,7 @@ async def _fill(connection: Connection, file: BinaryIO, checked: Checked) -> Non
         raise Broken("it changed while it was read")
 
 
-async def _pieces(reader: Reader) -> AsyncIterator[bytes]:
+async def _pieces(reader: BackupReader) -> AsyncIterator[bytes]:
     for piece in reader.rows():
         yield piece
 

@@ -13,7 +13,7 @@ from typing import Final
 
 import structlog
 
-from collector.platform.embedded.user import User, choose, enterable, system_dir
+from collector.platform.embedded.user import ServerUser, choose, enterable, system_dir
 from shared.children import launched
 from shared.errors import CannotStart
 
@@ -30,12 +30,12 @@ class InUse(CannotStart):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ServerHome:
     """Where one server lives, and as whom it runs."""
 
     data: Path
     sockets: Path
-    user: User
+    user: ServerUser
     title: str  # in the command line of each of its processes
 
     def command(self, program: str, *arguments: str) -> list[str]:
@@ -147,17 +147,19 @@ def url(data_dir: Path) -> str:
     return f"postgresql://{NAME}:{password}@/{NAME}?host={sockets}"
 
 
-def settle(data_dir: Path) -> Place:
+def settle(data_dir: Path) -> ServerHome:
     """Find out where the server of *data_dir* lives and as whom it can run here. Raises CannotStart."""
     title = f"{NAME}-{hashlib.sha256(bytes(data_dir)).hexdigest()[:12]}"
     home = _home(data_dir)
     user = choose(home and home / "postgres")
     if home is None:
         home = _new_home(data_dir, title) if user.other else data_dir
-    return Place(data=home / "postgres", sockets=_socket_dir(data_dir, home, user), user=user, title=title)
+    return ServerHome(
+        data=home / "postgres", sockets=_socket_dir(data_dir, home, user), user=user, title=title
+    )
 
 
-def note_home(data_dir: Path, place: Place) -> None:
+def note_home(data_dir: Path, place: ServerHome) -> None:
     """Remember where the data lie, if that is elsewhere."""
     if place.data.parent != data_dir:
         write_private(data_dir / _HOME_NOTE, str(place.data.parent))
@@ -207,7 +209,7 @@ def running(title: str) -> list[int]:
     return found
 
 
-def clear_stale(place: Place) -> None:
+def clear_stale(place: ServerHome) -> None:
     """Take away what a dead server left to be recognised by; only when `running` finds nothing."""
     for path in (
         place.data / "postmaster.pid",
@@ -217,7 +219,7 @@ def clear_stale(place: Place) -> None:
         path.unlink(missing_ok=True)
 
 
-def _socket_dir(data_dir: Path, home: Path, user: User) -> Path:
+def _socket_dir(data_dir: Path, home: Path, user: ServerUser) -> Path:
     note = data_dir / "postgres-socket"
     wanted = home / "socket"
     if len(bytes(wanted / _SOCKET)) > _SOCKET_PATH_LIMIT:

@@ -61,7 +61,7 @@ class Embedded:
         self.data_dir = data_dir.resolve()
         self._settings = {**SETTINGS, **(extra or {})}
         self._lock: int | None = None
-        self._place: files.Place | None = None
+        self._place: files.ServerHome | None = None
         self._process: Process | None = None
         self._log: asyncio.Task[None] | None = None
         self._quiet = True  # while it starts and stops, when its talk says nothing new
@@ -112,7 +112,7 @@ class Embedded:
             os.close(self._lock)
             self._lock = None
 
-    async def _spawn(self, place: files.Place) -> None:
+    async def _spawn(self, place: files.ServerHome) -> None:
         settings = {
             **self._settings,
             "unix_socket_directories": str(place.sockets),
@@ -174,7 +174,7 @@ async def reach(data_dir: Path) -> AsyncIterator[str]:
         await server.stop()
 
 
-def _create(place: files.Place, password: str) -> None:
+def _create(place: files.ServerHome, password: str) -> None:
     """Make the data directory and the database in it; elsewhere first, so that it is there whole or not."""
     new = place.data.with_name("postgres-new")
     shutil.rmtree(new, ignore_errors=True)
@@ -198,7 +198,7 @@ def _create(place: files.Place, password: str) -> None:
     files.sync_dir(place.data.parent)
 
 
-def _check(place: files.Place) -> None:
+def _check(place: files.ServerHome) -> None:
     made_by = (place.data / "PG_VERSION").read_text().strip()
     ours = place.major()
     if made_by != ours:
@@ -213,7 +213,7 @@ def _check(place: files.Place) -> None:
         )
 
 
-async def _end_leftovers(place: files.Place) -> None:
+async def _end_leftovers(place: files.ServerHome) -> None:
     """End what a killed supervisor left running; this process holds the lock, so it is no one else's."""
     for number, seconds in ((signal.SIGINT, 8.0), (signal.SIGQUIT, 3.0), (signal.SIGKILL, 3.0)):
         left = place.running()
@@ -234,7 +234,7 @@ async def _end_leftovers(place: files.Place) -> None:
     files.clear_stale(place)
 
 
-async def _ready(place: files.Place, process: Process, said: list[str]) -> None:
+async def _ready(place: files.ServerHome, process: Process, said: list[str]) -> None:
     """Wait until the server takes connections."""
     for _ in range(round(_READY_S / _TICK_S)):
         if process.returncode is not None:

@@ -20,7 +20,7 @@ _ENTERABLE: Final = 0o555
 
 
 @dataclass(frozen=True, slots=True)
-class User:
+class ServerUser:
     """*way* is AS of launch.py; *uid* and *gid* own the server's files, as this process sees them."""
 
     way: str
@@ -34,17 +34,17 @@ class User:
         return self.way.startswith("user:")
 
 
-def choose(made: Path | None) -> User:
+def choose(made: Path | None) -> ServerUser:
     """Who runs the server over the data directory *made*, or over a new one. Raises CannotStart."""
     euid, egid = os.geteuid(), os.getegid()
     programs = _wheel() / "pginstall" / "bin"
     if euid == 0 and made is not None and made.stat().st_uid != 0:
         return _other(made.stat().st_uid, made.stat().st_gid, programs)
     if euid != 0 and _known(euid):
-        return User("same", euid, egid, programs)
+        return ServerUser("same", euid, egid, programs)
     way = _mapped()
     if _runs(way, programs):
-        return User(way, euid, egid, programs)
+        return ServerUser(way, euid, egid, programs)
     if euid == 0:
         return _other(*_ordinary(), programs)
     raise CannotStart(
@@ -65,11 +65,11 @@ def system_dir() -> Path:
     return SYSTEM_DIR
 
 
-def _other(uid: int, gid: int, programs: Path) -> User:
-    user = User(f"user:{uid}:{gid}", uid, gid, programs)
+def _other(uid: int, gid: int, programs: Path) -> ServerUser:
+    user = ServerUser(f"user:{uid}:{gid}", uid, gid, programs)
     if _runs(user.way, programs):
         return user
-    return User(user.way, uid, gid, _copied(system_dir()) / "pginstall" / "bin")
+    return ServerUser(user.way, uid, gid, _copied(system_dir()) / "pginstall" / "bin")
 
 
 def _wheel() -> Path:

@@ -11,7 +11,7 @@ from shared.ids import uuid7
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class AuditedAction:
     """What was done: *resource_id* as callers see it, *fields* the names of what changed, never values."""
 
     action: str
@@ -21,7 +21,7 @@ class Deed:
     fields: Sequence[str]
 
 
-async def insert(tx: Tx, who: Actor, deed: Deed) -> None:
+async def insert(tx: Tx, who: Actor, deed: AuditedAction) -> None:
     """The time is that of the database, the same for all that a transaction does."""
     await tx.execute(
         """
@@ -35,7 +35,7 @@ async def insert(tx: Tx, who: Actor, deed: Deed) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AuditEntry:
     """A line of the log."""
 
     id: UUID
@@ -54,7 +54,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class AuditFilter:
     """None asks for all. *actor*: an id (``usr_...``), a kind or a name; *resource*: an id or a noun."""
 
     actor: str | None = None
@@ -73,12 +73,12 @@ _WHERE = """
 """
 
 
-async def count(tx: Tx, team_id: int, wanted: Wanted) -> int:
+async def count(tx: Tx, team_id: int, wanted: AuditFilter) -> int:
     found: int = await tx.fetchval(f"SELECT count(*) FROM audit_log {_WHERE}", team_id, *_arguments(wanted))
     return found
 
 
-async def newest(tx: Tx, team_id: int, wanted: Wanted, limit: int, offset: int) -> list[Entry]:
+async def newest(tx: Tx, team_id: int, wanted: AuditFilter, limit: int, offset: int) -> list[AuditEntry]:
     rows = await tx.fetch(
         f"""
         SELECT id, at, actor_kind, actor_id, actor_name, token_id, address, request_id, action,
@@ -87,8 +87,8 @@ async def newest(tx: Tx, team_id: int, wanted: Wanted, limit: int, offset: int) 
         """,
         team_id, *_arguments(wanted), limit, offset,
     )  # fmt: skip
-    return [Entry(**row) for row in rows]
+    return [AuditEntry(**row) for row in rows]
 
 
-def _arguments(wanted: Wanted) -> tuple[str | datetime | None, ...]:
+def _arguments(wanted: AuditFilter) -> tuple[str | datetime | None, ...]:
     return wanted.actor, wanted.resource, wanted.action, wanted.since, wanted.until

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from collector.platform.bucket import Ask, Plan
+from collector.platform.bucket import Ask, TeamPlan
 from collector.platform.storage.db import Tx
 
 # The team (0: none) and the token's id or the address.
@@ -19,7 +19,7 @@ class Drawn:
     granted: int
 
 
-async def draw(tx: Tx, asks: Mapping[Key, tuple[Ask, Plan]]) -> dict[Key, Drawn]:
+async def draw(tx: Tx, asks: Mapping[Key, tuple[Ask, TeamPlan]]) -> dict[Key, Drawn]:
     """Settle with each bucket, a new one being full; who asks for tokens gets a part of what is there."""
     drawn = await _draw(tx, asks)
     if missing := {key: asked for key, asked in asks.items() if key not in drawn}:
@@ -71,7 +71,7 @@ async def sweep(tx: Tx, limit: int) -> int:
     return int(tag.split()[-1])
 
 
-async def _draw(tx: Tx, asks: Mapping[Key, tuple[Ask, Plan]]) -> dict[Key, Drawn]:
+async def _draw(tx: Tx, asks: Mapping[Key, tuple[Ask, TeamPlan]]) -> dict[Key, Drawn]:
     rows = await tx.fetch(_DRAW, *_columns(asks))
     return {(row["team_id"], row["key"]): Drawn(row["level"], row["granted"]) for row in rows}
 
@@ -99,7 +99,7 @@ _DRAW = """
 """
 
 
-async def _fill(tx: Tx, asks: Mapping[Key, tuple[Ask, Plan]]) -> None:
+async def _fill(tx: Tx, asks: Mapping[Key, tuple[Ask, TeamPlan]]) -> None:
     keys = sorted(asks)
     await tx.execute(
         """
@@ -114,7 +114,7 @@ async def _fill(tx: Tx, asks: Mapping[Key, tuple[Ask, Plan]]) -> None:
     )
 
 
-def _columns(asks: Mapping[Key, tuple[Ask, Plan]]) -> tuple[Sequence[object], ...]:
+def _columns(asks: Mapping[Key, tuple[Ask, TeamPlan]]) -> tuple[Sequence[object], ...]:
     return (
         [team_id for team_id, _ in asks],
         [key for _, key in asks],

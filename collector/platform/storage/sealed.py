@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from collector.platform.seal import Place
+from collector.platform.seal import SealScope
 from collector.platform.storage.db import Tx
 
 
@@ -18,10 +18,10 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class SealedValue:
     """A sealed value and where it lies."""
 
-    place: Place
+    place: SealScope
     sealed: bytes
 
 
@@ -54,7 +54,7 @@ async def keys(tx: Tx, columns: Sequence[Column] = COLUMNS) -> set[str]:
     return found
 
 
-async def under(tx: Tx, column: Column, kids: Sequence[bytes], limit: int) -> list[Value]:
+async def under(tx: Tx, column: Column, kids: Sequence[bytes], limit: int) -> list[SealedValue]:
     """Some of a column's values that are sealed with one of *kids*; rows that others hold are left out."""
     rows = await tx.fetch(
         f"""
@@ -65,7 +65,8 @@ async def under(tx: Tx, column: Column, kids: Sequence[bytes], limit: int) -> li
         list(kids), limit,
     )  # fmt: skip
     return [
-        Value(Place(row["team_id"], column.table, row["row"], column.name), row["sealed"]) for row in rows
+        SealedValue(SealScope(row["team_id"], column.table, row["row"], column.name), row["sealed"])
+        for row in rows
     ]
 
 

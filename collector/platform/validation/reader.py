@@ -14,7 +14,7 @@ _EXACT = 2**53  # beyond it a JSON number may not be the one that was written
 _MOST_DIGITS = 15
 
 
-class Reader:
+class BodyReader:
     """One reading: *unknown* names what no field takes, *faults* what cannot be stored whatever its type.
 
     *warnings* say what was left out on purpose.

@@ -15,7 +15,7 @@ from annotated_types import Interval
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from collector.platform.validation.reader import Reader
+from collector.platform.validation.reader import BodyReader
 from collector.platform.validation.shapes import Shape, members, shape
 from shared.errors import Invalid
 from shared.kinds.fields import camel
@@ -62,7 +62,7 @@ def check(cls: type[T], values: Mapping[str, Any], *, prefix: str = "") -> tuple
 
 def read(cls: type[T], values: Mapping[str, Any], *, prefix: str = "") -> Read[T]:
     """As `check`, for a caller that has more to read before it says what is wrong."""
-    reader = Reader()
+    reader = BodyReader()
     prepared = reader.record(cls, values, prefix)
     value, faults = _validate(cls, prepared, prefix)
     faults |= reader.faults

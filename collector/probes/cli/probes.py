@@ -8,7 +8,7 @@ from uuid import UUID
 
 from collector.platform.access import operator
 from collector.platform.interruptible import run
-from collector.platform.operator import Ground, ground, read
+from collector.platform.operator import OpenDatabase, ground, read
 from collector.probes.service import probes
 from collector.probes.storage.reads import Probe
 from shared import ids
@@ -55,7 +55,7 @@ async def _do(settings: OperatorSettings, deed: str, named: str | None) -> list[
     return [f"{ids.show('prb', probe_id)}: {deed}{'ed' if deed != 'revoke' else 'd'}"]
 
 
-async def _change(here: Ground, deed: str, probe_id: UUID) -> None:
+async def _change(here: OpenDatabase, deed: str, probe_id: UUID) -> None:
     if deed == "revoke":
         await probes.revoke(here.db, operator(), probe_id, here.now)
     else:

@@ -19,7 +19,7 @@ _MASK = 2**64 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
+class ProbeCandidate:
     """What the choice needs of a probe; *alive_at* is when it was last heard of, or its session's end."""
 
     probe_id: UUID
@@ -58,7 +58,7 @@ class Pool:
     own: bool
 
 
-def pool(probes: Iterable[Probe], team_id: int, type_: str, location: str, now: datetime) -> Pool:
+def pool(probes: Iterable[ProbeCandidate], team_id: int, type_: str, location: str, now: datetime) -> Pool:
     """A stand-in counts only where the location has no probe of its own, or none since long."""
     fit = [probe for probe in probes if probe.serves(team_id, type_)]
     own = [probe for probe in fit if location in probe.locations]

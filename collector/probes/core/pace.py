@@ -9,7 +9,7 @@ _REMEMBERED: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class PaceLimit:
     """*per_second*, and *burst* at once."""
 
     per_second: float
@@ -25,7 +25,7 @@ class Rate:
         return (self.burst - 0.5) / self.per_second
 
 
-def step(ahead_s: float, rate: Rate) -> float | None:
+def step(ahead_s: float, rate: PaceLimit) -> float | None:
     """How far ahead of the rate one is who was *ahead_s* and comes now; None if he may not.
 
     Further ahead than twice as much as may be nobody came: the clock was set back.
@@ -39,7 +39,7 @@ class Pace:
     """*per_second* for each key, *burst* at once; all times are seconds on one monotonic clock."""
 
     def __init__(self, per_second: float, burst: int) -> None:
-        self._rate = Rate(per_second, burst)
+        self._rate = PaceLimit(per_second, burst)
         self._due: dict[Hashable, float] = {}
 
     def admit(self, key: Hashable, now_s: float) -> bool:

@@ -8,7 +8,7 @@ from collector.evaluation.core.quorum import SILENCE
 from collector.probes.core.assignment import LIVE
 
 
-class Change(StrEnum):
+class PresenceChange(StrEnum):
     """Why a probe is called offline, or that it is back."""
 
     STOPPED = "stopped"
@@ -36,7 +36,9 @@ class Presence:
         return self.ended_at is None and abs(now - self.seen_at) < LIVE
 
 
-def change(one: Presence, since: datetime, now: datetime, patience: timedelta = SILENCE) -> Change | None:
+def change(
+    one: Presence, since: datetime, now: datetime, patience: timedelta = SILENCE
+) -> PresenceChange | None:
     """What its owner is to be told now, if anything.
 
     *since*: from then on somebody listened without a break; silence before it says nothing. One that drains
@@ -44,13 +46,13 @@ def change(one: Presence, since: datetime, now: datetime, patience: timedelta = 
     """
     sees = one.blind_since is None
     if one.told:
-        return Change.BACK if sees and one.live(now) else None
+        return PresenceChange.BACK if sees and one.live(now) else None
     if one.draining:
         return None
     if not one.live(now):
         silent_since = max(one.ended_at or one.seen_at, since)
-        gone = Change.STOPPED if one.stopped and one.ended_at else Change.LOST
+        gone = PresenceChange.STOPPED if one.stopped and one.ended_at else PresenceChange.LOST
         return gone if now - silent_since >= patience else None
     if one.blind_since is not None and now - max(one.blind_since, since) >= patience:
-        return Change.BLIND
+        return PresenceChange.BLIND
     return None

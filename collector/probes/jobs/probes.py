@@ -8,10 +8,10 @@ import structlog
 
 from collector.platform.signals import Signals
 from collector.platform.storage.db import Db
-from collector.probes.core.assignment import KEPT, LIVE, Probe
+from collector.probes.core.assignment import KEPT, LIVE, ProbeCandidate
 from collector.probes.service.assignments import rebalance
 from collector.probes.storage import plans, probes
-from collector.probes.storage.plans import Holding
+from collector.probes.storage.plans import PlacedMonitor
 from shared.loop import Bell
 
 log = structlog.get_logger()
@@ -44,7 +44,7 @@ class Probes:
         self._seen: Any = None
         self._turned_at: datetime | None = None
         self._back_at: datetime | None = None
-        self._asked_at: dict[Holding, datetime] = {}
+        self._asked_at: dict[PlacedMonitor, datetime] = {}
 
     async def turn(self) -> bool:
         now = self._now()
@@ -76,7 +76,7 @@ class Probes:
         return self._back_at is not None and now - self._back_at < LIVE
 
 
-def _presence(probe: Probe, now: datetime) -> tuple[object, ...]:
+def _presence(probe: ProbeCandidate, now: datetime) -> tuple[object, ...]:
     """All of a probe that assignments depend on."""
     return (
         probe.probe_id,

@@ -8,7 +8,7 @@ import structlog
 
 from collector.platform import metrics
 from collector.platform.storage.db import Db
-from collector.probes.core.presence import Change, change
+from collector.probes.core.presence import PresenceChange, change
 from collector.probes.service import notices
 from collector.probes.storage import watch
 
@@ -59,7 +59,7 @@ class ProbeWatch:
         async with self._db.transaction() as tx:
             changes = await notices.tell(tx, changed[:_AT_ONCE], since, now)
         for what in changes:
-            metrics.probe_notices.labels("online" if what is Change.BACK else what.value).inc()
+            metrics.probe_notices.labels("online" if what is PresenceChange.BACK else what.value).inc()
         if changes:
             log.info("owners of probes told", changes=[what.value for what in changes])
             self._tell()

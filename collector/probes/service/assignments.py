@@ -8,7 +8,7 @@ from uuid import UUID
 
 from collector.platform import signals
 from collector.platform.storage.db import Tx
-from collector.probes.core.assignment import Pool, Probe, choose, pool
+from collector.probes.core.assignment import Pool, ProbeCandidate, choose, pool
 from collector.probes.storage import plans, probes
 from collector.web3.storage import writes
 
@@ -54,7 +54,7 @@ class Moves:
     """How many (monitor, location)s moved, and those that their holders were asked to let go of first."""
 
     moved: int
-    holdings: Sequence[plans.Holding]
+    holdings: Sequence[plans.PlacedMonitor]
 
     @property
     def asked(self) -> int:
@@ -67,7 +67,7 @@ async def rebalance(
     *,
     patient: bool = False,
     gently: bool = False,
-    overdue: Container[plans.Holding] = (),
+    overdue: Container[plans.PlacedMonitor] = (),
 ) -> Moves:
     """Give every (monitor, location) to the probe that should have it; ring the signals after the commit.
 
@@ -125,19 +125,19 @@ async def stop(tx: Tx, probe_id: UUID, checks: Sequence[tuple[int, int]]) -> lis
     return monitors
 
 
-_Move = tuple[plans.Holding, UUID | None]
+_Move = tuple[plans.PlacedMonitor, UUID | None]
 
 
 class _Pools:
     """Each pool made once: teams without probes of their own share theirs."""
 
-    def __init__(self, known: Sequence[Probe], now: datetime) -> None:
+    def __init__(self, known: Sequence[ProbeCandidate], now: datetime) -> None:
         self._known = known
         self._now = now
         self._teams = {probe.team_id for probe in known}
         self._made: dict[tuple[int, str, str], Pool] = {}
 
-    def of(self, held: plans.Holding) -> Pool:
+    def of(self, held: plans.PlacedMonitor) -> Pool:
         key = (held.team_id if held.team_id in self._teams else 0, held.type, held.name)
         here = self._made.get(key)
         if here is None:

@@ -4,12 +4,12 @@ from datetime import datetime
 
 from cryptography import x509
 
-from collector.platform.seal import Keyring, Place
+from collector.platform.seal import Keyring, SealScope
 from collector.platform.storage.db import Db, Tx
 from collector.probes.core import authority as rules
 from collector.probes.core.authority import Authority, Trust
 from collector.probes.storage import authorities
-from collector.probes.storage.authorities import Row
+from collector.probes.storage.authorities import AuthorityRow
 from shared import pki
 
 
@@ -38,11 +38,11 @@ async def _settle(tx: Tx, keyring: Keyring, now: datetime) -> Trust:
     return _trust(rows, keyring)
 
 
-async def add(tx: Tx, keyring: Keyring, now: datetime) -> Row:
+async def add(tx: Tx, keyring: Keyring, now: datetime) -> AuthorityRow:
     """One more, from *now* on; whoever adds holds the lock."""
     made = rules.new(now)
     print_ = made.fingerprint
-    row = Row(
+    row = AuthorityRow(
         fingerprint=print_,
         certificate=pki.der(made.certificate),
         sealed_key=keyring.seal(pki.key_pem(made.key), _place(print_)),
@@ -53,14 +53,14 @@ async def add(tx: Tx, keyring: Keyring, now: datetime) -> Row:
     return row
 
 
-def _trust(rows: list[Row], keyring: Keyring) -> Trust:
+def _trust(rows: list[AuthorityRow], keyring: Keyring) -> Trust:
     return Trust([_opened(row, keyring) for row in rows])
 
 
-def _opened(row: Row, keyring: Keyring) -> Authority:
+def _opened(row: AuthorityRow, keyring: Keyring) -> Authority:
     key = pki.read_key(keyring.open(row.sealed_key, _place(row.fingerprint)))
     return Authority(x509.load_der_x509_certificate(row.certificate), key, row.created_at)
 
 
-def _place(fingerprint: bytes) -> Place:
-    return Place(0, "authorities", fingerprint.hex(), "sealed_key")
+def _place(fingerprint: bytes) -> SealScope:
+    return SealScope(0, "authorities", fingerprint.hex(), "sealed_key")

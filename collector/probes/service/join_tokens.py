@@ -43,7 +43,7 @@ Location = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class JoinTokenRequest:
     """What a body asks for; *ttl* is in seconds."""
 
     locations: Annotated[tuple[Location, ...], MinLen(1), MaxLen(100)]
@@ -54,7 +54,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class CreatedJoinToken:
     """A new token, its text, and what of the body was not understood."""
 
     token: JoinToken
@@ -62,12 +62,14 @@ class Made:
     unknown: list[str]
 
 
-async def create(db: Db, keyring: Keyring, who: Actor, body: Mapping[str, Any], now: datetime) -> Made:
+async def create(
+    db: Db, keyring: Keyring, who: Actor, body: Mapping[str, Any], now: datetime
+) -> CreatedJoinToken:
     """A token for probes that serve this team only. Raises Invalid."""
     values = dict(body)
     if "location" in values and "locations" not in values:
         values["locations"] = [values.pop("location")]
-    wish, unknown = check(Wish, values)
+    wish, unknown = check(JoinTokenRequest, values)
     trust = await authority.trust(db, keyring, now)
     async with db.transaction() as tx:
         token, text = await issue(
@@ -80,7 +82,7 @@ async def create(db: Db, keyring: Keyring, who: Actor, body: Mapping[str, Any], 
             life=timedelta(seconds=wish.ttl),
         )
         await record(tx, who, "create", token)
-    return Made(token, text, unknown)
+    return CreatedJoinToken(token, text, unknown)
 
 
 async def issue(

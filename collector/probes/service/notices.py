@@ -8,30 +8,30 @@ from collector.events.core import events as payloads
 from collector.events.storage import events
 from collector.events.storage.events import Event
 from collector.platform.storage.db import Tx
-from collector.probes.core.presence import Change, change
+from collector.probes.core.presence import PresenceChange, change
 from collector.probes.storage import watch as table
-from collector.probes.storage.watch import Watched
+from collector.probes.storage.watch import WatchedProbe
 
 
-async def tell(tx: Tx, probe_ids: Sequence[UUID], since: datetime, now: datetime) -> list[Change]:
+async def tell(tx: Tx, probe_ids: Sequence[UUID], since: datetime, now: datetime) -> list[PresenceChange]:
     """Decide anew on these probes, under their lock, and append what is to be told.
 
     *since*: from then on somebody listened without a break. Answers what changed.
     """
-    changes: list[Change] = []
+    changes: list[PresenceChange] = []
     told: list[Event] = []
     for watched in await table.lock(tx, probe_ids, now):
         what = change(watched.presence, since, now)
         if what is not None:
             changes.append(what)
-            back = what is Change.BACK
+            back = what is PresenceChange.BACK
             told += await (_back(tx, watched, now) if back else _gone(tx, watched, what, now))
     # All at once: whoever else appends locks the teams' positions in their order, too.
     await events.append_all(tx, told, now)
     return changes
 
 
-async def _gone(tx: Tx, watched: Watched, why: Change, now: datetime) -> list[Event]:
+async def _gone(tx: Tx, watched: WatchedProbe, why: PresenceChange, now: datetime) -> list[Event]:
     audience = await table.audience(tx, watched)
     await table.save(tx, watched.probe_id, why, now)
     await table.told(tx, watched.probe_id, list(audience), now)
@@ -47,7 +47,7 @@ async def _gone(tx: Tx, watched: Watched, why: Change, now: datetime) -> list[Ev
     ]
 
 
-async def _back(tx: Tx, watched: Watched, now: datetime) -> list[Event]:
+async def _back(tx: Tx, watched: WatchedProbe, now: datetime) -> list[Event]:
     teams = await table.untell(tx, watched.probe_id)
     await table.save(tx, watched.probe_id, None, now)
     about = _about(watched, watched.offline or "")
@@ -56,7 +56,7 @@ async def _back(tx: Tx, watched: Watched, now: datetime) -> list[Event]:
     return [Event(team_id, watched.probe_id, payloads.PROBE_ONLINE, payload) for team_id in teams]
 
 
-def _about(watched: Watched, reason: str) -> dict[str, object]:
+def _about(watched: WatchedProbe, reason: str) -> dict[str, object]:
     return payloads.probe_part(
         id_=watched.probe_id,
         name=watched.name,

@@ -26,7 +26,7 @@ _HEARD_WITHIN = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class ProbeFields:
     """What somebody may set."""
 
     name: Annotated[str, MinLen(1), MaxLen(100), Predicate(has_ink), Says("must not be blank")]
@@ -60,7 +60,7 @@ async def rename(db: Db, who: Actor, probe_id: UUID, body: Mapping[str, Any]) ->
     """Raises NotFound, Forbidden for the operator's, and Invalid."""
     async with db.transaction() as tx:
         before = await _own(tx, who.team_id, probe_id)
-        wish, _ = check(Settings, {"name": body["name"]} if "name" in body else {})
+        wish, _ = check(ProbeFields, {"name": body["name"]} if "name" in body else {})
         await table.rename(tx, probe_id, wish.name)
         if wish.name != before.name:
             shown = ids.show("prb", probe_id)

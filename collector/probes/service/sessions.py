@@ -46,7 +46,7 @@ async def accept(db: Db, probe: probes.Newcomer, now: datetime) -> Accepted:
     return Accepted(session, committed, operators=before.team_id is None)
 
 
-async def _is_another(tx: Tx, before: probes.Standing, probe: probes.Newcomer) -> bool:
+async def _is_another(tx: Tx, before: probes.ProbeRow, probe: probes.Newcomer) -> bool:
     """Is it another process than the one that is connected, and no younger one on its machine?"""
     own = probe.incarnations[-1:]
     return before.boot_id != probe.boot_id or (

@@ -9,7 +9,7 @@ from uuid import UUID
 import structlog
 from google.protobuf.message import DecodeError
 
-from collector.evaluation.writer import Submission, Writer
+from collector.evaluation.writer import ResultWriter, Submission
 from collector.platform.storage.db import Db
 from collector.probes.sessions.clock import ProbeClock, moment
 from collector.probes.sessions.hello import BadMessage
@@ -39,7 +39,7 @@ class Batches:
     def __init__(
         self,
         db: Db,
-        writer: Writer,
+        writer: ResultWriter,
         outbox: Outbox,
         clock: ProbeClock,
         *,

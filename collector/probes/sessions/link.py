@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from datetime import datetime
 from typing import Any
 
-from collector.evaluation.writer import Writer
+from collector.evaluation.writer import ResultWriter
 from collector.platform.seal import Keyring
 from collector.platform.signals import Signals
 from collector.platform.storage.db import Db
@@ -16,9 +16,9 @@ from collector.probes.sessions.clock import Moment, ProbeClock, moment
 from collector.probes.sessions.handover import Handing
 from collector.probes.sessions.hello import BadMessage
 from collector.probes.sessions.outbox import Outbox
-from collector.probes.sessions.plan import Plan
+from collector.probes.sessions.plan import SessionPlan
 from collector.probes.sessions.runs import Runs
-from collector.probes.storage.probes import Sign
+from collector.probes.storage.probes import ProbeSignal
 from collector.web3.service.nodes import Nodes
 from shared.errors import TocsinError, Unavailable
 from shared.pki import Passport
@@ -32,13 +32,13 @@ class TakenOver(TocsinError):
     """A younger session of the same probe has begun."""
 
 
-class Link:
+class SessionLink:
     """Its parts share the stream: batches and answers up, plan and runs down."""
 
     def __init__(
         self,
         db: Db,
-        writer: Writer,
+        writer: ResultWriter,
         signals: Signals,
         keyring: Keyring,
         *,
@@ -68,7 +68,7 @@ class Link:
         self._outbox = Outbox()
         hello = first.hello
         self._clock = ProbeClock(hello.boot_id, first.sent_us, hello.wall_us, received)
-        self.plan = Plan(db, keyring, self._outbox, probe_id, nodes)
+        self.plan = SessionPlan(db, keyring, self._outbox, probe_id, nodes)
         self.runs = Runs(db, signals, keyring, self._outbox, probe_id, nodes)
         self._handing = Handing(db, signals, probe_id, now)
         self._batches = Batches(
@@ -137,17 +137,17 @@ class Link:
             if self._holder is not None:
                 self._holder.cancel()
 
-    def sign(self) -> Sign | None:
+    def sign(self) -> ProbeSignal | None:
         """That the probe is alive, if it was heard since the last time."""
         if not self._news:
             return None
         self._news = False
         vitals, self._vitals = self._vitals, {}
-        return Sign(self.probe_id, self._session, self._heard_at, vitals)
+        return ProbeSignal(self.probe_id, self._session, self._heard_at, vitals)
 
-    def last_sign(self) -> Sign:
+    def last_sign(self) -> ProbeSignal:
         now, stopped = self._now(), self._stopped
-        return Sign(self.probe_id, self._session, now, self._vitals, ended=True, stopped=stopped)
+        return ProbeSignal(self.probe_id, self._session, now, self._vitals, ended=True, stopped=stopped)
 
     def _start(self, *parts: Coroutine[Any, Any, None]) -> None:
         self._tasks += [self._group.create_task(part) for part in parts]

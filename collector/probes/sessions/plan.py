@@ -9,7 +9,7 @@ from uuid import UUID
 import orjson
 import structlog
 
-from collector.platform.seal import Keyring, Place, Unsealable, whole
+from collector.platform.seal import Keyring, SealScope, Unsealable, whole
 from collector.platform.storage.db import Db
 from collector.probes.sessions.outbox import Outbox
 from collector.probes.storage import plans
@@ -28,7 +28,7 @@ _HANDED_OVER_WITHIN_S = 180.0
 _MASK = 2**64 - 1
 
 
-class Plan:
+class SessionPlan:
     """Kept by one task, so that what goes down the stream is in the order in which it was read."""
 
     def __init__(self, db: Db, keyring: Keyring, outbox: Outbox, probe_id: UUID, nodes: Nodes = NONE) -> None:
@@ -142,7 +142,7 @@ class Plan:
 
     async def _send(
         self,
-        upsert: Sequence[plans.Planned],
+        upsert: Sequence[plans.PlannedCheck],
         removed: Sequence[tuple[int, int]],
         *,
         release: Sequence[int] = (),
@@ -164,10 +164,10 @@ class Plan:
         )
         await self._outbox.put(probe_pb2.ToProbe(plan=plan))
 
-    def _news(self, planned: plans.Planned) -> bool:
+    def _news(self, planned: plans.PlannedCheck) -> bool:
         return self._told.get(planned.monitor, {}).get(planned.location) != (planned.number, planned.revision)
 
-    def _tell(self, planned: plans.Planned) -> probe_pb2.Assignment:
+    def _tell(self, planned: plans.PlannedCheck) -> probe_pb2.Assignment:
         before = self._told[planned.monitor].get(planned.location)
         changed = before is not None and before[0] == planned.number and before[1] != planned.revision
         if changed:  # it begins anew with it, and lets go of nothing
@@ -192,7 +192,7 @@ class Plan:
 
 
 def assignment(
-    planned: plans.Planned, keyring: Keyring, nodes: Nodes, *, at_once: bool
+    planned: plans.PlannedCheck, keyring: Keyring, nodes: Nodes, *, at_once: bool
 ) -> probe_pb2.Assignment:
     """All that a probe needs for its checks; *nodes*: of Web3, for monitors that name none.
 
@@ -221,9 +221,9 @@ def assignment(
     )
 
 
-def _config(planned: plans.Planned, keyring: Keyring, nodes: Nodes) -> bytes:
+def _config(planned: plans.PlannedCheck, keyring: Keyring, nodes: Nodes) -> bytes:
     """A configuration that does not open goes down empty: that monitor is unknown, the others go on."""
-    place = Place(planned.team_id, "monitors", planned.id, "secrets")
+    place = SealScope(planned.team_id, "monitors", planned.id, "secrets")
     try:
         config = whole(keyring, planned.config, planned.secrets, place)
         return orjson.dumps(filled(planned.type, config, nodes))

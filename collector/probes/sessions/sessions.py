@@ -10,7 +10,7 @@ from uuid import UUID
 import grpc
 import structlog
 
-from collector.evaluation.writer import Fenced, Writer
+from collector.evaluation.writer import Fenced, ResultWriter
 from collector.platform import metrics
 from collector.platform.seal import Keyring
 from collector.platform.signals import Signals
@@ -22,7 +22,7 @@ from collector.probes.sessions.batches import MAX_UNACKED
 from collector.probes.sessions.clock import moment
 from collector.probes.sessions.credentials import Credentials
 from collector.probes.sessions.enrolment import Enrolment
-from collector.probes.sessions.link import Link, TakenOver
+from collector.probes.sessions.link import SessionLink, TakenOver
 from collector.probes.sessions.refused import Refusals
 from collector.probes.storage import enrolments, probes
 from collector.web3.service.nodes import NONE, Nodes
@@ -74,7 +74,7 @@ class Sessions:
     def __init__(
         self,
         db: Db,
-        writer: Writer,
+        writer: ResultWriter,
         signals: Signals,
         keyring: Keyring,
         credentials: Credentials,
@@ -91,8 +91,8 @@ class Sessions:
         self._changed = changed
         self._now = now
         self._nodes = nodes
-        self._links: dict[int, Link] = {}
-        self._ended: list[probes.Sign] = []
+        self._links: dict[int, SessionLink] = {}
+        self._ended: list[probes.ProbeSignal] = []
         self._refusals = Refusals()
         self._server: grpc.aio.Server | None = None
         self.bell = Bell()
@@ -206,7 +206,7 @@ class Sessions:
         if newcomer.stopped:
             await self._stop(newcomer)
         self._take_over(probe_id, accepted.session)
-        link = Link(
+        link = SessionLink(
             self._db,
             self._writer,
             self._signals,

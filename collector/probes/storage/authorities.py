@@ -7,7 +7,7 @@ from collector.platform.storage.db import Tx
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class AuthorityRow:
     """*certificate* is DER; *sealed_key* opens at its own place only."""
 
     fingerprint: bytes
@@ -22,7 +22,7 @@ async def lock(tx: Tx) -> None:
     await tx.execute("LOCK TABLE authorities IN SHARE ROW EXCLUSIVE MODE")
 
 
-async def all_(tx: Tx) -> list[Row]:
+async def all_(tx: Tx) -> list[AuthorityRow]:
     """Oldest first."""
     rows = await tx.fetch(
         """
@@ -30,10 +30,10 @@ async def all_(tx: Tx) -> list[Row]:
         FROM authorities ORDER BY created_at, fingerprint
         """
     )
-    return [Row(**row) for row in rows]
+    return [AuthorityRow(**row) for row in rows]
 
 
-async def insert(tx: Tx, row: Row) -> None:
+async def insert(tx: Tx, row: AuthorityRow) -> None:
     await tx.execute(
         """
         INSERT INTO authorities (fingerprint, certificate, sealed_key, created_at, not_after)

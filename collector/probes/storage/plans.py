@@ -115,7 +115,7 @@ async def put(
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class PlacedMonitor:
     """A monitor at a location, and who checks it there; *type*: of its checks."""
 
     monitor: int
@@ -126,7 +126,7 @@ class Holding:
     probe_id: UUID | None
 
 
-async def holdings(tx: Tx) -> list[Holding]:
+async def holdings(tx: Tx) -> list[PlacedMonitor]:
     """Of all monitors that are not paused, in key order."""
     rows = await tx.fetch(
         f"""
@@ -135,10 +135,10 @@ async def holdings(tx: Tx) -> list[Holding]:
         WHERE m.paused_at IS NULL ORDER BY s.monitor, s.location
         """
     )
-    return [Holding(*row) for row in rows]
+    return [PlacedMonitor(*row) for row in rows]
 
 
-async def lock_held(tx: Tx, probe_id: UUID, numbers: Sequence[int]) -> list[Holding]:
+async def lock_held(tx: Tx, probe_id: UUID, numbers: Sequence[int]) -> list[PlacedMonitor]:
     """Those of the assignments *numbers* that are the probe's still, locked in key order."""
     rows = await tx.fetch(
         f"""
@@ -150,7 +150,7 @@ async def lock_held(tx: Tx, probe_id: UUID, numbers: Sequence[int]) -> list[Hold
         probe_id,
         numbers,
     )
-    return [Holding(*row) for row in rows]
+    return [PlacedMonitor(*row) for row in rows]
 
 
 async def move(
@@ -216,7 +216,7 @@ async def sweep(tx: Tx) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedCheck:
     """All that a probe must know to check one monitor at one location; *secrets* are sealed still."""
 
     number: int
@@ -252,7 +252,7 @@ _PLANNED = f"""
 """
 
 
-async def page(tx: Tx, probe_id: UUID, after: tuple[int, int], limit: int) -> list[Planned]:
+async def page(tx: Tx, probe_id: UUID, after: tuple[int, int], limit: int) -> list[PlannedCheck]:
     """The probe's assignments after the key *after*, in key order."""
     rows = await tx.fetch(
         _PLANNED + "AND (s.monitor, s.location) > ($2, $3) ORDER BY s.monitor, s.location LIMIT $4",
@@ -260,15 +260,15 @@ async def page(tx: Tx, probe_id: UUID, after: tuple[int, int], limit: int) -> li
         *after,
         limit,
     )
-    return [Planned(*row) for row in rows]
+    return [PlannedCheck(*row) for row in rows]
 
 
-async def of_monitors(tx: Tx, probe_id: UUID, monitors: Sequence[int]) -> list[Planned]:
+async def of_monitors(tx: Tx, probe_id: UUID, monitors: Sequence[int]) -> list[PlannedCheck]:
     """The probe's assignments among these monitors."""
     rows = await tx.fetch(
         _PLANNED + "AND s.monitor = ANY($2) ORDER BY s.monitor, s.location", probe_id, monitors
     )
-    return [Planned(*row) for row in rows]
+    return [PlannedCheck(*row) for row in rows]
 
 
 async def numbers(tx: Tx, probe_id: UUID) -> list[tuple[int, int]]:

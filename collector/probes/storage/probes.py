@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from collector.platform.storage.db import Tx
-from collector.probes.core.assignment import LIVE, Probe
+from collector.probes.core.assignment import LIVE, ProbeCandidate
 
 _KEEP_CURSORS = timedelta(days=7)
 
@@ -31,7 +31,7 @@ class Newcomer:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ProbeRow:
     """The row of a probe, as the next session finds it; *team_id* None: it is the operator's."""
 
     team_id: int | None
@@ -48,7 +48,7 @@ class Standing:
         return self.ended_at is None and self.seen_at is not None and abs(now - self.seen_at) < LIVE
 
 
-async def lock(tx: Tx, probe_id: UUID) -> Standing | None:
+async def lock(tx: Tx, probe_id: UUID) -> ProbeRow | None:
     """Lock the probe's row."""
     row = await tx.fetchrow(
         """
@@ -57,7 +57,7 @@ async def lock(tx: Tx, probe_id: UUID) -> Standing | None:
         """,
         probe_id,
     )
-    return Standing(**row) if row else None
+    return ProbeRow(**row) if row else None
 
 
 async def start_session(tx: Tx, probe: Newcomer, now: datetime) -> int:
@@ -145,7 +145,7 @@ async def open_cursor(tx: Tx, probe_id: UUID, session: int, incarnation: int, no
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
+class ProbeSignal:
     """That a session is alive, with what its probe last said of itself, or that it ended, as the probe wished
     if it *stopped*.
     """
@@ -158,7 +158,7 @@ class Sign:
     stopped: bool = False
 
 
-async def note(tx: Tx, signs: Sequence[Sign]) -> set[int]:
+async def note(tx: Tx, signs: Sequence[ProbeSignal]) -> set[int]:
     """Write signs of life and ends; answers the sessions that still are their probe's own."""
     rows = await tx.fetch(
         """
@@ -192,7 +192,7 @@ async def note(tx: Tx, signs: Sequence[Sign]) -> set[int]:
     return {row["session"] for row in rows}
 
 
-async def candidates(tx: Tx) -> list[Probe]:
+async def candidates(tx: Tx) -> list[ProbeCandidate]:
     """All probes that are not revoked, as the choice of who checks what sees them."""
     rows = await tx.fetch(
         """
@@ -203,7 +203,7 @@ async def candidates(tx: Tx) -> list[Probe]:
         """
     )
     return [
-        Probe(
+        ProbeCandidate(
             row["probe_id"],
             row["team_id"],
             frozenset(row["locations"]),

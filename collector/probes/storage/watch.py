@@ -10,7 +10,7 @@ from collector.probes.core.presence import Presence
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class WatchedProbe:
     """A probe that was connected at least once and is not revoked. *team_id* None: it serves every team.
 
     *offline* says why it is called so, since *changed_at*; None: it is online.
@@ -34,12 +34,12 @@ _SELECT = """
 """
 
 
-async def all_(tx: Tx) -> list[Watched]:
+async def all_(tx: Tx) -> list[WatchedProbe]:
     """Every probe of the deployment, in the order of their ids."""
     return await _fetch(tx, f"{_SELECT} ORDER BY p.probe_id")
 
 
-async def lock(tx: Tx, probe_ids: Sequence[UUID], now: datetime) -> list[Watched]:
+async def lock(tx: Tx, probe_ids: Sequence[UUID], now: datetime) -> list[WatchedProbe]:
     """These, as nobody else changes them until the transaction ends."""
     await tx.execute(
         """
@@ -63,7 +63,7 @@ async def save(tx: Tx, probe_id: UUID, offline: str | None, now: datetime) -> No
     )
 
 
-async def audience(tx: Tx, watched: Watched) -> dict[int, int]:
+async def audience(tx: Tx, watched: WatchedProbe) -> dict[int, int]:
     """Whom its going concerns: teams, each with how many of its monitors nobody else checks for it now.
 
     The owner of a team's probe always; with a probe of everybody's, who has monitors where it stands.
@@ -103,10 +103,10 @@ async def untell(tx: Tx, probe_id: UUID) -> list[int]:
     return sorted(row["team_id"] for row in rows)
 
 
-async def _fetch(tx: Tx, sql: str, *args: Sequence[UUID]) -> list[Watched]:
+async def _fetch(tx: Tx, sql: str, *args: Sequence[UUID]) -> list[WatchedProbe]:
     rows = await tx.fetch(sql, *args)
     return [
-        Watched(
+        WatchedProbe(
             row["probe_id"],
             row["team_id"],
             row["name"],

@@ -18,7 +18,7 @@ from multidict import CIMultiDict
 
 from collector.platform.storage.db import Db
 from collector.status_pages.service import view as status_pages_view
-from collector.status_pages.service.incidents import Told
+from collector.status_pages.service.incidents import PageIncidentDetails
 from collector.status_pages.service.view import View
 from shared.errors import Unavailable
 
@@ -37,7 +37,7 @@ _Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class CachedBody:
     """A body with the headers that it is sent with, and the same packed by gzip; both have one entity tag."""
 
     body: bytes
@@ -48,16 +48,16 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class CachedPage:
     """A page as it was looked up; *texts* are drawn from it, and *past* is read, when first asked for."""
 
     view: View
     looked_at: float
     drawn_since: float
-    texts: dict[Key, Text] = field(default_factory=dict)
-    past: dict[int, asyncio.Task[list[Told]]] = field(default_factory=dict)
+    texts: dict[Key, CachedBody] = field(default_factory=dict)
+    past: dict[int, asyncio.Task[list[PageIncidentDetails]]] = field(default_factory=dict)
 
-    async def told(self, db: Db, number: int) -> list[Told]:
+    async def told(self, db: Db, number: int) -> list[PageIncidentDetails]:
         """A part of its history, read once however many ask. Raises Unavailable."""
         if (task := self.past.get(number)) is None:
             task = self.past[number] = asyncio.create_task(
@@ -66,12 +66,12 @@ class Site:
             task.add_done_callback(partial(self._read, number))
         return await asyncio.shield(task)
 
-    def _read(self, number: int, task: "asyncio.Task[list[Told]]") -> None:
+    def _read(self, number: int, task: "asyncio.Task[list[PageIncidentDetails]]") -> None:
         if task.cancelled() or task.exception() is not None:
             self.past.pop(number, None)
 
 
-def text_of(body: str, headers: Mapping[str, str], at: datetime, fading: tuple[str, ...]) -> Text:
+def text_of(body: str, headers: Mapping[str, str], at: datetime, fading: tuple[str, ...]) -> CachedBody:
     """*fading*: what says in the body when it was looked up; the tag stays the same without it."""
     lasting = body
     for part in fading:
@@ -83,7 +83,7 @@ def text_of(body: str, headers: Mapping[str, str], at: datetime, fading: tuple[s
     packed = CIMultiDict(plain)
     packed[hdrs.CONTENT_ENCODING] = "gzip"
     raw = body.encode()
-    return Text(raw, plain, gzip.compress(raw, _LEVEL, mtime=0), packed, tag)
+    return CachedBody(raw, plain, gzip.compress(raw, _LEVEL, mtime=0), packed, tag)
 
 
 class Sites:
@@ -94,9 +94,9 @@ class Sites:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._known: OrderedDict[Key, Site] = OrderedDict()
+        self._known: OrderedDict[Key, CachedPage] = OrderedDict()
         self._none: OrderedDict[Key, float] = OrderedDict()
-        self._asked: dict[Key, asyncio.Task[Site | None]] = {}
+        self._asked: dict[Key, asyncio.Task[CachedPage | None]] = {}
         self._changed: dict[int, float] = {}
 
     def outdate(self, team_id: int) -> None:
@@ -105,7 +105,7 @@ class Sites:
         self._none.clear()
         self._asked.clear()
 
-    async def find(self, db: Db, kind: str, address: str, now: datetime) -> Site | None:
+    async def find(self, db: Db, kind: str, address: str, now: datetime) -> CachedPage | None:
         """The page, no older than a second, nor than what `outdate` told.
 
         Raises Unavailable where nothing was known before.
@@ -129,20 +129,20 @@ class Sites:
             known = self._known[key] = replace(known, looked_at=self._clock())
             return known
 
-    def _is_fresh(self, known: Site) -> bool:
+    def _is_fresh(self, known: CachedPage) -> bool:
         changed_at = self._changed.get(known.view.page.team_id)
         if changed_at is not None and known.looked_at <= changed_at:
             return False
         return self._clock() - known.looked_at < FRESH_S
 
-    def _ended(self, key: Key, task: "asyncio.Task[Site | None]") -> None:
+    def _ended(self, key: Key, task: "asyncio.Task[CachedPage | None]") -> None:
         """Nobody may wait any more for what it found, or for why it found nothing."""
         if self._asked.get(key) is task:
             del self._asked[key]
         if not task.cancelled() and (error := task.exception()) is not None:
             log.info("status page not looked up", address=key[1], error=str(error) or type(error).__name__)
 
-    async def _look(self, db: Db, key: Key, now: datetime) -> Site | None:
+    async def _look(self, db: Db, key: Key, now: datetime) -> CachedPage | None:
         looked_at, before = self._clock(), self._known.get(key)
         kind, address = key
         view = await status_pages_view.load(db, kind, address, now, before.view if before else None)
@@ -153,7 +153,7 @@ class Sites:
         if before and looked_at - before.drawn_since < DRAWN_S and view.tells_the_same_as(before.view):
             site = replace(before, looked_at=looked_at)
         else:
-            site = Site(view, looked_at, looked_at)
+            site = CachedPage(view, looked_at, looked_at)
         _put(self._known, key, site)
         return site
 

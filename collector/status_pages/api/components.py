@@ -10,7 +10,7 @@ from collector.http.deps import deps
 from collector.http.request_data import body, no_content, ok, warned
 from collector.status_pages.api.parts import component, page_id, part_id
 from collector.status_pages.service import components, status_pages
-from collector.status_pages.service.components import WHAT, Seen
+from collector.status_pages.service.components import WHAT, ComponentDetails
 
 
 async def list_(request: web.Request) -> web.Response:
@@ -57,7 +57,7 @@ async def _page(request: web.Request) -> UUID:
     return (await status_pages.found(deps(request).db, caller(request).team_id, page_id(request))).id
 
 
-async def _found(request: web.Request) -> Seen:
+async def _found(request: web.Request) -> ComponentDetails:
     at_hand = deps(request)
     page, id_ = part_id(request, "comp", "componentId", WHAT)
     return await components.one(at_hand.db, caller(request).team_id, page, id_, at_hand.now())

@@ -9,8 +9,8 @@ from collector.http.request_data import Query, body, no_content, ok
 from collector.status_pages.api.parts import incident, page_id, part_id
 from collector.status_pages.core.status_page import SEVERITIES
 from collector.status_pages.service import incidents, status_pages
-from collector.status_pages.service.incidents import WHAT, Told
-from collector.status_pages.storage.incidents import Wanted
+from collector.status_pages.service.incidents import WHAT, PageIncidentDetails
+from collector.status_pages.storage.incidents import PageIncidentFilter
 
 
 async def list_(request: web.Request) -> web.Response:
@@ -21,7 +21,7 @@ async def list_(request: web.Request) -> web.Response:
     severity = query.one_of("severity", SEVERITIES)
     query.done()
     found, total = await incidents.page(
-        at_hand.db, page.team_id, page.id, Wanted(open_, severity), at.limit, at.offset
+        at_hand.db, page.team_id, page.id, PageIncidentFilter(open_, severity), at.limit, at.offset
     )
     return pages.answer(request, at, [incident(told) for told in found], total)
 
@@ -52,7 +52,7 @@ async def delete(request: web.Request) -> web.Response:
     return no_content()
 
 
-async def _found(request: web.Request) -> Told:
+async def _found(request: web.Request) -> PageIncidentDetails:
     """The incident of the path, if there is one: 404 comes before whatever else is bad."""
     page, id_ = part_id(request, "spi", "incidentId", WHAT)
     return await incidents.one(deps(request).db, caller(request).team_id, page, id_)

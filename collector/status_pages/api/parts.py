@@ -7,13 +7,13 @@ from aiohttp import web
 
 from collector.http.request_data import path_id, warned
 from collector.platform.masks import masked
-from collector.status_pages.core.fields import Subscriber
+from collector.status_pages.core.fields import SubscriberSettings
 from collector.status_pages.core.status_page import mode_of
 from collector.status_pages.service import components, notifications, subscribers
-from collector.status_pages.service.components import Seen
+from collector.status_pages.service.components import ComponentDetails
 from collector.status_pages.service.fields import WHAT
-from collector.status_pages.service.incidents import Told
-from collector.status_pages.service.subscribers import Known
+from collector.status_pages.service.incidents import PageIncidentDetails
+from collector.status_pages.service.subscribers import SubscriberDetails
 from shared import ids
 
 
@@ -27,7 +27,7 @@ def part_id(request: web.Request, prefix: str, name: str, what: str) -> tuple[UU
     return path_id(request, "sp", what, "pageId"), path_id(request, prefix, what, name)
 
 
-def component(seen: Seen) -> dict[str, Any]:
+def component(seen: ComponentDetails) -> dict[str, Any]:
     answer = {
         "id": ids.show("comp", seen.row.id),
         **components.settable(seen.row),
@@ -40,7 +40,7 @@ def component(seen: Seen) -> dict[str, Any]:
     return warned(answer, list(seen.warnings))
 
 
-def incident(told: Told) -> dict[str, Any]:
+def incident(told: PageIncidentDetails) -> dict[str, Any]:
     last = told.updates[-1].message if told.updates else ""
     answer = {
         **notifications.shown(told.row, last),
@@ -52,12 +52,12 @@ def incident(told: Told) -> dict[str, Any]:
     return warned(answer, list(told.warnings))
 
 
-def subscriber(known: Known, *, whole: bool) -> dict[str, Any]:
+def subscriber(known: SubscriberDetails, *, whole: bool) -> dict[str, Any]:
     """*whole*: the webhook's URL too, which is a secret."""
     settable = subscribers.settable(known)
     return {
         "id": ids.show("sub", known.row.id),
-        **(settable if whole else masked(Subscriber, settable)),
+        **(settable if whole else masked(SubscriberSettings, settable)),
         "verified": known.row.verified_at is not None,
         "subscribedAt": known.row.subscribed_at,
     }

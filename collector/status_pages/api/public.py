@@ -12,13 +12,13 @@ from multidict import CIMultiDict
 from collector.http.deps import deps
 from collector.http.page_headers import NO_DEVICES, PERMISSIONS_POLICY
 from collector.http.request_data import Query
-from collector.status_pages.api.cache import Site, Sites, Text, text_of
+from collector.status_pages.api.cache import CachedBody, CachedPage, Sites, text_of
 from collector.status_pages.core.gate import admits
 from collector.status_pages.core.status_page import is_slug
 from collector.status_pages.service.view import View
 from collector.status_pages.web import addresses, badges, feeds, status
 from collector.status_pages.web import data as status_data
-from collector.status_pages.web.addresses import Place
+from collector.status_pages.web.addresses import PageAddresses
 from collector.status_pages.web.policy import policy
 from collector.status_pages.web.words import ENGLISH, wanted
 from collector.status_pages.web.words.words import Words
@@ -39,7 +39,7 @@ _BADGES: Final = {
 _NUMBER: Final = re.compile("[0-9]{1,6}")
 _LOOKING: Final = (hdrs.METH_GET, hdrs.METH_HEAD, hdrs.METH_OPTIONS)
 
-Draw = Callable[[View, Place, Words], str]
+Draw = Callable[[View, PageAddresses, Words], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,8 @@ class Public:
 class Met:
     """A page that was found, and where the visitor met it."""
 
-    site: Site
-    place: Place
+    site: CachedPage
+    place: PageAddresses
 
 
 PUBLIC: web.AppKey[Public] = web.AppKey("status_pages", Public)
@@ -155,7 +155,7 @@ async def met(request: web.Request) -> Met | None:
     return Met(site, addresses.under(at_hand.public_url, slug, mails=mails)) if site else None
 
 
-def may_enter(request: web.Request, site: Site) -> bool:
+def may_enter(request: web.Request, site: CachedPage) -> bool:
     """Of a private page, only who has the cookie that its password brings."""
     page = site.view.page
     if page.visibility != "private":
@@ -201,7 +201,7 @@ async def _for_people(request: web.Request, name: str, draw: Draw) -> web.Respon
 
 
 async def _for_programs(
-    request: web.Request, name: str, draw: Callable[[View, Place], str], kind: str
+    request: web.Request, name: str, draw: Callable[[View, PageAddresses], str], kind: str
 ) -> web.Response:
     """What names its own address; scripts of other sites may read it where anyone may."""
     answer = await _guarded(request, name, lambda view, place, _: draw(view, place), kind, ENGLISH)
@@ -224,7 +224,7 @@ async def _open(request: web.Request, name: str, draw: Draw, kind: str) -> web.R
     return missing(request) if found is None else _answer(request, _text(found, name, draw, kind, ENGLISH))
 
 
-def _text(found: Met, name: str, draw: Draw, kind: str, words: Words) -> Text:
+def _text(found: Met, name: str, draw: Draw, kind: str, words: Words) -> CachedBody:
     site, place = found.site, found.place
     key = (name, place.url, words.tag)
     if (known := site.texts.get(key)) is None:
@@ -235,7 +235,7 @@ def _text(found: Met, name: str, draw: Draw, kind: str, words: Words) -> Text:
     return known
 
 
-def _answer(request: web.Request, text: Text, *, conditional: bool = True) -> web.Response:
+def _answer(request: web.Request, text: CachedBody, *, conditional: bool = True) -> web.Response:
     asked = request.headers
     if conditional and text.tag in asked.get(hdrs.IF_NONE_MATCH, ""):
         return web.Response(status=304, headers=CIMultiDict(text.headers))

@@ -19,7 +19,7 @@ from collector.status_pages.service import subscriptions as service
 from collector.status_pages.service.subscriptions import Subscription
 from collector.status_pages.service.view import View
 from collector.status_pages.web import addresses, subscription
-from collector.status_pages.web.addresses import Place
+from collector.status_pages.web.addresses import PageAddresses
 from collector.status_pages.web.words.words import Words
 from shared import ids
 
@@ -39,7 +39,7 @@ _HEADERS: Final = {
     hdrs.VARY: hdrs.ACCEPT_LANGUAGE,
 }
 
-Draw = Callable[[Subscription, View, Place, Words], str]
+Draw = Callable[[Subscription, View, PageAddresses, Words], str]
 
 
 def askers() -> Pace:
@@ -105,7 +105,7 @@ async def leave(request: web.Request) -> web.Response:
     return await _with_link(request, service.leave, subscription.left, gone=200)
 
 
-def _confirm_page(one: Subscription, view: View, place: Place, words: Words) -> str:
+def _confirm_page(one: Subscription, view: View, place: PageAddresses, words: Words) -> str:
     if one.row.verified_at is not None:
         return subscription.confirmed(one, view, place, words)
     return (subscription.over if one.over else subscription.confirming)(one, view, place, words)

@@ -15,7 +15,7 @@ from collector.status_pages.core.status_page import overall
 from collector.status_pages.service import status_pages
 from collector.status_pages.service.domains import Prover
 from collector.status_pages.service.fields import WHAT
-from collector.status_pages.service.status_pages import Known
+from collector.status_pages.service.status_pages import StatusPageDetails
 from shared import ids
 
 PROVER: web.AppKey[Prover] = web.AppKey("prover", Prover)
@@ -80,7 +80,7 @@ async def _found(request: web.Request) -> UUID:
     return (await status_pages.found(deps(request).db, caller(request).team_id, _id(request))).id
 
 
-def _whole(request: web.Request, known: Known) -> dict[str, Any]:
+def _whole(request: web.Request, known: StatusPageDetails) -> dict[str, Any]:
     answer = {
         **_shown(request, known),
         "status": overall(seen.shown.status for seen in known.components),
@@ -89,7 +89,7 @@ def _whole(request: web.Request, known: Known) -> dict[str, Any]:
     return warned(answer, list(known.warnings))
 
 
-def _proof(known: Known) -> dict[str, Any] | None:
+def _proof(known: StatusPageDetails) -> dict[str, Any] | None:
     """What is to stand at the domain before it shows the page; either of both."""
     page = known.page
     if page.domain is None or known.answers:
@@ -101,7 +101,7 @@ def _proof(known: Known) -> dict[str, Any] | None:
     }
 
 
-def _shown(request: web.Request, known: Known) -> dict[str, Any]:
+def _shown(request: web.Request, known: StatusPageDetails) -> dict[str, Any]:
     page = known.page
     return {
         "id": ids.show("sp", page.id),

@@ -11,7 +11,7 @@ from collector.http.request_data import Query, body, no_content, ok, warned
 from collector.platform.access import Permission
 from collector.status_pages.api.parts import page_id, part_id, subscriber
 from collector.status_pages.service import status_pages, subscribers
-from collector.status_pages.service.subscribers import WHAT, Known
+from collector.status_pages.service.subscribers import WHAT, SubscriberDetails
 
 
 async def list_(request: web.Request) -> web.Response:
@@ -59,12 +59,12 @@ async def delete(request: web.Request) -> web.Response:
     return no_content()
 
 
-async def _found(request: web.Request) -> Known:
+async def _found(request: web.Request) -> SubscriberDetails:
     """The subscriber of the path, if there is one: 404 comes before whatever else is bad."""
     at_hand, (page, id_) = deps(request), part_id(request, "sub", "subscriberId", WHAT)
     return await subscribers.one(at_hand.db, at_hand.keyring, caller(request).team_id, page, id_)
 
 
-def _shown(request: web.Request, known: Known) -> dict[str, Any]:
+def _shown(request: web.Request, known: SubscriberDetails) -> dict[str, Any]:
     whole = caller(request).permission is not Permission.READ_ONLY
     return warned(subscriber(known, whole=whole), list(known.warnings))

@@ -10,16 +10,16 @@ from aiohttp import web
 from collector.alerts.console import sections
 from collector.console.answers import back, page, posted
 from collector.console.forms import forms, read
-from collector.console.forms.fields import Field
+from collector.console.forms.fields import FormField
 from collector.console.forms.read import Posted
 from collector.console.state import visitor, who
 from collector.http.deps import deps
 from collector.monitors.console import pickers
 from collector.status_pages.api.parts import part_id
 from collector.status_pages.console.status_pages import filled, page_id, path
-from collector.status_pages.core.fields import Component as Fields
+from collector.status_pages.core.fields import ComponentSettings
 from collector.status_pages.service import components, status_pages
-from collector.status_pages.service.components import WHAT, Seen
+from collector.status_pages.service.components import WHAT, ComponentDetails
 from collector.status_pages.web.words import ENGLISH
 from shared import ids
 from shared.errors import Conflict, Invalid
@@ -43,7 +43,7 @@ async def new(request: web.Request) -> web.StreamResponse:
 async def create(request: web.Request) -> web.StreamResponse:
     at_hand, id_ = deps(request), page_id(request)
     form = await posted(request)
-    sent = read.body(Fields, form)
+    sent = read.body(ComponentSettings, form)
     if pickers.asked(form):
         return await _drawn(request, id_, sent, {})
     try:
@@ -64,7 +64,7 @@ async def edit(request: web.Request) -> web.StreamResponse:
 async def update(request: web.Request) -> web.StreamResponse:
     """Without a status it goes by its monitor again."""
     at_hand, seen, form = deps(request), await _known(request), await posted(request)
-    row, sent = seen.row, read.body(Fields, form)
+    row, sent = seen.row, read.body(ComponentSettings, form)
     if pickers.asked(form):
         return await _drawn(request, row.page_id, sent, {}, seen)
     try:
@@ -108,14 +108,16 @@ async def _drawn(
     page_: UUID,
     shown: Mapping[str, Any],
     faults: Mapping[str, str],
-    seen: Seen | None = None,
+    seen: ComponentDetails | None = None,
     *,
     code: int = 200,
 ) -> web.Response:
     chosen = [shown["monitorId"]] if shown.get("monitorId") else []
     choice = await pickers.monitors(request, chosen)
     options = {"monitorId": choice.options}
-    form = choice.put(forms.build(Fields, shown, faults, leave_out=_LEFT_OUT, options=options), "monitorId")
+    form = choice.put(
+        forms.build(ComponentSettings, shown, faults, leave_out=_LEFT_OUT, options=options), "monitorId"
+    )
     row = await status_pages.found(deps(request).db, visitor(request).team_id, page_)
     here = path(page_)
     return page(
@@ -131,7 +133,7 @@ async def _drawn(
     )
 
 
-def _worded(one: Field) -> Field:
+def _worded(one: FormField) -> FormField:
     """As people say it who read the page."""
     words = {"": _NONE.get(one.name, ""), **{str(known): said for known, said in ENGLISH.shown.items()}}
     options = tuple((known, words.get(known) or label) for known, label in one.options)
@@ -140,7 +142,7 @@ def _worded(one: Field) -> Field:
 
 def _body(sent: Mapping[str, Any], form: Posted) -> dict[str, Any]:
     """As the API takes it: a field that was not in the form is not touched."""
-    body = filled(Fields, sent)
+    body = filled(ComponentSettings, sent)
     if "status" not in form:
         return body
     return {**body, "statusMode": "manual" if sent.get("status") else "auto"}
@@ -150,7 +152,7 @@ def _part(request: web.Request) -> tuple[UUID, UUID]:
     return part_id(request, "comp", "componentId", WHAT)
 
 
-async def _known(request: web.Request) -> Seen:
+async def _known(request: web.Request) -> ComponentDetails:
     """The component of the path. Raises NotFound."""
     at_hand, (id_, component) = deps(request), _part(request)
     return await components.one(at_hand.db, visitor(request).team_id, id_, component, at_hand.now())

@@ -11,18 +11,18 @@ from collector.alerts.console import sections
 from collector.console import common
 from collector.console.answers import back, page, posted, value
 from collector.console.forms import forms, read
-from collector.console.forms.fields import Field, Form
+from collector.console.forms.fields import Form, FormField
 from collector.console.state import visitor, who
 from collector.http.deps import deps
 from collector.status_pages.api.parts import part_id
 from collector.status_pages.console.status_pages import filled, page_id, path
-from collector.status_pages.core.fields import Incident as Fields
+from collector.status_pages.core.fields import PageIncidentSettings
 from collector.status_pages.core.status_page import MAINTENANCE, RESOLVED
 from collector.status_pages.service import components, incidents, notifications, status_pages
-from collector.status_pages.service.components import Seen
-from collector.status_pages.service.incidents import WHAT, Told
-from collector.status_pages.storage.incidents import Wanted
-from collector.status_pages.storage.status_pages import Page
+from collector.status_pages.service.components import ComponentDetails
+from collector.status_pages.service.incidents import WHAT, PageIncidentDetails
+from collector.status_pages.storage.incidents import PageIncidentFilter
+from collector.status_pages.storage.status_pages import StatusPage
 from collector.status_pages.web.words import ENGLISH
 from shared import ids
 from shared.errors import Invalid
@@ -49,7 +49,9 @@ async def list_(request: web.Request) -> web.StreamResponse:
     at_hand, team_id, number = deps(request), visitor(request).team_id, common.asked(request)
     row = await _page(request)
     offset = (number - 1) * common.PER_PAGE
-    found, total = await incidents.page(at_hand.db, team_id, row.id, Wanted(), common.PER_PAGE, offset)
+    found, total = await incidents.page(
+        at_hand.db, team_id, row.id, PageIncidentFilter(), common.PER_PAGE, offset
+    )
     return page(
         request,
         "status_page_incidents.html.j2",
@@ -70,7 +72,7 @@ async def new(request: web.Request) -> web.StreamResponse:
 async def publish(request: web.Request) -> web.StreamResponse:
     at_hand, row, form = deps(request), await _page(request), await posted(request)
     planned = value(form, "kind") == MAINTENANCE
-    sent = read.body(Fields, form)
+    sent = read.body(PageIncidentSettings, form)
     body = {**sections.said(sent), **({"severity": MAINTENANCE} if planned else {})}
     try:
         told = await incidents.publish(at_hand.db, who(request), row.id, body, at_hand.now())
@@ -101,11 +103,11 @@ async def delete(request: web.Request) -> web.StreamResponse:
 
 async def _go_on(request: web.Request, more: Mapping[str, Any], said: str) -> web.StreamResponse:
     at_hand, told = deps(request), await _known(request)
-    sent = {**read.body(Fields, await posted(request)), **more}
+    sent = {**read.body(PageIncidentSettings, await posted(request)), **more}
     row = told.row
     try:
         after = await incidents.update(
-            at_hand.db, who(request), row.page_id, row.id, filled(Fields, sent), at_hand.now()
+            at_hand.db, who(request), row.page_id, row.id, filled(PageIncidentSettings, sent), at_hand.now()
         )
     except Invalid as fault:
         return await _shown(request, told, sent, fault.details, code=400)
@@ -114,7 +116,7 @@ async def _go_on(request: web.Request, more: Mapping[str, Any], said: str) -> we
 
 async def _new(
     request: web.Request,
-    row: Page,
+    row: StatusPage,
     shown: Mapping[str, Any],
     faults: Mapping[str, str],
     *,
@@ -136,7 +138,12 @@ async def _new(
 
 
 async def _shown(
-    request: web.Request, told: Told, shown: Mapping[str, Any], faults: Mapping[str, str], *, code: int = 200
+    request: web.Request,
+    told: PageIncidentDetails,
+    shown: Mapping[str, Any],
+    faults: Mapping[str, str],
+    *,
+    code: int = 200,
 ) -> web.Response:
     planned = told.row.severity == MAINTENANCE
     seen = await _components(request, told.row.page_id)
@@ -161,12 +168,12 @@ async def _form(
     faults: Mapping[str, str],
     *,
     planned: bool,
-    seen: list[Seen] | None = None,
+    seen: list[ComponentDetails] | None = None,
 ) -> Form:
     known = seen if seen is not None else await _components(request, page_)
     options = [(ids.show("comp", one.row.id), one.row.name) for one in known]
     form = forms.build(
-        Fields,
+        PageIncidentSettings,
         shown,
         faults,
         leave_out=_MEANWHILE if planned else _PLANNED,
@@ -175,7 +182,7 @@ async def _form(
     return replace(form, fields=tuple(_worded(one, planned=planned) for one in form.fields))
 
 
-def _worded(one: Field, *, planned: bool) -> Field:
+def _worded(one: FormField, *, planned: bool) -> FormField:
     """As people say it who read the page."""
     phases = ENGLISH.planned_phases if planned else ENGLISH.phases
     words = {str(known): said for known, said in (*ENGLISH.shown.items(), *phases.items())}
@@ -187,12 +194,12 @@ def _worded(one: Field, *, planned: bool) -> Field:
     return replace(one, **{**_SAID.get(one.name, {}), "options": options})
 
 
-async def _components(request: web.Request, page_: UUID) -> list[Seen]:
+async def _components(request: web.Request, page_: UUID) -> list[ComponentDetails]:
     at_hand = deps(request)
     return await components.all_(at_hand.db, visitor(request).team_id, page_, at_hand.now())
 
 
-def _settable(told: Told) -> dict[str, Any]:
+def _settable(told: PageIncidentDetails) -> dict[str, Any]:
     """With no message: what is sent says something new. Moments as people write them."""
     shown = notifications.settable(told.row)
     times = {name: _written(shown[name]) for name in _PLANNED if shown[name] is not None}
@@ -208,16 +215,16 @@ def _part(request: web.Request) -> tuple[UUID, UUID]:
     return part_id(request, "spi", "incidentId", WHAT)
 
 
-async def _page(request: web.Request) -> Page:
+async def _page(request: web.Request) -> StatusPage:
     """The page of the path. Raises NotFound."""
     return await status_pages.found(deps(request).db, visitor(request).team_id, page_id(request))
 
 
-async def _known(request: web.Request) -> Told:
+async def _known(request: web.Request) -> PageIncidentDetails:
     """The incident of the path. Raises NotFound."""
     id_, incident = _part(request)
     return await incidents.one(deps(request).db, visitor(request).team_id, id_, incident)
 
 
-def _path(told: Told) -> str:
+def _path(told: PageIncidentDetails) -> str:
     return f"{path(told.row.page_id)}/incidents/{ids.show('spi', told.row.id)}"

@@ -13,7 +13,7 @@ from collector.console.state import visitor
 from collector.http.deps import deps
 from collector.platform.validation.validation import to_json
 from collector.status_pages.console.status_pages import changes, page_id
-from collector.status_pages.core.fields import Page as Fields
+from collector.status_pages.core.fields import PageSettings
 from collector.status_pages.service import status_pages
 from collector.status_pages.service import view as status_pages_view
 from collector.status_pages.service.fields import WHAT, wish
@@ -35,7 +35,9 @@ async def show_unsaved(request: web.Request) -> web.StreamResponse:
     """With what stands in the form, as long as it could be saved; as it is kept otherwise."""
     saved, form = await _view(request), await posted(request)
     try:
-        asked, _ = wish(Fields, changes(read.body(Fields, form)), status_pages.settable(saved.page))
+        asked, _ = wish(
+            PageSettings, changes(read.body(PageSettings, form)), status_pages.settable(saved.page)
+        )
     except Invalid:
         return await show(request)
     view = replace(saved, page=replace(saved.page, name=asked.name, branding=to_json(asked.branding)))

@@ -17,19 +17,19 @@ from collector.http.request_data import path_id
 from collector.platform.validation.model_fields import defaults
 from collector.status_pages.api.status_pages import PROVER
 from collector.status_pages.core.domains import asked_of
-from collector.status_pages.core.fields import Page as Fields
+from collector.status_pages.core.fields import PageSettings
 from collector.status_pages.core.status_page import overall
 from collector.status_pages.service import incidents, status_pages
 from collector.status_pages.service.fields import WHAT
-from collector.status_pages.service.status_pages import Known
-from collector.status_pages.storage.incidents import Wanted
-from collector.status_pages.storage.status_pages import Page
+from collector.status_pages.service.status_pages import StatusPageDetails
+from collector.status_pages.storage.incidents import PageIncidentFilter
+from collector.status_pages.storage.status_pages import StatusPage
 from shared import ids
 from shared.errors import Conflict, Invalid, PreconditionFailed
 
 HERE: Final = "/status-pages"
 _BRANDING: Final = ("logo", "primaryColor", "customCss")
-_OPEN: Final = Wanted(open=True)
+_OPEN: Final = PageIncidentFilter(open=True)
 
 
 async def list_(request: web.Request) -> web.StreamResponse:
@@ -68,7 +68,7 @@ async def new(request: web.Request) -> web.StreamResponse:
 
 
 async def create(request: web.Request) -> web.StreamResponse:
-    at_hand, sent = deps(request), read.body(Fields, await posted(request))
+    at_hand, sent = deps(request), read.body(PageSettings, await posted(request))
     try:
         known = await status_pages.create(
             at_hand.db, who(request), sections.said(sent), at_hand.now(), own=own(request)
@@ -89,7 +89,7 @@ async def update(request: web.Request) -> web.StreamResponse:
     """A password that was left empty stays what it is."""
     at_hand, form = deps(request), await posted(request)
     row = await status_pages.found(at_hand.db, visitor(request).team_id, page_id(request))
-    sent = read.body(Fields, form)
+    sent = read.body(PageSettings, form)
     try:
         known = await status_pages.update(
             at_hand.db,
@@ -127,12 +127,12 @@ def _drawn(
     request: web.Request,
     shown: Mapping[str, Any],
     faults: Mapping[str, str],
-    row: Page | None = None,
+    row: StatusPage | None = None,
     *,
     code: int = 200,
 ) -> web.Response:
     """The form; a password that was typed in is never shown again."""
-    form = forms.build(Fields, {**shown, "password": None}, faults)
+    form = forms.build(PageSettings, {**shown, "password": None}, faults)
     fields = tuple(
         replace(one, control="secret", help=_password_help(row)) if one.name == "password" else one
         for one in form.fields
@@ -147,20 +147,20 @@ def _drawn(
     )
 
 
-def _password_help(row: Page | None) -> str:
+def _password_help(row: StatusPage | None) -> str:
     if row is not None and row.password is not None:
         return "Of a private page. One is set; empty: it stays."
     return "Of a private page: without one nobody can see it."
 
 
-def _saved(request: web.Request, known: Known, said: str) -> web.Response:
+def _saved(request: web.Request, known: StatusPageDetails, said: str) -> web.Response:
     told = " ".join([said, *(f"Mind: {one}." for one in known.warnings)])
     return back(request, path(known.page.id), told, tone="warn" if known.warnings else "good")
 
 
 def changes(sent: Mapping[str, Any]) -> dict[str, Any]:
     """What the form of a page's settings was sent with, as the API takes it: all of the branding."""
-    body = filled(Fields, sent)
+    body = filled(PageSettings, sent)
     if body.get("password") is None:
         body.pop("password", None)
     return {**body, "branding": {**dict.fromkeys(_BRANDING), **(sent.get("branding") or {})}}

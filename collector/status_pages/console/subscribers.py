@@ -13,7 +13,7 @@ from collector.console.state import visitor, who
 from collector.http.deps import deps
 from collector.status_pages.api.parts import part_id, subscriber
 from collector.status_pages.console.status_pages import page_id, path
-from collector.status_pages.core.fields import Subscriber as Fields
+from collector.status_pages.core.fields import SubscriberSettings
 from collector.status_pages.service import components, status_pages, subscribers
 from collector.status_pages.service.subscribers import WHAT
 from shared import ids
@@ -27,7 +27,7 @@ async def list_(request: web.Request) -> web.StreamResponse:
 async def add(request: web.Request) -> web.StreamResponse:
     """An address is asked by a mail whether it wants to be told."""
     at_hand, id_ = deps(request), page_id(request)
-    sent = read.body(Fields, await posted(request))
+    sent = read.body(SubscriberSettings, await posted(request))
     mails = at_hand.transport.mailer is not None
     try:
         known = await subscribers.add(
@@ -76,5 +76,7 @@ async def _drawn(
         here=path(row.id),
         rows=[{**one, "of": [names.get(id_, id_) for id_ in one["components"]]} for one in lines],
         at=common.at(request, number, total),
-        form=forms.build(Fields, {**shown, "signingSecret": None}, faults, options={"components": options}),
+        form=forms.build(
+            SubscriberSettings, {**shown, "signingSecret": None}, faults, options={"components": options}
+        ),
     )

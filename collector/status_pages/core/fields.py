@@ -93,7 +93,7 @@ class Branding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Component:
+class ComponentSettings:
     """What a caller sets of a component; *status_mode* ``auto`` gives it back to its monitor.
 
     *order* None: after the others.
@@ -110,7 +110,7 @@ class Component:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class PageSettings:
     """What a caller sets of a page; the password is write-only."""
 
     name: Name
@@ -122,21 +122,21 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NewPage(Page):
+class NewPage(PageSettings):
     """A page with the components that it begins with."""
 
-    components: Annotated[list[Component], MaxLen(MAX_COMPONENTS)] = field(default_factory=list)
+    components: Annotated[list[ComponentSettings], MaxLen(MAX_COMPONENTS)] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class ComponentOrder:
     """The components of a page in their new order; those left out come after."""
 
     components: Annotated[list[ComponentId], MaxLen(MAX_COMPONENTS)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Incident:
+class PageIncidentSettings:
     """What a caller sets of a page incident; *scheduled*: only of maintenance."""
 
     title: Name
@@ -173,7 +173,7 @@ class Preferences:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subscriber:
+class SubscriberSettings:
     """What a caller sets of a subscriber, who has an address or a webhook; *components* empty: all.
 
     *signing_secret* is the webhook's, and write-only.

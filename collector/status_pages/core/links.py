@@ -17,7 +17,7 @@ _FORM: Final = re.compile(r"(sub_[0-9a-z]{26})(?:\.([1-9][0-9]{0,10}))?\.([0-9a-
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class SubscriberLink:
     """What a link says; *until* (Unix time) is there when it confirms, and 0 when it manages."""
 
     subscriber_id: UUID
@@ -36,21 +36,21 @@ def managing(secret: bytes, subscriber_id: UUID) -> str:
     return f"{ids.show('sub', subscriber_id)}.{_sign(secret, subscriber_id, 0)}"
 
 
-def read(text: str) -> Link | None:
+def read(text: str) -> SubscriberLink | None:
     """What *text* claims; `holds` says whether it is so."""
     found = _FORM.fullmatch(text)
     subscriber_id = ids.read("sub", found[1]) if found else None
     if found is None or subscriber_id is None:
         return None
-    return Link(subscriber_id, int(found[2] or 0), found[3])
+    return SubscriberLink(subscriber_id, int(found[2] or 0), found[3])
 
 
-def holds(link: Link, secret: bytes) -> bool:
+def holds(link: SubscriberLink, secret: bytes) -> bool:
     """Was it signed for this subscriber? It may be over all the same."""
     return hmac.compare_digest(link.signature, _sign(secret, link.subscriber_id, link.until))
 
 
-def is_over(link: Link, now: datetime) -> bool:
+def is_over(link: SubscriberLink, now: datetime) -> bool:
     return link.until != 0 and link.until <= now.timestamp()
 
 

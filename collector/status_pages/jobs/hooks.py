@@ -8,17 +8,17 @@ import orjson
 from collector.events.core.events import PAGE_PUBLISHED, PAGE_UPDATED
 from collector.notifications.channels.message import Message
 from collector.notifications.channels.webhook import Webhook
-from collector.notifications.core.retry import Policy, next_try
+from collector.notifications.core.retry import RetryPolicy, next_try
 from collector.platform.delivery import Undelivered
 from collector.platform.seal import Keyring
 from collector.platform.transport import Transport
-from collector.status_pages.jobs.sender import Outcome
+from collector.status_pages.jobs.sender import TryOutcome
 from collector.status_pages.service.subscribers import opened
 from collector.status_pages.storage.news import Letter
 from shared import ids
 from shared.clock import iso
 
-_POLICY: Final = Policy(max_retries=10)
+_POLICY: Final = RetryPolicy(max_retries=10)
 # Shorter than the lease of a letter.
 _TIMEOUT_S: Final = 30
 
@@ -33,10 +33,10 @@ class PageHooks:
         self._transport = transport
         self._public_url = public_url
 
-    async def carry(self, letter: Letter, now: datetime) -> Outcome:
+    async def carry(self, letter: Letter, now: datetime) -> TryOutcome:
         """One try."""
         if letter.sealed_hook is None:
-            return Outcome(error="there is no webhook")
+            return TryOutcome(error="there is no webhook")
         known = opened(self._keyring, letter.team_id, letter.subscriber_id, letter.sealed_hook)
         hook = Webhook(url=known["url"], signing_secret=known["signingSecret"], timeout=_TIMEOUT_S)
         body = _body(letter, self._public_url)
@@ -45,8 +45,8 @@ class PageHooks:
             await hook.send(message, self._transport, now)
         except Undelivered as error:
             asked = None if error.retry_after_s is None else timedelta(seconds=error.retry_after_s)
-            return Outcome(next_try(_POLICY, letter.attempt, asked), str(error))
-        return Outcome()
+            return TryOutcome(next_try(_POLICY, letter.attempt, asked), str(error))
+        return TryOutcome()
 
 
 def _body(letter: Letter, public_url: str) -> dict[str, Any]:

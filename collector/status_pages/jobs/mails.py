@@ -10,7 +10,7 @@ from collector.platform.seal import Keyring
 from collector.status_pages.core import links as statuspage_links
 from collector.status_pages.core.news import next_mail
 from collector.status_pages.jobs import texts
-from collector.status_pages.jobs.sender import Outcome
+from collector.status_pages.jobs.sender import TryOutcome
 from collector.status_pages.service.subscribers import opened_link_key
 from collector.status_pages.storage.news import Letter
 from shared import ids
@@ -26,14 +26,14 @@ class PageMails:
         self._mailer = mailer
         self._public_url = public_url
 
-    async def carry(self, letter: Letter, now: datetime) -> Outcome:
+    async def carry(self, letter: Letter, now: datetime) -> TryOutcome:
         """One try. A refusal of the address is about that alone; all else is about the server."""
         to = page_mail.deliverable(letter.email or "")
         if to is None:
-            return Outcome(error="no mail can go to this address")
+            return TryOutcome(error="no mail can go to this address")
         held = (await self._mailer.admit(letter.team_id, [to], known=True)).get(to)
         if held is not None:
-            return Outcome(timedelta(seconds=held.wait_s or 0), held.why)
+            return TryOutcome(timedelta(seconds=held.wait_s or 0), held.why)
         links = self._links(letter)
         envelope = self._envelope(letter, to)
         mail = page_mail.mail(self._body(letter, links), envelope, links, now)
@@ -42,10 +42,12 @@ class PageMails:
             refused = await self._mailer.hand_in(mail, [to])
         except Undelivered as error:
             # An address in other letters than ASCII needs what not every server has.
-            return Outcome(wait, str(error), rest=to.isascii())
+            return TryOutcome(wait, str(error), rest=to.isascii())
         if to not in refused:
-            return Outcome()
-        return Outcome(None if refused[to].lasting else wait, f"the address was refused: {refused[to].code}")
+            return TryOutcome()
+        return TryOutcome(
+            None if refused[to].lasting else wait, f"the address was refused: {refused[to].code}"
+        )
 
     def _links(self, letter: Letter) -> Links:
         manage = statuspage_links.managing(self._link_key(letter), letter.subscriber_id)

@@ -30,7 +30,7 @@ _FEWEST: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TryOutcome:
     """How a try ended: it arrived where there is no *error*; *wait*: until the next one, None: no more.
 
     *rest*: what is wrong is wrong for all, so none is sent for a while.
@@ -52,7 +52,7 @@ class PageSender:
         self,
         db: Db,
         via: Via,
-        carry: Callable[[Letter, datetime], Awaitable[Outcome]],
+        carry: Callable[[Letter, datetime], Awaitable[TryOutcome]],
         *,
         most: int,
         now: Callable[[], datetime],
@@ -138,13 +138,13 @@ class PageSender:
             outcome = await self._carry(letter, self._now())
         except Exception:
             log.exception("a try failed in here", subscriber=ids.show("sub", letter.subscriber_id))
-            outcome = Outcome(_AGAIN, "something went wrong here")
+            outcome = TryOutcome(_AGAIN, "something went wrong here")
         self._count(letter, outcome)
         del self._flying[letter.id, letter.attempt]
         self._done.append(Ended(letter.team_id, letter.id, letter.attempt, outcome.wait))
         self.bell.ring()
 
-    def _count(self, letter: Letter, outcome: Outcome) -> None:
+    def _count(self, letter: Letter, outcome: TryOutcome) -> None:
         if outcome.rest:
             rest_s = min(_SHORTEST_REST_S * 2 ** min(self._faults, 10), _LONGEST_REST_S)
             if time.monotonic() >= self._rested_at:

@@ -10,14 +10,13 @@ from collector.monitors.storage import parents
 from collector.platform import audit, references
 from collector.platform.access import Actor
 from collector.platform.storage.db import Db, Tx
-from collector.status_pages.core.fields import MAX_COMPONENTS, NewPage, Order
-from collector.status_pages.core.fields import Component as Fields
+from collector.status_pages.core.fields import MAX_COMPONENTS, ComponentOrder, ComponentSettings, NewPage
 from collector.status_pages.core.status_page import Displayed, Health, Shown, held_after, shown
-from collector.status_pages.service.fields import Wish, asked_for, named, record, there
+from collector.status_pages.service.fields import StatusPageRequest, asked_for, named, record, there
 from collector.status_pages.storage import components as table
 from collector.status_pages.storage import incidents, status_pages
 from collector.status_pages.storage.components import Component
-from collector.status_pages.storage.status_pages import Page
+from collector.status_pages.storage.status_pages import StatusPage
 from shared import ids
 from shared.errors import Conflict
 
@@ -25,7 +24,7 @@ WHAT = "Component"
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ComponentDetails:
     """A component and what it shows now; *unmeasured_since*: None while its monitor is measured.
 
     *unknown*: all seems well only because nothing measured its monitor, and nobody set it by hand.
@@ -55,30 +54,30 @@ def settable(row: Component) -> dict[str, Any]:
     }
 
 
-async def seen(tx: Tx, team_id: int, page_id: UUID, now: datetime) -> list[Seen]:
+async def seen(tx: Tx, team_id: int, page_id: UUID, now: datetime) -> list[ComponentDetails]:
     """The components of a page in their order, with what they show."""
     return await _look(tx, team_id, page_id, await table.of_page(tx, team_id, page_id), now)
 
 
-async def all_(db: Db, team_id: int, page_id: UUID, now: datetime) -> list[Seen]:
+async def all_(db: Db, team_id: int, page_id: UUID, now: datetime) -> list[ComponentDetails]:
     """As `seen`. Raises NotFound."""
     async with db.connection() as tx:
         there(await status_pages.get(tx, team_id, page_id))
         return await seen(tx, team_id, page_id, now)
 
 
-async def one(db: Db, team_id: int, page_id: UUID, id_: UUID, now: datetime) -> Seen:
+async def one(db: Db, team_id: int, page_id: UUID, id_: UUID, now: datetime) -> ComponentDetails:
     """Raises NotFound."""
     async with db.connection() as tx:
         row = there(await table.get(tx, team_id, page_id, id_), WHAT)
         return (await _look(tx, team_id, page_id, [row], now))[0]
 
 
-async def add(db: Db, who: Actor, page_id: UUID, body: Mapping[str, Any], now: datetime) -> Seen:
+async def add(db: Db, who: Actor, page_id: UUID, body: Mapping[str, Any], now: datetime) -> ComponentDetails:
     """Raises NotFound, Invalid, Conflict."""
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
-        said = asked_for(Fields, body, {})
+        said = asked_for(ComponentSettings, body, {})
         monitors, faults = await _monitors(tx, who.team_id, [said.said], "")
         (row,) = await _add_all(tx, page, [said.checked(faults)], monitors, now)
         await status_pages.touch(tx, who.team_id, page_id, now)
@@ -86,20 +85,26 @@ async def add(db: Db, who: Actor, page_id: UUID, body: Mapping[str, Any], now: d
         return replace((await _look(tx, who.team_id, page_id, [row], now))[0], warnings=said.warnings)
 
 
-async def add_first(tx: Tx, page: Page, said: Wish[NewPage], now: datetime) -> None:
+async def add_first(tx: Tx, page: StatusPage, said: StatusPageRequest[NewPage], now: datetime) -> None:
     """Put the components on a page that it begins with. Raises Invalid."""
     monitors, faults = await named_first(tx, page.team_id, said)
     await _add_all(tx, page, said.checked(faults).components, monitors, now)
 
 
-async def named_first(tx: Tx, team_id: int, said: Wish[NewPage]) -> tuple[list[UUID | None], dict[str, str]]:
+async def named_first(
+    tx: Tx, team_id: int, said: StatusPageRequest[NewPage]
+) -> tuple[list[UUID | None], dict[str, str]]:
     """The monitor behind each component that a page is to begin with, and the faults of strangers."""
     listed = said.said.get("components")
     return await _monitors(tx, team_id, listed if isinstance(listed, list) else [], "components[{}].")
 
 
 async def _add_all(
-    tx: Tx, page: Page, asked: Sequence[Fields], monitors: Sequence[UUID | None], now: datetime
+    tx: Tx,
+    page: StatusPage,
+    asked: Sequence[ComponentSettings],
+    monitors: Sequence[UUID | None],
+    now: datetime,
 ) -> list[Component]:
     """Put components on a page, after those that are there. Raises Conflict."""
     there_are = await table.of_page(tx, page.team_id, page.id)
@@ -127,12 +132,12 @@ async def _add_all(
 
 async def update(
     db: Db, who: Actor, page_id: UUID, id_: UUID, body: Mapping[str, Any], now: datetime
-) -> Seen:
+) -> ComponentDetails:
     """A status that is sent as it is shown sets nothing. Raises NotFound, Invalid."""
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
         before = there(await table.get(tx, who.team_id, page_id, id_), WHAT)
-        said = asked_for(Fields, body, settable(before))
+        said = asked_for(ComponentSettings, body, settable(before))
         monitor, faults = before.monitor_id, dict[str, str]()
         if said.said["monitorId"] != (monitor and ids.show("mon", monitor)):
             (monitor,), faults = await _monitors(tx, who.team_id, [said.said], "")
@@ -163,11 +168,11 @@ async def delete(db: Db, who: Actor, page_id: UUID, id_: UUID, now: datetime) ->
 
 async def arrange(
     db: Db, who: Actor, page_id: UUID, body: Mapping[str, Any], now: datetime
-) -> tuple[list[Seen], list[str]]:
+) -> tuple[list[ComponentDetails], list[str]]:
     """Put the components in another order; those left out come after. Raises NotFound, Invalid."""
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
-        said = asked_for(Order, body, {})
+        said = asked_for(ComponentOrder, body, {})
         old = [one.id for one in await table.of_page(tx, who.team_id, page_id)]
         first, faults = named("components", said.said.get("components"), set(old))
         said.checked(faults)
@@ -179,19 +184,21 @@ async def arrange(
         return await seen(tx, who.team_id, page_id, now), said.warnings
 
 
-async def _look(tx: Tx, team_id: int, page_id: UUID, rows: Sequence[Component], now: datetime) -> list[Seen]:
+async def _look(
+    tx: Tx, team_id: int, page_id: UUID, rows: Sequence[Component], now: datetime
+) -> list[ComponentDetails]:
     monitors = [row.monitor_id for row in rows if row.monitor_id is not None]
     health = await table.health(tx, team_id, monitors, now) if monitors else {}
     planned = await incidents.planned(tx, team_id, page_id, now)
     return [_seen(row, health.get(row.monitor_id) if row.monitor_id else None, planned) for row in rows]
 
 
-def _seen(row: Component, health: Health | None, planned: set[UUID]) -> Seen:
+def _seen(row: Component, health: Health | None, planned: set[UUID]) -> ComponentDetails:
     now = shown(row.held, health, planned=row.id in planned)
     if health is None:
-        return Seen(row, now, None)
+        return ComponentDetails(row, now, None)
     unknown = health.unknown and row.held is None and now.status == "operational"
-    return Seen(row, now, health.unmeasured_since, unknown)
+    return ComponentDetails(row, now, health.unmeasured_since, unknown)
 
 
 def _shown(health: Mapping[UUID, Health], monitor: UUID | None) -> Shown:
@@ -199,7 +206,7 @@ def _shown(health: Mapping[UUID, Health], monitor: UUID | None) -> Shown:
     return shown(None, health.get(monitor) if monitor else None, planned=False)
 
 
-def _columns(asked: Fields, monitor: UUID | None) -> dict[str, Any]:
+def _columns(asked: ComponentSettings, monitor: UUID | None) -> dict[str, Any]:
     return {
         "name": asked.name,
         "description": asked.description,
@@ -209,7 +216,7 @@ def _columns(asked: Fields, monitor: UUID | None) -> dict[str, Any]:
     }
 
 
-def _position(asked: Fields, before: Component) -> int:
+def _position(asked: ComponentSettings, before: Component) -> int:
     return before.position if asked.order is None else asked.order
 
 

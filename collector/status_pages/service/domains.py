@@ -17,7 +17,7 @@ from collector.status_pages.core.domains import FILE, Proof, asked_of, is_own, p
 from collector.status_pages.service.fields import record, there
 from collector.status_pages.storage import domains as table
 from collector.status_pages.storage import status_pages as pages
-from collector.status_pages.storage.status_pages import Page
+from collector.status_pages.storage.status_pages import StatusPage
 from shared.errors import Conflict, Unavailable
 
 log = structlog.get_logger()
@@ -79,7 +79,7 @@ class Prover:
         return (answer.body.decode("utf-8", "replace"),) if answer.status == 200 else ()
 
 
-async def addressed(tx: Tx, page: Page, before: Page | None, now: datetime) -> Page:
+async def addressed(tx: Tx, page: StatusPage, before: StatusPage | None, now: datetime) -> StatusPage:
     """The page, its domain given to it where nothing needs to be proved. Raises Conflict.
 
     A deployment of one team gives a domain at once; with more, one that is not proved binds nobody.
@@ -105,7 +105,7 @@ async def verify(db: Db, prover: Prover, who: Actor, id_: UUID, now: datetime) -
     await check(db, prover, page, now, who)
 
 
-async def check(db: Db, prover: Prover, page: Page, now: datetime, who: Actor | None = None) -> None:
+async def check(db: Db, prover: Prover, page: StatusPage, now: datetime, who: Actor | None = None) -> None:
     """Look for the proof; the page has its domain from then on. *who* None is the service itself."""
     if page.domain is None or page.domain_proved_at is not None:
         return
@@ -113,7 +113,7 @@ async def check(db: Db, prover: Prover, page: Page, now: datetime, who: Actor | 
         await _give(db, page, now, who)
 
 
-async def _give(db: Db, page: Page, now: datetime, who: Actor | None) -> None:
+async def _give(db: Db, page: StatusPage, now: datetime, who: Actor | None) -> None:
     """Whoever had the domain without a proof gives way."""
     async with db.transaction() as tx:
         row = await pages.lock(tx, page.team_id, page.id)

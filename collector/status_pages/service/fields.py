@@ -11,7 +11,7 @@ from collector.platform.access import Actor
 from collector.platform.storage.db import Tx
 from collector.platform.validation.shapes import members
 from collector.platform.validation.validation import ignored, read
-from collector.status_pages.storage.status_pages import Page
+from collector.status_pages.storage.status_pages import StatusPage
 from shared import ids
 from shared.errors import Invalid, NotFound
 
@@ -28,7 +28,7 @@ _SHOWN = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Wish(Generic[T]):
+class StatusPageRequest(Generic[T]):
     """What a body asks for; *value* is there when *faults* are not. *said* is what was read."""
 
     value: T | None
@@ -50,13 +50,13 @@ def wish(cls: type[T], body: Mapping[str, Any], kept: Mapping[str, Any]) -> tupl
     return read_.checked({}), read_.warnings
 
 
-def asked_for(cls: type[T], body: Mapping[str, Any], kept: Mapping[str, Any]) -> Wish[T]:
+def asked_for(cls: type[T], body: Mapping[str, Any], kept: Mapping[str, Any]) -> StatusPageRequest[T]:
     """What *body* asks for, *kept* standing for what it leaves out."""
     sent = {name: value for name, value in body.items() if name in members(cls)}
     said = {**kept, **sent}
     found = read(cls, said)
     unknown = [name for name in body if name not in sent and name not in _SHOWN]
-    return Wish(found.value, said, found.faults, ignored([*unknown, *found.unknown]))
+    return StatusPageRequest(found.value, said, found.faults, ignored([*unknown, *found.unknown]))
 
 
 def when(text: str | None) -> datetime | None:
@@ -79,7 +79,7 @@ def there(row: T | None, what: str = WHAT) -> T:
     return row
 
 
-async def record(tx: Tx, who: Actor, action: str, page: Page, fields: list[str] | None = None) -> None:
+async def record(tx: Tx, who: Actor, action: str, page: StatusPage, fields: list[str] | None = None) -> None:
     """Note in the audit log what became of a page, or of what is on it."""
     await audit.record(
         tx, who, action, RESOURCE, ids.show("sp", page.id), name=page.name, fields=fields or []

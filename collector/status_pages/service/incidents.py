@@ -9,34 +9,34 @@ from uuid import UUID
 from collector.platform import audit
 from collector.platform.access import Actor, system
 from collector.platform.storage.db import Db, Tx
-from collector.status_pages.core.fields import Incident as Fields
+from collector.status_pages.core.fields import PageIncidentSettings
 from collector.status_pages.core.news import by_itself
 from collector.status_pages.core.status_page import MAINTENANCE, RESOLVED, Status
-from collector.status_pages.service.fields import Wish, asked_for, named, record, there, when
+from collector.status_pages.service.fields import StatusPageRequest, asked_for, named, record, there, when
 from collector.status_pages.service.notifications import settable, tell
 from collector.status_pages.storage import components as status_pages_components
 from collector.status_pages.storage import incidents as table
 from collector.status_pages.storage import status_pages
-from collector.status_pages.storage.incidents import Incident, Update, Wanted
-from collector.status_pages.storage.status_pages import Page
+from collector.status_pages.storage.incidents import PageIncident, PageIncidentFilter, Update
+from collector.status_pages.storage.status_pages import StatusPage
 from shared import ids
 
 WHAT = "Status page incident"
-_OPEN = Wanted(open=True)
+_OPEN = PageIncidentFilter(open=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PageIncidentDetails:
     """An incident with all that was said of it, in order."""
 
-    row: Incident
+    row: PageIncident
     updates: Sequence[Update]
     warnings: Sequence[str] = ()
 
 
 async def page(
-    db: Db, team_id: int, page_id: UUID, wanted: Wanted, limit: int, offset: int
-) -> tuple[list[Told], int]:
+    db: Db, team_id: int, page_id: UUID, wanted: PageIncidentFilter, limit: int, offset: int
+) -> tuple[list[PageIncidentDetails], int]:
     """Newest first, and how many there are; none of a page that is not there."""
     async with db.connection() as tx:
         total = await table.count(tx, team_id, page_id, wanted)
@@ -44,27 +44,29 @@ async def page(
 
 
 async def told(
-    tx: Tx, team_id: int, page_id: UUID, wanted: Wanted, limit: int | None, offset: int = 0
-) -> list[Told]:
+    tx: Tx, team_id: int, page_id: UUID, wanted: PageIncidentFilter, limit: int | None, offset: int = 0
+) -> list[PageIncidentDetails]:
     """Incidents of a page with their updates, newest first."""
     rows = await table.newest(tx, team_id, page_id, wanted, limit, offset)
     updates = await table.updates(tx, team_id, [row.id for row in rows])
-    return [Told(row, updates[row.id]) for row in rows]
+    return [PageIncidentDetails(row, updates[row.id]) for row in rows]
 
 
-async def one(db: Db, team_id: int, page_id: UUID, id_: UUID) -> Told:
+async def one(db: Db, team_id: int, page_id: UUID, id_: UUID) -> PageIncidentDetails:
     """Raises NotFound."""
     async with db.connection() as tx:
         return await _told(tx, there(await table.get(tx, team_id, page_id, id_), WHAT))
 
 
-async def publish(db: Db, who: Actor, page_id: UUID, body: Mapping[str, Any], now: datetime) -> Told:
+async def publish(
+    db: Db, who: Actor, page_id: UUID, body: Mapping[str, Any], now: datetime
+) -> PageIncidentDetails:
     """Raises NotFound, Invalid."""
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
-        said = asked_for(Fields, body, {})
+        said = asked_for(PageIncidentSettings, body, {})
         asked, columns = await _columns(tx, page, said)
-        row = Incident(
+        row = PageIncident(
             team_id=who.team_id,
             id=ids.uuid7(),
             page_id=page_id,
@@ -83,12 +85,12 @@ async def publish(db: Db, who: Actor, page_id: UUID, body: Mapping[str, Any], no
 
 async def update(
     db: Db, who: Actor, page_id: UUID, id_: UUID, body: Mapping[str, Any], now: datetime
-) -> Told:
+) -> PageIncidentDetails:
     """Say something new; a resolved one gives its components back. Raises NotFound, Invalid."""
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
         before = there(await table.get(tx, who.team_id, page_id, id_), WHAT)
-        said = asked_for(Fields, body, settable(before))
+        said = asked_for(PageIncidentSettings, body, settable(before))
         asked, columns = await _columns(tx, page, said, before)
         over = asked.status == RESOLVED
         after = replace(
@@ -103,7 +105,7 @@ async def update(
         return await _told(tx, after, said.warnings)
 
 
-async def come_to(tx: Tx, page: Page, before: Incident, now: datetime) -> bool:
+async def come_to(tx: Tx, page: StatusPage, before: PageIncident, now: datetime) -> bool:
     """What maintenance does by itself: it begins and ends when that was planned. Did it?"""
     coming = by_itself(before.status, before.scheduled_start, before.scheduled_end, now)
     if before.severity != MAINTENANCE or coming is None:
@@ -130,8 +132,11 @@ async def delete(db: Db, who: Actor, page_id: UUID, id_: UUID, now: datetime) ->
 
 
 async def _columns(
-    tx: Tx, page: Page, said: Wish[Fields], before: Incident | None = None
-) -> tuple[Fields, dict[str, Any]]:
+    tx: Tx,
+    page: StatusPage,
+    said: StatusPageRequest[PageIncidentSettings],
+    before: PageIncident | None = None,
+) -> tuple[PageIncidentSettings, dict[str, Any]]:
     """Raises Invalid."""
     rows = await status_pages_components.of_page(tx, page.team_id, page.id)
     known = {row.id for row in rows} | set(before.components if before else ())
@@ -148,7 +153,7 @@ async def _columns(
     }
 
 
-def _taken(before: Incident | None, after: Incident) -> dict[UUID, Status | None]:
+def _taken(before: PageIncident | None, after: PageIncident) -> dict[UUID, Status | None]:
     """What the incident holds from now on; what somebody has changed since stays so."""
     if after.resolved_at is not None or after.component_status is None:
         return {}
@@ -157,11 +162,11 @@ def _taken(before: Incident | None, after: Incident) -> dict[UUID, Status | None
     return {id_: after.component_status for id_ in after.components if id_ not in known}
 
 
-def _held_alike(before: Incident, after: Incident) -> bool:
+def _held_alike(before: PageIncident, after: PageIncident) -> bool:
     return before.component_status == after.component_status
 
 
-async def _freed(tx: Tx, before: Incident, after: Incident) -> dict[UUID, Status | None]:
+async def _freed(tx: Tx, before: PageIncident, after: PageIncident) -> dict[UUID, Status | None]:
     """What goes back to its monitor, or to another open incident that holds it."""
     if before.resolved_at is not None:
         return {}
@@ -181,13 +186,19 @@ async def _freed(tx: Tx, before: Incident, after: Incident) -> dict[UUID, Status
     return {id_: held.get(id_) for id_ in gone}
 
 
-async def _hold(tx: Tx, row: Incident, held: dict[UUID, Status | None], now: datetime) -> None:
+async def _hold(tx: Tx, row: PageIncident, held: dict[UUID, Status | None], now: datetime) -> None:
     if held:
         await status_pages_components.hold(tx, row.team_id, row.page_id, held, now)
 
 
 async def _go_on(
-    tx: Tx, who: Actor, page: Page, before: Incident, after: Incident, message: str, now: datetime
+    tx: Tx,
+    who: Actor,
+    page: StatusPage,
+    before: PageIncident,
+    after: PageIncident,
+    message: str,
+    now: datetime,
 ) -> None:
     await table.save(tx, after)
     said = await _say(tx, after, message, now)
@@ -195,7 +206,7 @@ async def _go_on(
     await tell(tx, who, page, before, after, said)
 
 
-async def _say(tx: Tx, row: Incident, message: str, now: datetime) -> Update:
+async def _say(tx: Tx, row: PageIncident, message: str, now: datetime) -> Update:
     said = Update(
         team_id=row.team_id, id=ids.uuid7(), incident_id=row.id, status=row.status, message=message, at=now
     )
@@ -203,5 +214,5 @@ async def _say(tx: Tx, row: Incident, message: str, now: datetime) -> Update:
     return said
 
 
-async def _told(tx: Tx, row: Incident, warnings: Sequence[str] = ()) -> Told:
-    return Told(row, (await table.updates(tx, row.team_id, [row.id]))[row.id], warnings)
+async def _told(tx: Tx, row: PageIncident, warnings: Sequence[str] = ()) -> PageIncidentDetails:
+    return PageIncidentDetails(row, (await table.updates(tx, row.team_id, [row.id]))[row.id], warnings)

@@ -8,14 +8,14 @@ from collector.platform.access import Actor
 from collector.platform.storage.db import Tx
 from collector.status_pages.core.news import published, topic, updated
 from collector.status_pages.storage import news
-from collector.status_pages.storage.incidents import Incident, Update
-from collector.status_pages.storage.news import News
-from collector.status_pages.storage.status_pages import Page
+from collector.status_pages.storage.incidents import PageIncident, Update
+from collector.status_pages.storage.news import PageUpdate
+from collector.status_pages.storage.status_pages import StatusPage
 from shared import ids
 from shared.clock import iso
 
 
-def settable(row: Incident) -> dict[str, Any]:
+def settable(row: PageIncident) -> dict[str, Any]:
     """What a caller may set of an incident beside its message, as it is shown."""
     return {
         "title": row.title,
@@ -28,7 +28,7 @@ def settable(row: Incident) -> dict[str, Any]:
     }
 
 
-def shown(row: Incident, message: str) -> dict[str, Any]:
+def shown(row: PageIncident, message: str) -> dict[str, Any]:
     """An incident without its updates; *message* is the last one's."""
     return {
         "id": ids.show("spi", row.id),
@@ -41,7 +41,7 @@ def shown(row: Incident, message: str) -> dict[str, Any]:
 
 
 async def tell(
-    tx: Tx, who: Actor, page: Page, before: Incident | None, after: Incident, said: Update
+    tx: Tx, who: Actor, page: StatusPage, before: PageIncident | None, after: PageIncident, said: Update
 ) -> None:
     """As the last deed of the transaction: the team's other events wait for its end."""
     await news.add(tx, _news(before, after, said))
@@ -56,7 +56,7 @@ async def tell(
     await events.append(tx, page.team_id, after.id, kind, payload, said.at)
 
 
-def _news(before: Incident | None, after: Incident, said: Update) -> News:
+def _news(before: PageIncident | None, after: PageIncident, said: Update) -> PageUpdate:
     if before is None:
         occasion = published(after.severity, after.scheduled_start, said.at)
     else:
@@ -64,7 +64,7 @@ def _news(before: Incident | None, after: Incident, said: Update) -> News:
     # Whoever heard of it for a component that it has left is told of that, too.
     about = set(after.components) | set(before.components if before else ())
     whole = not after.components or (before is not None and not before.components)
-    return News(
+    return PageUpdate(
         team_id=after.team_id,
         id=ids.uuid7(),
         page_id=after.page_id,

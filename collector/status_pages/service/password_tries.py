@@ -5,20 +5,20 @@ from typing import Final
 from uuid import UUID
 
 from collector.http.client_address import network
-from collector.platform.bucket import Plan
+from collector.platform.bucket import TeamPlan
 from collector.platform.limits import Limits
 from collector.platform.storage.db import Db
 from shared.errors import Limited
 
 # Of each page: by one client, and by everybody.
-BY_ADDRESS: Final = Plan(per_minute=1, burst=5)
-BY_PAGE: Final = Plan(per_minute=60, burst=200)
+BY_ADDRESS: Final = TeamPlan(per_minute=1, burst=5)
+BY_PAGE: Final = TeamPlan(per_minute=60, burst=200)
 
 
 class PageTries:
     """One per collector."""
 
-    def __init__(self, db: Db, *, by_address: Plan = BY_ADDRESS, by_page: Plan = BY_PAGE) -> None:
+    def __init__(self, db: Db, *, by_address: TeamPlan = BY_ADDRESS, by_page: TeamPlan = BY_PAGE) -> None:
         self._addresses = Limits(db, {"free": by_address})
         self._pages = Limits(db, {"free": by_page})
 

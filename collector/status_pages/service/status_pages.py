@@ -13,16 +13,15 @@ from collector.platform.revision import require
 from collector.platform.storage.db import Db, Tx
 from collector.platform.validation.validation import to_json
 from collector.status_pages.core.domains import asked_of
-from collector.status_pages.core.fields import NewPage
-from collector.status_pages.core.fields import Page as Fields
+from collector.status_pages.core.fields import NewPage, PageSettings
 from collector.status_pages.core.status_page import MAX_SLUG, slug_of
 from collector.status_pages.service import components, domains
-from collector.status_pages.service.components import Seen
+from collector.status_pages.service.components import ComponentDetails
 from collector.status_pages.service.domains import Own, Prover
 from collector.status_pages.service.fields import asked_for, record, there
 from collector.status_pages.storage import domains as domain_table
 from collector.status_pages.storage import status_pages as table
-from collector.status_pages.storage.status_pages import Counts, Page
+from collector.status_pages.storage.status_pages import Counts, StatusPage
 from shared import ids
 from shared.errors import Conflict
 
@@ -30,17 +29,17 @@ _TRIES = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class StatusPageDetails:
     """A page with what is on it; *answers*: is it what its domain shows?"""
 
-    page: Page
+    page: StatusPage
     counts: Counts
     answers: bool
-    components: Sequence[Seen] = ()
+    components: Sequence[ComponentDetails] = ()
     warnings: Sequence[str] = ()
 
 
-def settable(page: Page) -> dict[str, Any]:
+def settable(page: StatusPage) -> dict[str, Any]:
     """What a caller may set of a page, as it is shown."""
     return {
         "name": page.name,
@@ -51,7 +50,9 @@ def settable(page: Page) -> dict[str, Any]:
     }
 
 
-async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime, *, own: Own) -> Known:
+async def create(
+    db: Db, who: Actor, body: Mapping[str, Any], now: datetime, *, own: Own
+) -> StatusPageDetails:
     """*own*: the names of the service itself. Raises Invalid, Conflict."""
     said = asked_for(NewPage, body, {})
     strangers: Mapping[str, str] = {}
@@ -60,7 +61,7 @@ async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime, *, 
             _, strangers = await components.named_first(tx, who.team_id, said)
     asked = said.checked(strangers)
     own.refuse(_domain(asked.domain))
-    page = Page(
+    page = StatusPage(
         team_id=who.team_id,
         id=ids.uuid7(),
         name=asked.name,
@@ -81,23 +82,23 @@ async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime, *, 
         return await _known(tx, page, now, said.warnings)
 
 
-async def page(db: Db, team_id: int, limit: int | None, offset: int) -> tuple[list[Known], int]:
+async def page(db: Db, team_id: int, limit: int | None, offset: int) -> tuple[list[StatusPageDetails], int]:
     """Newest first, and how many there are; what their components show is not looked up."""
     async with db.connection() as tx:
         total = await table.count(tx, team_id)
         rows = await table.newest(tx, team_id, limit, offset)
         counts = await table.counts(tx, team_id, [row.id for row in rows])
         answering = await domain_table.answering(tx, team_id, [row.id for row in rows])
-    return [Known(row, counts[row.id], row.id in answering) for row in rows], total
+    return [StatusPageDetails(row, counts[row.id], row.id in answering) for row in rows], total
 
 
-async def found(db: Db, team_id: int, id_: UUID) -> Page:
+async def found(db: Db, team_id: int, id_: UUID) -> StatusPage:
     """The page alone. Raises NotFound."""
     async with db.connection() as tx:
         return there(await table.get(tx, team_id, id_))
 
 
-async def one(db: Db, team_id: int, id_: UUID, now: datetime) -> Known:
+async def one(db: Db, team_id: int, id_: UUID, now: datetime) -> StatusPageDetails:
     """Raises NotFound."""
     async with db.connection() as tx:
         row = there(await table.get(tx, team_id, id_))
@@ -113,7 +114,7 @@ async def update(
     *,
     own: Own,
     only: frozenset[str] | None = None,
-) -> Known:
+) -> StatusPageDetails:
     """What changes nothing leaves the revision as it is; *only*: the revisions that may be changed.
 
     Raises NotFound, PreconditionFailed, Invalid, Conflict, in this order.
@@ -122,7 +123,7 @@ async def update(
     async with db.transaction() as tx:
         before = there(await table.lock(tx, who.team_id, id_))
         require(before.revision, only)
-        said = asked_for(Fields, _merged(body, before), settable(before))
+        said = asked_for(PageSettings, _merged(body, before), settable(before))
         asked = said.checked({})
         own.refuse(_domain(asked.domain), before.domain)
         after = replace(
@@ -153,7 +154,7 @@ async def delete(db: Db, who: Actor, id_: UUID, *, only: frozenset[str] | None =
         await record(tx, who, "delete", row)
 
 
-async def verify(db: Db, prover: Prover, who: Actor, id_: UUID, now: datetime) -> Known:
+async def verify(db: Db, prover: Prover, who: Actor, id_: UUID, now: datetime) -> StatusPageDetails:
     """Look for the proof of its domain now. Raises NotFound, Unavailable."""
     await domains.verify(db, prover, who, id_, now)
     return await one(db, who.team_id, id_, now)
@@ -163,7 +164,7 @@ def _domain(said: str | None) -> str | None:
     return said.lower() if said else None
 
 
-def _merged(body: Mapping[str, Any], before: Page) -> dict[str, Any]:
+def _merged(body: Mapping[str, Any], before: StatusPage) -> dict[str, Any]:
     """*body* with the branding that it leaves as it is; a null takes all of it away."""
     branding = body.get("branding")
     if isinstance(branding, dict):
@@ -181,13 +182,16 @@ async def _hashed_anew(db: Db, who: Actor, id_: UUID, body: Mapping[str, Any]) -
     One that cannot be is not hashed: `update` refuses it.
     """
     password = body.get("password")
-    if not isinstance(password, str) or "password" in asked_for(Fields, {"password": password}, {}).faults:
+    if (
+        not isinstance(password, str)
+        or "password" in asked_for(PageSettings, {"password": password}, {}).faults
+    ):
         return None
     await found(db, who.team_id, id_)
     return await _hashed(who, password)
 
 
-async def _addressed(tx: Tx, page: Page, before: Page | None, now: datetime) -> Page:
+async def _addressed(tx: Tx, page: StatusPage, before: StatusPage | None, now: datetime) -> StatusPage:
     """The page with addresses that are its own now. Raises Conflict."""
     page = await domains.addressed(tx, page, before, now)
     if page.slug:
@@ -200,7 +204,7 @@ async def _addressed(tx: Tx, page: Page, before: Page | None, now: datetime) -> 
     raise Conflict("Another status page has this slug; choose one")
 
 
-def _slugs(page: Page) -> Iterator[str]:
+def _slugs(page: StatusPage) -> Iterator[str]:
     """Slugs of a page's name, until one is free."""
     base = slug_of(page.name) or "status"
     yield base
@@ -209,7 +213,7 @@ def _slugs(page: Page) -> Iterator[str]:
     yield f"{base[: MAX_SLUG - 13].rstrip('-')}-{page.id.hex[-12:]}"
 
 
-def _warnings(page: Page, *, answers: bool) -> list[str]:
+def _warnings(page: StatusPage, *, answers: bool) -> list[str]:
     said = []
     if page.visibility == "private" and page.password is None:
         said.append("the page is private and has no password: nobody can see it")
@@ -222,8 +226,10 @@ def _warnings(page: Page, *, answers: bool) -> list[str]:
     return said
 
 
-async def _known(tx: Tx, page: Page, now: datetime, warnings: Sequence[str] = ()) -> Known:
+async def _known(tx: Tx, page: StatusPage, now: datetime, warnings: Sequence[str] = ()) -> StatusPageDetails:
     counts = await table.counts(tx, page.team_id, [page.id])
     answers = page.id in await domain_table.answering(tx, page.team_id, [page.id])
     told = [*warnings, *_warnings(page, answers=answers)]
-    return Known(page, counts[page.id], answers, await components.seen(tx, page.team_id, page.id, now), told)
+    return StatusPageDetails(
+        page, counts[page.id], answers, await components.seen(tx, page.team_id, page.id, now), told
+    )

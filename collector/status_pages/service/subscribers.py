@@ -11,16 +11,16 @@ import orjson
 
 from collector.platform import audit
 from collector.platform.access import Actor
-from collector.platform.seal import Keyring, Place
+from collector.platform.seal import Keyring, SealScope
 from collector.platform.storage.db import Db, Tx
 from collector.platform.validation.validation import to_json
-from collector.status_pages.core.fields import Subscriber as Fields
+from collector.status_pages.core.fields import SubscriberSettings
 from collector.status_pages.core.links import ASK_AGAIN
-from collector.status_pages.service.fields import Wish, asked_for, named, record, there
+from collector.status_pages.service.fields import StatusPageRequest, asked_for, named, record, there
 from collector.status_pages.storage import components as status_pages_components
 from collector.status_pages.storage import news, status_pages
 from collector.status_pages.storage import subscribers as table
-from collector.status_pages.storage.status_pages import Page
+from collector.status_pages.storage.status_pages import StatusPage
 from collector.status_pages.storage.subscribers import Subscriber
 from shared import ids
 from shared.errors import Conflict
@@ -33,7 +33,7 @@ _ASKED: Final = "no other mail was sent: one an hour at most asks to confirm the
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class SubscriberDetails:
     """A subscriber, with the URL of its webhook if it has one; and what a request said in vain."""
 
     row: Subscriber
@@ -41,7 +41,7 @@ class Known:
     warnings: Sequence[str] = ()
 
 
-def settable(known: Known) -> dict[str, Any]:
+def settable(known: SubscriberDetails) -> dict[str, Any]:
     """What a caller may set of a subscriber, as it is shown."""
     return {
         "email": known.row.email,
@@ -53,7 +53,7 @@ def settable(known: Known) -> dict[str, Any]:
 
 async def page(
     db: Db, keyring: Keyring, team_id: int, page_id: UUID, limit: int | None, offset: int
-) -> tuple[list[Known], int]:
+) -> tuple[list[SubscriberDetails], int]:
     """Newest first, and how many there are; none of a page that is not there."""
     async with db.connection() as tx:
         total = await table.count(tx, team_id, page_id)
@@ -61,7 +61,7 @@ async def page(
     return [known(keyring, row) for row in rows], total
 
 
-async def one(db: Db, keyring: Keyring, team_id: int, page_id: UUID, id_: UUID) -> Known:
+async def one(db: Db, keyring: Keyring, team_id: int, page_id: UUID, id_: UUID) -> SubscriberDetails:
     """Raises NotFound."""
     async with db.connection() as tx:
         return known(keyring, there(await table.get(tx, team_id, page_id, id_), WHAT))
@@ -76,14 +76,14 @@ async def add(
     now: datetime,
     *,
     mails: bool,
-) -> Known:
+) -> SubscriberDetails:
     """The same address again is the same one, with its new wishes. Raises NotFound, Invalid, Conflict.
 
     *mails*: can one be sent that asks to confirm the address?
     """
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
-        said = asked_for(Fields, body, {})
+        said = asked_for(SubscriberSettings, body, {})
         asked, columns = await _columns(tx, page, said)
         warnings, row = said.warnings, replace(new(keyring, page, now), email=_small(asked.email), **columns)
         if asked.webhook_url is not None:
@@ -96,11 +96,11 @@ async def add(
             raise Conflict("This address has subscribed already")
         else:
             row = replace(before, preferences=row.preferences, components=row.components, by_form=False)
-            await _save(tx, who, page, Known(before, None), Known(row, None))
+            await _save(tx, who, page, SubscriberDetails(before, None), SubscriberDetails(row, None))
         if not mails:
-            return Known(row, None, [*warnings, _UNTOLD])
+            return SubscriberDetails(row, None, [*warnings, _UNTOLD])
         row, told = await ask(tx, row, now)
-        return Known(row, None, warnings if told else [*warnings, _ASKED])
+        return SubscriberDetails(row, None, warnings if told else [*warnings, _ASKED])
 
 
 async def ask(tx: Tx, row: Subscriber, now: datetime) -> tuple[Subscriber, bool]:
@@ -113,7 +113,7 @@ async def ask(tx: Tx, row: Subscriber, now: datetime) -> tuple[Subscriber, bool]
     return row, True
 
 
-def new(keyring: Keyring, page: Page, now: datetime) -> Subscriber:
+def new(keyring: Keyring, page: StatusPage, now: datetime) -> Subscriber:
     """One who has nothing yet, and hears of everything."""
     id_ = ids.uuid7()
     return Subscriber(
@@ -136,7 +136,7 @@ def new(keyring: Keyring, page: Page, now: datetime) -> Subscriber:
 
 async def update(
     db: Db, keyring: Keyring, who: Actor, page_id: UUID, id_: UUID, body: Mapping[str, Any]
-) -> Known:
+) -> SubscriberDetails:
     """The address stays as it is: another one is another subscriber. Raises NotFound, Invalid."""
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
@@ -145,13 +145,13 @@ async def update(
         preferences = sent.get("preferences")
         if isinstance(preferences, dict):
             sent["preferences"] = {**before.row.preferences, **preferences}
-        said = asked_for(Fields, sent, settable(before))
+        said = asked_for(SubscriberSettings, sent, settable(before))
         asked, columns = await _columns(tx, page, said)
         row = replace(before.row, **columns)
         if asked.signing_secret is not None:
             row = replace(row, sealed_hook=_sealed(keyring, row, asked))
-        await _save(tx, who, page, before, Known(row, before.url))
-        return Known(row, before.url, said.warnings)
+        await _save(tx, who, page, before, SubscriberDetails(row, before.url))
+        return SubscriberDetails(row, before.url, said.warnings)
 
 
 async def delete(db: Db, who: Actor, page_id: UUID, id_: UUID) -> None:
@@ -163,11 +163,11 @@ async def delete(db: Db, who: Actor, page_id: UUID, id_: UUID) -> None:
         await record(tx, who, "delete_subscriber", page)
 
 
-def known(keyring: Keyring, row: Subscriber) -> Known:
+def known(keyring: Keyring, row: Subscriber) -> SubscriberDetails:
     """With its webhook's URL. Raises Unsealable."""
     if row.sealed_hook is None:
-        return Known(row, None)
-    return Known(row, opened(keyring, row.team_id, row.id, row.sealed_hook)["url"])
+        return SubscriberDetails(row, None)
+    return SubscriberDetails(row, opened(keyring, row.team_id, row.id, row.sealed_hook)["url"])
 
 
 def opened(keyring: Keyring, team_id: int, id_: UUID, sealed: bytes) -> dict[str, Any]:
@@ -207,38 +207,40 @@ def _sealed_link_key(keyring: Keyring, team_id: int, id_: UUID, key: bytes) -> b
     return keyring.seal(key, _place(team_id, id_, "sealed_link_key"))
 
 
-def _sealed(keyring: Keyring, row: Subscriber, asked: Fields) -> bytes:
+def _sealed(keyring: Keyring, row: Subscriber, asked: SubscriberSettings) -> bytes:
     plain = {"url": asked.webhook_url, "signingSecret": asked.signing_secret}
     return keyring.seal(orjson.dumps(plain), _place(row.team_id, row.id))
 
 
-def _place(team_id: int, id_: UUID, column: str = "sealed_hook") -> Place:
-    return Place(team_id, "status_subscribers", id_, column)
+def _place(team_id: int, id_: UUID, column: str = "sealed_hook") -> SealScope:
+    return SealScope(team_id, "status_subscribers", id_, column)
 
 
 async def _add_webhook(
     tx: Tx,
     keyring: Keyring,
     who: Actor,
-    page: Page,
+    page: StatusPage,
     row: Subscriber,
-    asked: Fields,
+    asked: SubscriberSettings,
     warnings: list[str],
-) -> Known:
+) -> SubscriberDetails:
     """It needs no confirmation: whose it is, the team has to know, as of a channel."""
     if await table.webhooks(tx, page.team_id, page.id) >= MOST_WEBHOOKS:
         raise Conflict(f"A status page has {MOST_WEBHOOKS} webhooks at most")
     row = replace(row, sealed_hook=_sealed(keyring, row, asked), verified_at=row.subscribed_at)
     await table.insert(tx, row)
     await record(tx, who, "add_subscriber", page)
-    return Known(row, asked.webhook_url, warnings)
+    return SubscriberDetails(row, asked.webhook_url, warnings)
 
 
 def _small(email: str | None) -> str | None:
     return None if email is None else email.lower()
 
 
-async def _columns(tx: Tx, page: Page, said: Wish[Fields]) -> tuple[Fields, dict[str, Any]]:
+async def _columns(
+    tx: Tx, page: StatusPage, said: StatusPageRequest[SubscriberSettings]
+) -> tuple[SubscriberSettings, dict[str, Any]]:
     """Raises Invalid."""
     on_it = {row.id for row in await status_pages_components.of_page(tx, page.team_id, page.id)}
     components, faults = named("components", said.said.get("components"), on_it)
@@ -246,7 +248,9 @@ async def _columns(tx: Tx, page: Page, said: Wish[Fields]) -> tuple[Fields, dict
     return asked, {"preferences": to_json(asked.preferences), "components": components}
 
 
-async def _save(tx: Tx, who: Actor, page: Page, before: Known, after: Known) -> None:
+async def _save(
+    tx: Tx, who: Actor, page: StatusPage, before: SubscriberDetails, after: SubscriberDetails
+) -> None:
     changed = audit.differing(settable(before), settable(after))
     if before.row.sealed_hook != after.row.sealed_hook:
         changed = [*changed, "signingSecret"]

@@ -11,12 +11,12 @@ import structlog
 from collector.platform.seal import Keyring
 from collector.platform.storage.db import Db, Tx
 from collector.status_pages.core import links
-from collector.status_pages.core.links import Link
+from collector.status_pages.core.links import SubscriberLink
 from collector.status_pages.service.subscribers import ask, link_key, new
 from collector.status_pages.storage import components as status_pages_components
 from collector.status_pages.storage import status_pages
 from collector.status_pages.storage import subscribers as table
-from collector.status_pages.storage.status_pages import Page
+from collector.status_pages.storage.status_pages import StatusPage
 from collector.status_pages.storage.subscribers import Subscriber
 
 log = structlog.get_logger()
@@ -34,7 +34,7 @@ class Subscription:
     """
 
     row: Subscriber
-    page: Page
+    page: StatusPage
     token: str
     manage: str
     over: bool
@@ -127,7 +127,7 @@ async def leave(db: Db, keyring: Keyring, text: str, now: datetime) -> Subscript
 
 
 async def _find(tx: Tx, keyring: Keyring, text: str, now: datetime) -> Subscription | None:
-    link: Link | None = links.read(text)
+    link: SubscriberLink | None = links.read(text)
     row = await table.with_link(tx, link.subscriber_id) if link else None
     if link is None or row is None or row.email is None:
         return None

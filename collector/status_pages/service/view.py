@@ -16,13 +16,13 @@ from collector.status_pages.core.bars import DAYS
 from collector.status_pages.core.status_page import MAINTENANCE, Displayed, Status, meant, overall
 from collector.status_pages.service import components as status_pages_components
 from collector.status_pages.service import incidents as status_pages_incidents
-from collector.status_pages.service.components import Seen
-from collector.status_pages.service.incidents import Told
+from collector.status_pages.service.components import ComponentDetails
+from collector.status_pages.service.incidents import PageIncidentDetails
 from collector.status_pages.storage import incidents as table
 from collector.status_pages.storage import speed, status_pages
-from collector.status_pages.storage.incidents import Wanted
+from collector.status_pages.storage.incidents import PageIncidentFilter
 from collector.status_pages.storage.speed import Hour
-from collector.status_pages.storage.status_pages import Page
+from collector.status_pages.storage.status_pages import StatusPage
 
 # So many of the newest incidents are kept at hand for the page, its history and its feeds; what is older is
 # read by as many at a time.
@@ -41,12 +41,12 @@ class View:
     *incidents*: the newest, and older ones that are still open, of *total*.
     """
 
-    page: Page
-    components: Sequence[Seen]
+    page: StatusPage
+    components: Sequence[ComponentDetails]
     daily: Mapping[UUID, Daily]
     hours: Mapping[UUID, Sequence[Hour]]
     measured_at: datetime
-    incidents: Sequence[Told]
+    incidents: Sequence[PageIncidentDetails]
     total: int
     at: datetime
 
@@ -73,22 +73,22 @@ class View:
         return self == same and (self.open, self.planned) == (other.open, other.planned)
 
     @property
-    def open(self) -> list[Told]:
+    def open(self) -> list[PageIncidentDetails]:
         """What goes on; maintenance only from its start."""
         return [told for told in self.incidents if told.row.resolved_at is None and not self._ahead(told)]
 
     @property
-    def planned(self) -> list[Told]:
+    def planned(self) -> list[PageIncidentDetails]:
         """Maintenance that is to come, soonest first."""
         ahead = [told for told in self.incidents if told.row.resolved_at is None and self._ahead(told)]
         return sorted(ahead, key=lambda told: told.row.scheduled_start or self.at)
 
     @property
-    def past(self) -> list[Told]:
+    def past(self) -> list[PageIncidentDetails]:
         """What is over, newest first."""
         return [told for told in self.incidents if told.row.resolved_at is not None]
 
-    def _ahead(self, told: Told) -> bool:
+    def _ahead(self, told: PageIncidentDetails) -> bool:
         start = told.row.scheduled_start
         return told.row.severity == MAINTENANCE and start is not None and start > self.at
 
@@ -108,36 +108,38 @@ async def load(db: Db, kind: str, address: str, now: datetime, before: View | No
         else:
             daily, hours = await _measured(tx, page.team_id, components, now)
             measured_at = now
-        newest = await status_pages_incidents.told(tx, page.team_id, page.id, Wanted(), MOST)
+        newest = await status_pages_incidents.told(tx, page.team_id, page.id, PageIncidentFilter(), MOST)
         # What is still open is shown however long ago it was told.
-        still = await status_pages_incidents.told(tx, page.team_id, page.id, Wanted(open=True), MOST)
+        still = await status_pages_incidents.told(
+            tx, page.team_id, page.id, PageIncidentFilter(open=True), MOST
+        )
         total = len(newest)
         if total == MOST:
-            total = await table.count(tx, page.team_id, page.id, Wanted())
+            total = await table.count(tx, page.team_id, page.id, PageIncidentFilter())
     known = {told.row.id for told in newest}
     incidents = [*newest, *(old for old in still if old.row.id not in known)]
     return View(page, components, daily, hours, measured_at, incidents, total, now)
 
 
-async def past(db: Db, page: Page, number: int) -> list[Told]:
+async def past(db: Db, page: StatusPage, number: int) -> list[PageIncidentDetails]:
     """That part of what a page told of, newest first."""
     async with db.connection() as tx:
         return await status_pages_incidents.told(
-            tx, page.team_id, page.id, Wanted(), MOST, (number - 1) * MOST
+            tx, page.team_id, page.id, PageIncidentFilter(), MOST, (number - 1) * MOST
         )
 
 
-def _still_does(before: View, components: Sequence[Seen], now: datetime) -> bool:
+def _still_does(before: View, components: Sequence[ComponentDetails], now: datetime) -> bool:
     fresh = timedelta() <= now - before.measured_at < _MEASURED_FOR
     return fresh and _monitors(before.components) == _monitors(components)
 
 
-def _monitors(components: Sequence[Seen]) -> set[UUID]:
+def _monitors(components: Sequence[ComponentDetails]) -> set[UUID]:
     return {seen.row.monitor_id for seen in components if seen.row.monitor_id}
 
 
 async def _measured(
-    tx: Tx, team_id: int, components: Sequence[Seen], now: datetime
+    tx: Tx, team_id: int, components: Sequence[ComponentDetails], now: datetime
 ) -> tuple[Mapping[UUID, Daily], Mapping[UUID, Sequence[Hour]]]:
     ids = list(_monitors(components))
     if not ids:

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from uuid import UUID
 
 from collector.platform.storage.db import Tx
-from collector.status_pages.storage.status_pages import COLUMNS, Page
+from collector.status_pages.storage.status_pages import COLUMNS, StatusPage
 
 # Soon at first, then less and less often, up to once a day.
 _REST = "least('1 day'::interval, greatest('1 minute'::interval, (clock_timestamp() - p.domain_since) / 20))"
@@ -69,7 +69,7 @@ async def answering(tx: Tx, team_id: int, page_ids: Collection[UUID]) -> set[UUI
     return {row["page_id"] for row in rows}
 
 
-async def due(tx: Tx, limit: int) -> list[Page]:
+async def due(tx: Tx, limit: int) -> list[StatusPage]:
     """Pages whose proof is to be looked for now, each for one caller; none where there is one team."""
     rows = await tx.fetch(
         f"""
@@ -85,4 +85,4 @@ async def due(tx: Tx, limit: int) -> list[Page]:
         """,
         limit,
     )
-    return [Page(**row) for row in rows]
+    return [StatusPage(**row) for row in rows]

@@ -10,7 +10,7 @@ from collector.status_pages.core.status_page import Phase, Severity, Status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Incident:
+class PageIncident:
     """*component_status*: what it holds its components in while it is open."""
 
     team_id: int
@@ -41,14 +41,14 @@ class Update:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PageIncidentFilter:
     """Which are asked for: *open* None is both; *severity* None all."""
 
     open: bool | None = None
     severity: str | None = None
 
 
-_COLUMNS = [field.name for field in fields(Incident)]
+_COLUMNS = [field.name for field in fields(PageIncident)]
 _NAMES = ", ".join(f"i.{name}" for name in _COLUMNS)
 _FIXED = {"team_id", "id", "page_id", "published_at"}
 _WHICH = """
@@ -57,7 +57,7 @@ _WHICH = """
 """
 
 
-async def insert(tx: Tx, incident: Incident) -> None:
+async def insert(tx: Tx, incident: PageIncident) -> None:
     places = ", ".join(f"${place}" for place in range(1, len(_COLUMNS) + 1))
     await tx.execute(
         f"INSERT INTO status_incidents ({', '.join(_COLUMNS)}) VALUES ({places})",
@@ -65,7 +65,7 @@ async def insert(tx: Tx, incident: Incident) -> None:
     )
 
 
-async def save(tx: Tx, incident: Incident) -> None:
+async def save(tx: Tx, incident: PageIncident) -> None:
     """Write what may change of an incident."""
     names = [name for name in _COLUMNS if name not in _FIXED]
     terms = ", ".join(f"{name} = ${place}" for place, name in enumerate(names, start=3))
@@ -93,19 +93,19 @@ async def say(tx: Tx, update: Update) -> None:
     )
 
 
-async def get(tx: Tx, team_id: int, page_id: UUID, id_: UUID) -> Incident | None:
+async def get(tx: Tx, team_id: int, page_id: UUID, id_: UUID) -> PageIncident | None:
     row = await tx.fetchrow(
         f"SELECT {_NAMES} FROM status_incidents i WHERE i.team_id = $1 AND i.page_id = $2 AND i.id = $3",
         team_id,
         page_id,
         id_,
     )
-    return Incident(**row) if row else None
+    return PageIncident(**row) if row else None
 
 
 async def newest(
-    tx: Tx, team_id: int, page_id: UUID, wanted: Wanted, limit: int | None, offset: int
-) -> list[Incident]:
+    tx: Tx, team_id: int, page_id: UUID, wanted: PageIncidentFilter, limit: int | None, offset: int
+) -> list[PageIncident]:
     """Those of a page, newest first."""
     rows = await tx.fetch(
         f"""
@@ -119,10 +119,10 @@ async def newest(
         limit,
         offset,
     )
-    return [Incident(**row) for row in rows]
+    return [PageIncident(**row) for row in rows]
 
 
-async def count(tx: Tx, team_id: int, page_id: UUID, wanted: Wanted) -> int:
+async def count(tx: Tx, team_id: int, page_id: UUID, wanted: PageIncidentFilter) -> int:
     total: int = await tx.fetchval(
         f"SELECT count(*) FROM status_incidents i WHERE {_WHICH}",
         team_id,

@@ -24,7 +24,7 @@ _FEW = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class News:
+class PageUpdate:
     """An update that is to be told; *components*: what it is about, empty: the whole page."""
 
     team_id: int
@@ -88,7 +88,7 @@ _WANTS = """
 """
 
 
-async def add(tx: Tx, news: News) -> None:
+async def add(tx: Tx, news: PageUpdate) -> None:
     """Have it told: letters to webhooks are made at once, mails by `spread`."""
     await tx.execute(
         """

@@ -11,7 +11,7 @@ from collector.status_pages.core.status_page import Visibility
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class StatusPage:
     """*password* is as accounts/core/passwords.py keeps it; *branding* has the names of JSON.
 
     *domain_since*: since when it asks for its domain; *domain_proved_at*: when a proof was found.
@@ -40,12 +40,12 @@ class Counts:
     subscribers: int
 
 
-COLUMNS = [field.name for field in fields(Page)]
+COLUMNS = [field.name for field in fields(StatusPage)]
 _NAMES = ", ".join(f"p.{name}" for name in COLUMNS)
 _FIXED = {"team_id", "id", "created_at"}
 
 
-async def insert(tx: Tx, page: Page) -> None:
+async def insert(tx: Tx, page: StatusPage) -> None:
     places = ", ".join(f"${place}" for place in range(1, len(COLUMNS) + 1))
     await tx.execute(
         f"INSERT INTO status_pages ({', '.join(COLUMNS)}) VALUES ({places})",
@@ -53,7 +53,7 @@ async def insert(tx: Tx, page: Page) -> None:
     )
 
 
-async def save(tx: Tx, page: Page) -> None:
+async def save(tx: Tx, page: StatusPage) -> None:
     """Write what may change of a page."""
     names = [name for name in COLUMNS if name not in _FIXED]
     terms = ", ".join(f"{name} = ${place}" for place, name in enumerate(names, start=3))
@@ -75,24 +75,24 @@ async def touch(tx: Tx, team_id: int, id_: UUID, now: datetime) -> None:
     )
 
 
-async def get(tx: Tx, team_id: int, id_: UUID) -> Page | None:
+async def get(tx: Tx, team_id: int, id_: UUID) -> StatusPage | None:
     row = await tx.fetchrow(
         f"SELECT {_NAMES} FROM status_pages p WHERE p.team_id = $1 AND p.id = $2", team_id, id_
     )
-    return Page(**row) if row else None
+    return StatusPage(**row) if row else None
 
 
-async def lock(tx: Tx, team_id: int, id_: UUID) -> Page | None:
+async def lock(tx: Tx, team_id: int, id_: UUID) -> StatusPage | None:
     """As `get`, and nobody else changes it or what is on it until the transaction ends."""
     row = await tx.fetchrow(
         f"SELECT {_NAMES} FROM status_pages p WHERE p.team_id = $1 AND p.id = $2 FOR NO KEY UPDATE",
         team_id,
         id_,
     )
-    return Page(**row) if row else None
+    return StatusPage(**row) if row else None
 
 
-async def newest(tx: Tx, team_id: int, limit: int | None, offset: int) -> list[Page]:
+async def newest(tx: Tx, team_id: int, limit: int | None, offset: int) -> list[StatusPage]:
     rows = await tx.fetch(
         f"""
         SELECT {_NAMES} FROM status_pages p WHERE p.team_id = $1
@@ -102,7 +102,7 @@ async def newest(tx: Tx, team_id: int, limit: int | None, offset: int) -> list[P
         limit,
         offset,
     )
-    return [Page(**row) for row in rows]
+    return [StatusPage(**row) for row in rows]
 
 
 async def count(tx: Tx, team_id: int) -> int:
@@ -165,7 +165,7 @@ async def claim(tx: Tx, team_id: int, id_: UUID, kind: str, address: str | None)
     return True
 
 
-async def at(tx: Tx, kind: str, address: str) -> Page | None:
+async def at(tx: Tx, kind: str, address: str) -> StatusPage | None:
     """The page of any team that an address leads to."""
     row = await tx.fetchrow(
         f"""
@@ -176,4 +176,4 @@ async def at(tx: Tx, kind: str, address: str) -> Page | None:
         kind,
         address,
     )
-    return Page(**row) if row else None
+    return StatusPage(**row) if row else None

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PageAddresses:
     """What links begin with and end in; *url*, without a slash at its end, is whole.
 
     *fixed*: files, with nobody behind them who would take a form. *subscribe*: where that is asked for.
@@ -21,19 +21,21 @@ class Place:
 
 
 @lru_cache(maxsize=1_024)
-def under(public_url: str, slug: str, *, mails: bool = False) -> Place:
+def under(public_url: str, slug: str, *, mails: bool = False) -> PageAddresses:
     """``/status/{slug}`` of the deployment; *mails*: it can send some."""
     base = f"/status/{slug}"
-    return Place(
+    return PageAddresses(
         base, base, f"{base}.json", public_url + base, subscribe=f"{base}/subscribe" if mails else ""
     )
 
 
-def at_domain(scheme: str, host: str, *, mails: bool = False) -> Place:
+def at_domain(scheme: str, host: str, *, mails: bool = False) -> PageAddresses:
     """The page's own domain, of which it has all paths."""
-    return Place("", "/", "/status.json", f"{scheme}://{host}", subscribe="/subscribe" if mails else "")
+    return PageAddresses(
+        "", "/", "/status.json", f"{scheme}://{host}", subscribe="/subscribe" if mails else ""
+    )
 
 
-def in_folder(url: str) -> Place:
+def in_folder(url: str) -> PageAddresses:
     """Files beside each other, wherever they lie on their host."""
-    return Place(".", "./index.html", "./status.json", url.rstrip("/"), ".html", fixed=True)
+    return PageAddresses(".", "./index.html", "./status.json", url.rstrip("/"), ".html", fixed=True)

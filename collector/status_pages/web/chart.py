@@ -19,7 +19,7 @@ _HALF: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
+class ChartDrawing:
     """*path* has a shape for each run of hours that are known; times are in milliseconds."""
 
     path: str
@@ -27,7 +27,7 @@ class Chart:
     highest: int
 
 
-def chart(hours: Sequence[Hour], now: datetime) -> Chart | None:
+def chart(hours: Sequence[Hour], now: datetime) -> ChartDrawing | None:
     """Of the whole hours before *now*; None where less than two of them are known."""
     first = window.floor(now, HOUR) - HOURS * HOUR
     known = {(hour.at - first) // HOUR: hour.mean_ms for hour in hours if first <= hour.at}
@@ -35,7 +35,7 @@ def chart(hours: Sequence[Hour], now: datetime) -> Chart | None:
         return None
     highest = max(known.values())
     heights = {at: round(HEIGHT * (1 - mean / (highest * _ROOM or 1))) for at, mean in known.items()}
-    return Chart(
+    return ChartDrawing(
         path="".join(_run(run, heights) for run in _runs(sorted(known))),
         mean=round(sum(known.values()) / len(known)),
         highest=round(highest),

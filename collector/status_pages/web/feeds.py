@@ -7,9 +7,9 @@ from typing import Final
 from xml.sax.saxutils import escape
 
 from collector.status_pages.core.status_page import MAINTENANCE
-from collector.status_pages.service.incidents import Told
+from collector.status_pages.service.incidents import PageIncidentDetails
 from collector.status_pages.service.view import View
-from collector.status_pages.web.addresses import Place
+from collector.status_pages.web.addresses import PageAddresses
 from shared import ids
 from shared.clock import iso
 
@@ -22,7 +22,7 @@ _FOLD: Final = 75
 _NO_END: Final = timedelta(hours=1)
 
 
-def atom(view: View, place: Place) -> str:
+def atom(view: View, place: PageAddresses) -> str:
     """RFC 4287: an entry for each incident, which changes with each update."""
     url = place.url
     newest = max((told.row.updated_at for told in view.incidents), default=view.page.created_at)
@@ -41,7 +41,7 @@ def atom(view: View, place: Place) -> str:
     )
 
 
-def rss(view: View, place: Place) -> str:
+def rss(view: View, place: PageAddresses) -> str:
     """RSS 2.0: the same for older readers."""
     url = place.url
     items = "".join(
@@ -59,7 +59,7 @@ def rss(view: View, place: Place) -> str:
     )
 
 
-def calendar(view: View, place: Place) -> str:
+def calendar(view: View, place: PageAddresses) -> str:
     """RFC 5545: the maintenance that was planned, also what is over."""
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Tocsin//Status page//EN", "METHOD:PUBLISH"]
     lines.append(f"X-WR-CALNAME:{_line(view.page.name)}")
@@ -69,7 +69,7 @@ def calendar(view: View, place: Place) -> str:
     return "".join(f"{_folded(line)}\r\n" for line in [*lines, "END:VCALENDAR"])
 
 
-def _event(told: Told, start: datetime, place: Place) -> list[str]:
+def _event(told: PageIncidentDetails, start: datetime, place: PageAddresses) -> list[str]:
     row = told.row
     end = row.scheduled_end or max(start + _NO_END, row.resolved_at or start)
     return [
@@ -85,11 +85,11 @@ def _event(told: Told, start: datetime, place: Place) -> list[str]:
     ]
 
 
-def _link(place: Place, told: Told) -> str:
+def _link(place: PageAddresses, told: PageIncidentDetails) -> str:
     return f"{place.url}/history{place.suffix}#{ids.show('spi', told.row.id)}"
 
 
-def _said(told: Told) -> str:
+def _said(told: PageIncidentDetails) -> str:
     """All updates, newest first."""
     return "\n\n".join(
         f"{update.status.capitalize()} ({update.at.astimezone(UTC):%Y-%m-%d %H:%M} UTC): {update.message}"

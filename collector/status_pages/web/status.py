@@ -15,11 +15,11 @@ from collector.status_pages.core.bars import WIDTH, Bar, bars
 from collector.status_pages.core.colour import brand
 from collector.status_pages.core.status_page import MAINTENANCE, Displayed, Phase, overall
 from collector.status_pages.core.style import cleaned
-from collector.status_pages.service.components import Seen
-from collector.status_pages.service.incidents import Told
+from collector.status_pages.service.components import ComponentDetails
+from collector.status_pages.service.incidents import PageIncidentDetails
 from collector.status_pages.service.view import View
 from collector.status_pages.web import chart
-from collector.status_pages.web.addresses import Place
+from collector.status_pages.web.addresses import PageAddresses
 from collector.status_pages.web.policy import in_page
 from collector.status_pages.web.words.words import Words
 from shared import ids
@@ -31,14 +31,18 @@ _MOST_HEARD: Final = 5
 _LINES: Final = re.compile(r"\n{2,}")
 
 
-def page(view: View, place: Place, words: Words) -> str:
+def page(view: View, place: PageAddresses, words: Words) -> str:
     """The page itself."""
     recent = [told for told in view.past if (told.row.resolved_at or view.at) > view.at - _RECENT]
     return render("status.html.j2", view, place, words, groups=_groups(view, words), recent=recent)
 
 
 def history(
-    view: View, place: Place, words: Words, number: int = 1, past: Sequence[Told] | None = None
+    view: View,
+    place: PageAddresses,
+    words: Words,
+    number: int = 1,
+    past: Sequence[PageIncidentDetails] | None = None,
 ) -> str:
     """What was told, by month; *past*: its part of this *number*, unless it is the newest."""
     told = view.incidents if past is None else past
@@ -54,12 +58,12 @@ def history(
     )
 
 
-def widget(view: View, place: Place, words: Words) -> str:
+def widget(view: View, place: PageAddresses, words: Words) -> str:
     """How all is, to be embedded in another page."""
     return render("widget.html.j2", view, place, words)
 
 
-def login(view: View, place: Place, words: Words, fault: str = "") -> str:
+def login(view: View, place: PageAddresses, words: Words, fault: str = "") -> str:
     """The form that asks for the password of a private page."""
     return render("login.html.j2", view, place, words, fault=fault)
 
@@ -85,7 +89,7 @@ def script() -> str:
     return _static("status.js")
 
 
-def render(template: str, view: View, place: Place, words: Words, **more: Any) -> str:
+def render(template: str, view: View, place: PageAddresses, words: Words, **more: Any) -> str:
     """A template that may extend base.html.j2, with what that one needs."""
     branding = view.page.branding
     return _ENV.get_template(template).render(
@@ -115,7 +119,7 @@ def _static(name: str) -> str:
 
 def _groups(view: View, words: Words) -> list[dict[str, Any]]:
     """The components by their groups, in the order of the first of each; of many, groups fold."""
-    found: dict[str | None, list[Seen]] = {}
+    found: dict[str | None, list[ComponentDetails]] = {}
     for seen in view.components:
         found.setdefault(seen.row.group_name, []).append(seen)
     many = len(view.components) > _FOLDED_FROM
@@ -130,13 +134,13 @@ def _groups(view: View, words: Words) -> list[dict[str, Any]]:
     ]
 
 
-def _together(group: Sequence[Seen]) -> Displayed:
+def _together(group: Sequence[ComponentDetails]) -> Displayed:
     if all(seen.unknown for seen in group):
         return "unknown"
     return overall(seen.shown.status for seen in group)
 
 
-def _component(view: View, seen: Seen, words: Words) -> dict[str, Any]:
+def _component(view: View, seen: ComponentDetails, words: Words) -> dict[str, Any]:
     monitor = seen.row.monitor_id
     daily = view.daily.get(monitor) if monitor else None
     hours = view.hours.get(monitor, ()) if monitor else ()
@@ -169,7 +173,7 @@ def _phase(status: Phase, severity: str, words: Words) -> str:
     return (words.planned_phases if severity == MAINTENANCE else words.phases)[status]
 
 
-def _affected(told: Told, names: dict[Any, str], words: Words) -> Markup:
+def _affected(told: PageIncidentDetails, names: dict[Any, str], words: Words) -> Markup:
     """Each name by itself, whichever way it is written."""
     known: Sequence[str] = [names[id_] for id_ in told.row.components if id_ in names]
     return escape(words.comma).join(Markup("<bdi>{}</bdi>").format(name) for name in known)

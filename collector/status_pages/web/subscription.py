@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from collector.status_pages.service.subscriptions import Subscription
 from collector.status_pages.service.view import View
 from collector.status_pages.web import status
-from collector.status_pages.web.addresses import Place
+from collector.status_pages.web.addresses import PageAddresses
 from collector.status_pages.web.subscription_words import words_of
 from collector.status_pages.web.words.words import Words
 from shared import ids
@@ -22,7 +22,7 @@ class Choices:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SubscriptionPage:
     """A page: *press* is the words of its button, if it has one, *next* a link's words and where it leads.
 
     *asks* for an address; *done*: it tells what came of a button.
@@ -40,10 +40,10 @@ class Said:
     done: bool = False
 
 
-def asking(view: View, place: Place, words: Words, *, bad: str | None = None, fault: str = "") -> str:
+def asking(view: View, place: PageAddresses, words: Words, *, bad: str | None = None, fault: str = "") -> str:
     """The form for an address; *bad*: what was entered and is none."""
     s = words_of(words.tag)
-    said = Said(
+    said = SubscriptionPage(
         s.subscribe,
         s.subscribe_text,
         fault=fault or (s.bad_address if bad is not None else ""),
@@ -55,15 +55,15 @@ def asking(view: View, place: Place, words: Words, *, bad: str | None = None, fa
     return _drawn(said, view, place, words)
 
 
-def sent(view: View, place: Place, words: Words, email: str) -> str:
+def sent(view: View, place: PageAddresses, words: Words, email: str) -> str:
     """The same whether the address was known or not."""
     s = words_of(words.tag)
-    return _drawn(Said(s.sent, s.sent_text.format(address=email), done=True), view, place, words)
+    return _drawn(SubscriptionPage(s.sent, s.sent_text.format(address=email), done=True), view, place, words)
 
 
-def confirming(one: Subscription, view: View, place: Place, words: Words) -> str:
+def confirming(one: Subscription, view: View, place: PageAddresses, words: Words) -> str:
     s = words_of(words.tag)
-    said = Said(
+    said = SubscriptionPage(
         s.confirm,
         s.confirm_text.format(address=one.email, name=one.page.name),
         press=s.confirm_press,
@@ -72,34 +72,36 @@ def confirming(one: Subscription, view: View, place: Place, words: Words) -> str
     return _drawn(said, view, place, words)
 
 
-def confirmed(one: Subscription, view: View, place: Place, words: Words) -> str:
+def confirmed(one: Subscription, view: View, place: PageAddresses, words: Words) -> str:
     s = words_of(words.tag)
     text = s.confirmed_text.format(address=one.email)
-    return _drawn(Said(s.confirmed, text, next=_manage(one, words), done=True), view, place, words)
+    return _drawn(
+        SubscriptionPage(s.confirmed, text, next=_manage(one, words), done=True), view, place, words
+    )
 
 
-def over(one: Subscription, view: View, place: Place, words: Words) -> str:
+def over(one: Subscription, view: View, place: PageAddresses, words: Words) -> str:
     s = words_of(words.tag)
     again = (s.subscribe, f"/status/{one.page.slug}/subscribe")
-    return _drawn(Said(s.over, s.over_text, next=again), view, place, words)
+    return _drawn(SubscriptionPage(s.over, s.over_text, next=again), view, place, words)
 
 
-def managing(one: Subscription, view: View, place: Place, words: Words) -> str:
+def managing(one: Subscription, view: View, place: PageAddresses, words: Words) -> str:
     """What the subscriber hears of, to be changed."""
     text = words_of(words.tag).manage_text.format(address=one.email)
     return _drawn(_choices(one, words, text, done=False), view, place, words)
 
 
-def saved(one: Subscription, view: View, place: Place, words: Words) -> str:
+def saved(one: Subscription, view: View, place: PageAddresses, words: Words) -> str:
     """The same after it was changed."""
     said = _choices(one, words, words_of(words.tag).saved, done=True)
     return _drawn(said, view, place, words)
 
 
-def _choices(one: Subscription, words: Words, text: str, *, done: bool) -> Said:
+def _choices(one: Subscription, words: Words, text: str, *, done: bool) -> SubscriptionPage:
     s = words_of(words.tag)
     preferences, chosen = one.row.preferences, set(one.row.components)
-    return Said(
+    return SubscriptionPage(
         s.manage,
         text,
         press=s.save,
@@ -114,9 +116,9 @@ def _choices(one: Subscription, words: Words, text: str, *, done: bool) -> Said:
     )
 
 
-def leaving(one: Subscription, view: View, place: Place, words: Words) -> str:
+def leaving(one: Subscription, view: View, place: PageAddresses, words: Words) -> str:
     s = words_of(words.tag)
-    said = Said(
+    said = SubscriptionPage(
         s.leave,
         s.leave_text.format(address=one.email, name=one.page.name),
         press=s.leave,
@@ -126,9 +128,11 @@ def leaving(one: Subscription, view: View, place: Place, words: Words) -> str:
     return _drawn(said, view, place, words)
 
 
-def left(one: Subscription, view: View, place: Place, words: Words) -> str:
+def left(one: Subscription, view: View, place: PageAddresses, words: Words) -> str:
     s = words_of(words.tag)
-    return _drawn(Said(s.left, s.left_text.format(address=one.email), done=True), view, place, words)
+    return _drawn(
+        SubscriptionPage(s.left, s.left_text.format(address=one.email), done=True), view, place, words
+    )
 
 
 def gone(words: Words) -> str:
@@ -140,5 +144,5 @@ def _manage(one: Subscription, words: Words) -> tuple[str, str]:
     return words_of(words.tag).preferences, f"/subscriptions/{one.manage}"
 
 
-def _drawn(said: Said, view: View, place: Place, words: Words) -> str:
+def _drawn(said: SubscriptionPage, view: View, place: PageAddresses, words: Words) -> str:
     return status.render("subscription.html.j2", view, place, words, said=said, s=words_of(words.tag))

@@ -17,7 +17,7 @@ _MOST_SAID: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Crossing:
+class NotifiedCrossing:
     """One that was told; *key* is the alert's type, or `EVENT`; *single*: it has no end of its own."""
 
     key: str
@@ -38,12 +38,12 @@ def is_web3(type_: str) -> bool:
     return type_ in OF_CHAINS
 
 
-def threshold(key: str, data: Mapping[str, Any], told_at: datetime) -> Crossing:
+def threshold(key: str, data: Mapping[str, Any], told_at: datetime) -> NotifiedCrossing:
     """*data*: what a probe said of it, of whatever shape."""
     return _crossing(key, data, told_at, single=False)
 
 
-def single(log: Mapping[str, Any], told_at: datetime) -> Crossing:
+def single(log: Mapping[str, Any], told_at: datetime) -> NotifiedCrossing:
     """An event of a contract, or a transfer that has an ``alert``."""
     alert = log.get("alert")
     if isinstance(alert, Mapping):
@@ -51,7 +51,7 @@ def single(log: Mapping[str, Any], told_at: datetime) -> Crossing:
     said = f"{_text(log.get('name')) or EVENT}({one_line(arguments(log.get('args')))})"
     if transaction := _text(log.get("transactionHash")):
         said += f" in transaction {transaction}"
-    return Crossing(EVENT, told_at, single=True, message=said)
+    return NotifiedCrossing(EVENT, told_at, single=True, message=said)
 
 
 def window(interval_s: int) -> timedelta:
@@ -59,22 +59,22 @@ def window(interval_s: int) -> timedelta:
     return max(2 * timedelta(seconds=interval_s), _SHORTEST)
 
 
-def ends_at(found: Sequence[Crossing], interval_s: int) -> datetime | None:
+def ends_at(found: Sequence[NotifiedCrossing], interval_s: int) -> datetime | None:
     """When the last of *found* no longer keeps an alert open; None while a threshold does, and of nothing."""
     if not found or not all(one.single for one in found):
         return None
     return max(one.told_at for one in found) + window(interval_s)
 
 
-def said(found: Sequence[Crossing]) -> str:
+def said(found: Sequence[NotifiedCrossing]) -> str:
     """All that is crossed, then what happened, the newest first."""
     words = [one.words for one in sorted(found, key=lambda one: (not one.single, one.told_at), reverse=True)]
     more = len(words) - _MOST_SAID
     return "; ".join(words[:_MOST_SAID]) + (f"; and {more} more" if more > 0 else "")
 
 
-def _crossing(key: str, data: Mapping[str, Any], told_at: datetime, *, single: bool) -> Crossing:
-    return Crossing(
+def _crossing(key: str, data: Mapping[str, Any], told_at: datetime, *, single: bool) -> NotifiedCrossing:
+    return NotifiedCrossing(
         key,
         told_at,
         single,

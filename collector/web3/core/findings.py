@@ -30,7 +30,7 @@ class Unreadable(TocsinError):
 
 
 @dataclass(frozen=True, slots=True)
-class Crossing:
+class ThresholdCrossing:
     """A threshold is crossed, or is no longer; *data*: current, threshold, unit, message, what there is."""
 
     key: str
@@ -39,7 +39,7 @@ class Crossing:
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
+class ChainLog:
     """Something that happened, once; *data* is as people see it."""
 
     key: str
@@ -59,7 +59,7 @@ class Gone:
 
 
 @dataclass(frozen=True, slots=True)
-class Over:
+class RereadBlocks:
     """Blocks *first* to *last* were read once more, after the *nth* fork that the line of that id met."""
 
     line: str
@@ -69,7 +69,7 @@ class Over:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ChainReading:
     """A reading of a chain without a hole, from the block *first* on, by one process of one probe.
 
     *forks*: so many it had met; *over*: what those, and those of the lines before it, made it read once more.
@@ -78,10 +78,10 @@ class Line:
     id: str
     first: int
     forks: int = 0
-    over: tuple[Over, ...] = ()
+    over: tuple[RereadBlocks, ...] = ()
 
 
-def line(state: bytes | None) -> Line | None:
+def line(state: bytes | None) -> ChainReading | None:
     """Which one the checkpoint *state* belongs to; None where it does not say."""
     try:
         more = orjson.loads(state or b"{}")["more"]
@@ -91,20 +91,20 @@ def line(state: bytes | None) -> Line | None:
     if not isinstance(id_, str) or type(first) is not int:
         return None
     forks = rest[2] if len(rest) > 2 and type(rest[2]) is int else 0
-    return Line(id_, first, forks, _overs(more.get("over")))
+    return ChainReading(id_, first, forks, _overs(more.get("over")))
 
 
-def _overs(said: Any) -> tuple[Over, ...]:
+def _overs(said: Any) -> tuple[RereadBlocks, ...]:
     """The newest of those of *said* that are some."""
     shape = (str, int, int, int)
     return tuple(
-        Over(*one)
+        RereadBlocks(*one)
         for one in (said[-_MOST_OVER:] if isinstance(said, list) else ())
         if isinstance(one, list) and tuple(map(type, one)) == shape
     )
 
 
-def found_again(late: Line | None, kept: Line | None, block: int) -> bool:
+def found_again(late: ChainReading | None, kept: ChainReading | None, block: int) -> bool:
     """Does *kept*, that goes on now, find by itself what comes *late* of another, or of itself before a fork?
 
     Of that *block*; each comes with the checkpoint that it left.
@@ -121,7 +121,7 @@ def found_again(late: Line | None, kept: Line | None, block: int) -> bool:
     )
 
 
-def not_found_again(late: Line | None, kept: Line | None, gone: Gone) -> Gone | None:
+def not_found_again(late: ChainReading | None, kept: ChainReading | None, gone: Gone) -> Gone | None:
     """What of *gone*, said *late* by who lost the assignment, those do not find who go on from *kept*.
 
     They read no block before their line, and meet no fork again that the line itself had met.
@@ -134,22 +134,22 @@ def not_found_again(late: Line | None, kept: Line | None, gone: Gone) -> Gone | 
     return replace(gone, last=last) if gone.first <= last else None
 
 
-def one_line(late: Line | None, kept: Line | None) -> bool:
+def one_line(late: ChainReading | None, kept: ChainReading | None) -> bool:
     """Are they of the same one, so that *kept* knows of all that became of what comes *late*?"""
     return late is not None and kept is not None and late.id == kept.id
 
 
-def read(finding: Finding) -> Crossing | Log | Gone:
+def read(finding: Finding) -> ThresholdCrossing | ChainLog | Gone:
     """Raises Unreadable."""
     if finding.found in {Found.RAISED, Found.RECOVERED}:
         _demand(_ALERT.fullmatch(finding.key), "key")
-        return Crossing(finding.key, finding.found is Found.RAISED, _measured(_object(finding.data)))
+        return ThresholdCrossing(finding.key, finding.found is Found.RAISED, _measured(_object(finding.data)))
     if finding.found is Found.LOG:
         return _log(finding)
     return _gone(_object(finding.data))
 
 
-def _log(finding: Finding) -> Log:
+def _log(finding: Finding) -> ChainLog:
     _demand(_LOG.fullmatch(finding.key), "key")
     said = _object(finding.data)
     block = _number(said.get("blockNumber"), _BIG)
@@ -172,7 +172,7 @@ def _log(finding: Finding) -> Log:
         type_ = _text(alert.get("type"), _MOST_NAME)
         _demand(_ALERT.fullmatch(type_), "alert")
         shown["alert"] = {"type": type_, **_measured(alert)}
-    return Log(finding.key, block, index, block_hash, shown)
+    return ChainLog(finding.key, block, index, block_hash, shown)
 
 
 def _gone(said: Mapping[str, Any]) -> Gone:

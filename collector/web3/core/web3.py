@@ -13,7 +13,7 @@ _FOR_GOOD: Final = frozenset({Hold.SILENCED, Hold.MAINTENANCE, Hold.PARENT_DOWN}
 
 
 @dataclass(frozen=True, slots=True)
-class Alert:
+class ChainAlert:
     """A threshold that was crossed; without *locations* it is no longer, and *recovery* says why.
 
     *data* is what the first check said that saw it. *told_at*: when it was told that it is crossed.
@@ -26,7 +26,7 @@ class Alert:
     told_at: datetime | None = None
 
 
-class Tell(Enum):
+class ChainAnnouncement(Enum):
     """What is to be told of an alert; of BOTH that it was crossed first."""
 
     NOTHING = "nothing"
@@ -35,13 +35,13 @@ class Tell(Enum):
     BOTH = "both"
 
 
-def raised(before: Alert | None, location: int, data: Mapping[str, Any], at: datetime) -> Alert:
+def raised(before: ChainAlert | None, location: int, data: Mapping[str, Any], at: datetime) -> ChainAlert:
     """After a check there that began *at* found it crossed.
 
     One that nobody was told is over goes on as if it had never come back.
     """
     if before is None:
-        return Alert((location,), at, data)
+        return ChainAlert((location,), at, data)
     if location in before.locations:
         return before
     if not before.locations:
@@ -49,7 +49,7 @@ def raised(before: Alert | None, location: int, data: Mapping[str, Any], at: dat
     return replace(before, locations=tuple(sorted((*before.locations, location))))
 
 
-def recovered(before: Alert | None, location: int, data: Mapping[str, Any]) -> Alert | None:
+def recovered(before: ChainAlert | None, location: int, data: Mapping[str, Any]) -> ChainAlert | None:
     """After a check there found that it is crossed no longer; the last location makes it over."""
     if before is None or location not in before.locations:
         return before
@@ -57,19 +57,23 @@ def recovered(before: Alert | None, location: int, data: Mapping[str, Any]) -> A
     return replace(before, locations=left, recovery=None if left else data)
 
 
-def due(alert: Alert, free: Allowed, now: datetime) -> tuple[Tell, Alert | None]:
+def due(alert: ChainAlert, free: Allowed, now: datetime) -> tuple[ChainAnnouncement, ChainAlert | None]:
     """What to tell of it now, and what is left of it then.
 
     Who was told of it is told of its end; one that came back while it was held is told to nobody.
     """
     over = not alert.locations
     if alert.told_at is None and not over:
-        return (Tell.RAISED, replace(alert, told_at=now)) if free.openings else (Tell.NOTHING, alert)
+        return (
+            (ChainAnnouncement.RAISED, replace(alert, told_at=now))
+            if free.openings
+            else (ChainAnnouncement.NOTHING, alert)
+        )
     if alert.told_at is None:
-        return (Tell.BOTH if free.openings else Tell.NOTHING), None
+        return (ChainAnnouncement.BOTH if free.openings else ChainAnnouncement.NOTHING), None
     if over and free.recovery:
-        return Tell.RECOVERED, None
-    return Tell.NOTHING, alert
+        return ChainAnnouncement.RECOVERED, None
+    return ChainAnnouncement.NOTHING, alert
 
 
 def passes(holds: Iterable[Hold]) -> bool:

@@ -4,11 +4,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from collector.history.storage.result_reads import Cursor, Result
+from collector.history.storage.result_reads import Result, ResultCursor
 from collector.monitors.storage.monitors import Monitor
 from collector.platform.storage.db import Db
 from collector.web3.storage import web3
-from collector.web3.storage.web3 import Log, Raised
+from collector.web3.storage.web3 import Raised, StoredLog
 from shared.findings import MAX_FINDINGS
 from shared.kinds import WEB3, effective
 
@@ -27,7 +27,7 @@ async def alerts(db: Db, monitor: Monitor) -> list[Raised] | None:
 
 async def logs(
     db: Db, monitor: Monitor, shown: Sequence[Result]
-) -> tuple[Sequence[Result], Mapping[Cursor, Sequence[Log]]]:
+) -> tuple[Sequence[Result], Mapping[ResultCursor, Sequence[StoredLog]]]:
     """The newest of *shown*, all unless there are too many logs in them, and what each found, newest first.
 
     Nothing for kinds that read no logs.

@@ -10,7 +10,7 @@ from collector.platform.storage.db import Tx
 
 
 @dataclass(frozen=True, slots=True)
-class Untold:
+class UnannouncedLog:
     """A log that nobody was told of; with *removed* one that was, and that the chain holds no longer."""
 
     team_id: int
@@ -103,7 +103,7 @@ async def told_since(
 
 async def untold(
     tx: Tx, wanted: Sequence[tuple[int, UUID, int]], limit: int, *, removed: bool
-) -> list[Untold]:
+) -> list[UnannouncedLog]:
     """Of monitors by team and id, so many of each and *limit* of all at the most: all get their turn.
 
     Of each in the order of the chain.
@@ -125,10 +125,10 @@ async def untold(
         [most for _, _, most in wanted],
         limit,
     )
-    return [Untold(**row) for row in rows]
+    return [UnannouncedLog(**row) for row in rows]
 
 
-async def tell(tx: Tx, told: Sequence[Untold], now: datetime) -> None:
+async def tell(tx: Tx, told: Sequence[UnannouncedLog], now: datetime) -> None:
     """Nobody is told of these again, unless the chain holds one anew that was taken back."""
     await tx.execute(
         """

@@ -36,7 +36,7 @@ class OneOff:
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
+class StoredLog:
     """*found_at* and *location* are those of the result that found it.
 
     *data*: name, args, address, transactionHash, blockNumber, blockHash, logIndex, and perhaps error and
@@ -103,7 +103,7 @@ async def logs_between(
     to: datetime,
     limit: int,
     location: str | None = None,
-) -> list[Log]:
+) -> list[StoredLog]:
     """The newest *limit* logs found from *from_* to *to*, both within, at *location* or any; newest first."""
     rows = await tx.fetch(
         """
@@ -120,7 +120,7 @@ async def logs_between(
         limit,
         location,
     )
-    return [Log(**row) for row in rows]
+    return [StoredLog(**row) for row in rows]
 
 
 def _columns(monitors: Sequence[tuple[int, UUID]]) -> tuple[list[int], list[UUID]]:

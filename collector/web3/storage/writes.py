@@ -7,8 +7,8 @@ from typing import Any
 from uuid import UUID
 
 from collector.platform.storage.db import Tx
-from collector.web3.core.findings import Gone, Log
-from collector.web3.core.web3 import Alert
+from collector.web3.core.findings import ChainLog, Gone
+from collector.web3.core.web3 import ChainAlert
 from shared.kinds import OF_CHAINS
 
 Key = tuple[int, UUID, str]
@@ -36,7 +36,7 @@ async def lock_monitors(tx: Tx, monitors: Sequence[int]) -> list[Owner]:
     return [Owner(**row) for row in rows]
 
 
-async def alerts(tx: Tx, monitors: Sequence[tuple[int, UUID]]) -> dict[Key, Alert]:
+async def alerts(tx: Tx, monitors: Sequence[tuple[int, UUID]]) -> dict[Key, ChainAlert]:
     """All that is kept of these monitors, by team and id, which are locked."""
     rows = await tx.fetch(
         """
@@ -48,14 +48,14 @@ async def alerts(tx: Tx, monitors: Sequence[tuple[int, UUID]]) -> dict[Key, Aler
         [id_ for _, id_ in monitors],
     )
     return {
-        (row["team_id"], row["monitor_id"], row["key"]): Alert(
+        (row["team_id"], row["monitor_id"], row["key"]): ChainAlert(
             tuple(row["locations"]), row["raised_at"], row["data"], row["recovery"], row["told_at"]
         )
         for row in rows
     }
 
 
-async def save_alerts(tx: Tx, after: Mapping[Key, Alert | None]) -> None:
+async def save_alerts(tx: Tx, after: Mapping[Key, ChainAlert | None]) -> None:
     """Keep each as it is now; None of those that are done with."""
     kept = {key: alert for key, alert in after.items() if alert is not None}
     gone = [key for key, alert in after.items() if alert is None]
@@ -108,7 +108,7 @@ async def let_go(tx: Tx, monitor: int, kept: Sequence[int]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ObservedLog:
     """A log that a check at *location* found that began *at*.
 
     *stands*: it comes late, but nothing that was read there since took it back.
@@ -117,11 +117,11 @@ class Seen:
     owner: Owner
     location: int
     at: datetime
-    log: Log
+    log: ChainLog
     stands: bool = False
 
 
-async def add_logs(tx: Tx, found: Sequence[Seen]) -> None:
+async def add_logs(tx: Tx, found: Sequence[ObservedLog]) -> None:
     """Keep logs, no two of one key; one that is there may have come to lie in another block.
 
     One that was taken back is there again if it lies in another block, or for the location that took it back:
