@@ -8,16 +8,30 @@ from collector.accounts import openapi as access
 from collector.alerts import openapi as alerting
 from collector.declarative import openapi as declared
 from collector.heartbeats import openapi as pings
-from collector.http.openapi.parts import Operation, Schema, free, record, ref, text, whole
+from collector.http.openapi.models import Components, Schema
+from collector.http.openapi.parts import Operation, free, record, ref, text, whole
 from collector.incidents import openapi as incidents
+from collector.maintenance import openapi as maintenance
 from collector.metrics import openapi as metrics
 from collector.monitors import openapi as monitors
+from collector.notifications import openapi as channels
 from collector.operation_names import operation_name
 from collector.platform.access import Permission
 from collector.status_pages import openapi as status_pages
 from shared import __version__
 
-GROUPS: Final = (monitors, pings, metrics, incidents, alerting, status_pages, declared, access)
+GROUPS: Final = (
+    monitors,
+    pings,
+    metrics,
+    incidents,
+    alerting,
+    channels,
+    maintenance,
+    status_pages,
+    declared,
+    access,
+)
 _SELF: Final[dict[str, Operation]] = {
     "GET /v1/openapi.json": Operation(summary="What you are reading", answer=free({"openapi": "3.1.0"})),
     "GET /v1/docs": Operation(
@@ -86,12 +100,15 @@ _USUAL: Final = (*_ALWAYS, "Strict-Transport-Security", "Idempotent-Replayed")
 
 def build(needs: Mapping[tuple[str, str], Permission | None], public_url: str) -> dict[str, Any]:
     """The document; *needs* has every route by method and path, and what its callers must hold."""
+    components = Components()
     paths: dict[str, Any] = {}
     for (method, path), needed in needs.items():
         if path.startswith("/v1/") and method != "HEAD":
             known = OPERATIONS.get(f"{_as_written(method)} {path}")
             if known is not None:
-                paths.setdefault(path, {})[method.lower()] = _operation(method, path, needed, *known)
+                described = _operation(method, path, needed, *known)
+                paths.setdefault(path, {})[method.lower()] = components.settled(described)
+    schemas = {k: components.settled(v) for group in GROUPS for k, v in group.SCHEMAS.items()}
     return {
         "openapi": "3.1.0",
         "info": {"title": "Tocsin", "version": __version__, "description": _ABOUT.strip()},
@@ -101,7 +118,7 @@ def build(needs: Mapping[tuple[str, str], Permission | None], public_url: str) -
         "paths": paths,
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "schemas": {"Error": _ERROR, **{k: v for group in GROUPS for k, v in group.SCHEMAS.items()}},
+            "schemas": {"Error": _ERROR, **schemas, **components.schemas},
             "responses": {_NAMES[status]: _error(status) for status in _WHY},
             "headers": {
                 name: {"schema": schema, "description": said, "required": name in _ALWAYS}

@@ -1,11 +1,11 @@
 """Who may do what, and what was done; probes and how they join."""
 
 from collector.accounts.service import team, tokens, users
+from collector.http.openapi.models import Schema, request
 from collector.http.openapi.parts import (
     PAGED,
     SPAN,
     Operation,
-    Schema,
     choice,
     flag,
     free,
@@ -13,8 +13,8 @@ from collector.http.openapi.parts import (
     listing,
     many,
     maybe,
-    model,
     moment,
+    named,
     number,
     page,
     plus,
@@ -88,6 +88,10 @@ _PROBE = record(
     revokedAt=maybe(moment()),
     createdAt=moment(),
 )
+_RENAME = named(
+    "UpdateProbeRequest",
+    record(name=text("eu-1", minLength=1, maxLength=255, description="New name of the probe.")),
+)
 SCHEMAS: dict[str, Schema] = {"User": _USER, "Token": _TOKEN, "Probe": _PROBE, "JoinToken": _JOIN}
 _LAST = {409: "It is the team's last admin"}
 _ENTRY = record(
@@ -117,7 +121,7 @@ OPERATIONS: dict[str, Operation] = {
     "PUT /v1/team": Operation(
         summary="Rename the team",
         answer=warned(_TEAM),
-        body=model(team.TeamFields),
+        body=request(team.TeamFields, "UpdateTeamRequest"),
         example={"name": "Shop"},
     ),
     "GET /v1/users": Operation(summary="List people", answer=listing(ref("User")), query=PAGED),
@@ -125,14 +129,14 @@ OPERATIONS: dict[str, Operation] = {
         summary="Invite somebody; the link is told once",
         status=201,
         answer=_INVITED,
-        body=model(users.UserSettings),
+        body=request(users.UserSettings, "CreateUserRequest"),
         example={"email": "editor@example.com", "name": "Editor", "role": "editor"},
     ),
     "GET /v1/users/{id}": Operation(summary="Read a person", answer=ref("User")),
     "PUT /v1/users/{id}": Operation(
         summary="Change a person's name, address or role",
         answer=_INVITED,
-        body=model(users.UserSettings, partial=True),
+        body=request(users.UserSettings, "UpdateUserRequest", partial=True),
         example={"role": "viewer"},
         needs_body=False,
         more=_LAST,
@@ -150,7 +154,7 @@ OPERATIONS: dict[str, Operation] = {
         summary="Make a token; its value is told once",
         status=201,
         answer=warned(plus(_TOKEN, token=text("tocsin_..."))),
-        body=model(tokens.TokenRequest),
+        body=request(tokens.TokenRequest, "CreateTokenRequest"),
         example={"name": "deploy", "permission": "read-write", "expiresIn": "90d"},
     ),
     "DELETE /v1/tokens/{id}": Operation(summary="Revoke a token, everywhere at once", status=204),
@@ -170,7 +174,7 @@ OPERATIONS: dict[str, Operation] = {
     "PUT /v1/probes/{id}": Operation(
         summary="Rename a probe",
         answer=ref("Probe"),
-        body=record(name=text("eu-1", minLength=1, maxLength=255)),
+        body=_RENAME,
         example={"name": "eu-1"},
     ),
     "DELETE /v1/probes/{id}": Operation(summary="Revoke a probe", status=204),
@@ -186,7 +190,7 @@ OPERATIONS: dict[str, Operation] = {
         summary="Make a join token; its value is told once",
         status=201,
         answer=warned(plus(_JOIN, token=text("tocsin-join_..."))),
-        body=model(join_tokens.JoinTokenRequest),
+        body=request(join_tokens.JoinTokenRequest, "CreateProbeTokenRequest"),
         example={"locations": ["eu"], "ttl": 3600},
     ),
     "DELETE /v1/probe-tokens/{id}": Operation(summary="Delete a join token", status=204),

@@ -1,9 +1,9 @@
 """Configuration as code: what files declare, in one request."""
 
 from collector.declarative.service.kinds import SECTIONS
+from collector.http.openapi.models import Schema
 from collector.http.openapi.parts import (
     Operation,
-    Schema,
     choice,
     flag,
     free,

@@ -1,6 +1,7 @@
 """Heartbeats: jobs say themselves that they run."""
 
-from collector.http.openapi.parts import Operation, Schema, flag, id_, query, record, text
+from collector.http.openapi.models import Schema
+from collector.http.openapi.parts import Operation, flag, id_, query, record, text
 from collector.monitors.openapi import REPORTED_TO
 
 TAG = "Heartbeats"

@@ -1,17 +1,16 @@
 """Incidents: raised by monitors or by hand, worked on, told of; and the stream of events."""
 
+from collector.http.openapi.models import Schema, request
 from collector.http.openapi.parts import (
     PAGED,
     SPAN,
     Operation,
-    Schema,
     choice,
     day,
     free,
     id_,
     many,
     maybe,
-    model,
     moment,
     number,
     page,
@@ -78,7 +77,7 @@ OPERATIONS: dict[str, Operation] = {
         answer=warned(
             record(id=id_("inc"), title=text(), status=_STATUS, severity=_SEVERITY, createdAt=moment())
         ),
-        body=model(NewIncident),
+        body=request(NewIncident, "CreateIncidentRequest"),
         example={"title": "Checkout is slow", "severity": "high"},
     ),
     "GET /v1/incidents/stats": Operation(
@@ -103,7 +102,7 @@ OPERATIONS: dict[str, Operation] = {
     "PUT /v1/incidents/{id}": Operation(
         summary="Change title, description or severity",
         answer=warned(_INCIDENT),
-        body=model(Changes, partial=True),
+        body=request(Changes, "UpdateIncidentRequest", partial=True),
         example={"severity": "low"},
         needs_body=False,
     ),
@@ -124,7 +123,7 @@ OPERATIONS: dict[str, Operation] = {
                 resolutionNote=maybe(text("Restarted it")),
             )
         ),
-        body=model(Resolution),
+        body=request(Resolution, "ResolveIncidentRequest"),
         example={"resolutionNote": "Restarted it"},
         needs_body=False,
         more=_CONFLICT,
@@ -132,7 +131,7 @@ OPERATIONS: dict[str, Operation] = {
     "POST /v1/incidents/{id}/reopen": Operation(
         summary="Reopen a resolved one",
         answer=warned(record(id=id_("inc"), status=_STATUS, reopenedAt=moment())),
-        body=model(ReopenRequest),
+        body=request(ReopenRequest, "ReopenIncidentRequest"),
         example={"reason": "It is back"},
         needs_body=False,
         more=_CONFLICT,
@@ -141,7 +140,7 @@ OPERATIONS: dict[str, Operation] = {
         summary="Add a note",
         status=201,
         answer=warned(record(**_NOTE, createdBy=_PERSON)),
-        body=model(NewNote),
+        body=request(NewNote, "CreateIncidentNoteRequest"),
         example={"text": "Looking into it"},
     ),
     "GET /v1/incidents/{id}/evidence": Operation(

@@ -1,9 +1,9 @@
 """Metrics: they come by remote write and OTLP, and are shown series by series."""
 
+from collector.http.openapi.models import Schema
 from collector.http.openapi.parts import (
     PAGED,
     Operation,
-    Schema,
     choice,
     flag,
     free,

@@ -1,10 +1,10 @@
 """Monitors: what they are, how they are changed and tested, and what was measured."""
 
+from collector.http.openapi.models import Schema, request
 from collector.http.openapi.parts import (
     PAGED,
     SPAN,
     Operation,
-    Schema,
     choice,
     day,
     flag,
@@ -13,7 +13,6 @@ from collector.http.openapi.parts import (
     many,
     mapping,
     maybe,
-    model,
     moment,
     number,
     page,
@@ -24,7 +23,9 @@ from collector.http.openapi.parts import (
     warned,
     whole,
 )
-from collector.platform.monitor import MonitorSettings, Silence
+from collector.monitors import openapi_types
+from collector.monitors.service.bulk_fields import BulkFields, Filter
+from collector.platform.monitor import Silence
 from collector.web3 import openapi
 from shared.kinds import TYPES
 
@@ -145,23 +146,7 @@ SCHEMAS: dict[str, Schema] = {
     ),
     "Point": record(**{"from": moment(), "to": moment()}, **_POINT),
 }
-_SETTINGS = model(MonitorSettings)
-_NEW = {
-    **_SETTINGS,
-    "properties": {**_SETTINGS["properties"], "type": _TYPE, "config": openapi.CONFIGS},
-    "required": ["name", "type"],
-}
-_CHANGES = model(MonitorSettings, partial=True)
-_CHANGES["properties"] = {**_CHANGES["properties"], "config": {"type": "object"}}
 _ACTION = choice("pause", "resume", "silence", "unsilence", "tag", "untag", "delete")
-_BULK = record(
-    ("duration", "reason", "tags"),
-    action=_ACTION,
-    filter=free({"group": "web"}),
-    duration=whole(3600),
-    reason=text("works"),
-    tags={"type": ["object", "array"], "examples": [{"team": "web"}]},
-)
 _PICKED = (
     query("status", _STATUS, "Only those with this status"),
     query("type", _TYPE, "Only those of this type"),
@@ -194,19 +179,13 @@ OPERATIONS: dict[str, Operation] = {
                 config=REPORTED_TO,
             )
         ),
-        body=_NEW,
+        body=openapi_types.CREATE,
         example=_EXAMPLE,
     ),
     "POST /v1/monitors/test": Operation(
         summary="Check once, now, and keep nothing",
         answer=warned(openapi.TESTED),
-        body=record(
-            ("config", "timeout", "locations"),
-            type=_TYPE,
-            config=openapi.CONFIGS,
-            timeout=whole(10),
-            locations=many(text("local")),
-        ),
+        body=openapi_types.TEST,
         example={"type": "http", "config": {"url": "https://shop.example.com/"}},
         more=_OPENING,
     ),
@@ -221,7 +200,7 @@ OPERATIONS: dict[str, Operation] = {
                 failed=many(record(id=id_("mon"), message=text("Monitor not found"))),
             )
         ),
-        body=_BULK,
+        body=request(BulkFields, "ChangeMonitorsRequest", names=((Filter, "MonitorFilter"),)),
         example={"action": "pause", "filter": {"group": "web"}},
     ),
     "GET /v1/monitors/uptime": Operation(
@@ -248,7 +227,7 @@ OPERATIONS: dict[str, Operation] = {
         answer=warned(
             record(id=id_("mon"), name=text(), interval=whole(60), updatedAt=moment(), revision=whole(2))
         ),
-        body=_CHANGES,
+        body=openapi_types.UPDATE,
         example={"interval": 30, "config": {"expectedStatus": [200, 204]}},
         tagged=True,
         needs_body=False,
@@ -309,7 +288,7 @@ OPERATIONS: dict[str, Operation] = {
     "POST /v1/monitors/{id}/silence": Operation(
         summary="Tell nobody for a time",
         answer=warned(record(silencedUntil=moment(), reason=maybe(text("works")))),
-        body=model(Silence),
+        body=request(Silence, "SilenceMonitorRequest"),
         example={"duration": 3600, "reason": "works"},
     ),
     "DELETE /v1/monitors/{id}/silence": Operation(summary="End the silence", status=204),

@@ -1,16 +1,15 @@
 """Status pages: what the public is told, and who is told by mail."""
 
+from collector.http.openapi.models import Named, Schema, properties, request
 from collector.http.openapi.parts import (
     PAGED,
     Operation,
-    Schema,
     choice,
     flag,
     id_,
     listing,
     many,
     maybe,
-    model,
     moment,
     page,
     plus,
@@ -22,11 +21,13 @@ from collector.http.openapi.parts import (
     whole,
 )
 from collector.status_pages.core.fields import (
+    Branding,
     ComponentOrder,
     ComponentSettings,
     NewPage,
     PageIncidentSettings,
     PageSettings,
+    Preferences,
     SubscriberSettings,
 )
 from collector.status_pages.core.status_page import SEVERITIES, STATUSES
@@ -100,6 +101,17 @@ SCHEMAS: dict[str, Schema] = {
     "StatusPageIncident": warned(_INCIDENT),
     "StatusPageSubscriber": warned(_SUBSCRIBER),
 }
+
+
+def _news() -> Schema:
+    return {**properties(PageIncidentSettings, partial=True), "required": ["message"]}
+
+
+_NAMES = (
+    (Branding, "StatusPageBranding"),
+    (ComponentSettings, "CreateStatusPageComponentRequest"),
+    (Preferences, "SubscriberPreferences"),
+)
 _PAGES, _PARTS = "/v1/status-pages", "/v1/status-pages/{pageId}"
 _TAKEN = {409: "Another status page has this slug or domain, or the domain is the service's own"}
 _COMPONENTS = record(data=many(ref("StatusPageComponent")))
@@ -116,7 +128,7 @@ _OF_PAGES: dict[str, Operation] = {
         summary="Make a status page",
         status=201,
         answer=ref("StatusPage"),
-        body=model(NewPage),
+        body=request(NewPage, "CreateStatusPageRequest", names=_NAMES),
         example={"name": "Example", "slug": "example", "components": [{"name": "API"}]},
         more=_TAKEN,
     ),
@@ -126,7 +138,7 @@ _OF_PAGES: dict[str, Operation] = {
     f"PUT {_PAGES}/{{id}}": Operation(
         summary="Change a status page",
         answer=ref("StatusPage"),
-        body=model(PageSettings, partial=True),
+        body=request(PageSettings, "UpdateStatusPageRequest", partial=True, names=_NAMES),
         example={"branding": {"primaryColor": "#1a7f5a"}},
         needs_body=False,
         tagged=True,
@@ -146,13 +158,13 @@ _OF_COMPONENTS: dict[str, Operation] = {
         summary="Add a component",
         status=201,
         answer=ref("StatusPageComponent"),
-        body=model(ComponentSettings),
+        body=request(ComponentSettings, "CreateStatusPageComponentRequest", names=_NAMES),
         example={"name": "API", "description": "What our apps talk to"},
     ),
     f"PUT {_PAGES}/{{id}}/components": Operation(
         summary="Put the components in another order",
         answer=warned(_COMPONENTS),
-        body=model(ComponentOrder),
+        body=request(ComponentOrder, "OrderStatusPageComponentsRequest", names=_NAMES),
         example={"components": []},
     ),
     f"GET {_PARTS}/components/{{componentId}}": Operation(
@@ -161,7 +173,7 @@ _OF_COMPONENTS: dict[str, Operation] = {
     f"PUT {_PARTS}/components/{{componentId}}": Operation(
         summary="Change a component, or set its status by hand",
         answer=ref("StatusPageComponent"),
-        body=model(ComponentSettings, partial=True),
+        body=request(ComponentSettings, "UpdateStatusPageComponentRequest", partial=True, names=_NAMES),
         example={"status": "partial_outage", "statusMessage": "Some requests fail"},
         needs_body=False,
     ),
@@ -181,7 +193,7 @@ _OF_INCIDENTS: dict[str, Operation] = {
         summary="Publish an incident, or maintenance that is planned",
         status=201,
         answer=ref("StatusPageIncident"),
-        body=model(PageIncidentSettings),
+        body=request(PageIncidentSettings, "CreateStatusPageIncidentRequest", names=_NAMES),
         example={"title": "Checkout is slow", "severity": "minor", "message": "We look into it"},
     ),
     f"GET {_PARTS}/incidents/{{incidentId}}": Operation(
@@ -190,7 +202,7 @@ _OF_INCIDENTS: dict[str, Operation] = {
     f"PUT {_PARTS}/incidents/{{incidentId}}": Operation(
         summary="Say how an incident goes on, or that it is resolved",
         answer=ref("StatusPageIncident"),
-        body={**model(PageIncidentSettings, partial=True), "required": ["message"]},
+        body=Named("UpdateStatusPageIncidentRequest", _news),
         example={"status": "resolved", "message": "All is well again"},
     ),
     f"DELETE {_PARTS}/incidents/{{incidentId}}": Operation(
@@ -210,7 +222,7 @@ _OF_SUBSCRIBERS: dict[str, Operation] = {
         summary="Add a subscriber",
         status=201,
         answer=ref("StatusPageSubscriber"),
-        body=model(SubscriberSettings),
+        body=request(SubscriberSettings, "CreateStatusPageSubscriberRequest", names=_NAMES),
         example={"email": "name@example.com"},
         more={409: "This address has subscribed already"},
     ),
@@ -220,7 +232,7 @@ _OF_SUBSCRIBERS: dict[str, Operation] = {
     f"PUT {_PARTS}/subscribers/{{subscriberId}}": Operation(
         summary="Change what a subscriber hears of",
         answer=ref("StatusPageSubscriber"),
-        body=model(SubscriberSettings, partial=True),
+        body=request(SubscriberSettings, "UpdateStatusPageSubscriberRequest", partial=True, names=_NAMES),
         example={"preferences": {"maintenance": False}},
         needs_body=False,
     ),

@@ -1,7 +1,7 @@
 """What Web3 monitors show beside what all monitors do."""
 
-from collector.http.openapi.parts import Schema, choices, flag, free, many, maybe, moment, record, text, whole
-from shared.kinds import KINDS, WEB3
+from collector.http.openapi.models import Schema
+from collector.http.openapi.parts import flag, free, many, maybe, moment, record, text, whole
 
 _ADDRESS = "0xdac17f958d2ee523a2206206994597c13d831ec7"
 _TRANSACTION = "0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060"
@@ -19,16 +19,6 @@ _LOG: dict[str, Schema] = {
     "blockNumber": maybe(whole(19_000_000)),
     "logIndex": maybe(whole(12)),
     "error": text("the data does not fit the event"),
-}
-_EVERY = choices(KINDS)
-# Of each type; a Web3 monitor's interval may stand in it too.
-CONFIGS: Schema = {
-    "anyOf": [
-        {**one, "properties": {**one["properties"], "interval": whole(300, minimum=1, maximum=86_400)}}
-        if one["title"] in WEB3
-        else one
-        for one in _EVERY["anyOf"]
-    ]
 }
 # Of a monitor: thresholds that are crossed now, amounts as decimal texts.
 ALERT: Schema = record(

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Collection
 from html.parser import HTMLParser
 from typing import Any
 
@@ -14,7 +15,7 @@ from collector.notifications.channels import CHANNELS
 from collector.openapi import OPERATIONS, build
 from collector.operation_names import EXCEPTIONS, operation_name
 from collector.routes import ROUTES, register
-from shared.kinds import KINDS, TYPES
+from shared.kinds import TYPES
 from tests.api.client import Api
 from tests.api.conftest import PUBLIC_URL
 
@@ -156,37 +157,102 @@ def test_each_exceptional_name_is_of_a_route() -> None:
     assert {route.replace("PATCH ", "PUT ") for route in EXCEPTIONS} <= ROUTED
 
 
-def test_every_type_of_monitor_and_channel_has_its_schema(document: dict[str, Any]) -> None:
-    for path, types, configs in (("/v1/monitors", TYPES, KINDS), ("/v1/alert-channels", CHANNELS, CHANNELS)):
-        body = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]
-        assert {one["title"] for one in body["properties"]["config"]["anyOf"]} == set(configs)
-        assert set(body["properties"]["type"]["enum"]) == set(types)
+def body_of(document: dict[str, Any], method: str, path: str) -> dict[str, Any]:
+    """The schema of a body, in which references lead somewhere."""
+    content = document["paths"][path][method]["requestBody"]["content"]["application/json"]
+    return {**content["schema"], "components": document["components"]}
+
+
+def schema_of(document: dict[str, Any], name: str) -> dict[str, Any]:
+    found: dict[str, Any] = document["components"]["schemas"][name]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "types"), [("CreateMonitorRequest", TYPES), ("CreateAlertChannelRequest", CHANNELS)]
+)
+def test_the_type_of_a_body_says_which_configuration_it_has(
+    document: dict[str, Any], name: str, types: Collection[str]
+) -> None:
+    union = schema_of(document, name)
+    mapping = union["discriminator"]["mapping"]
+
+    assert union["discriminator"]["propertyName"] == "type"
+    assert set(mapping) == set(types)
+    assert [one["$ref"] for one in union["oneOf"]] == list(mapping.values())
+    for type_, place in mapping.items():
+        _, own = schema_of(document, place.rpartition("/")[2])["allOf"]
+        assert own["properties"]["type"]["const"] == type_
+        assert own["properties"]["config"]["$ref"].endswith("Config")
+
+
+def test_the_subtype_of_a_web3_monitor_says_which_configuration_it_has(document: dict[str, Any]) -> None:
+    union = schema_of(document, "Web3MonitorConfig")
+
+    assert union["discriminator"]["propertyName"] == "subType"
+    for type_, place in union["discriminator"]["mapping"].items():
+        own = schema_of(document, place.rpartition("/")[2])
+        assert own["properties"]["subType"]["const"] == type_
+        assert "subType" in own["required"]
+
+
+@pytest.mark.parametrize(
+    ("config", "fits"),
+    [
+        ({"type": "http", "config": {"url": "https://shop.example.com/"}}, True),
+        ({"type": "http", "config": {"host": "shop.example.com"}}, False),
+        ({"type": "http"}, False),
+        ({"type": "tcp", "config": {"host": "shop.example.com", "port": 443}}, True),
+        ({"type": "prometheus"}, True),
+        ({"type": "gas_price", "config": {"chain": "ethereum", "thresholds": {"high": 50}}}, True),
+        ({"type": "web3", "config": {"chain": "ethereum", "thresholds": {"high": 50}}}, False),
+        (
+            {
+                "type": "web3",
+                "config": {"subType": "gas_price", "chain": "ethereum", "thresholds": {"high": 50}},
+            },
+            True,
+        ),
+        ({"type": "smoke", "config": {}}, False),
+    ],
+)
+def test_a_monitor_fits_the_schema_of_its_type_alone(
+    document: dict[str, Any], config: dict[str, Any], fits: bool
+) -> None:
+    validator = Draft202012Validator(body_of(document, "post", "/v1/monitors"))
+
+    assert validator.is_valid({"name": "shop", **config}) == fits
 
 
 def test_fields_are_named_as_in_json_with_their_bounds(document: dict[str, Any]) -> None:
-    body = document["paths"]["/v1/monitors"]["post"]["requestBody"]["content"]["application/json"]["schema"]
-    http = next(one for one in body["properties"]["config"]["anyOf"] if one["title"] == "http")
-
-    assert {"expectedStatus", "followRedirects", "verifyTls"} <= set(http["properties"])
-    assert body["properties"]["interval"] == {
-        "default": 60,
-        "maximum": 86_400,
-        "minimum": 1,
-        "type": "integer",
+    settings = schema_of(document, "MonitorSettings")
+    interval = {
+        key: value for key, value in settings["properties"]["interval"].items() if key != "description"
     }
-    assert body["required"] == ["name", "type"]
-    assert "$ref" not in json.dumps(body)
+
+    assert {"expectedStatus", "followRedirects", "verifyTls"} <= set(
+        schema_of(document, "HttpMonitorConfig")["properties"]
+    )
+    assert interval == {"default": 60, "maximum": 86_400, "minimum": 1, "type": "integer"}
+    assert settings["required"] == ["name"]
+
+
+def test_put_and_patch_take_the_same_named_body(document: dict[str, Any]) -> None:
+    for path, methods in document["paths"].items():
+        for method in methods.keys() & {"put", "patch", "post"}:
+            body = methods[method].get("requestBody")
+            if body is not None and path != "/v1/apply":
+                assert set(body["content"]["application/json"]["schema"]) == {"$ref"}, path
+        if "put" in methods:
+            assert body_of(document, "put", path) == body_of(document, "patch", path)
 
 
 def test_each_example_of_a_body_fits_its_schema(document: dict[str, Any]) -> None:
-    for _, path, operation in operations(document):
+    for method, path, operation in operations(document):
         if "requestBody" in operation:
-            content = operation["requestBody"]["content"]["application/json"]
-            faults = [
-                fault.message
-                for fault in Draft202012Validator(content["schema"]).iter_errors(content["example"])
-            ]
-            assert not faults, path
+            example = operation["requestBody"]["content"]["application/json"]["example"]
+            validator = Draft202012Validator(body_of(document, method, path))
+            assert not [fault.message for fault in validator.iter_errors(example)], path
 
 
 async def test_it_is_served_without_a_token(api: Api, document: dict[str, Any]) -> None:

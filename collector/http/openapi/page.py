@@ -69,7 +69,7 @@ def _article(document: Mapping[str, Any], method: str, path: str, operation: Map
             f"{escape(path)}</code></a></h3><p>{escape(operation['summary'])}</p>",
             f'<p class="soft">{escape(operation.get("description", "Needs no token."))}</p>',
             _parameters(operation["parameters"]),
-            _body(operation.get("requestBody")),
+            _body(document, operation.get("requestBody")),
             _responses(document, operation["responses"]),
             "</article>",
         ]
@@ -86,29 +86,58 @@ def _parameters(parameters: list[Mapping[str, Any]]) -> str:
     return f"<table>{head}{rows}</table>" if rows else ""
 
 
-def _body(body: Mapping[str, Any] | None) -> str:
+def _body(document: Mapping[str, Any], body: Mapping[str, Any] | None) -> str:
     if body is None:
         return ""
     content = body["content"]["application/json"]
-    return f"<p>Body</p>{_json(content['example'])}{_fields(content['schema'], 'Fields')}"
+    schema = _resolved(document, content["schema"])
+    tables = "".join(
+        _fields(document, one, _name(one) if "oneOf" in schema else "Fields")
+        for one in schema.get("oneOf", [content["schema"]])
+    )
+    return f"<p>Body</p>{_json(content['example'])}{tables}"
 
 
-def _fields(schema: Mapping[str, Any], title: str) -> str:
+def _fields(document: Mapping[str, Any], schema: Mapping[str, Any], title: str) -> str:
     """A table of the fields of an object, and one for each object that one of them may be."""
-    required = schema.get("required", [])
+    known, required = _members(document, schema)
     rows, below = "", ""
-    for name, each in schema.get("properties", {}).items():
+    for name, each in known.items():
         rows += (
             f"<tr><td><code>{escape(name)}</code></td><td>{escape(_type(each))}</td>"
-            f"<td>{'required' if name in required else _usual(each)}</td></tr>"
+            f"<td>{'required' if name in required else _usual(each)}</td>"
+            f"<td>{_words(each.get('description', ''))}</td></tr>"
         )
         below += "".join(
-            _fields(one, f"{name} of {one['title']}" if "title" in one else name)
-            for one in [each, *each.get("anyOf", [])]
-            if one.get("properties")
+            _fields(document, one, f"{name}: {_name(one)}" if "$ref" in one else name)
+            for one in _objects(document, each)
+            if _members(document, one)[0]
         )
-    head = "<tr><th>Field</th><th>Type</th><th>Without it</th></tr>"
+    head = "<tr><th>Field</th><th>Type</th><th>Without it</th><th>Meaning</th></tr>"
     return f"<details><summary>{escape(title)}</summary><table>{head}{rows}</table></details>{below}"
+
+
+def _members(document: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
+    """The fields of an object, with those that it has of others, and which are required."""
+    found = _resolved(document, schema)
+    known, required = dict(found.get("properties", {})), set(found.get("required", []))
+    for one in found.get("allOf", []):
+        more, needed = _members(document, one)
+        known, required = {**more, **known}, required | needed
+    return known, required
+
+
+def _objects(document: Mapping[str, Any], schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """What a field may be, or hold in a list."""
+    found = _resolved(document, schema)
+    for key in ("anyOf", "oneOf"):
+        if key in found:
+            return [one for each in found[key] for one in _objects(document, each)]
+    return _objects(document, found["items"]) if "items" in found else [schema]
+
+
+def _name(schema: Mapping[str, Any]) -> str:
+    return str(schema["$ref"]).rpartition("/")[2]
 
 
 def _usual(schema: Mapping[str, Any]) -> str:
@@ -134,17 +163,14 @@ def _example(document: Mapping[str, Any], schema: Mapping[str, Any], depth: int 
         return schema["examples"][0]
     if depth >= _DEEPEST:
         return None
-    if "anyOf" in schema:
-        return _example(document, schema["anyOf"][0], depth + 1)
+    for key in ("anyOf", "oneOf"):
+        if key in schema:
+            return _example(document, schema[key][0], depth + 1)
     if "items" in schema:
         return [_example(document, schema["items"], depth + 1)]
-    if "properties" in schema:
-        required = schema.get("required", [])
-        return {
-            name: _example(document, each, depth + 1)
-            for name, each in schema["properties"].items()
-            if name in required
-        }
+    known, required = _members(document, schema)
+    if known:
+        return {name: _example(document, each, depth + 1) for name, each in known.items() if name in required}
     return {} if "object" in schema.get("type", "") else None
 
 
@@ -160,8 +186,12 @@ def _resolved(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping
 
 def _type(schema: Mapping[str, Any]) -> str:
     """In words."""
+    if "$ref" in schema:
+        return _name(schema)
     if "anyOf" in schema:
         return " or ".join(dict.fromkeys(_type(one) for one in schema["anyOf"]))
+    if "const" in schema:
+        return str(schema["const"])
     if "enum" in schema:
         return ", ".join(map(str, schema["enum"]))
     if "items" in schema:

@@ -1,15 +1,10 @@
 """What descriptions are made of: schemas in a line each, and the operation of a route."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, is_dataclass
-from functools import cache
-from typing import Any, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-from pydantic import TypeAdapter
-
-from shared.kinds.fields import camel
-
-Schema: TypeAlias = dict[str, Any]
+from collector.http.openapi.models import Named, Schema
 
 _SOME_DIGITS = "01kahb5m7q8x9t3v2c4d6e0f1g"
 _SOME_MOMENT = "2026-11-21T07:24:00.000Z"
@@ -24,10 +19,10 @@ class Operation:
     """
 
     summary: str
-    answer: Schema | None = None
+    answer: Schema | Named | None = None
     status: int = 200
     media: str = "application/json"
-    body: Schema | None = None
+    body: Schema | Named | None = None
     example: Any = None
     query: Sequence[Schema] = ()
     tagged: bool = False
@@ -68,13 +63,23 @@ def choice(*words: str) -> Schema:
     return {"type": "string", "enum": list(words), "examples": [words[0]]}
 
 
-def many(item: Schema) -> Schema:
+def const(word: str, description: str) -> Schema:
+    """One text and no other."""
+    return {"type": "string", "const": word, "examples": [word], "description": description}
+
+
+def many(item: Schema | Named) -> Schema:
     return {"type": "array", "items": item}
 
 
-def maybe(schema: Schema) -> Schema:
+def maybe(schema: Schema | Named) -> Schema:
     """It, or null."""
-    if "$ref" in schema or "enum" in schema or not isinstance(schema.get("type"), str):
+    if (
+        isinstance(schema, Named)
+        or "$ref" in schema
+        or "enum" in schema
+        or not isinstance(schema.get("type"), str)
+    ):
         return {"anyOf": [schema, {"type": "null"}]}
     return {**schema, "type": [schema["type"], "null"]}
 
@@ -84,18 +89,18 @@ def free(example: Any = None) -> Schema:
     return {"type": "object", "examples": [example or {}]}
 
 
-def mapping(value: Schema) -> Schema:
+def mapping(value: Schema | Named) -> Schema:
     """An object with any keys and values of one kind."""
     return {"type": "object", "additionalProperties": value}
 
 
-def record(optional: Sequence[str] = (), /, **properties: Schema) -> Schema:
+def record(optional: Sequence[str] = (), /, **properties: Schema | Named) -> Schema:
     """An object; all of its fields are there but the *optional* ones. More may be added later."""
     required = [name for name in properties if name not in optional]
     return {"type": "object", "properties": properties, **({"required": required} if required else {})}
 
 
-def plus(schema: Schema, **properties: Schema) -> Schema:
+def plus(schema: Schema, **properties: Schema | Named) -> Schema:
     """A record with more fields."""
     required = [*schema.get("required", []), *properties]
     return {**schema, "properties": {**schema["properties"], **properties}, "required": required}
@@ -111,13 +116,13 @@ def ref(name: str) -> Schema:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def page(item: Schema) -> Schema:
+def page(item: Schema | Named) -> Schema:
     """A page of a list."""
     meta = record(page=whole(1), limit=whole(20), total=whole(1))
     return record(data=many(item), meta=meta)
 
 
-def listing(item: Schema) -> Schema:
+def listing(item: Schema | Named) -> Schema:
     """A list that is whole unless a page is asked for."""
     meta = record(page=whole(1), limit=whole(20), total=whole(1))
     return record(("meta",), data=many(item), meta=meta)
@@ -144,47 +149,26 @@ SPAN = (
 )
 
 
-@cache
-def _whole_model(cls: Any) -> Schema:
-    made = TypeAdapter(cls).json_schema()
-    plain: Schema = _plain(made, made.get("$defs", {}))
-    return plain
+def named(name: str, schema: Schema) -> Named:
+    """*schema* as one of the components."""
+    return Named(name, lambda: schema)
 
 
-def model(cls: Any, *, partial: bool = False) -> Schema:
-    """What a dataclass takes, by the names of JSON; *partial*: none of it must be sent."""
-    made = {name: value for name, value in _whole_model(cls).items() if name != "$defs"}
-    if partial:
-        made.pop("required", None)
-        made["properties"] = {
-            name: {key: value for key, value in each.items() if key != "default"}
-            for name, each in made["properties"].items()
-        }
-    return made
-
-
-def _plain(schema: Any, defs: Mapping[str, Any]) -> Any:
-    """Without references and titles, its properties in camelCase."""
-    if isinstance(schema, list):
-        return [_plain(each, defs) for each in schema]
-    if not isinstance(schema, dict):
-        return schema
-    if "$ref" in schema:
-        return _plain(defs[schema["$ref"].rpartition("/")[2]], defs)
-    made = {
-        name: _plain(value, defs)
-        for name, value in schema.items()
-        if name not in {"title", "$defs", "description"}
+def one_of(name: str, by: str, choices: Mapping[str, Named], about: str) -> Named:
+    """One of several records, each of which has another constant in its field *by*."""
+    schema = {
+        "description": about,
+        "type": "object",
+        "required": [by],
+        "oneOf": list(choices.values()),
+        "discriminator": {
+            "propertyName": by,
+            "mapping": {word: f"#/components/schemas/{each.name}" for word, each in choices.items()},
+        },
     }
-    if isinstance(schema.get("properties"), dict):
-        made["properties"] = {
-            camel(name): _plain(value, defs) for name, value in schema["properties"].items()
-        }
-        made |= {"required": [camel(name) for name in schema["required"]]} if "required" in schema else {}
-    return made
+    return named(name, schema)
 
 
-def choices(classes: Mapping[str, Any]) -> Schema:
-    """The configuration of one of several types."""
-    assert all(map(is_dataclass, classes.values()))  # noqa: S101 - the tables hold nothing else
-    return {"anyOf": [{"title": name, **model(cls)} for name, cls in classes.items()]}
+def together(name: str, base: Named, more: Callable[[], Schema]) -> Named:
+    """All that *base* has, and *more*."""
+    return Named(name, lambda: {"allOf": [base, more()]})

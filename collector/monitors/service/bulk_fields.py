@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from annotated_types import MaxLen, MinLen, Predicate
+from annotated_types import Interval, MaxLen, MinLen, Predicate
 
 from collector.platform.monitor import MonitorId, Shown, Silence, Tags
 from collector.platform.validation.validation import read
@@ -63,6 +63,18 @@ class Untagging:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bare:
     """An action that takes nothing more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BulkFields(BulkAction):
+    """One action for all monitors that a filter selects, with what this action needs."""
+
+    duration: Annotated[int, Interval(ge=1, le=2_592_000)] | None = None
+    """Of `silence`, which needs it: seconds until notifications resume, up to 30 days."""
+    reason: Annotated[str, MaxLen(1000)] | None = None
+    """Of `silence`: why, for whoever reads it later."""
+    tags: Tags | list[str] | None = None
+    """Of `tag`: tags to add, by name. Of `untag`: names of tags to remove. Both need it."""
 
 
 More = Silence | Tagging | Untagging | Bare

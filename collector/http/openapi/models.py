@@ -1,0 +1,243 @@
+"""Makes schemas of dataclasses: named, with JSON's names of fields and their docstrings as descriptions."""
+
+import ast
+import inspect
+import sys
+import types
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, is_dataclass
+from functools import cache
+from itertools import pairwise
+from typing import Annotated, Any, Final, TypeAlias, Union, get_args, get_origin, get_type_hints
+
+from pydantic import TypeAdapter
+
+from collector.platform.answers import Omitted
+from shared.kinds.fields import camel
+
+Schema: TypeAlias = dict[str, Any]
+_DROPPED: Final = frozenset({"title", "$defs", "description"})
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A schema that stands in the components by its *name*; made when the document is first asked for."""
+
+    name: str
+    make: Callable[[], Schema]
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How a dataclass becomes a schema.
+
+    *answer*: every field is there but the omitted ones. *partial*: none must be sent. *merge*: it is part
+    of a JSON merge patch, where null removes a field; *deep*: only the objects in it are. *names*: of classes
+    whose own name says too little.
+    """
+
+    answer: bool = False
+    partial: bool = False
+    merge: bool = False
+    deep: bool = False
+    names: tuple[tuple[type, str], ...] = ()
+
+
+def request(
+    cls: Any,
+    name: str,
+    *,
+    partial: bool = False,
+    merge: bool = False,
+    deep: bool = False,
+    names: tuple[tuple[type, str], ...] = (),
+) -> Named:
+    """What callers send for *cls*, in one of the ways of `_Way`."""
+    way = _Way(partial=partial or merge or deep, merge=merge, deep=merge or deep, names=names)
+    return _named(cls, name, way)
+
+
+def answer(cls: Any, name: str, names: tuple[tuple[type, str], ...] = ()) -> Named:
+    """What answers show of *cls*."""
+    return _named(cls, name, _Way(answer=True, names=names))
+
+
+@cache
+def _named(cls: Any, name: str, way: _Way) -> Named:
+    return Named(name, lambda: _schema(cls, way))
+
+
+def properties(cls: Any, *, partial: bool = False) -> Schema:
+    """The schema of *cls* as a request has it, to be made part of another."""
+    return _schema(cls, _Way(partial=partial))
+
+
+def _schema(cls: Any, way: _Way) -> Schema:
+    made = TypeAdapter(cls).json_schema()
+    hints = get_type_hints(cls, include_extras=True)
+    below = {each.__name__: each for each in _classes(hints.values())}
+    said = descriptions(cls)
+    known = {
+        name: _property(each, made.get("$defs", {}), below, way) | _described(said.get(name))
+        for name, each in made["properties"].items()
+    }
+    required = [name for name in known if _required(name, hints[name], made, way)]
+    if way.partial:
+        known = {name: _without_default(each, way) for name, each in known.items()}
+    about = _first_words(cls)
+    return {
+        "type": "object",
+        **_described(about),
+        "properties": {_alias(name): each for name, each in known.items()},
+        **({"required": [_alias(name) for name in required]} if required else {}),
+    }
+
+
+def _required(name: str, hint: Any, made: Schema, way: _Way) -> bool:
+    if way.answer:
+        return not any(isinstance(mark, Omitted) for mark in get_args(hint)[1:])
+    return not way.partial and name in made.get("required", ())
+
+
+def _property(schema: Any, defs: Mapping[str, Any], below: Mapping[str, type], way: _Way) -> Any:
+    """*schema* as pydantic made it, with names of components where it refers to a dataclass."""
+    if isinstance(schema, list):
+        return [_property(each, defs, below, way) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        rest = {key: value for key, value in schema.items() if key not in {"$ref", *_DROPPED}}
+        if name in below:
+            return {**rest, **_reference(below[name], way)}
+        return {**rest, **_property(defs[name], defs, below, way)}
+    # In a list a merge patch replaces the whole.
+    inner = _Way(answer=way.answer, names=way.names)
+    return {
+        key: value
+        if key in {"default", "const", "enum", "examples", "required"}
+        else _property(value, defs, below, inner if key == "items" else way)
+        for key, value in schema.items()
+        if key not in _DROPPED
+    }
+
+
+def _reference(cls: type, way: _Way) -> Schema:
+    name = dict(way.names).get(cls, cls.__name__)
+    inner = _Way(answer=way.answer, partial=way.deep, merge=way.deep, deep=way.deep, names=way.names)
+    return {"allOf": [_named(cls, f"{name}Changes" if way.deep else name, inner)]}
+
+
+def _without_default(schema: Schema, way: _Way) -> Schema:
+    bare = {key: value for key, value in schema.items() if key != "default"}
+    return _nullable(bare) if way.merge else bare
+
+
+def _nullable(schema: Schema) -> Schema:
+    """Or null, which is said beside it."""
+    options = schema.get("anyOf", [])
+    if {"type": "null"} in options or schema.get("type") == "null":
+        return schema
+    said = {key: schema[key] for key in ("description",) if key in schema}
+    rest = {key: value for key, value in schema.items() if key not in said}
+    return {"anyOf": [*(options or [rest]), {"type": "null"}], **said}
+
+
+def _alias(name: str) -> str:
+    """``from_`` is a field that Python could not call ``from``."""
+    return camel(name.rstrip("_"))
+
+
+def _described(text: str | None) -> Schema:
+    return {"description": text} if text else {}
+
+
+def _first_words(cls: type) -> str | None:
+    """The first paragraph of its docstring; None of one that has none of its own."""
+    text = inspect.cleandoc(cls.__doc__ or "")
+    return None if text.startswith(f"{cls.__name__}(") else _plain(text.partition("\n\n")[0])
+
+
+def _plain(text: str) -> str:
+    """On one line, code in backticks."""
+    return " ".join(text.replace("``", "`").split())
+
+
+@cache
+def descriptions(cls: Any) -> Mapping[str, str]:
+    """By the names of fields of a dataclass, the docstrings that stand under them."""
+    found: dict[str, str] = {}
+    for base in reversed(cls.__mro__):
+        if "__dataclass_fields__" in vars(base):
+            found |= _docstrings(_class_nodes(base.__module__)[base.__name__])
+    return found
+
+
+def _docstrings(node: ast.ClassDef) -> dict[str, str]:
+    return {
+        field.target.id: _plain(said.value.value)
+        for field, said in pairwise(node.body)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(field.target, ast.Name)
+        and isinstance(said, ast.Expr)
+        and isinstance(said.value, ast.Constant)
+        and isinstance(said.value.value, str)
+    }
+
+
+@cache
+def _class_nodes(module: str) -> Mapping[str, ast.ClassDef]:
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+
+
+def _classes(hints: Any) -> Iterator[type]:
+    """The dataclasses that fields of these *hints* may hold, whatever they lie in."""
+    for hint in hints:
+        if isinstance(hint, type) and is_dataclass(hint):
+            yield hint
+            yield from _classes(get_type_hints(hint, include_extras=True).values())
+        elif get_origin(hint) is Annotated:
+            yield from _classes(get_args(hint)[:1])
+        elif get_origin(hint) in {Union, types.UnionType} or get_args(hint):
+            yield from _classes(get_args(hint))
+
+
+class Components:
+    """Collects the named schemas of a document and puts references in their places."""
+
+    def __init__(self) -> None:
+        self.schemas: dict[str, Schema] = {}
+        self._known: dict[str, Named] = {}
+
+    def settled(self, value: Any) -> Any:
+        """*value* with each `Named` within replaced by a reference. Raises ValueError for one name of two."""
+        if isinstance(value, Named):
+            self._keep(value)
+            return {"$ref": f"#/components/schemas/{value.name}"}
+        if isinstance(value, Mapping):
+            return _unwrapped({key: self.settled(each) for key, each in value.items()})
+        if isinstance(value, list | tuple):
+            return [self.settled(each) for each in value]
+        return value
+
+    def _keep(self, named: Named) -> None:
+        known = self._known.setdefault(named.name, named)
+        if known is named and named.name in self.schemas:
+            return
+        if known is not named:
+            if self.settled(named.make()) != self.schemas[named.name]:
+                msg = f"two schemas are called {named.name}"
+                raise ValueError(msg)
+            return
+        # It may refer to itself.
+        self.schemas[named.name] = {}
+        self.schemas[named.name] = self.settled(named.make())
+
+
+def _unwrapped(schema: Schema) -> Schema:
+    """A reference in ``allOf`` alone needs no ``allOf``: words may stand beside it."""
+    if schema.get("allOf") and len(schema["allOf"]) == 1 and "$ref" in schema["allOf"][0]:
+        rest = {key: value for key, value in schema.items() if key != "allOf"}
+        return {**schema["allOf"][0], **rest}
+    return schema
