@@ -22,9 +22,15 @@ class Assertion:
     """*path* names the header, or is a JSONPath; responseTime is in milliseconds."""
 
     source: Source
+    """What is compared: the status, a header, the body, a value in JSON, the response time (ms) or the days
+    that the certificate has left.
+    """
     op: Op = "eq"
+    """Comparison of the source with `value`."""
     path: Annotated[str, MaxLen(512)] = ""
+    """Name of the header, or JSONPath of the value; other sources need none."""
     value: Annotated[str, MaxLen(4096)] | bool | int | float | None = None
+    """Value that the source is compared with; for `exists` true or false."""
 
     def faults(self) -> dict[str, str]:
         """What does not fit together."""

@@ -52,43 +52,62 @@ Tags = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorSettings:
-    """Seconds are whole; *locations* None means "wherever there is a probe"; *depends_on* are monitor ids."""
+    """Settings that monitors of all types have."""
 
     name: Annotated[str, MinLen(1), MaxLen(255), Predicate(has_ink), Says("must not be blank")]
+    """Name of the monitor, 1 to 255 characters."""
     interval: Annotated[int, Interval(ge=1, le=86_400)] = DEFAULT_INTERVAL
+    """Seconds between two checks; the operator may have set a higher minimum."""
     timeout: Annotated[int, Interval(ge=1, le=120)] = 10
+    """Seconds until a check gives up."""
     locations: Annotated[list[Slug], MinLen(1), MaxLen(100)] | None = None
+    """Locations that check it; without it every location that has a probe."""
     tags: Tags = field(default_factory=dict)
+    """Tags by name, each with a value that may be empty."""
     description: Annotated[str, MaxLen(10_000)] = ""
+    """Text for people."""
     severity: Severity = "critical"
+    """Severity of the incidents that the monitor raises."""
     failure_threshold: Annotated[int, Interval(ge=1, le=100)] = 3
+    """Failed checks in a row after which a location votes down."""
     recovery_threshold: Annotated[int, Interval(ge=1, le=100)] = 1
+    """Successful checks in a row after which a location votes up again."""
     quorum: Annotated[
         Literal["majority", "any", "all"] | Annotated[int, Interval(ge=1, le=1000)],
         NumericText(),
         Says("must be majority, any, all or a number of locations"),
     ] = "majority"
+    """Locations that must vote down for the monitor to be down: `majority`, `any`, `all` or a number."""
     group: Annotated[str, MaxLen(255)] | None = None
+    """Name of the group that the monitor is listed under."""
     depends_on: Annotated[list[MonitorId], MaxLen(100)] = field(default_factory=list)
+    """Ids of the monitors without which this one cannot work; while one of them is down, its incidents are
+    not announced.
+    """
     runbook_url: (
         Annotated[str, MaxLen(8192), Predicate(is_url), Says("must be an http or https URL")] | None
     ) = None
+    """URL of the instructions for its incidents."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Silence:
-    """*duration* in seconds, up to 30 days."""
+    """For how long a monitor notifies nobody."""
 
     duration: Annotated[int, Interval(ge=1, le=2_592_000)]
+    """Seconds until notifications resume, up to 30 days."""
     reason: Annotated[str, MaxLen(1000)] | None = None
+    """Why, for whoever reads it later."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """How a test is to be run, beside its configuration."""
+    """How a test is run."""
 
     timeout: Annotated[int, Interval(ge=1, le=120)] = 10
+    """Seconds until the check gives up."""
     locations: Annotated[list[Slug], MinLen(1), MaxLen(100)] | None = None
+    """Locations of which one runs the check; without it any."""
 
 
 def merge(current: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,9 @@ class Dns:
     """
 
     host: HostName
+    """Name that is looked up."""
     record_type: RecordType = "A"
+    """Type of the records that are asked for."""
     resolver: (
         Annotated[
             str,
@@ -32,10 +34,14 @@ class Dns:
         ]
         | None
     ) = None
+    """Server that is asked, with a port if it is not 53; without it the probe's own resolvers."""
     expected: Annotated[list[Annotated[str, MinLen(1), MaxLen(4096)]], MaxLen(100)] = field(
         default_factory=list
     )
+    """Records that must be among the answers, written as in zone files: `192.0.2.1`, `10 mail.example.com`.
+    """
     rcode: Rcode = "NOERROR"
+    """Response code that the server must answer with."""
 
     def faults(self) -> dict[str, str]:
         """An address is no name; and with an error there come no answers."""

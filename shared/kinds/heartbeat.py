@@ -71,15 +71,23 @@ class Heartbeat:
     """
 
     expected_interval: Time | None = None
+    """Time between two pings, in seconds or as `5m`, `1h`; required unless `cron` is given."""
     cron: Annotated[str, MaxLen(255)] | None = None
+    """Cron expression of the times at which a ping is expected; in place of `expectedInterval`."""
     timezone: Annotated[
         str, MaxLen(64), Predicate(is_zone), Says("must be a time zone, as Europe/Berlin")
     ] = "UTC"
+    """IANA time zone of the cron expression."""
     grace_period: Grace = 60
+    """How much later than expected a ping may arrive, in seconds or as `5m`, `1h`."""
     max_run_time: Time | None = None
+    """How long a run may last after its start was reported, in seconds or as `5m`, `1h`."""
     min_interval: Time | None = None
+    """Shortest time between two pings that report an end, in seconds or as `5m`, `1h`."""
     arm_on_first_ping: bool = False
+    """Whether pings are expected only after the first one came."""
     ping_key: Annotated[str, MaxLen(64), Secret()] = ""
+    """Key of the ping URL, made by the service."""
 
     def faults(self) -> dict[str, str]:
         """Either is needed, and one is enough."""

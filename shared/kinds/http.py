@@ -116,9 +116,13 @@ class Auth:
     """*basic* takes username and password, *bearer* a token."""
 
     type: Literal["basic", "bearer"]
+    """Scheme: `basic` takes `username` and `password`, `bearer` takes `token`."""
     username: Annotated[str, MaxLen(1024), Secret()] = ""
+    """User name of `basic`. A secret: masked for read-only tokens."""
     password: Annotated[str, MaxLen(4096), Secret()] = ""
+    """Password of `basic`. A secret: masked for read-only tokens."""
     token: Annotated[str, MaxLen(8192), Secret()] = ""
+    """Token of `bearer`. A secret: masked for read-only tokens."""
 
     def faults(self) -> dict[str, str]:
         """What the chosen type lacks."""
@@ -138,20 +142,37 @@ class Http:
         Says("must be an http or https URL"),
         HidesSecrets(),
     ]
+    """URL with the scheme `http` or `https`; secrets in it are masked for read-only tokens."""
     method: Method = "GET"
+    """Method of the request."""
     headers: Headers = field(default_factory=dict)
+    """Headers that are sent, by name. Secret: their values are masked for read-only tokens."""
     body: Annotated[str | None, MaxLen(262_144), Secret(), JsonText()] = None
+    """Body of the request, as text or as JSON. A secret: masked for read-only tokens."""
     expected_status: ExpectedStatus | Annotated[list[ExpectedStatus], MinLen(1), MaxLen(100)] | None = None
+    """Status, range such as `200-299`, or a list of both, that counts as up; without it any 2xx."""
     timeout: Annotated[int | None, Interval(ge=1, le=120)] = None
+    """Seconds until the check gives up; the same as `timeout` of the monitor, which it sets."""
     follow_redirects: bool = True
+    """Whether redirects are followed."""
     verify_tls: bool = True
+    """Whether the server's certificate must be valid for its name."""
     ip_version: Literal["4", "6", "any"] = "any"
+    """IP version of the connection; `any` takes whichever answers."""
     auth: Annotated[Auth | None, Secret()] = None
+    """Login that is sent with the request."""
     client_cert: Annotated[str | None, MaxLen(65_536), Secret()] = None
+    """Certificate chain in PEM that is shown to the server; needs `clientKey`. A secret: masked for read-only
+    tokens.
+    """
     client_key: Annotated[str | None, MaxLen(16_384), Secret()] = None
+    """Private key in PEM of `clientCert`. A secret: masked for read-only tokens."""
     assertions: Annotated[list[Assertion], MaxLen(50)] = field(default_factory=list)
+    """Conditions that the answer must fulfil beside its status."""
     max_body_bytes: Annotated[int, Interval(ge=0, le=16_777_216)] = 1_048_576
+    """Bytes of the body that are read at most."""
     http_version: HttpVersion = "1.1"
+    """HTTP version of the request; `3` needs an https URL and no proxy."""
     proxy: Annotated[
         str | None,
         MaxLen(2048),
@@ -159,6 +180,8 @@ class Http:
         Says("must be the URL of a proxy: http, https, socks5 or socks5h, a host, a port"),
         HidesSecrets(),
     ] = None
+    """URL of a proxy (`http`, `https`, `socks5`, `socks5h`); secrets in it are masked for read-only tokens.
+    """
 
     def faults(self) -> dict[str, str]:
         """What does not fit: the client's certificate and its key, the version and the way there."""

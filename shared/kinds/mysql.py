@@ -10,11 +10,17 @@ class Mysql:
     """Without a *username* a server that refuses a stranger is up."""
 
     host: HostName
+    """Host name or IP address that is checked."""
     port: Port = 3306
+    """TCP port of the server."""
     tls: bool = False
+    """Whether the connection is encrypted with TLS from its first byte."""
     verify_tls: bool = True
+    """Whether the server's certificate must be valid for its name."""
     username: Username = ""
+    """Account to log in with; empty: a server that refuses a stranger is up."""
     password: Password = ""
+    """Password of the account. A secret: masked for read-only tokens."""
 
     def faults(self) -> dict[str, str]:
         return login_faults(self.username, self.password)

@@ -15,9 +15,15 @@ class OpenTelemetry:
     """*resource_attributes*: what a resource must carry; *stale_after* in seconds, see `Prometheus`."""
 
     otlp_protocol: Literal["grpc", "http/protobuf", "http/json", "http"] = "grpc"
+    """Protocol that the sender uses; the endpoint that is shown follows it."""
     resource_attributes: Filters = field(default_factory=dict)
+    """Attributes that a resource must carry to be taken: by name a value, or a pattern after `=~`, `!~`,
+    `!=`.
+    """
     stale_after: StaleAfter | None = None
+    """Seconds without samples after which the monitor fails; without it three intervals."""
     conditions: Conditions = field(default_factory=list)
+    """Conditions that fail the monitor, each on the values of a metric."""
     auth_token: Annotated[
         str,
         MaxLen(256),
@@ -25,3 +31,6 @@ class OpenTelemetry:
         Says("must be 16 to 256 printable ASCII characters without spaces"),
         Secret(),
     ] = field(default_factory=new_token)
+    """Token that senders present; made by the service if none is given. A secret: masked for read-only
+    tokens.
+    """

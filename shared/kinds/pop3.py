@@ -10,11 +10,17 @@ class Pop3:
     """*port* is 110, or 995 where *security* is tls. Only with a *username* does it log in."""
 
     host: HostName
+    """Host name or IP address that is checked."""
     port: Port | None = None
+    """TCP port of the server; without it 110, or 995 with `tls`."""
     security: Security = "none"
+    """Encryption: `none`, `starttls` (upgraded after the greeting) or `tls` (from the first byte)."""
     verify_tls: bool = True
+    """Whether the server's certificate must be valid for its name."""
     username: Username = ""
+    """Account to log in with; empty: the check does not log in."""
     password: Password = ""
+    """Password of the account. A secret: masked for read-only tokens."""
 
     def faults(self) -> dict[str, str]:
         return login_faults(self.username, self.password)

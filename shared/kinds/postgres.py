@@ -10,12 +10,19 @@ class Postgres:
     """Without a *username* a server that asks for one is up; *database*: the user's own if none is given."""
 
     host: HostName
+    """Host name or IP address that is checked."""
     port: Port = 5432
+    """TCP port of the server."""
     tls: bool = False
+    """Whether the connection is encrypted with TLS from its first byte."""
     verify_tls: bool = True
+    """Whether the server's certificate must be valid for its name."""
     username: Username = ""
+    """Account to log in with; empty: a server that asks for one is up."""
     password: Password = ""
+    """Password of the account. A secret: masked for read-only tokens."""
     database: Username = ""
+    """Database that is opened; empty: the one named as the account."""
 
     def faults(self) -> dict[str, str]:
         return login_faults(self.username, self.password)

@@ -115,9 +115,13 @@ class Condition:
     """What fails the check: a series of *metric* whose values are so for *for_* seconds."""
 
     metric: Annotated[str, MinLen(1), MaxLen(_MAX_TEXT)]
+    """Name of the metric."""
     op: Literal["gt", "ge", "lt", "le", "eq", "ne"]
+    """Comparison of each series' value with `value`."""
     value: float
+    """Number that the series' values are compared with."""
     for_: Annotated[int, Interval(ge=0, le=_MAX_DAY)] = 0
+    """Seconds for which the comparison must hold without a break."""
 
 
 StaleAfter = Annotated[int, Interval(ge=1, le=7 * _MAX_DAY)]
@@ -129,8 +133,11 @@ class Prometheus:
     """*stale_after* in seconds, three intervals if it is not said; *auth_token* is made if none is given."""
 
     label_filters: Filters = field(default_factory=dict)
+    """Labels that a series must carry to be taken: by name a value, or a pattern after `=~`, `!~`, `!=`."""
     stale_after: StaleAfter | None = None
+    """Seconds without samples after which the monitor fails; without it three intervals."""
     conditions: Conditions = field(default_factory=list)
+    """Conditions that fail the monitor, each on the values of a metric."""
     auth_token: Annotated[
         str,
         MaxLen(256),
@@ -138,3 +145,6 @@ class Prometheus:
         Says("must be 16 to 256 printable ASCII characters without spaces"),
         Secret(),
     ] = field(default_factory=new_token)
+    """Token that senders present; made by the service if none is given. A secret: masked for read-only
+    tokens.
+    """

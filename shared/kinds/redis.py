@@ -10,11 +10,17 @@ class Redis:
     """Without a *password* a server that asks for one is up; *username* is for those with several."""
 
     host: HostName
+    """Host name or IP address that is checked."""
     port: Port = 6379
+    """TCP port of the server."""
     tls: bool = False
+    """Whether the connection is encrypted with TLS from its first byte."""
     verify_tls: bool = True
+    """Whether the server's certificate must be valid for its name."""
     username: Username = ""
+    """Account of a server that has several; empty: the default one."""
     password: Password = ""
+    """Password; empty: a server that asks for one is up. A secret: masked for read-only tokens."""
 
     def faults(self) -> dict[str, str]:
         """Redis knows no user without a password."""

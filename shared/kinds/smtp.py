@@ -10,11 +10,17 @@ class Smtp:
     """*port* is 25, or 465 where *security* is tls. Only with a *username* does it log in."""
 
     host: HostName
+    """Host name or IP address that is checked."""
     port: Port | None = None
+    """TCP port of the server; without it 25, or 465 with `tls`."""
     security: Security = "none"
+    """Encryption: `none`, `starttls` (upgraded after the greeting) or `tls` (from the first byte)."""
     verify_tls: bool = True
+    """Whether the server's certificate must be valid for its name."""
     username: Username = ""
+    """Account to log in with; empty: the check does not log in."""
     password: Password = ""
+    """Password of the account. A secret: masked for read-only tokens."""
 
     def faults(self) -> dict[str, str]:
         return login_faults(self.username, self.password)

@@ -14,13 +14,21 @@ class Tcp:
     """*port* 1 to 65535. *send* alone wants any answer, *expect* one that holds it (``=~``: a pattern)."""
 
     host: HostName
+    """Host name or IP address that is checked."""
     port: Annotated[int, Interval(ge=1, le=65535), NumericText()]
+    """TCP port of the server."""
     send: Annotated[str | None, MaxLen(65_536), Secret()] = None
+    """Text that is sent once the connection is open; alone it asks for any answer. A secret: masked for
+    read-only tokens.
+    """
     expect: Annotated[
         str | None,
         MaxLen(4096),
         Predicate(lambda text: text is None or is_wanted(text)),
         Says("must be text, or =~ and a regular expression that RE2 takes"),
     ] = None
+    """Text that the answer must hold, or a pattern (RE2) after `=~`."""
     tls: bool = False
+    """Whether the connection is encrypted with TLS from its first byte."""
     verify_tls: bool = True
+    """Whether the server's certificate must be valid for its name."""

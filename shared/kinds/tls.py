@@ -63,12 +63,21 @@ class Tls:
         Predicate(is_place),
         Says("must be a host, a host with a port, or a URL"),
     ]
+    """Host, `host:port` or URL whose certificate is checked; port 443 if none is given."""
     expiry_days: Annotated[int, Interval(ge=0, le=3650), NumericText()] = 14
+    """Days before the certificate's end from which the check fails."""
     server_name: HostName | None = None
+    """Name that is sent as SNI and verified in place of the host."""
     min_version: MinVersion | None = None
+    """Lowest TLS version that is accepted."""
     start_tls: StartTls | None = None
+    """Protocol that upgrades the connection before the handshake."""
     trusted_ca: (
         Annotated[str, MinLen(1), MaxLen(262_144), Predicate(is_pem), Says("must be certificates in PEM")]
         | None
     ) = None
+    """Certificates in PEM that are trusted in place of the system's authorities."""
     revocation: bool = False
+    """Whether the certificate's authority is asked, by OCSP or CRL, if it was revoked; no answer is no
+    failure.
+    """

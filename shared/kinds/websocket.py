@@ -36,7 +36,12 @@ class WebSocket:
         Says("must be a ws or wss URL, in ASCII and without a login"),
         HidesSecrets(),
     ]
+    """URL with the scheme `ws` or `wss`."""
     headers: Headers = field(default_factory=dict)
+    """Headers that are sent, by name. Secret: their values are masked for read-only tokens."""
     verify_tls: bool = True
+    """Whether the server's certificate must be valid for its name."""
     send: Annotated[str | None, MaxLen(65_536), Secret()] = None
+    """Message that is sent once the connection is open. A secret: masked for read-only tokens."""
     expect: Annotated[str | None, MinLen(1), MaxLen(65_536)] = None
+    """Text that the next message must hold."""

@@ -26,6 +26,7 @@ class TeamFields:
     """What an admin may set."""
 
     name: Name
+    """Name of the team, 1 to 255 characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,9 +47,13 @@ class TokenRequest:
     """What a body asks for; without *user_id* it is the caller's own."""
 
     name: Name
+    """Name of the token, 1 to 255 characters."""
     permission: Literal["read-only", "read-write", "admin"]
+    """What the token permits."""
     expires_in: Literal["never", "30d", "90d", "1y"] = "never"
+    """How long the token is valid."""
     user_id: Annotated[str, Predicate(_is_user_id), Says("must be the id of a user")] | None = None
+    """Id of the user that the token belongs to; without it the caller."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,8 +61,11 @@ class UserSettings:
     """What somebody may set."""
 
     email: Email
+    """Mail address, which the user signs in with."""
     name: Name
+    """Name of the user, 1 to 255 characters."""
     role: Role
+    """Role: admins manage users and tokens, editors change everything else, viewers read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,13 +32,25 @@ class Conditions:
     """Reasons to alert. Without any the rule fires when the monitor goes down."""
 
     consecutive_failures: Annotated[int, Interval(ge=1, le=1000), NumericText()] | None = None
+    """Failed checks in a row from which the rule fires."""
     locations: Literal["quorum", "any"] = "quorum"
+    """Whether `consecutiveFailures` counts for a quorum of locations or for any one."""
     latency_threshold_ms: Annotated[int, Interval(ge=1, le=120_000), NumericText()] | None = None
+    """Response time in milliseconds; the rule fires when as many checks in a row are slower as
+    `consecutiveFailures` says, or the monitor's failure threshold.
+    """
     status_code: Annotated[int, Interval(ge=100, le=599), NumericText()] | None = None
+    """HTTP status; the rule fires when as many checks in a row answer with it as `consecutiveFailures` says,
+    or the monitor's failure threshold.
+    """
     error_rate_percent: Annotated[float, Interval(gt=0, le=100)] | None = None
+    """Share of failed checks within the window, in percent, from which the rule fires."""
     window_minutes: Annotated[int, Interval(ge=1, le=1440), NumericText()] = 5
+    """Length in minutes of the window that `errorRatePercent` is taken over."""
     availability: Annotated[float, Interval(gt=0, le=100)] | None = None
+    """Uptime of the last 24 hours, in percent, below which the rule fires."""
     match: Literal["any", "all"] = "any"
+    """Whether `any` or `all` of the conditions must hold."""
 
     @property
     def plain(self) -> bool:
@@ -60,8 +72,11 @@ class Escalation:
     """Step k is taken *delay_minutes* times k after the first notification."""
 
     delay_minutes: Minutes
+    """Minutes between two steps; the first step follows so long after the first notification."""
     escalate_to_channels: ChannelIds
+    """Ids of the alert channels that a step notifies."""
     max_escalations: Annotated[int, Interval(ge=1, le=10), NumericText()] = 1
+    """Number of steps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,13 +84,22 @@ class RuleSettings:
     """Neither *monitors* nor *tags*: every monitor of the team."""
 
     name: Annotated[str, MinLen(1), MaxLen(255), Predicate(has_ink), Says("must not be blank")]
+    """Name of the rule, 1 to 255 characters."""
     enabled: bool = True
+    """Whether the rule fires alerts."""
     conditions: Conditions = field(default_factory=Conditions)
+    """Conditions at which it fires; without any when the monitor goes down."""
     channels: ChannelIds = field(default_factory=list)
+    """Ids of the alert channels that it notifies."""
     monitors: Annotated[list[MonitorId], MaxLen(10_000)] = field(default_factory=list)
+    """Ids of the monitors that it watches; neither these nor `tags`: all of the team."""
     tags: Annotated[
         Tags | Annotated[list[Tag], MaxLen(100)], Says("must be an object, or a list of name or name:value")
     ] = field(default_factory=dict)
+    """Tags of the monitors that it watches: values by name, or a list of `name` and `name:value`."""
     notify_on_recovery: bool = True
+    """Whether the end of an alert is notified, too."""
     repeat_minutes: Minutes | None = None
+    """Minutes between reminders while an alert fires; without it none."""
     escalation_policy: Escalation | None = None
+    """Channels that are notified later, as long as nobody acknowledges; without it none."""

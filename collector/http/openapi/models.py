@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import sys
 import types
 from collections.abc import Callable, Iterator, Mapping
@@ -16,6 +17,8 @@ from collector.platform.answers import Omitted
 from shared.kinds.fields import camel
 
 Schema: TypeAlias = dict[str, Any]
+# As docstrings of Python write it.
+_FIELD: Final = re.compile(r"\*(\w+)\*")
 _DROPPED: Final = frozenset({"title", "$defs", "description"})
 
 
@@ -159,8 +162,9 @@ def _first_words(cls: type) -> str | None:
 
 
 def _plain(text: str) -> str:
-    """On one line, code in backticks."""
-    return " ".join(text.replace("``", "`").split())
+    """On one line, code in backticks, fields by their names in JSON."""
+    named = _FIELD.sub(lambda found: f"`{_alias(found[1])}`", text.replace("``", "`"))
+    return " ".join(named.split())
 
 
 @cache

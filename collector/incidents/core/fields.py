@@ -17,9 +17,13 @@ class NewIncident:
     """One that a person raises, about a monitor or about none."""
 
     title: Title
+    """Title, 1 to 255 characters."""
     description: Text = ""
+    """Text for people."""
     severity: Severity = "medium"
+    """Severity of the incident."""
     monitor_id: MonitorId | None = None
+    """Id of the monitor that it is about; without it none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,8 +31,11 @@ class Changes:
     """None leaves a field as it is."""
 
     title: Title | None = None
+    """New title, 1 to 255 characters."""
     description: Text | None = None
+    """New text for people."""
     severity: Severity | None = None
+    """New severity."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +43,7 @@ class Resolution:
     """What was done about it."""
 
     resolution_note: Text | None = None
+    """What was done about it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +51,7 @@ class ReopenRequest:
     """Why it is not over."""
 
     reason: Text = ""
+    """Why it is not over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,3 +65,4 @@ class NewNote:
         Predicate(has_ink),
         Says("must be 1 to 10000 characters, not all blank"),
     ]
+    """Text of the note, 1 to 10,000 characters."""

@@ -56,21 +56,34 @@ class Fields:
     """What a caller sets; *start* and *end* have an offset, or are local to *timezone*."""
 
     name: Annotated[str, MinLen(1), MaxLen(255), Predicate(has_ink), Says("must not be blank")]
+    """Name of the window, 1 to 255 characters."""
     description: Annotated[str, MaxLen(10_000)] = ""
+    """Text for people."""
     monitors: Annotated[list[MonitorId], MaxLen(1_000)] = field(default_factory=list)
+    """Ids of the monitors that are under maintenance."""
     tags: Annotated[
         Tags | Annotated[list[Tag], MaxLen(100)], Says("must be an object, or a list of name or name:value")
     ] = field(default_factory=dict)
+    """Tags of the monitors that are under maintenance: values by name, or a list of `name` and `name:value`.
+    """
     all: bool = False
+    """Whether all monitors of the team are under maintenance."""
     start: Annotated[str, MaxLen(64)]
+    """First moment: an RFC 3339 timestamp, or a local time of `timezone` such as `2026-12-01T02:00:00`."""
     end: Annotated[str, MaxLen(64)] | None = None
+    """End of the first occurrence, as `start`; this or `duration` is required."""
     duration: Annotated[int, Interval(ge=1, le=LONGEST_S), NumericText()] | None = None
+    """Length in seconds; this or `end` is required."""
     timezone: Annotated[str, Predicate(is_zone), Says("must be an IANA time zone, such as Europe/Berlin")] = (
         "UTC"
     )
+    """IANA time zone of local times and of the recurrence."""
     rrule: Annotated[str, MaxLen(recurrence.MOST_TEXT)] | None = None
+    """Recurrence rule (RFC 5545); without it the window occurs once."""
     exdates: Annotated[list[Annotated[str, MaxLen(64)]], MaxLen(366)] = field(default_factory=list)
+    """Dates, or times of those days, on which the window does not occur."""
     enabled: bool = True
+    """Whether the window holds notifications back."""
 
     def faults(self) -> dict[str, str]:
         """A window that names nothing is a mistake sooner than a wish to have all."""

@@ -27,11 +27,17 @@ class Filter:
     """Monitors that are all of what is given; *tag* is a name, or ``name:value``; *all* narrows nothing."""
 
     ids: Annotated[list[MonitorId], MaxLen(MOST_IDS)] | None = None
+    """Ids of monitors."""
     status: Shown | None = None
+    """Only those with this status."""
     type: Annotated[str, Predicate(is_type), Says("must be a type of monitor")] | None = None
+    """Only those of this type."""
     group: Annotated[str, MinLen(1), MaxLen(255)] | None = None
+    """Only those of this group."""
     tag: Annotated[str, MinLen(1), MaxLen(320)] | None = None
+    """Only those with this tag: its name, or `name:value`."""
     all: bool = False
+    """Selects all monitors; needed where no other field narrows the filter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +45,9 @@ class BulkAction:
     """What every request says."""
 
     action: Action
+    """Action that is carried out."""
     filter: Filter
+    """Monitors that it is carried out on."""
 
     def faults(self) -> dict[str, str]:
         """A filter that says nothing is a mistake sooner than a wish to have all."""

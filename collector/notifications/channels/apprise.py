@@ -80,7 +80,9 @@ Service = Annotated[
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Apprise:
     urls: Annotated[list[Service], MinLen(1), MaxLen(20), Secret()]
+    """URLs of Apprise, each of which names a service. Secret: masked for read-only tokens."""
     templates: Templates | None = None
+    """Texts of the team's own in place of the built-in ones."""
 
     @property
     def policy(self) -> RetryPolicy:

@@ -37,7 +37,9 @@ class Discord:
     webhook_url: Annotated[
         str, MaxLen(8192), Predicate(is_url), Says("must be an http:// or https:// URL with a host"), Secret()
     ]
+    """URL of the incoming webhook. A secret: masked for read-only tokens."""
     templates: Templates | None = None
+    """Texts of the team's own in place of the built-in ones."""
 
     @property
     def policy(self) -> RetryPolicy:

@@ -51,7 +51,9 @@ Address = Annotated[str, MaxLen(320), Predicate(is_address), Says("must be a mai
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Email:
     recipients: Annotated[list[Address], MinLen(1), MaxLen(100)]
+    """Mail addresses that are written to."""
     templates: Templates | None = None
+    """Texts of the team's own in place of the built-in ones."""
 
     @property
     def policy(self) -> RetryPolicy:

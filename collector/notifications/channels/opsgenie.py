@@ -40,9 +40,13 @@ class Opsgenie:
         Says("must be the key of an API integration"),
         Secret(),
     ]
+    """Key of the API integration. A secret: masked for read-only tokens."""
     priority: Literal["P1", "P2", "P3", "P4", "P5"] | None = None
+    """Priority of every alert; without it the one of the incident's severity."""
     api_url: ApiUrl = "https://api.opsgenie.com"
+    """Base URL of the service's API."""
     templates: Templates | None = None
+    """Texts of the team's own in place of the built-in ones."""
 
     @property
     def policy(self) -> RetryPolicy:

@@ -32,9 +32,13 @@ class PagerDuty:
     integration_key: Annotated[
         str, MinLen(1), MaxLen(255), Predicate(is_key), Says("must be an integration key"), Secret()
     ]
+    """Integration key of the service (Events API v2). A secret: masked for read-only tokens."""
     severity: Literal["critical", "error", "warning", "info", "high", "medium", "low"] | None = None
+    """Severity of every alert; without it the incident's own."""
     api_url: ApiUrl = "https://events.pagerduty.com"
+    """Base URL of the service's API."""
     templates: Templates | None = None
+    """Texts of the team's own in place of the built-in ones."""
 
     @property
     def policy(self) -> RetryPolicy:

@@ -44,9 +44,13 @@ class Slack:
     webhook_url: Annotated[
         str, MaxLen(8192), Predicate(is_url), Says("must be an http:// or https:// URL with a host"), Secret()
     ]
+    """URL of the incoming webhook. A secret: masked for read-only tokens."""
     channel: Annotated[str | None, MaxLen(100)] = None
+    """Channel that is written to, where the webhook permits another than its own."""
     mentions: Annotated[list[Annotated[str, MaxLen(100)]], MaxLen(50)] = field(default_factory=list)
+    """Ids of users and groups that are mentioned, or `@here`."""
     templates: Templates | None = None
+    """Texts of the team's own in place of the built-in ones."""
 
     @property
     def policy(self) -> RetryPolicy:

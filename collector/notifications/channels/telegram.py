@@ -36,11 +36,15 @@ class Telegram:
     bot_token: Annotated[
         str, MinLen(1), MaxLen(500), Predicate(is_key), Says("must be the token of a bot"), Secret()
     ]
+    """Token of the bot. A secret: masked for read-only tokens."""
     chat_id: Annotated[
         Annotated[str, MinLen(1), MaxLen(100)] | int, Says("must be the id of a chat: a string or a number")
     ]
+    """Id of the chat that is written to."""
     api_url: ApiUrl = "https://api.telegram.org"
+    """Base URL of the service's API."""
     templates: Templates | None = None
+    """Texts of the team's own in place of the built-in ones."""
 
     @property
     def policy(self) -> RetryPolicy:

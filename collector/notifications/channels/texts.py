@@ -48,7 +48,9 @@ class Templates:
     """A team's own texts, in Jinja2 as far as `_language` goes; None: the built-in one."""
 
     title: Annotated[str | None, MaxLen(language.MAX_SOURCE)] = None
+    """Jinja2 template of the title; without it the built-in one."""
     body: Annotated[str | None, MaxLen(language.MAX_SOURCE)] = None
+    """Jinja2 template of the text; without it the built-in one."""
 
     def faults(self) -> dict[str, str]:
         """What is wrong with each, by its name in JSON."""

@@ -115,7 +115,9 @@ class Webhook:
     url: Annotated[
         str, MaxLen(8192), Predicate(is_url), Says("must be an http:// or https:// URL with a host"), Secret()
     ]
+    """URL that events are sent to. A secret: masked for read-only tokens."""
     method: Literal["POST", "PUT", "PATCH", "GET"] = "POST"
+    """Method of the request."""
     headers: Annotated[
         dict[str, str],
         MaxLen(100),
@@ -123,21 +125,36 @@ class Webhook:
         Says("names must be header names, values without control characters; Host and framing are ours"),
         Secret(),
     ] = field(default_factory=dict)
+    """Headers that are sent beside the service's own, by name. Secret: their values are masked for read-only
+    tokens.
+    """
     timeout: Annotated[int, Interval(ge=1, le=60)] = 30
+    """Seconds until an attempt is given up."""
     retry_on_failure: bool = True
+    """Whether a failed delivery is attempted again."""
     max_retries: Annotated[int, Interval(ge=0, le=10)] = 3
+    """Number of attempts after the first one."""
     signature_header: Annotated[
         str,
         MaxLen(256),
         Predicate(is_free_name),
         Says("must be the name of a header that is not ours already"),
     ] = "X-Service-Signature"
+    """Name of the header with the HMAC-SHA256 of the body."""
     signing_secret: Annotated[str | None, MaxLen(4096), Secret()] = None
+    """Key of the signatures; without it nothing is signed. A secret: masked for read-only tokens."""
     previous_signing_secret: Annotated[str | None, MaxLen(4096), Secret()] = None
+    """Key that signs beside the new one until every receiver knows that. A secret: masked for read-only
+    tokens.
+    """
     events: Annotated[list[Annotated[str, Predicate(is_event), Says("is no kind of event")]], MaxLen(100)] = (
         field(default_factory=list)
     )
+    """Kinds of events that are sent, or patterns such as `web3.*`; empty: `monitor.down`, `monitor.up` and
+    `web3.*`.
+    """
     monitors: Annotated[list[MonitorId], MaxLen(10_000)] = field(default_factory=list)
+    """Ids of the monitors whose events are sent; empty: all."""
 
     @property
     def policy(self) -> RetryPolicy:

@@ -27,7 +27,9 @@ class ChannelSettings:
     """What every type of channel has."""
 
     name: Annotated[str, MinLen(1), MaxLen(255), Predicate(has_ink), Says("must not be blank")]
+    """Name of the channel, 1 to 255 characters."""
     enabled: bool = True
+    """Whether anything is sent through the channel."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,10 +47,13 @@ class JoinTokenRequest:
     """What a body asks for; *ttl* is in seconds."""
 
     locations: Annotated[tuple[Location, ...], MinLen(1), MaxLen(100)]
+    """Locations that probes may join with the token."""
     uses: Annotated[int, Interval(ge=1, le=MOST_USES)] = 1
+    """Number of probes that may join with it."""
     ttl: Annotated[int, Interval(ge=int(SHORTEST.total_seconds()), le=int(LONGEST.total_seconds()))] = int(
         USUAL_LIFE.total_seconds()
     )
+    """Seconds for which it is valid."""
 
 
 @dataclass(frozen=True, slots=True)

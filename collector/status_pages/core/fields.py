@@ -88,8 +88,11 @@ class Branding:
     """How a page looks."""
 
     logo: Logo | None = None
+    """URL of the logo."""
     primary_color: Colour | None = None
+    """Main colour as `#rgb` or `#rrggbb`."""
     custom_css: Css | None = None
+    """Stylesheet that is added to the page; without `@import` and `url()`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,13 +103,21 @@ class ComponentSettings:
     """
 
     name: Name
+    """Name of the component, 1 to 255 characters."""
     description: Annotated[str, MaxLen(10_000)] = ""
+    """Text that the page shows below the name."""
     group: Annotated[str, MaxLen(255)] | None = None
+    """Name of the group that it is listed under."""
     monitor_id: MonitorId | None = None
+    """Id of the monitor whose state it shows."""
     order: Annotated[int, Interval(ge=0, le=1_000_000), NumericText()] | None = None
+    """Place in the list; without it after the others."""
     status: Status | None = None
+    """Status that is shown; setting it makes the component manual."""
     status_mode: Literal["auto", "manual"] | None = None
+    """Whether the status follows the monitor (`auto`) or is set by hand (`manual`)."""
     status_message: Annotated[str, MaxLen(10_000)] | None = ""
+    """Text that the page shows beside the status."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,11 +125,19 @@ class PageSettings:
     """What a caller sets of a page; the password is write-only."""
 
     name: Name
+    """Name of the page, 1 to 255 characters."""
     slug: Slug | None = None
+    """Last part of its URL; without it made of the name."""
     domain: Domain | None = None
+    """Host name of the team's own that shows the page."""
     visibility: Visibility = "public"
+    """Who may see it: everybody (`public`), everybody but search engines (`unlisted`), or whoever knows the
+    password (`private`).
+    """
     password: Annotated[str, MinLen(1), MaxLen(1_024)] | None = None
+    """Password of a private page. Write-only."""
     branding: Branding = field(default_factory=Branding)
+    """How the page looks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +145,7 @@ class NewPage(PageSettings):
     """A page with the components that it begins with."""
 
     components: Annotated[list[ComponentSettings], MaxLen(MAX_COMPONENTS)] = field(default_factory=list)
+    """Components that the page begins with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +153,7 @@ class ComponentOrder:
     """The components of a page in their new order; those left out come after."""
 
     components: Annotated[list[ComponentId], MaxLen(MAX_COMPONENTS)]
+    """Ids of the components in their new order; those that are left out come after."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,13 +161,21 @@ class PageIncidentSettings:
     """What a caller sets of a page incident; *scheduled*: only of maintenance."""
 
     title: Name
+    """Title, 1 to 255 characters."""
     status: Phase = "investigating"
+    """Phase that the incident is in."""
     severity: Severity = "minor"
+    """Severity; `maintenance` may be planned."""
     affected_components: Annotated[list[ComponentId], MaxLen(MAX_COMPONENTS)] = field(default_factory=list)
+    """Ids of the components that are affected."""
     component_status: Status | None = None
+    """Status that the affected components show while the incident is open."""
     message: Message
+    """Text of the update, which subscribers are sent."""
     scheduled_start: Moment | None = None
+    """Planned start of maintenance: an RFC 3339 timestamp."""
     scheduled_end: Moment | None = None
+    """Planned end of maintenance: an RFC 3339 timestamp."""
 
     def faults(self) -> dict[str, str]:
         """Only maintenance is planned, and it ends after it begins."""
@@ -169,7 +198,9 @@ class Preferences:
     """What a subscriber wants to hear of."""
 
     incidents: bool = True
+    """Whether news of incidents is sent."""
     maintenance: bool = True
+    """Whether news of maintenance is sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,10 +211,15 @@ class SubscriberSettings:
     """
 
     email: Email | None = None
+    """Mail address; this or `webhookUrl` is required."""
     webhook_url: WebhookUrl | None = None
+    """URL that news is posted to; this or `email` is required. A secret: masked for read-only tokens."""
     signing_secret: Annotated[str, MinLen(1), MaxLen(4_096)] | None = None
+    """Key of the webhook's signatures. Write-only."""
     preferences: Preferences = field(default_factory=Preferences)
+    """News that is sent."""
     components: Annotated[list[ComponentId], MaxLen(MAX_COMPONENTS)] = field(default_factory=list)
+    """Ids of the components whose news is sent; empty: all."""
 
     def faults(self) -> dict[str, str]:
         """Either an address or a webhook."""

@@ -16,9 +16,15 @@ class Side:
     """At the source *contract* holds *token*; at the destination *token* is minted."""
 
     chain: ChainName
+    """Chain by its name, such as `ethereum`, or by its id."""
     rpc_url: RpcUrl | None = None
+    """URL of a JSON-RPC node, or up to 10 of them; without it the nodes of the deployment are asked. A
+    secret: masked for read-only tokens.
+    """
     contract: Address
+    """Address of the contract on this side; at the source it holds `token`."""
     token: Address
+    """Address of the token's contract (ERC-20); at the destination it is minted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,14 +38,25 @@ class Bridge:
     """
 
     sub_type: Literal["bridge"] = "bridge"
+    """What the monitor watches on its chain."""
     source: Side
+    """Chain that value leaves."""
     destination: Side
+    """Chain that value arrives at."""
     max_imbalance_percent: Change = 1
+    """Highest difference between what is held and what was minted, in percent, without an alert."""
     max_delay_seconds: Annotated[int, Interval(ge=1, le=2_592_000)] | None = None
+    """Longest time in seconds from the sending of a message to its delivery without an alert."""
     deposit_event: Signature | None = None
+    """Signature of the source's event that sends a message; its first argument names the message."""
     delivery_event: Signature | None = None
+    """Signature of the destination's event that delivers a message; its first argument names the message."""
     max_block_age_seconds: Age | None = None
+    """Age in seconds of the newest block from which a node counts as stale; without it 20 blocks of the
+    chain, at least 60 s.
+    """
     rpc_quorum: Quorum = 1
+    """Number of nodes that must give the same answer."""
 
     def faults(self) -> dict[str, str]:
         """What fits no single field."""

@@ -19,15 +19,31 @@ class ContractEvent:
     """
 
     sub_type: Literal["web3_contract_event"] = "web3_contract_event"
+    """What the monitor watches on its chain."""
     chain_id: ChainName
+    """Chain by its id, or by its name."""
     address: Address
+    """Address of the contract."""
     abi: Annotated[str, MaxLen(262_144)] | list[Any] | dict[str, Any] | None = None
+    """ABI of the contract as JSON; not needed where `eventName` is a full signature."""
     event_name: Annotated[str, MinLen(1), MaxLen(4096)]
+    """Name of the event, or its full signature such as `Transfer(address indexed from, address indexed to,
+    uint256 value)`.
+    """
     rpc_url: RpcUrl | None = None
+    """URL of a JSON-RPC node, or up to 10 of them; without it the nodes of the deployment are asked. A
+    secret: masked for read-only tokens.
+    """
     filters: Annotated[dict[str, Any], MaxLen(_MOST_FILTERS)] = field(default_factory=dict)
+    """By the name of an argument the value, or a list of the values, of events that are announced."""
     confirmations: Confirmations | None = None
+    """Blocks after which an event counts; without it the usual number of the chain."""
     max_block_age_seconds: Age | None = None
+    """Age in seconds of the newest block from which a node counts as stale; without it 20 blocks of the
+    chain, at least 60 s.
+    """
     rpc_quorum: Quorum = 1
+    """Number of nodes that must give the same answer."""
 
     def faults(self) -> dict[str, str]:
         """What fits no single field."""

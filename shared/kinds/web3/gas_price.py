@@ -11,7 +11,9 @@ class Thresholds:
     """In gwei; either alone is enough."""
 
     high: Amount | None = None
+    """Price in gwei from which an alert is raised."""
     low: Amount | None = None
+    """Price in gwei down to which an alert is raised."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,11 +21,21 @@ class GasPrice:
     """At *high* or more, at *low* or less, an alert is raised; 5 % back it has recovered."""
 
     sub_type: Literal["gas_price"] = "gas_price"
+    """What the monitor watches on its chain."""
     chain: ChainName
+    """Chain by its name, such as `ethereum`, or by its id."""
     rpc_url: RpcUrl | None = None
+    """URL of a JSON-RPC node, or up to 10 of them; without it the nodes of the deployment are asked. A
+    secret: masked for read-only tokens.
+    """
     thresholds: Thresholds
+    """Prices at which an alert is raised; it recovers 5 % back from them."""
     max_block_age_seconds: Age | None = None
+    """Age in seconds of the newest block from which a node counts as stale; without it 20 blocks of the
+    chain, at least 60 s.
+    """
     rpc_quorum: Quorum = 1
+    """Number of nodes that must give the same answer."""
 
     def faults(self) -> dict[str, str]:
         """What fits no single field."""

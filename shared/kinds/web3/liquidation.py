@@ -18,14 +18,27 @@ class Liquidation:
     """
 
     sub_type: Literal["liquidation"] = "liquidation"
+    """What the monitor watches on its chain."""
     chain: ChainName
+    """Chain by its name, such as `ethereum`, or by its id."""
     rpc_url: RpcUrl | None = None
+    """URL of a JSON-RPC node, or up to 10 of them; without it the nodes of the deployment are asked. A
+    secret: masked for read-only tokens.
+    """
     protocol: Protocol
+    """Lending protocol of the position."""
     pool: Address
+    """Address of Aave's Pool or of Compound's Comet."""
     address: Address
+    """Address that owns the position."""
     min_health_factor: Amount = "1.1"
+    """Health factor below which an alert is raised; below 1 the position is liquidated."""
     max_block_age_seconds: Age | None = None
+    """Age in seconds of the newest block from which a node counts as stale; without it 20 blocks of the
+    chain, at least 60 s.
+    """
     rpc_quorum: Quorum = 1
+    """Number of nodes that must give the same answer."""
 
     def faults(self) -> dict[str, str]:
         """What fits no single field."""

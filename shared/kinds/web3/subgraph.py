@@ -18,9 +18,20 @@ class Subgraph:
     """
 
     sub_type: Literal["subgraph"] = "subgraph"
+    """What the monitor watches on its chain."""
     url: Annotated[Url, Secret()]
+    """URL that answers GraphQL. A secret: masked for read-only tokens."""
     chain: ChainName | None = None
+    """Chain by its name or id; without it whichever the nodes are on."""
     rpc_url: RpcUrl | None = None
+    """URL of a JSON-RPC node, or up to 10 of them; without it the nodes of the deployment are asked. A
+    secret: masked for read-only tokens.
+    """
     max_blocks_behind: Annotated[int, Interval(ge=1, le=1_000_000)] = 50
+    """Blocks behind the head of the chain from which an alert is raised."""
     headers: Headers = field(default_factory=dict)
+    """Headers that are sent, by name. Secret: their values are masked for read-only tokens."""
     max_block_age_seconds: Age | None = None
+    """Age in seconds of the newest block from which a node counts as stale; without it 20 blocks of the
+    chain, at least 60 s.
+    """
