@@ -1,15 +1,16 @@
 """Puts the description together: the routes as they are, each with what is said of it and how it may fail."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from collector.accounts import openapi as access
 from collector.alerts import openapi as alerting
 from collector.declarative import openapi as declared
 from collector.heartbeats import openapi as pings
-from collector.http.openapi.models import Components, Schema
-from collector.http.openapi.parts import Operation, free, record, ref, text, whole
+from collector.http.openapi.models import Components, Schema, answer
+from collector.http.openapi.parts import Operation, named, record, text, whole
 from collector.incidents import openapi as incidents
 from collector.maintenance import openapi as maintenance
 from collector.metrics import openapi as metrics
@@ -17,6 +18,7 @@ from collector.monitors import openapi as monitors
 from collector.notifications import openapi as channels
 from collector.operation_names import operation_name
 from collector.platform.access import Permission
+from collector.platform.answers import Example, Omitted
 from collector.status_pages import openapi as status_pages
 from shared import __version__
 
@@ -32,8 +34,17 @@ GROUPS: Final = (
     declared,
     access,
 )
+_DESCRIBED: Final = "Description"
+_DOCUMENT: Final = named(
+    "OpenApiDocument",
+    record(
+        openapi=text("3.1.0", description="Version of OpenAPI."),
+        info={"description": "Name and version of the API.", "additionalProperties": {}, "type": "object"},
+        paths={"description": "The operations.", "additionalProperties": {}, "type": "object"},
+    ),
+)
 _SELF: Final[dict[str, Operation]] = {
-    "GET /v1/openapi.json": Operation(summary="What you are reading", answer=free({"openapi": "3.1.0"})),
+    "GET /v1/openapi.json": Operation(summary="What you are reading", answer=_DOCUMENT),
     "GET /v1/docs": Operation(
         summary="The same for people",
         media="text/html",
@@ -48,7 +59,7 @@ _SELF: Final[dict[str, Operation]] = {
 }
 OPERATIONS: Final[dict[str, tuple[str, Operation]]] = {
     **{key: (group.TAG, operation) for group in GROUPS for key, operation in group.OPERATIONS.items()},
-    **{key: ("Description", operation) for key, operation in _SELF.items()},
+    **{key: (_DESCRIBED, operation) for key, operation in _SELF.items()},
 }
 _ABOUT: Final = """
 Send `Authorization: Bearer <token>` with every request. Bodies are JSON, whatever their content type says; a
@@ -98,6 +109,13 @@ _ALWAYS: Final = ("X-Request-Id", *(name for name in _HEADERS if name.startswith
 _USUAL: Final = (*_ALWAYS, "Strict-Transport-Security", "Idempotent-Replayed")
 
 
+# Of operations that need no token of the API.
+_OPEN: Final = {
+    "Heartbeats": "Needs no token: the key in the path is the permission.",
+    "Metrics": "Needs no token of the API but the one of the monitor.",
+}
+
+
 def build(needs: Mapping[tuple[str, str], Permission | None], public_url: str) -> dict[str, Any]:
     """The document; *needs* has every route by method and path, and what its callers must hold."""
     components = Components()
@@ -108,18 +126,21 @@ def build(needs: Mapping[tuple[str, str], Permission | None], public_url: str) -
             if known is not None:
                 described = _operation(method, path, needed, *known)
                 paths.setdefault(path, {})[method.lower()] = components.settled(described)
-    schemas = {k: components.settled(v) for group in GROUPS for k, v in group.SCHEMAS.items()}
+    responses = components.settled({_NAMES[status]: _error(status) for status in _WHY})
     return {
         "openapi": "3.1.0",
         "info": {"title": "Tocsin", "version": __version__, "description": _ABOUT.strip()},
         "servers": [{"url": public_url}],
         "security": [{"token": []}],
-        "tags": [{"name": group.TAG, "description": _sentence(group.__doc__)} for group in GROUPS],
+        "tags": [
+            *({"name": group.TAG, "description": _sentence(group.__doc__)} for group in GROUPS),
+            {"name": _DESCRIBED, "description": "This description of the API, for programs and for people."},
+        ],
         "paths": paths,
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "schemas": {"Error": _ERROR, **schemas, **components.schemas},
-            "responses": {_NAMES[status]: _error(status) for status in _WHY},
+            "schemas": dict(sorted(components.schemas.items())),
+            "responses": responses,
             "headers": {
                 name: {"schema": schema, "description": said, "required": name in _ALWAYS}
                 for name, (schema, said) in _HEADERS.items()
@@ -144,6 +165,7 @@ def _operation(
     }
     if needed is None:
         made["security"] = []
+        made["description"] = _OPEN.get(tag, "Needs no token.")
     else:
         made["description"] = f"Needs a token that is {needed.value}, or more."
     if said.body is not None:
@@ -227,14 +249,23 @@ def _own_headers(said: Operation) -> dict[str, Schema]:
     return {name: {"description": why, "schema": {"type": "string"}} for name, why in said.headers.items()}
 
 
-_ERROR: Final = record(
-    ("details", "retryAfter"),
-    error=text("Not Found"),
-    message=text("Monitor not found"),
-    status=whole(404),
-    details={"type": "object", "additionalProperties": {"type": "string"}},
-    retryAfter=whole(1),
-)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Error:
+    """What every answer says that is none of success."""
+
+    error: Annotated[str, Example("Not Found")]
+    """Phrase of the status."""
+    message: Annotated[str, Example("Monitor not found")]
+    """What went wrong, for people."""
+    status: Annotated[int, Example(404)]
+    """HTTP status."""
+    details: Annotated[dict[str, str] | None, Omitted()] = None
+    """What is wrong with each bad field, by its path; there with 400."""
+    retry_after: Annotated[int | None, Example(1), Omitted()] = None
+    """Seconds to wait before the next attempt; there with 429 and 503."""
+
+
+_ERROR: Final = answer(Error, "Error")
 
 
 def _error(status: int, why: str | None = None, more: Mapping[str, Schema] | None = None) -> dict[str, Any]:
@@ -252,7 +283,7 @@ def _error(status: int, why: str | None = None, more: Mapping[str, Schema] | Non
     return {
         "description": why or _WHY[status],
         "headers": _named((*_USUAL, *own)) | dict(more or {}),
-        "content": {"application/json": {"schema": ref("Error"), "example": example}},
+        "content": {"application/json": {"schema": _ERROR, "example": example}},
     }
 
 

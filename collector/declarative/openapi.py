@@ -1,53 +1,64 @@
 """Configuration as code: what files declare, in one request."""
 
+from collector.declarative import answers
 from collector.declarative.service.kinds import SECTIONS
-from collector.http.openapi.models import Schema
+from collector.http.openapi.models import Schema, answer
 from collector.http.openapi.parts import (
     Operation,
-    choice,
     flag,
-    free,
     many,
+    named,
     record,
     text,
-    warned,
-    whole,
 )
 
 TAG = "Configuration as code"
-_SECTION = choice(*SECTIONS)
-_DECLARED = {"type": "object", "properties": {"key": text("shop"), "name": text("Shop")}}
-_KEY = record(section=_SECTION, resource=text("monitor"), key=text("shop"))
-_CHANGE = record(
-    action=choice("create", "update", "delete"),
-    section=_SECTION,
-    resource=text("monitor"),
-    key=text("shop"),
-    fields=many(record(name=text("interval"), old={}, new={})),
+
+
+def _section(section: str) -> Schema:
+    return {**many(_DECLARED), "description": f"The {SECTIONS[section].noun}s, each by its key."}
+
+
+_DECLARED = named(
+    "DeclaredResource",
+    {
+        "type": "object",
+        "description": (
+            "A resource as a file declares it: the fields of the request that creates it, with keys in place"
+            " of ids. An export leaves out ids, defaults and secrets."
+        ),
+        "properties": {
+            "key": text("shop", description="Key of the resource; without it its name."),
+            "name": text("Shop", description="Name of the resource."),
+        },
+        "additionalProperties": {"description": "A field of the resource."},
+    },
 )
-SCHEMAS: dict[str, Schema] = {}
+_APPLY = named(
+    "ApplyConfigurationRequest",
+    {
+        "type": "object",
+        "description": "Everything that one set of files declares.",
+        "properties": {
+            "plan": {**flag(), "description": "Whether nothing is changed, and only said what would be."},
+            "prune": {
+                **flag(False),
+                "description": "Whether resources of this set that are no longer declared are deleted.",
+            },
+            "set": text("default", description="Name of the set of files."),
+            "takeOver": {**flag(False), "description": "Whether resources of other sets become this set's."},
+            **{section: _section(section) for section in SECTIONS},
+        },
+    },
+)
+_EXPORT = named(
+    "ExportedConfiguration", record(tuple(SECTIONS), **{section: _section(section) for section in SECTIONS})
+)
 OPERATIONS: dict[str, Operation] = {
     "POST /v1/apply": Operation(
         summary="Make everything as it is declared, or nothing; keys stand where other bodies have ids",
-        answer=warned(
-            record(
-                plan=flag(False),
-                changes=many(_CHANGE),
-                unchanged=whole(12),
-                takenOver=many(_KEY),
-                left=many(_KEY),
-            )
-        ),
-        body={
-            "type": "object",
-            "properties": {
-                "plan": flag(),
-                "prune": flag(False),
-                "set": text("default"),
-                "takeOver": flag(False),
-                **{section: many(_DECLARED) for section in SECTIONS},
-            },
-        },
+        answer=answer(answers.AppliedConfiguration, "AppliedConfiguration"),
+        body=_APPLY,
         example={
             "plan": True,
             "monitors": [{"name": "shop", "type": "http", "config": {"url": "https://shop.example.com/"}}],
@@ -55,6 +66,6 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "GET /v1/export": Operation(
         summary="What the team has, as files declare it: without ids, defaults and secrets",
-        answer=record(tuple(SECTIONS), **{section: many(free({"name": "shop"})) for section in SECTIONS}),
+        answer=_EXPORT,
     ),
 }

@@ -1,12 +1,11 @@
 """Heartbeats: jobs say themselves that they run."""
 
-from collector.http.openapi.models import Schema
-from collector.http.openapi.parts import Operation, flag, id_, query, record, text
-from collector.monitors.openapi import REPORTED_TO
+from collector.http.openapi.models import answer
+from collector.http.openapi.parts import Operation, flag, named, query, record, text
+from collector.monitors.answers import RotatedKey
 
 TAG = "Heartbeats"
-SCHEMAS: dict[str, Schema] = {}
-_TAKEN = record(ok=flag())
+_TAKEN = named("TakenPing", record(ok={**flag(), "description": "Always true."}))
 _NOT_KEPT = {"Cache-Control": "Nobody may keep it: each ping counts"}
 _RID = query("rid", text(), "Pairs the end of a run with its start, whose time is the response time then")
 _SIGN = query("sign", text(), "start, fail, log, or an exit status from 0 to 255; without it all went well")
@@ -41,6 +40,6 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "POST /v1/monitors/{id}/rotate-key": Operation(
         summary="Replace the key of a heartbeat, or the token of a monitor that takes metrics",
-        answer=record(tuple(REPORTED_TO["properties"]), id=id_("mon"), **REPORTED_TO["properties"]),
+        answer=answer(RotatedKey, "RotatedMonitorKey"),
     ),
 }

@@ -1,68 +1,29 @@
 """Incidents: raised by monitors or by hand, worked on, told of; and the stream of events."""
 
-from collector.http.openapi.models import Schema, request
+from collector.http.openapi.models import answer, request
 from collector.http.openapi.parts import (
     PAGED,
     SPAN,
     Operation,
     choice,
-    day,
-    free,
     id_,
-    many,
-    maybe,
-    moment,
-    number,
     page,
-    plus,
     query,
-    record,
-    ref,
     text,
-    warned,
-    whole,
 )
+from collector.incidents import answers
 from collector.incidents.core.fields import Changes, NewIncident, NewNote, ReopenRequest, Resolution
 
 TAG = "Incidents"
 _STATUS = choice("open", "acknowledged", "resolved")
 _SEVERITY = choice("critical", "high", "medium", "low")
-_PERSON = record(id=maybe(id_("usr")), name=text("Admin"))
-_NOTE = {"id": id_("note"), "incidentId": id_("inc"), "text": text("Looking into it"), "createdAt": moment()}
-_INCIDENT = record(
-    ("parentIncidentId",),
-    parentIncidentId=maybe(id_("inc")),
-    id=id_("inc"),
-    title=text("shop is down"),
-    description=text(""),
-    monitorId=maybe(id_("mon")),
-    monitorName=maybe(text()),
-    status=_STATUS,
-    severity=_SEVERITY,
-    startedAt=moment(),
-    createdAt=moment(),
-    acknowledgedAt=maybe(moment()),
-    acknowledgedBy=maybe(_PERSON),
-    resolvedAt=maybe(moment()),
-    resolvedBy=maybe(_PERSON),
-    resolutionNote=maybe(text("Restarted it")),
-    reopenedAt=maybe(moment()),
-    downtime=whole(332),
-    downtimeFormatted=text("5m 32s"),
-    failureCount=whole(3),
-    lastError=maybe(text("answered 500")),
-)
-SCHEMAS: dict[str, Schema] = {
-    "Incident": _INCIDENT,
-    "IncidentWithNotes": plus(_INCIDENT, notes=many(record(**_NOTE, createdBy=text("Admin")))),
-}
-_GROUPED = many(record(date=day(), incidents=whole(2), avgDowntime=number(332)))
+INCIDENT = answer(answers.IncidentAnswer, "Incident")
 _CONFLICT = {409: "It is not in a state that allows this"}
 
 OPERATIONS: dict[str, Operation] = {
     "GET /v1/incidents": Operation(
         summary="List incidents, newest first",
-        answer=page(ref("Incident")),
+        answer=page(INCIDENT),
         query=(
             query("status", _STATUS, "Only those with this status"),
             query("severity", _SEVERITY, "Only those as severe"),
@@ -74,55 +35,33 @@ OPERATIONS: dict[str, Operation] = {
     "POST /v1/incidents": Operation(
         summary="Raise an incident by hand",
         status=201,
-        answer=warned(
-            record(id=id_("inc"), title=text(), status=_STATUS, severity=_SEVERITY, createdAt=moment())
-        ),
+        answer=answer(answers.CreatedIncident, "CreatedIncident"),
         body=request(NewIncident, "CreateIncidentRequest"),
         example={"title": "Checkout is slow", "severity": "high"},
     ),
     "GET /v1/incidents/stats": Operation(
         summary="How many, and how long",
-        answer=record(
-            ("byDay", "byWeek", "byMonth"),
-            totalIncidents=whole(2),
-            openIncidents=whole(0),
-            mttr=number(332),
-            mtta=number(41),
-            avgDowntime=number(332),
-            bySeverity=record(critical=whole(2), high=whole(0), medium=whole(0), low=whole(0)),
-            byDay=_GROUPED,
-            byWeek=_GROUPED,
-            byMonth=_GROUPED,
-        ),
+        answer=answer(answers.IncidentStats, "IncidentStats"),
         query=(*SPAN, query("group_by", choice("day", "week", "month"), "The length of a group")),
     ),
     "GET /v1/incidents/{id}": Operation(
-        summary="Read an incident with its notes", answer=ref("IncidentWithNotes")
+        summary="Read an incident with its notes", answer=answer(answers.IncidentDetails, "IncidentDetails")
     ),
     "PUT /v1/incidents/{id}": Operation(
         summary="Change title, description or severity",
-        answer=warned(_INCIDENT),
+        answer=INCIDENT,
         body=request(Changes, "UpdateIncidentRequest", partial=True),
         example={"severity": "low"},
         needs_body=False,
     ),
     "POST /v1/incidents/{id}/acknowledge": Operation(
         summary="Acknowledge: somebody works on it",
-        answer=record(id=id_("inc"), status=_STATUS, acknowledgedAt=moment(), acknowledgedBy=_PERSON),
+        answer=answer(answers.AcknowledgedIncident, "AcknowledgedIncident"),
         more=_CONFLICT,
     ),
     "POST /v1/incidents/{id}/resolve": Operation(
         summary="Resolve",
-        answer=warned(
-            record(
-                id=id_("inc"),
-                status=_STATUS,
-                resolvedAt=moment(),
-                resolvedBy=_PERSON,
-                downtime=whole(332),
-                resolutionNote=maybe(text("Restarted it")),
-            )
-        ),
+        answer=answer(answers.ResolvedIncident, "ResolvedIncident"),
         body=request(Resolution, "ResolveIncidentRequest"),
         example={"resolutionNote": "Restarted it"},
         needs_body=False,
@@ -130,7 +69,7 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "POST /v1/incidents/{id}/reopen": Operation(
         summary="Reopen a resolved one",
-        answer=warned(record(id=id_("inc"), status=_STATUS, reopenedAt=moment())),
+        answer=answer(answers.ReopenedIncident, "ReopenedIncident"),
         body=request(ReopenRequest, "ReopenIncidentRequest"),
         example={"reason": "It is back"},
         needs_body=False,
@@ -139,13 +78,13 @@ OPERATIONS: dict[str, Operation] = {
     "POST /v1/incidents/{id}/notes": Operation(
         summary="Add a note",
         status=201,
-        answer=warned(record(**_NOTE, createdBy=_PERSON)),
+        answer=answer(answers.CreatedNote, "CreatedIncidentNote"),
         body=request(NewNote, "CreateIncidentNoteRequest"),
         example={"text": "Looking into it"},
     ),
     "GET /v1/incidents/{id}/evidence": Operation(
         summary="What the checks saw that confirmed the outage",
-        answer=record(evidence=many(free({"location": "local"}))),
+        answer=answer(answers.IncidentEvidence, "IncidentEvidence"),
     ),
     "GET /v1/incidents/{id}/postmortem": Operation(
         summary="A post-mortem in Markdown, from timeline, results and notes",
@@ -154,16 +93,7 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "GET /v1/incidents/{id}/timeline": Operation(
         summary="What happened, in order",
-        answer=record(
-            events=many(
-                record(
-                    type=text("created"),
-                    timestamp=moment(),
-                    actor=text("System"),
-                    details=text("shop is down"),
-                )
-            )
-        ),
+        answer=answer(answers.IncidentTimeline, "IncidentTimeline"),
     ),
     "GET /v1/events": Operation(
         summary="Follow what happens, as server-sent events",

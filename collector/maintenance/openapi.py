@@ -1,55 +1,18 @@
 """Maintenance windows: planned work, during which nobody is notified."""
 
-from collector.http.openapi.models import Schema, request
+from collector.http.openapi.models import answer, request
 from collector.http.openapi.parts import (
     PAGED,
     Operation,
-    flag,
-    id_,
-    many,
-    mapping,
-    maybe,
-    moment,
     page,
     query,
-    record,
-    ref,
     text,
-    warned,
-    whole,
 )
+from collector.maintenance import answers
 from collector.maintenance.service.fields import Fields
 
 TAG = "Maintenance"
-_SPAN = record(start=moment(), end=moment())
-SCHEMAS: dict[str, Schema] = {
-    "MaintenanceWindow": warned(
-        record(
-            id=id_("mw"),
-            name=text("Database upgrade"),
-            description=text(""),
-            monitors=many(id_("mon")),
-            tags={"anyOf": [mapping(text()), many(text())]},
-            all=flag(False),
-            start=text("2026-12-01T02:00:00.000Z"),
-            end=maybe(text("2026-12-01T04:00:00.000Z")),
-            duration=maybe(whole(7200)),
-            timezone=text("UTC"),
-            rrule=maybe(text("FREQ=WEEKLY;BYDAY=TU")),
-            exdates=many(text("2026-12-08T02:00:00")),
-            enabled=flag(),
-            localStart=text("2026-12-01T02:00:00"),
-            status=text("scheduled"),
-            until=maybe(moment()),
-            nextStart=maybe(moment()),
-            nextEnd=maybe(moment()),
-            occurrences=many(_SPAN),
-            revision=whole(1),
-            createdAt=moment(),
-            updatedAt=moment(),
-        )
-    ),
-}
+_ANSWER = answer(answers.WindowAnswer, "MaintenanceWindow")
 _WINDOW = {
     "name": "Database upgrade",
     "all": True,
@@ -60,22 +23,22 @@ _WINDOW = {
 OPERATIONS: dict[str, Operation] = {
     "GET /v1/maintenance-windows": Operation(
         summary="List maintenance windows",
-        answer=page(ref("MaintenanceWindow")),
+        answer=page(_ANSWER),
         query=(query("status", text(), "Only those that stand so"), *PAGED),
     ),
     "POST /v1/maintenance-windows": Operation(
         summary="Plan maintenance, once or again and again",
         status=201,
-        answer=ref("MaintenanceWindow"),
+        answer=_ANSWER,
         body=request(Fields, "CreateMaintenanceWindowRequest"),
         example=_WINDOW,
     ),
     "GET /v1/maintenance-windows/{id}": Operation(
-        summary="Read a maintenance window", answer=ref("MaintenanceWindow"), tagged=True
+        summary="Read a maintenance window", answer=_ANSWER, tagged=True
     ),
     "PUT /v1/maintenance-windows/{id}": Operation(
         summary="Change what is sent",
-        answer=ref("MaintenanceWindow"),
+        answer=_ANSWER,
         body=request(Fields, "UpdateMaintenanceWindowRequest", partial=True),
         example={"duration": 3600},
         tagged=True,
@@ -83,7 +46,7 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "POST /v1/maintenance-windows/{id}/end": Operation(
         summary="End what runs now",
-        answer=ref("MaintenanceWindow"),
+        answer=_ANSWER,
         headers={"ETag": "The revision, in quotes"},
     ),
     "DELETE /v1/maintenance-windows/{id}": Operation(

@@ -1,41 +1,35 @@
 """Metrics: they come by remote write and OTLP, and are shown series by series."""
 
-from collector.http.openapi.models import Schema
+from collector.http.openapi.models import answer
 from collector.http.openapi.parts import (
     PAGED,
     Operation,
-    choice,
-    flag,
-    free,
-    mapping,
-    maybe,
-    moment,
-    number,
+    named,
     page,
     query,
     record,
-    ref,
     text,
 )
+from collector.metrics import answers
 
 TAG = "Metrics"
-_VALUE = {"anyOf": [maybe(number(1.5)), choice("NaN", "+Inf", "-Inf")]}
 _WRITTEN = {
     f"X-Prometheus-Remote-Write-{what}-Written": f"How many {what.lower()} were taken"
     for what in ("Samples", "Histograms", "Exemplars")
 }
 _NOT_ITS_TOKEN = "The token is not config.authToken of this monitor"  # noqa: S105 - words, not a token
 _TOO_LARGE = "The body is larger than 16 MiB, on the wire or unpacked"
-SCHEMAS: dict[str, Schema] = {
-    "Series": record(
-        metric=text("up"),
-        labels=mapping(text("node")),
-        value=_VALUE,
-        timestamp=moment(),
-        stale=flag(False),
-        receivedAt=moment(),
-    )
-}
+_EXPORTED = named(
+    "OtlpExportAnswer",
+    record(
+        ("partialSuccess",),
+        partialSuccess={
+            "description": "What was not taken, as OTLP says it; there where something was not.",
+            "type": "object",
+            "additionalProperties": {},
+        },
+    ),
+)
 OPERATIONS: dict[str, Operation] = {
     "POST /v1/ingest/prometheus/{id}": Operation(
         summary="Prometheus remote write, 1.0 and 2.0; the token is config.authToken of the monitor",
@@ -50,7 +44,7 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "POST /v1/ingest/otlp/{id}/v1/metrics": Operation(
         summary="OTLP over HTTP, in protobuf or JSON; the token is config.authToken of the monitor",
-        answer=free({}),
+        answer=_EXPORTED,
         more={
             401: _NOT_ITS_TOKEN,
             413: _TOO_LARGE,
@@ -64,7 +58,7 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "GET /v1/monitors/{id}/series": Operation(
         summary="The newest value of each series that a monitor took in",
-        answer=page(ref("Series")),
+        answer=page(answer(answers.SeriesAnswer, "Series")),
         query=(*PAGED, query("metric", text("up"), "Only those of this metric")),
     ),
 }

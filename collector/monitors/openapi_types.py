@@ -4,8 +4,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from collector.http.openapi.models import Named, Schema, properties, request
+from collector.http.openapi.models import Named, Schema, answer, properties, request
 from collector.http.openapi.parts import const, one_of, together, whole
+from collector.monitors.answers import MonitorDetails
 from collector.platform.monitor import MonitorSettings, Trial
 from shared.assertions import Assertion
 from shared.kinds import KINDS, RECEIVING, UMBRELLA, WEB3
@@ -151,6 +152,14 @@ TEST: Final = one_of(
     },
     "What is checked once: `type` says which configuration it has.",
 )
+
+
+def _shown(type_: str, shown: Named) -> Named:
+    return together(f"{pascal(type_)}Monitor", _DETAILS, lambda: typed(type_, shown, always=True))
+
+
+_DETAILS: Final = answer(MonitorDetails, "MonitorDetails")
+MONITOR: Final = bodies("Monitor", "A monitor: `type` says which configuration it has.", _shown)
 CREATE: Final = bodies(
     "CreateMonitorRequest",
     "A new monitor: `type` says which configuration it has.",

@@ -1,61 +1,25 @@
 """Alert channels: where notifications go, and each delivery with its attempts."""
 
-from collector.http.openapi.models import Named, Schema, properties, request
+from collector.http.openapi.models import Named, Schema, answer, properties, request
 from collector.http.openapi.parts import (
     PAGED,
     Operation,
     choice,
     const,
-    flag,
-    free,
-    id_,
     listing,
-    many,
-    maybe,
-    moment,
     one_of,
     page,
     query,
     record,
-    ref,
-    text,
     together,
-    warned,
-    whole,
 )
+from collector.notifications import answers
 from collector.notifications.channels import CHANNELS
 from collector.notifications.channels.texts import Templates
 from collector.notifications.service.fields import ChannelSettings
 
 TAG = "Alert channels"
 _TYPE = choice(*CHANNELS)
-_CHANNEL = warned(
-    record(
-        id=id_("chan"),
-        name=text("ops"),
-        type=_TYPE,
-        enabled=flag(),
-        config=free({"url": "https://hooks.example.com/tocsin"}),
-        revision=whole(1),
-        createdAt=moment(),
-        updatedAt=moment(),
-    )
-)
-_ATTEMPT = record(
-    at=moment(), statusCode=maybe(whole(200)), latencyMs=maybe(whole(52)), error=maybe(text("answered 500"))
-)
-SCHEMAS: dict[str, Schema] = {
-    "Channel": _CHANNEL,
-    "Delivery": record(
-        id=id_("dlv"),
-        event=text("monitor.down"),
-        eventId=id_("evt"),
-        status=choice("pending", "delivered", "failed"),
-        createdAt=moment(),
-        nextAttemptAt=maybe(moment()),
-        attempts=many(_ATTEMPT),
-    ),
-}
 _NAMES = ((Templates, "MessageTemplates"),)
 _SETTINGS = request(ChannelSettings, "AlertChannelSettings")
 _CONFIGS = {
@@ -98,29 +62,44 @@ _CREATE = one_of(
     {type_: _requested(type_, config) for type_, config in _CONFIGS.items()},
     "A new alert channel: `type` says which configuration it has.",
 )
+_DETAILS = answer(answers.ChannelDetails, "AlertChannelDetails")
+_DELIVERY = answer(answers.DeliveryAnswer, "Delivery")
+
+
+def _shown(type_: str, config: Named) -> Named:
+    name = f"{CHANNELS[type_].__name__}Channel"
+    return together(name, _DETAILS, lambda: _typed(type_, config))
+
+
+_CHANNEL = one_of(
+    "AlertChannel",
+    "type",
+    {type_: _shown(type_, config) for type_, config in _CONFIGS.items()},
+    "An alert channel: `type` says which configuration it has.",
+)
 _UPDATE = Named("UpdateAlertChannelRequest", _changes)
 
 OPERATIONS: dict[str, Operation] = {
     "GET /v1/alert-channels": Operation(
         summary="List channels",
-        answer=listing(ref("Channel")),
+        answer=listing(_CHANNEL),
         query=(query("type", _TYPE, "Only those of this type"), *PAGED),
     ),
     "POST /v1/alert-channels": Operation(
         summary="Make a channel",
         status=201,
-        answer=warned(record(id=id_("chan"), name=text("ops"), type=_TYPE, enabled=flag())),
+        answer=answer(answers.CreatedChannel, "CreatedAlertChannel"),
         body=_CREATE,
         example={"name": "ops", "type": "webhook", "config": {"url": "https://hooks.example.com/tocsin"}},
     ),
     "GET /v1/alert-channels/{id}": Operation(
         summary="Read a channel; its secrets are masked for read-only tokens",
-        answer=ref("Channel"),
+        answer=_CHANNEL,
         tagged=True,
     ),
     "PUT /v1/alert-channels/{id}": Operation(
         summary="Change what is sent; config is a JSON merge patch",
-        answer=ref("Channel"),
+        answer=_CHANNEL,
         body=_UPDATE,
         example={"enabled": False},
         tagged=True,
@@ -129,10 +108,10 @@ OPERATIONS: dict[str, Operation] = {
     "DELETE /v1/alert-channels/{id}": Operation(summary="Delete a channel", status=204, tagged=True),
     "POST /v1/alert-channels/{id}/test": Operation(
         summary="Send a message that says that it is a test",
-        answer=record(success=flag(), message=text("answered 200"), deliveredAt=maybe(moment())),
+        answer=answer(answers.TestedChannel, "TestedAlertChannel"),
     ),
     "GET /v1/alert-channels/{id}/deliveries": Operation(
-        summary="What was sent through it, and each try", answer=page(ref("Delivery")), query=PAGED
+        summary="What was sent through it, and each try", answer=page(_DELIVERY), query=PAGED
     ),
-    "POST /v1/deliveries/{id}/redeliver": Operation(summary="Send it once more", answer=ref("Delivery")),
+    "POST /v1/deliveries/{id}/redeliver": Operation(summary="Send it once more", answer=_DELIVERY),
 }

@@ -1,25 +1,19 @@
 """Status pages: what the public is told, and who is told by mail."""
 
-from collector.http.openapi.models import Named, Schema, properties, request
+from collector.http.openapi.models import Named, Schema, answer, properties, request
 from collector.http.openapi.parts import (
     PAGED,
     Operation,
     choice,
     flag,
-    id_,
     listing,
     many,
-    maybe,
-    moment,
     page,
-    plus,
     query,
     record,
-    ref,
-    text,
-    warned,
     whole,
 )
+from collector.status_pages import answers
 from collector.status_pages.core.fields import (
     Branding,
     ComponentOrder,
@@ -30,77 +24,24 @@ from collector.status_pages.core.fields import (
     Preferences,
     SubscriberSettings,
 )
-from collector.status_pages.core.status_page import SEVERITIES, STATUSES
+from collector.status_pages.core.status_page import SEVERITIES
 
 TAG = "Status pages"
-_STATUS = choice(*STATUSES)
-_PHASE = choice("investigating", "identified", "monitoring", "resolved")
 _SEVERITY = choice(*SEVERITIES)
-_COMPONENT = record(
-    id=id_("comp"),
-    name=text("API"),
-    description=text("What our apps talk to"),
-    group=maybe(text("Europe")),
-    monitorId=maybe(id_("mon")),
-    order=whole(1),
-    status=_STATUS,
-    statusMode=choice("auto", "manual"),
-    statusMessage=text(""),
-    notMeasuredSince=maybe(moment()),
-    createdAt=moment(),
-    updatedAt=moment(),
-)
-_PROOF = record(
-    record=record(type=text("TXT"), name=text("_tocsin.status.example.com"), value=text("tocsin=sp_...")),
-    file=record(url=text("https://status.example.com/.well-known/tocsin"), content=text("tocsin=sp_...")),
-)
-_PAGE = record(
-    id=id_("sp"),
-    name=text("Example"),
-    slug=text("example"),
-    domain=maybe(text("status.example.com")),
-    domainVerified=maybe(flag(True)),
-    domainProof=maybe(_PROOF),
-    url=text("https://tocsin.example.com/status/example"),
-    visibility=choice("public", "private", "unlisted"),
-    passwordSet=flag(False),
-    branding=record(logo=maybe(text()), primaryColor=maybe(text("#1a7f5a")), customCss=maybe(text())),
-    subscribers=whole(0),
-    revision=whole(1),
-    createdAt=moment(),
-    updatedAt=moment(),
-)
-_INCIDENT = record(
-    id=id_("spi"),
-    title=text("Checkout is slow"),
-    status=_PHASE,
-    severity=_SEVERITY,
-    affectedComponents=many(id_("comp")),
-    componentStatus=maybe(_STATUS),
-    scheduledStart=maybe(moment()),
-    scheduledEnd=maybe(moment()),
-    message=text("We look into it"),
-    publishedAt=moment(),
-    updatedAt=moment(),
-    resolvedAt=maybe(moment()),
-    updates=many(record(timestamp=moment(), status=_PHASE, message=text("We look into it"))),
-)
-_SUBSCRIBER = record(
-    id=id_("sub"),
-    email=maybe(text("name@example.com")),
-    webhookUrl=maybe(text("https://hooks.example.com/status")),
-    verified=flag(False),
-    preferences=record(incidents=flag(), maintenance=flag()),
-    components=many(id_("comp")),
-    subscribedAt=moment(),
-)
-SCHEMAS: dict[str, Schema] = {
-    "StatusPageSummary": plus(_PAGE, components=whole(1)),
-    "StatusPage": warned(plus(_PAGE, status=_STATUS, components=many(ref("StatusPageComponent")))),
-    "StatusPageComponent": warned(_COMPONENT),
-    "StatusPageIncident": warned(_INCIDENT),
-    "StatusPageSubscriber": warned(_SUBSCRIBER),
-}
+
+
+def _all_subscribers() -> Schema:
+    """A list that says of how many it is, whether a page is asked for or not."""
+    meta = record(
+        ("page", "limit"),
+        total=whole(1, description="Number of subscribers."),
+        page=whole(1, description="Number of the page, from 1; there where one was asked for."),
+        limit=whole(20, description="Number of items on a page; there where a page was asked for."),
+    )
+    return record(
+        data={**many(_SUBSCRIBER), "description": "The subscribers."},
+        meta={**meta, "description": "Which of them these are."},
+    )
 
 
 def _news() -> Schema:
@@ -112,32 +53,39 @@ _NAMES = (
     (ComponentSettings, "CreateStatusPageComponentRequest"),
     (Preferences, "SubscriberPreferences"),
 )
+_PAGE = answer(answers.PageAnswer, "StatusPage", _NAMES)
+_COMPONENT = answer(answers.StatusPageComponent, "StatusPageComponent")
+_ORDERED = answer(answers.OrderedComponents, "OrderedStatusPageComponents")
+_INCIDENT = answer(answers.PageIncidentAnswer, "StatusPageIncident")
+_SUBSCRIBER = answer(answers.SubscriberAnswer, "StatusPageSubscriber", _NAMES)
+_SUBSCRIBERS = Named("StatusPageSubscriberList", _all_subscribers)
 _PAGES, _PARTS = "/v1/status-pages", "/v1/status-pages/{pageId}"
 _TAKEN = {409: "Another status page has this slug or domain, or the domain is the service's own"}
-_COMPONENTS = record(data=many(ref("StatusPageComponent")))
 _OF_PAGES: dict[str, Operation] = {
     f"GET {_PAGES}": Operation(
-        summary="List status pages", answer=listing(ref("StatusPageSummary")), query=PAGED
+        summary="List status pages",
+        answer=listing(answer(answers.PageItem, "StatusPageItem", _NAMES)),
+        query=PAGED,
     ),
     f"POST {_PAGES}/{{id}}/verify-domain": Operation(
         summary="Look for the proof of a page's domain now",
-        answer=ref("StatusPage"),
+        answer=_PAGE,
         tagged=True,
     ),
     f"POST {_PAGES}": Operation(
         summary="Make a status page",
         status=201,
-        answer=ref("StatusPage"),
+        answer=_PAGE,
         body=request(NewPage, "CreateStatusPageRequest", names=_NAMES),
         example={"name": "Example", "slug": "example", "components": [{"name": "API"}]},
         more=_TAKEN,
     ),
     f"GET {_PAGES}/{{id}}": Operation(
-        summary="Read a status page with its components", answer=ref("StatusPage"), tagged=True
+        summary="Read a status page with its components", answer=_PAGE, tagged=True
     ),
     f"PUT {_PAGES}/{{id}}": Operation(
         summary="Change a status page",
-        answer=ref("StatusPage"),
+        answer=_PAGE,
         body=request(PageSettings, "UpdateStatusPageRequest", partial=True, names=_NAMES),
         example={"branding": {"primaryColor": "#1a7f5a"}},
         needs_body=False,
@@ -151,28 +99,26 @@ _OF_PAGES: dict[str, Operation] = {
 _OF_COMPONENTS: dict[str, Operation] = {
     f"GET {_PAGES}/{{id}}/components": Operation(
         summary="List the components of a status page",
-        answer=listing(ref("StatusPageComponent")),
+        answer=listing(_COMPONENT),
         query=PAGED,
     ),
     f"POST {_PAGES}/{{id}}/components": Operation(
         summary="Add a component",
         status=201,
-        answer=ref("StatusPageComponent"),
+        answer=_COMPONENT,
         body=request(ComponentSettings, "CreateStatusPageComponentRequest", names=_NAMES),
         example={"name": "API", "description": "What our apps talk to"},
     ),
     f"PUT {_PAGES}/{{id}}/components": Operation(
         summary="Put the components in another order",
-        answer=warned(_COMPONENTS),
+        answer=_ORDERED,
         body=request(ComponentOrder, "OrderStatusPageComponentsRequest", names=_NAMES),
         example={"components": []},
     ),
-    f"GET {_PARTS}/components/{{componentId}}": Operation(
-        summary="Read a component", answer=ref("StatusPageComponent")
-    ),
+    f"GET {_PARTS}/components/{{componentId}}": Operation(summary="Read a component", answer=_COMPONENT),
     f"PUT {_PARTS}/components/{{componentId}}": Operation(
         summary="Change a component, or set its status by hand",
-        answer=ref("StatusPageComponent"),
+        answer=_COMPONENT,
         body=request(ComponentSettings, "UpdateStatusPageComponentRequest", partial=True, names=_NAMES),
         example={"status": "partial_outage", "statusMessage": "Some requests fail"},
         needs_body=False,
@@ -182,7 +128,7 @@ _OF_COMPONENTS: dict[str, Operation] = {
 _OF_INCIDENTS: dict[str, Operation] = {
     f"GET {_PAGES}/{{id}}/incidents": Operation(
         summary="List the incidents of a status page, newest first",
-        answer=page(ref("StatusPageIncident")),
+        answer=page(_INCIDENT),
         query=(
             query("open", flag(), "Only those that are open, or that are resolved"),
             query("severity", _SEVERITY, "Only those as severe"),
@@ -192,16 +138,16 @@ _OF_INCIDENTS: dict[str, Operation] = {
     f"POST {_PAGES}/{{id}}/incidents": Operation(
         summary="Publish an incident, or maintenance that is planned",
         status=201,
-        answer=ref("StatusPageIncident"),
+        answer=_INCIDENT,
         body=request(PageIncidentSettings, "CreateStatusPageIncidentRequest", names=_NAMES),
         example={"title": "Checkout is slow", "severity": "minor", "message": "We look into it"},
     ),
     f"GET {_PARTS}/incidents/{{incidentId}}": Operation(
-        summary="Read an incident with its updates", answer=ref("StatusPageIncident")
+        summary="Read an incident with its updates", answer=_INCIDENT
     ),
     f"PUT {_PARTS}/incidents/{{incidentId}}": Operation(
         summary="Say how an incident goes on, or that it is resolved",
-        answer=ref("StatusPageIncident"),
+        answer=_INCIDENT,
         body=Named("UpdateStatusPageIncidentRequest", _news),
         example={"status": "resolved", "message": "All is well again"},
     ),
@@ -212,26 +158,21 @@ _OF_INCIDENTS: dict[str, Operation] = {
 _OF_SUBSCRIBERS: dict[str, Operation] = {
     f"GET {_PAGES}/{{id}}/subscribers": Operation(
         summary="List the subscribers of a status page",
-        answer=record(
-            data=many(ref("StatusPageSubscriber")),
-            meta=record(("page", "limit"), total=whole(1), page=whole(1), limit=whole(20)),
-        ),
+        answer=_SUBSCRIBERS,
         query=PAGED,
     ),
     f"POST {_PAGES}/{{id}}/subscribers": Operation(
         summary="Add a subscriber",
         status=201,
-        answer=ref("StatusPageSubscriber"),
+        answer=_SUBSCRIBER,
         body=request(SubscriberSettings, "CreateStatusPageSubscriberRequest", names=_NAMES),
         example={"email": "name@example.com"},
         more={409: "This address has subscribed already"},
     ),
-    f"GET {_PARTS}/subscribers/{{subscriberId}}": Operation(
-        summary="Read a subscriber", answer=ref("StatusPageSubscriber")
-    ),
+    f"GET {_PARTS}/subscribers/{{subscriberId}}": Operation(summary="Read a subscriber", answer=_SUBSCRIBER),
     f"PUT {_PARTS}/subscribers/{{subscriberId}}": Operation(
         summary="Change what a subscriber hears of",
-        answer=ref("StatusPageSubscriber"),
+        answer=_SUBSCRIBER,
         body=request(SubscriberSettings, "UpdateStatusPageSubscriberRequest", partial=True, names=_NAMES),
         example={"preferences": {"maintenance": False}},
         needs_body=False,

@@ -84,6 +84,8 @@ def _schema(cls: Any, way: _Way) -> Schema:
         name: _property(each, made.get("$defs", {}), below, way) | _described(said.get(name))
         for name, each in made["properties"].items()
     }
+    if way.answer:
+        known = {name: _shown(each, _omitted(hints[name])) for name, each in known.items()}
     required = [name for name in known if _required(name, hints[name], made, way)]
     if way.partial:
         known = {name: _without_default(each, way) for name, each in known.items()}
@@ -98,8 +100,22 @@ def _schema(cls: Any, way: _Way) -> Schema:
 
 def _required(name: str, hint: Any, made: Schema, way: _Way) -> bool:
     if way.answer:
-        return not any(isinstance(mark, Omitted) for mark in get_args(hint)[1:])
+        return _omitted(hint) is None
     return not way.partial and name in made.get("required", ())
+
+
+def _omitted(hint: Any) -> Omitted | None:
+    marks = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    return next((mark for mark in marks if isinstance(mark, Omitted)), None)
+
+
+def _shown(schema: Schema, omitted: Omitted | None) -> Schema:
+    """Without a default, which answers have no use for; null only where it is shown."""
+    bare = {key: value for key, value in schema.items() if key != "default"}
+    if omitted is None or omitted.null or "anyOf" not in bare:
+        return bare
+    options = [one for one in bare.pop("anyOf") if one != {"type": "null"}]
+    return {**(options[0] if len(options) == 1 else {"anyOf": options}), **bare}
 
 
 def _property(schema: Any, defs: Mapping[str, Any], below: Mapping[str, type], way: _Way) -> Any:
@@ -127,6 +143,9 @@ def _property(schema: Any, defs: Mapping[str, Any], below: Mapping[str, type], w
 
 def _reference(cls: type, way: _Way) -> Schema:
     name = dict(way.names).get(cls, cls.__name__)
+    if way.answer and cls in dict(way.names):
+        # It was stored as it was sent.
+        return {"allOf": [_named(cls, name, _Way(names=way.names))]}
     inner = _Way(answer=way.answer, partial=way.deep, merge=way.deep, deep=way.deep, names=way.names)
     return {"allOf": [_named(cls, f"{name}Changes" if way.deep else name, inner)]}
 

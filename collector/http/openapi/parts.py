@@ -116,16 +116,32 @@ def ref(name: str) -> Schema:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def page(item: Schema | Named) -> Schema:
+_PAGE_META = Named(
+    "PageMeta",
+    lambda: record(
+        page=whole(1, description="Number of the page, from 1."),
+        limit=whole(20, description="Number of items on a page at most."),
+        total=whole(1, description="Number of items on all pages."),
+    ),
+)
+
+
+def page(item: Named) -> Named:
     """A page of a list."""
-    meta = record(page=whole(1), limit=whole(20), total=whole(1))
-    return record(data=many(item), meta=meta)
+    return Named(f"{item.name}Page", lambda: _list(item))
 
 
-def listing(item: Schema | Named) -> Schema:
+def listing(item: Named) -> Named:
     """A list that is whole unless a page is asked for."""
-    meta = record(page=whole(1), limit=whole(20), total=whole(1))
-    return record(("meta",), data=many(item), meta=meta)
+    return Named(f"{item.name}List", lambda: _list(item, ("meta",)))
+
+
+def _list(item: Named, optional: Sequence[str] = ()) -> Schema:
+    return record(
+        optional,
+        data={**many(item), "description": "The items."},
+        meta={"allOf": [_PAGE_META], "description": "Which page it is."},
+    )
 
 
 def query(name: str, schema: Schema, description: str, *, required: bool = False) -> Schema:

@@ -8,14 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
-from typing import Literal
+from typing import Annotated, Literal
 
 from collector.history.core.certificate import days_left, ends_at, expiry
+from collector.monitors.answers import ExplainedResult
 from collector.monitors.core import explain as core
 from collector.monitors.core.explain_holds import holds, not_told
-from collector.monitors.service.explain import Explanation
+from collector.monitors.service import explain
 from collector.monitors.storage.explain_reads import CheckedLocation, DeliveryRow, Explained, ParentRow
 from collector.notifications.storage.deliveries import Status
+from collector.platform.answers import Omitted
 from collector.platform.monitor import status
 from collector.probes.core.assignment import LIVE
 from shared import ids
@@ -26,9 +28,13 @@ _VERDICTS: dict[bool | None, Literal["down", "up"] | None] = {True: "down", Fals
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedProbe:
     name: str
+    """Name of the probe."""
     connected: bool
+    """Whether it is connected."""
     last_seen_at: datetime | None
+    """When it was last heard of."""
     blind_since: datetime | None
+    """Since when it reaches nothing at all; null where it does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +42,9 @@ class ExplainedCertificate:
     """*days_left* is negative once it is over."""
 
     ends_at: datetime
+    """When it ends."""
     days_left: int
+    """Whole days until then; negative once it is over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,25 +52,41 @@ class ExplainedLocation:
     """*probe* is None where none checks it, *failing_since* unless it is failing."""
 
     location: str
+    """Name of the location."""
     probe: ExplainedProbe | None
+    """Probe that checks it there; null where none does."""
     vote: core.Standing
+    """Vote of the location."""
     counts: bool
+    """Whether the vote counts now."""
     consecutive_failures: int
+    """Failed checks in a row."""
     failure_threshold: int
+    """Failed checks in a row after which it votes down."""
     consecutive_good: int
+    """Successful checks in a row."""
     recovery_threshold: int
+    """Successful checks in a row after which it votes up again."""
     failing_since: datetime | None
+    """First failed check of a location that votes down."""
     last_checked_at: datetime | None
+    """When its newest check ended."""
     last_error: str | None
-    certificate: ExplainedCertificate | None
+    """Error of that check."""
+    certificate: Annotated[ExplainedCertificate | None, Omitted()]
+    """Certificate that it saw last; there where it saw one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedQuorum:
     setting: str | int
+    """The monitor's setting."""
     voters: int
+    """Number of locations whose vote counts."""
     needed: int
+    """Number of votes that are needed for the monitor to be down."""
     failing: int
+    """Number of locations that vote down."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,17 +94,25 @@ class ExplainedHold:
     """*holds* says what is kept back; a moment or a reason that is not known or not set is None."""
 
     hold: str
+    """Name of the hold."""
     since: datetime | None
+    """Since when it holds; null where that is not known."""
     until: datetime | None
+    """Until when it holds; null where that is not set."""
     reason: str | None
+    """Why; null without a reason."""
     holds: str
+    """What is held back, for people."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedParent:
     id: str
+    """Id of the monitor."""
     name: str
+    """Name of the monitor."""
     status: str
+    """Status of the monitor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,18 +120,27 @@ class ExplainedIncident:
     """The newest that was raised by itself."""
 
     id: str
+    """Id of the incident."""
     status: str
+    """Status of the incident."""
     parent_incident_id: str | None
+    """Id of the incident of a monitor that this one depends on; null without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedDelivery:
     channel_id: str
+    """Id of the alert channel."""
     name: str | None
+    """Name of the channel; null where it was deleted."""
     status: str
+    """Whether it is pending, delivered or failed."""
     attempts: int
+    """Number of attempts."""
     last_error: str | None
+    """Error of the last failed attempt."""
     next_attempt_at: datetime | None
+    """When it is attempted next; null where no attempt follows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,9 +148,13 @@ class ExplainedEvent:
     """One event, with its deliveries."""
 
     event: str
+    """Kind of the event."""
     event_id: str
+    """Id of the event."""
     at: datetime
+    """When it happened."""
     deliveries: Sequence[ExplainedDelivery]
+    """Its deliveries."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,19 +162,38 @@ class ExplainedMonitor:
     """*told*: the newest events, newest first; *not_told*: why nobody hears of its being down."""
 
     status: str
+    """Status of the monitor."""
     since: datetime | None
+    """Since when it has this status; null where that is not known."""
     sentence: str
+    """The same for people."""
     locations: Sequence[ExplainedLocation]
+    """How each location sees it."""
     quorum: ExplainedQuorum
+    """How the votes are counted."""
     verdict: Literal["down", "up"] | None
+    """What the votes say; null where too few count."""
     holds: Sequence[ExplainedHold]
+    """What holds back checks, votes or notifications now."""
     dependencies: Sequence[ExplainedParent]
+    """Monitors that it depends on."""
     incident: ExplainedIncident | None
+    """The newest incident that it raised."""
     told: Sequence[ExplainedEvent]
+    """Its newest events, newest first."""
     not_told: Sequence[str]
+    """Why nobody is notified of its being down."""
 
 
-def explained(found: Explanation, now: datetime) -> ExplainedMonitor:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation(ExplainedMonitor):
+    """How a monitor stands, and why."""
+
+    last_results: Sequence[ExplainedResult]
+    """Its newest results, newest first."""
+
+
+def explained(found: explain.Explanation, now: datetime) -> ExplainedMonitor:
     monitor, facts, places = found.monitor, found.monitor.facts, found.places
     votes = core.tally(facts, places, now)
     return ExplainedMonitor(

@@ -1,0 +1,188 @@
+"""What answers show of users, teams, tokens and the audit log."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Literal
+
+from collector.platform.access import Role
+from collector.platform.answers import Example, Identifier, Omitted, Person, UserId, Warnings
+
+TeamId = Annotated[str, Identifier("team")]
+TokenId = Annotated[str, Identifier("tok")]
+TeamName = Annotated[str, Example("Default")]
+Plan = Literal["free", "developer", "pro", "enterprise"]
+Granted = Literal["read-only", "read-write", "admin"]
+Email = Annotated[str, Example("admin@example.com")]
+UserName = Annotated[str, Example("Admin")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnTeam:
+    """The team of the caller."""
+
+    id: TeamId
+    """Id of the team."""
+    name: TeamName
+    """Name of the team."""
+    plan: Plan
+    """Plan of the team, which sets its limits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurrentUser:
+    """The user that a token belongs to."""
+
+    id: UserId
+    """Id of the user."""
+    email: Email
+    """Mail address of the user."""
+    name: UserName
+    """Name of the user."""
+    role: Role
+    """Role of the user."""
+    permission: Granted
+    """What the token permits."""
+    team: OwnTeam
+    """Team of the user."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeamLimits:
+    """Limits of a plan."""
+
+    monitors: Annotated[int, Example(100_000)]
+    """Number of monitors at most."""
+    channels: Annotated[int, Example(1_000)]
+    """Number of alert channels at most."""
+    streams: Annotated[int, Example(600)]
+    """Number of event streams that are followed at the same time at most."""
+    mails_per_hour: Annotated[int, Example(10_000)]
+    """Number of mails in an hour at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeamAnswer:
+    """A team, which everything belongs to."""
+
+    id: TeamId
+    """Id of the team."""
+    name: TeamName
+    """Name of the team."""
+    plan: Plan
+    """Plan of the team, which sets its limits."""
+    limits: TeamLimits
+    """Limits of the plan."""
+    created_at: datetime
+    """When it was created."""
+    warnings: Warnings = None
+    """What was ignored of the request."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserAnswer:
+    """A member of the team."""
+
+    id: UserId
+    """Id of the user."""
+    email: Email
+    """Mail address, which the user signs in with."""
+    name: UserName
+    """Name of the user."""
+    role: Role
+    """Role: admins manage users and tokens, editors change everything else, viewers read."""
+    status: Literal["invited", "active"]
+    """Whether the user has yet to take up the invitation."""
+    invited_until: datetime | None
+    """When the invitation ends; null for an active user."""
+    created_at: datetime
+    """When the user was invited."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvitedUser(UserAnswer):
+    """A member of the team, with the link of an invitation."""
+
+    invitation_url: Annotated[
+        str | None, Example("https://tocsin.example.com/invitations/s3cr3t"), Omitted()
+    ] = None
+    """URL of the invitation, shown only once; there where a new one was made."""
+    warnings: Warnings = None
+    """What was ignored of the request."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenAnswer:
+    """A token of the API, without its value."""
+
+    id: TokenId
+    """Id of the token."""
+    name: Annotated[str, Example("deploy")]
+    """Name of the token."""
+    permission: Granted
+    """What the token permits."""
+    hint: Annotated[str, Example("tocsin_Ab3d")] | None
+    """First characters of its value."""
+    user: Person
+    """User that it belongs to."""
+    created_at: datetime
+    """When it was created."""
+    expires_at: datetime | None
+    """When it ends; null for never."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreatedToken(TokenAnswer):
+    """A token that was created."""
+
+    token: Annotated[str, Example("tocsin_Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4z")]
+    """Value of the token, shown only once."""
+    warnings: Warnings = None
+    """What was ignored of the request."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditActor:
+    """Who did something."""
+
+    type: Annotated[str, Example("user")]
+    """Kind of actor."""
+    id: Annotated[str, Example("usr_01kahb5m7q8x9t3v2c4d6e0f1g")] | None
+    """Id of the actor; null for one that has none."""
+    name: Annotated[str, Example("Admin")]
+    """Name of the actor."""
+    token_id: TokenId | None
+    """Id of the token that was used; null without one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditResource:
+    """What something was done to."""
+
+    type: Annotated[str, Example("monitor")]
+    """Kind of resource."""
+    id: Annotated[str, Example("mon_01kahb5m7q8x9t3v2c4d6e0f1g")] | None
+    """Id of the resource; null for one that has none."""
+    name: Annotated[str, Example("shop")] | None
+    """Name of the resource."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditLogEntry:
+    """A change that somebody made."""
+
+    id: Annotated[str, Identifier("aud")]
+    """Id of the entry."""
+    timestamp: datetime
+    """When it was made."""
+    actor: AuditActor
+    """Who made it."""
+    action: Annotated[str, Example("update")]
+    """What was done."""
+    resource: AuditResource
+    """What it was done to."""
+    fields: list[Annotated[str, Example("interval")]]
+    """Names of the fields that changed."""
+    address: Annotated[str, Example("192.0.2.7")] | None
+    """IP address of the request."""
+    request_id: Annotated[str, Example("6f1c2d")] | None
+    """Id of the request."""

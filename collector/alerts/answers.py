@@ -1,0 +1,158 @@
+"""What answers show of alert rules and alerts."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Literal
+
+from collector.alerts.core.rule_fields import Conditions, Escalation
+from collector.platform.answers import (
+    AlertId,
+    ChannelId,
+    Example,
+    IncidentId,
+    MonitorId,
+    Person,
+    Revision,
+    RuleId,
+    Warnings,
+)
+
+RuleName = Annotated[str, Example("Shop is slow")]
+MonitorName = Annotated[str, Example("shop")]
+Reason = Annotated[str, Example("latencyThresholdMs")]
+Value = Annotated[float, Example(912)]
+Threshold = Annotated[float, Example(800)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleAnswer:
+    """A rule that says when alerts fire and who is notified."""
+
+    id: RuleId
+    """Id of the rule."""
+    name: RuleName
+    """Name of the rule."""
+    enabled: bool
+    """Whether it fires alerts."""
+    conditions: Conditions
+    """Conditions at which it fires; without any when the monitor goes down."""
+    channels: list[ChannelId]
+    """Ids of the alert channels that it notifies."""
+    monitors: list[MonitorId]
+    """Ids of the monitors that it watches; neither these nor `tags`: all of the team."""
+    tags: dict[str, str] | list[str]
+    """Tags of the monitors that it watches."""
+    notify_on_recovery: bool
+    """Whether the end of an alert is notified, too."""
+    repeat_minutes: Annotated[int, Example(30)] | None
+    """Minutes between reminders while an alert fires; null for none."""
+    escalation_policy: Escalation | None
+    """Channels that are notified later, as long as nobody acknowledges."""
+    revision: Revision
+    """Number of its present version, as in the ETag."""
+    created_at: datetime
+    """When it was created."""
+    updated_at: datetime
+    """When it was last changed."""
+    warnings: Warnings = None
+    """What was ignored of the request, and what its owner should know."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreatedRule:
+    """A rule that was created."""
+
+    id: RuleId
+    """Id of the rule."""
+    name: RuleName
+    """Name of the rule."""
+    enabled: bool
+    """Whether it fires alerts."""
+    created_at: datetime
+    """When it was created."""
+    warnings: Warnings = None
+    """What was ignored of the request, and what its owner should know."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertAnswer:
+    """What a rule fired for a monitor."""
+
+    id: AlertId
+    """Id of the alert."""
+    rule_id: RuleId
+    """Id of the rule."""
+    rule_name: RuleName
+    """Name of the rule."""
+    monitor_id: MonitorId
+    """Id of the monitor."""
+    monitor_name: MonitorName
+    """Name of the monitor."""
+    status: Literal["firing", "acknowledged", "recovered"]
+    """Whether it fires, was acknowledged (no reminder follows) or is over."""
+    reason: Reason
+    """Condition that held, or the type of a threshold on a chain."""
+    value: Value | None
+    """Value that was measured; null where the condition has none."""
+    threshold: Threshold | None
+    """Value that the rule names; null where the condition has none."""
+    fired_at: datetime
+    """When it fired."""
+    notified_at: datetime | None
+    """When it was first notified; null before that."""
+    acknowledged_at: datetime | None
+    """When it was acknowledged."""
+    acknowledged_by: Person | None
+    """Who acknowledged it."""
+    recovered_at: datetime | None
+    """When it was over."""
+    recovered_by: Person | None
+    """Who ended it; null where it recovered by itself."""
+    escalations: Annotated[int, Example(0)]
+    """Steps of the escalation that were taken."""
+    incident_id: IncidentId | None
+    """Id of the incident that it belongs to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreviewedAlert:
+    """An alert that a rule would have fired."""
+
+    monitor_id: MonitorId
+    """Id of the monitor."""
+    monitor_name: MonitorName
+    """Name of the monitor."""
+    reason: Reason
+    """Condition that held."""
+    value: Value | None
+    """Value that was measured; null where the condition has none."""
+    threshold: Threshold | None
+    """Value that the rule names; null where the condition has none."""
+    fired_at: datetime
+    """When it would have fired."""
+    recovered_at: datetime | None
+    """When it would have been over; null where it would still fire."""
+    notifications: Annotated[int, Example(2)]
+    """Number of notifications, reminders included."""
+    escalations: Annotated[int, Example(0)]
+    """Steps of the escalation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RulePreview:
+    """What a rule would have done."""
+
+    from_: datetime
+    """First moment of the span."""
+    to: datetime
+    """Last moment of the span."""
+    monitors: Annotated[int, Example(1)]
+    """Number of monitors that it would have watched."""
+    alerts: list[PreviewedAlert]
+    """Alerts that it would have fired."""
+    notifications: Annotated[int, Example(2)]
+    """Number of notifications of all of them."""
+    escalations: Annotated[int, Example(0)]
+    """Steps of escalations of all of them."""
+    warnings: Warnings = None
+    """What was ignored of the request, and what its owner should know."""

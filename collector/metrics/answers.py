@@ -1,0 +1,25 @@
+"""What answers show of series of metrics."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Literal
+
+from collector.platform.answers import Example
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesAnswer:
+    """The newest value of a series."""
+
+    metric: Annotated[str, Example("up")] | None
+    """Name of the metric."""
+    labels: dict[str, Annotated[str, Example("node")]]
+    """Its labels by name."""
+    value: Annotated[float, Example(1.5)] | Literal["NaN", "+Inf", "-Inf"] | None
+    """The value; a text where JSON has no number for it."""
+    timestamp: datetime
+    """When the sender measured it."""
+    stale: Annotated[bool, Example(False)]
+    """Whether the sender said that the series has ended."""
+    received_at: datetime
+    """When it was received."""

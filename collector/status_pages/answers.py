@@ -1,0 +1,207 @@
+"""What answers show of status pages and of what is on them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Literal
+
+from collector.platform.answers import ComponentId, Example, Identifier, MonitorId, Revision, Warnings
+from collector.status_pages.core.fields import Branding, Preferences
+from collector.status_pages.core.status_page import Phase, Severity, Status, Visibility
+
+Message = Annotated[str, Example("We look into it")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusPageComponent:
+    """A part of the service that a status page shows."""
+
+    id: ComponentId
+    """Id of the component."""
+    name: Annotated[str, Example("API")]
+    """Name of the component."""
+    description: Annotated[str, Example("What our apps talk to")]
+    """Text that the page shows below the name; empty without one."""
+    group: Annotated[str, Example("Europe")] | None
+    """Name of the group that it is listed under."""
+    monitor_id: MonitorId | None
+    """Id of the monitor whose state it shows."""
+    order: Annotated[int, Example(1)]
+    """Place in the list."""
+    status: Status
+    """Status that is shown."""
+    status_mode: Literal["auto", "manual"]
+    """Whether the status follows the monitor or was set by hand."""
+    status_message: Annotated[str, Example("")]
+    """Text that the page shows beside the status; empty without one."""
+    not_measured_since: datetime | None
+    """Since when its monitor is not measured; null where it is."""
+    created_at: datetime
+    """When it was added."""
+    updated_at: datetime
+    """When it was last changed."""
+    warnings: Warnings = None
+    """What was ignored of the request."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderedComponents:
+    """The components of a page in their new order."""
+
+    data: list[StatusPageComponent]
+    """The components."""
+    warnings: Warnings = None
+    """What was ignored of the request."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProofRecord:
+    """A DNS record that proves whose a domain is."""
+
+    type: Annotated[str, Example("TXT")]
+    """Type of the record."""
+    name: Annotated[str, Example("_tocsin.status.example.com")]
+    """Name of the record."""
+    value: Annotated[str, Example("tocsin=sp_01kahb5m7q8x9t3v2c4d6e0f1g")]
+    """Value of the record."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProofFile:
+    """A file that proves whose a domain is."""
+
+    url: Annotated[str, Example("https://status.example.com/.well-known/tocsin")]
+    """URL at which it must lie."""
+    content: Annotated[str, Example("tocsin=sp_01kahb5m7q8x9t3v2c4d6e0f1g")]
+    """What must be in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DomainProof:
+    """What must stand at a domain before it shows the page; either is enough."""
+
+    record: ProofRecord
+    """A DNS record."""
+    file: ProofFile
+    """A file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Page:
+    """What is shown of each page."""
+
+    id: Annotated[str, Identifier("sp")]
+    """Id of the page."""
+    name: Annotated[str, Example("Example")]
+    """Name of the page."""
+    slug: Annotated[str, Example("example")]
+    """Last part of its URL."""
+    domain: Annotated[str, Example("status.example.com")] | None
+    """Host name of the team's own that shows the page."""
+    domain_verified: bool | None
+    """Whether the domain was proven; null without one."""
+    domain_proof: DomainProof | None
+    """What proves the domain; null without one, and once it was proven."""
+    url: Annotated[str, Example("https://tocsin.example.com/status/example")]
+    """URL of the page."""
+    visibility: Visibility
+    """Who may see it."""
+    password_set: Annotated[bool, Example(False)]
+    """Whether it has a password."""
+    branding: Branding
+    """How the page looks."""
+    subscribers: Annotated[int, Example(0)]
+    """Number of subscribers."""
+    revision: Revision
+    """Number of its present version, as in the ETag."""
+    created_at: datetime
+    """When it was created."""
+    updated_at: datetime
+    """When it was last changed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageItem(_Page):
+    """A status page as lists show it."""
+
+    components: Annotated[int, Example(1)]
+    """Number of its components."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageAnswer(_Page):
+    """A status page with its components."""
+
+    status: Status
+    """Status of the whole: the worst of its components."""
+    components: list[StatusPageComponent]
+    """Its components, in their order."""
+    warnings: Warnings = None
+    """What was ignored of the request."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentUpdate:
+    """News of an incident."""
+
+    timestamp: datetime
+    """When it was published."""
+    status: Phase
+    """Phase that the incident was in."""
+    message: Message
+    """Text of the news."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageIncidentAnswer:
+    """An incident, or planned maintenance, on a status page."""
+
+    id: Annotated[str, Identifier("spi")]
+    """Id of the incident."""
+    title: Annotated[str, Example("Checkout is slow")]
+    """Title of the incident."""
+    status: Phase
+    """Phase that it is in."""
+    severity: Severity
+    """Severity of the incident."""
+    affected_components: list[ComponentId]
+    """Ids of the components that are affected."""
+    component_status: Status | None
+    """Status that these show while it is open."""
+    scheduled_start: datetime | None
+    """Planned start of maintenance."""
+    scheduled_end: datetime | None
+    """Planned end of maintenance."""
+    message: Message
+    """Text of the newest update."""
+    published_at: datetime
+    """When it was published."""
+    updated_at: datetime
+    """When it was last changed."""
+    resolved_at: datetime | None
+    """When it was resolved."""
+    updates: list[IncidentUpdate]
+    """Its updates, oldest first."""
+    warnings: Warnings = None
+    """What was ignored of the request."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubscriberAnswer:
+    """Somebody who is sent the news of a status page."""
+
+    id: Annotated[str, Identifier("sub")]
+    """Id of the subscriber."""
+    email: Annotated[str, Example("name@example.com")] | None
+    """Mail address; null for a webhook."""
+    webhook_url: Annotated[str, Example("https://hooks.example.com/status")] | None
+    """URL that news is posted to; null for an address. Masked for read-only tokens."""
+    verified: Annotated[bool, Example(False)]
+    """Whether the address was confirmed."""
+    preferences: Preferences
+    """News that is sent."""
+    components: list[ComponentId]
+    """Ids of the components whose news is sent; empty: all."""
+    subscribed_at: datetime
+    """When the subscription was made."""
+    warnings: Warnings = None
+    """What was ignored of the request."""
