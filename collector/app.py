@@ -151,17 +151,15 @@ async def _working(
     signals, public_url = Signals(own.sessions), settings.public_url.rstrip("/")
     transport, alerts = _transport(own.telling, settings), _transport(own.telling, settings)
     sender = Sender(own.telling, keyring, alerts, public_url=settings.public_url, now=clock.now)
-    following, told = Following(own.requests, public_url=public_url, now=clock.now), Bell()
-    happened = partial(_ring, told, following.bell, signals)
+    following = Following(own.requests, public_url=public_url, now=clock.now)
+    evaluator = Evaluator(own.telling, now=clock.now)
+    router = Router(own.telling, evaluator.bell.ring)
+    happened = partial(_ring, router.bell, following.bell, signals)
     own.requests.pass_on = passing_on(happened, sender.bell.ring)
-    evaluator = Evaluator(own.telling, now=clock.now, tell=happened)
-    router = Router(own.telling, sender.bell.ring, evaluator.bell.ring, bell=told)
     steady, watch = Steady(clock.now), Watch(own.ingest)
     opinions = Opinions(own.ingest, signals, now=clock.now)
-    writer, taken = deciding(own.ingest, clock, steady, happened, opinions, watch)
-    heartbeats, series, taking_in = receiving(
-        own.ingest, clock, keyring, settings, steady, happened, opinions, watch
-    )
+    writer, taken = deciding(own.ingest, clock, steady, opinions, watch)
+    heartbeats, series, taking_in = receiving(own.ingest, clock, keyring, settings, steady, opinions, watch)
     nodes = rpc_urls.parse(settings.rpc_urls) if settings.rpc_urls else {}
     sessions, joining = _for_probes(own.sessions, clock, keyring, settings, steady, signals, writer, nodes)
     deps = _deps(
@@ -182,7 +180,7 @@ async def _working(
                 *taking_in,
                 *joining,
                 first_start.link_file(own.upkeep, settings, clock.now),
-                *watches(own.ingest, clock, steady, happened, opinions),
+                *watches(own.ingest, clock, steady, opinions),
                 *upkeep(own.upkeep, clock, keyring, settings, days, transport),
             )
         )

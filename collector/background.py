@@ -1,7 +1,7 @@
 """The loops of a collector: what takes turns in the background, and how often."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
@@ -66,17 +66,15 @@ def deciding(
     db: Db,
     clock: DatabaseClock,
     steady: Steady,
-    happened: Callable[[], None],
     opinions: Opinions,
     watch: Watch,
 ) -> tuple[ResultWriter, Sequence[Loop]]:
     """What probes bring: who takes it in, and who tells what it found besides outcomes."""
-    web3 = Web3(db, now=clock.now, tell=happened)
+    web3 = Web3(db, now=clock.now)
     writer = ResultWriter(
         db,
         since=steady.since,
         now=clock.now,
-        tell=happened,
         ask=opinions.ask,
         watch=watch,
         found=web3.bell.ring,
@@ -103,12 +101,11 @@ def receiving(
     keyring: Keyring,
     settings: CollectorSettings,
     steady: Steady,
-    happened: Callable[[], None],
     opinions: Opinions,
     watch: Watch,
 ) -> tuple[PingReceiver, Receiving, Sequence[Loop]]:
     """What comes without a probe: who takes it in, and who notices that it does not come."""
-    pushes = Pushes(db, since=steady.since, now=clock.now, tell=happened, ask=opinions.ask, watch=watch)
+    pushes = Pushes(db, since=steady.since, now=clock.now, ask=opinions.ask, watch=watch)
     heartbeats = PingReceiver(db, pushes, now=clock.now)
     series = Receiving(db, keyring, pushes, now=clock.now)
     silent = SeriesSweeper(db, series.late, since=steady.since, now=clock.now)
@@ -127,18 +124,16 @@ def receiving(
     return heartbeats, series, loops
 
 
-def watches(
-    db: Db, clock: DatabaseClock, steady: Steady, happened: Callable[[], None], opinions: Opinions
-) -> Sequence[Loop]:
+def watches(db: Db, clock: DatabaseClock, steady: Steady, opinions: Opinions) -> Sequence[Loop]:
     """What time alone brings about."""
-    probe_watch = ProbeWatch(db, since=steady.since, now=clock.now, tell=happened)
-    verdicts = Verdicts(db, since=steady.since, now=clock.now, tell=happened, ask=opinions.ask)
+    probe_watch = ProbeWatch(db, since=steady.since, now=clock.now)
+    verdicts = Verdicts(db, since=steady.since, now=clock.now, ask=opinions.ask)
     return (
         ("verdicts", verdicts.turn, 5.0, None),
         ("opinions", opinions.turn, 1.0, opinions.bell),
-        ("holds", Holds(db, now=clock.now, tell=happened).turn, 1.0, None),
-        ("certificates", Certificates(db, now=clock.now, tell=happened).turn, 1.0, None),
-        ("maintenance news", MaintenanceNews(db, now=clock.now, tell=happened).turn, 1.0, None),
+        ("holds", Holds(db, now=clock.now).turn, 1.0, None),
+        ("certificates", Certificates(db, now=clock.now).turn, 1.0, None),
+        ("maintenance news", MaintenanceNews(db, now=clock.now).turn, 1.0, None),
         ("listening", CollectorPresence(db, since=steady.since, now=clock.now).turn, 5.0, None),
         ("probe watch", probe_watch.turn, 5.0, None),
         ("unmeasured", Unmeasured(db, now=clock.now).turn, 5.0, None),

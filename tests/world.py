@@ -150,15 +150,15 @@ class Everything:
         """Until nobody has anything to do at this moment."""
         now, db = self.api.clock, self.db
         parts: tuple[Callable[[], Awaitable[bool]], ...] = (
-            Holds(db, now=now, tell=_nobody).turn,
-            Certificates(db, now=now, tell=_nobody).turn,
-            MaintenanceNews(db, now=now, tell=_nobody).turn,
-            Web3(db, now=now, tell=_nobody).turn,
+            Holds(db, now=now).turn,
+            Certificates(db, now=now).turn,
+            MaintenanceNews(db, now=now).turn,
+            Web3(db, now=now).turn,
             Unmeasured(db, now=now).turn,
             StatusPages(db, now=now).turn,
-            Router(db, _nobody).turn,
-            Evaluator(db, now=now, tell=_nobody).turn,
-            Router(db, _nobody).turn,
+            Router(db).turn,
+            Evaluator(db, now=now).turn,
+            Router(db).turn,
         )
         for _ in range(3):
             for turn in parts:
@@ -262,7 +262,6 @@ async def _probes(here: Everything) -> None:
         here.db,
         since=lambda: utc_now() - timedelta(hours=1),
         now=lambda: here.api.clock() - ago,
-        tell=_nobody,
     )
     while ago >= timedelta():
         await watch.turn()
@@ -436,7 +435,7 @@ async def _windows(here: Everything) -> None:
 
 async def _receivers(here: Everything) -> None:
     """Jobs that reported well, badly, late or never; metrics that came and that did not."""
-    pushes = Pushes(here.db, since=lambda: utc_now() - timedelta(hours=1), now=here.api.clock, tell=_nobody)
+    pushes = Pushes(here.db, since=lambda: utc_now() - timedelta(hours=1), now=here.api.clock)
     taking = PingReceiver(here.db, pushes, now=here.api.clock)
     for name in ("Good job", "Bad job", "Late job"):
         body = {"config": {"expectedInterval": 3600, "gracePeriod": "5m"}}

@@ -57,8 +57,8 @@ def conclude(one: Judged, decision: Decision, around: Around, now: datetime, wri
         writes.monitors.append(left)
 
 
-async def write(tx: Tx, writes: DecisionChanges, now: datetime) -> list[str]:
-    """Write it all; the kinds of the events."""
+async def write(tx: Tx, writes: DecisionChanges, now: datetime) -> None:
+    """Write it all."""
     await _keep_incidents(tx, writes, now)
     if writes.monitors:
         await locked_monitors.save(tx, writes.monitors, now)
@@ -70,7 +70,6 @@ async def write(tx: Tx, writes: DecisionChanges, now: datetime) -> list[str]:
     told = [*writes.events, *(await event_writer.deeds(tx, writes.deeds, now) if writes.deeds else [])]
     if told:
         await events.append_all(tx, told, now)
-    return [event.kind for event in told]
 
 
 def _incident(

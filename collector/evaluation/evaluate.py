@@ -22,7 +22,6 @@ from collector.evaluation.storage import locked_monitors, states
 from collector.evaluation.storage.locked_monitors import Judged
 from collector.evaluation.storage.states import Located
 from collector.evaluation.suppression import Around, around, monitor
-from collector.platform.committed_events import told
 from collector.platform.storage.db import Tx
 from shared.results import Status
 
@@ -41,12 +40,11 @@ class ResultToEvaluate:
 
 @dataclass(slots=True)
 class Judgement:
-    """What came of it: the kinds of events written, and which monitors are in doubt.
+    """Which monitors a check elsewhere may help, once this is committed.
 
     *doubted*: monitors of which a location has just begun to fail; *risen*: those that came up again.
     """
 
-    events: list[str] = field(default_factory=list)
     doubted: list[int] = field(default_factory=list)
     risen: list[int] = field(default_factory=list)
 
@@ -57,12 +55,6 @@ Ask = Callable[[Sequence[int], Sequence[int]], None]
 
 def unasked(_: Sequence[int], __: Sequence[int]) -> None:
     """For where nobody asks for checks at once."""
-
-
-def pass_on(judgement: Judgement, ask: Ask, tell: Callable[[], None]) -> None:
-    """After its commit: count the events, and have those know who go by what was decided."""
-    ask(judgement.doubted, judgement.risen)
-    told(judgement.events, tell)
 
 
 Pending = Mapping[tuple[int, int], deque[ResultToEvaluate]]
@@ -136,7 +128,7 @@ async def _round(
         conclude(one, decision, about or _NOTHING_AROUND, now, writes)
         if decision.turned and not decision.down:
             judgement.risen.append(one.monitor)
-    judgement.events.extend(await write(tx, writes, now))
+    await write(tx, writes, now)
     judgement.doubted.extend(
         one.monitor for one in locked if _doubted(one, places[one.monitor], seen[one.monitor])
     )

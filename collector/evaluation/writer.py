@@ -11,7 +11,7 @@ import asyncpg
 import structlog
 
 from collector.evaluation.error_texts import Interner
-from collector.evaluation.evaluate import Ask, pass_on, unasked
+from collector.evaluation.evaluate import Ask, unasked
 from collector.evaluation.quarantine import guilty, without
 from collector.evaluation.storage import cursors
 from collector.evaluation.transaction import Committed, Submission, commit
@@ -62,21 +62,17 @@ class ResultWriter:
         *,
         since: Callable[[], datetime | None],
         now: Callable[[], datetime],
-        tell: Callable[[], None],
         ask: Ask = unasked,
         watch: Watch | None = None,
         found: Callable[[], None] = _unheard,
     ) -> None:
-        """*since*: see `Steady`; *tell* is called after each commit that wrote events.
-
-        *ask* is called after each that decided something, to ask for checks at once where it leaves doubt.
-        *watch* knows what alert rules wait for; without it none does. *found* is called after each that
-        kept something for the teller of what checks find on chains.
+        """*since*: see `Steady`. *ask* is called after each commit that decided something, to ask for
+        checks at once where it leaves doubt. *watch* knows which results alert rules wait for; without it
+        none do. *found* is called after each commit that stored findings of Web3 checks.
         """
         self._db = db
         self._since = since
         self._now = now
-        self._tell = tell
         self._ask = ask
         self._watch = watch
         self._found = found
@@ -233,7 +229,7 @@ class ResultWriter:
         metrics.results_dropped.inc(done.dropped)
         metrics.results_refused.inc(sum(len(one.refusals) for one in done.taken))
         metrics.result_gaps.inc(sum(one.batch.gap is not None for one in done.taken))
-        pass_on(done.judgement, self._ask, self._tell)
+        self._ask(done.judgement.doubted, done.judgement.risen)
         if done.found:
             self._found()
 

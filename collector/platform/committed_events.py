@@ -1,6 +1,6 @@
 """What follows the commit of events: they are counted, and those who pass them on are woken."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
 from collector.platform import metrics
 from collector.platform.storage.on_commit import Aftermath
@@ -18,9 +18,3 @@ def passing_on(tell: Callable[[], None], send: Callable[[], None]) -> Callable[[
             send()
 
     return pass_on
-
-
-def told(kinds: Collection[str], tell: Callable[[], None]) -> None:
-    """*tell* wakes who passes events on; of no events it is not called."""
-    if kinds:
-        tell()

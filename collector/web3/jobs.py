@@ -14,7 +14,6 @@ from collector.evaluation.storage.locked_monitors import Judged
 from collector.evaluation.suppression import around, monitor
 from collector.events.storage import events
 from collector.events.storage.events import Event
-from collector.platform.committed_events import told
 from collector.platform.storage.db import Db, Tx
 from collector.web3.core.web3 import ChainAlert, ChainAnnouncement, due, passes
 from collector.web3.storage import news as web3_news
@@ -58,15 +57,14 @@ class _ChainNews:
 
 
 class Web3:
-    """Any number may run; *tell* is called after a commit that wrote events."""
+    """Any number may run."""
 
-    __slots__ = ("_after", "_again", "_db", "_now", "_tell", "bell")
+    __slots__ = ("_after", "_again", "_db", "_now", "bell")
 
-    def __init__(self, db: Db, *, now: Callable[[], datetime], tell: Callable[[], None]) -> None:
+    def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
         """*bell* wakes it: something was found."""
         self._db = db
         self._now = now
-        self._tell = tell
         self._after = 0
         self._again = False
         self.bell = Bell()
@@ -91,7 +89,6 @@ class Web3:
                 await web3_news.tell(tx, news.logs, now)
             if news.events:
                 await events.append_all(tx, news.events, now)
-        told([event.kind for event in news.events], self._tell)
         return news.more
 
 

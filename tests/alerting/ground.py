@@ -63,7 +63,7 @@ class Alerting:
     async def settle(self) -> None:
         """Until nobody has anything to do at this moment."""
         await self.alive()
-        holds = Holds(self.world.db, now=self.now, tell=lambda: None)
+        holds = Holds(self.world.db, now=self.now)
         while await holds.turn():
             pass
         for _ in range(4):
@@ -71,7 +71,7 @@ class Alerting:
 
     async def turns(self) -> None:
         router = Router(self.world.db, lambda: None)
-        evaluator = Evaluator(self.world.db, now=self.now, tell=lambda: None)
+        evaluator = Evaluator(self.world.db, now=self.now)
         while await router.turn():
             pass
         while await evaluator.turn():

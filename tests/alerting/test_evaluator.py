@@ -222,7 +222,7 @@ async def test_of_two_collectors_one_fires(db: Db) -> None:
             await submit_all(ground, keys)
         for _ in range(3):
             await mark(ground)
-        evaluators = [Evaluator(db, now=ground.now, tell=lambda: None) for _ in range(4)]
+        evaluators = [Evaluator(db, now=ground.now) for _ in range(4)]
         await asyncio.gather(*[evaluator.turn() for evaluator in evaluators])
         await ground.settle()
 

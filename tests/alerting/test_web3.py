@@ -44,7 +44,7 @@ async def find(ground: Alerting, *found: Finding, ahead: timedelta = timedelta()
     await ground.alive()
     async with writing(ground.world, now=ground.now) as writer:
         await writer.submit(replace(submission, batch=batch))
-    teller = Web3(ground.world.db, now=lambda: ground.now() + ahead, tell=lambda: None)
+    teller = Web3(ground.world.db, now=lambda: ground.now() + ahead)
     while await teller.turn():
         pass
 

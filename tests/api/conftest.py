@@ -44,7 +44,7 @@ async def _first(db: Db) -> FirstStart:
 @asynccontextmanager
 async def _serving(db: Db, keyring: Keyring, made: FirstStart) -> AsyncIterator[Api]:
     clock, transport = Clock(), Transport(allow_private=True)
-    pushes = Pushes(db, since=clock, now=clock, tell=lambda: None)
+    pushes = Pushes(db, since=clock, now=clock)
     heartbeats = PingReceiver(db, pushes, now=clock)
     deps = Deps(
         db=db,

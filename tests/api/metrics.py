@@ -79,7 +79,7 @@ class Metrics:
 async def running(api: Api) -> AsyncIterator[Metrics]:
     clock, db = api.clock, api.deps.db
     started = clock() - timedelta(minutes=1)
-    pushes = Pushes(db, since=lambda: started, now=clock, tell=lambda: None)
+    pushes = Pushes(db, since=lambda: started, now=clock)
     receiving = Receiving(db, api.deps.keyring, pushes, now=clock)
     silent = SeriesSweeper(db, receiving.late, since=lambda: started, now=clock)
     task = asyncio.create_task(forever("test", receiving.counting, timedelta(milliseconds=5)))

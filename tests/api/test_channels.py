@@ -340,7 +340,7 @@ async def test_a_test_that_fails_is_an_answer_that_says_why_after_one_try(api: A
 async def test_deliveries_show_each_try(api: Api) -> None:
     made = await make(api)
     await happen(api.deps.db, api.team_id, ids.uuid7(), "monitor.down", "monitor.up")
-    await Router(api.deps.db, lambda: None).turn()
+    await Router(api.deps.db).turn()
     async with api.deps.db.connection() as tx:
         await tx.execute(
             """

@@ -67,7 +67,7 @@ class Ground:
         await self.submit(self.world.batch(Status.UP, location=location, ago=timedelta()))
 
     async def route(self) -> None:
-        router = Router(self.world.db, told=lambda: None)
+        router = Router(self.world.db)
         while await router.turn():
             pass
 

@@ -51,7 +51,7 @@ async def test_what_waits_is_dropped_but_for_the_end_to_who_was_told(
         await happened(api, id_, kind, channel, **delivery)
 
     await api.delete(f"/v1/monitors/{id_}")
-    await Router(api.deps.db, lambda: None).turn()
+    await Router(api.deps.db).turn()
 
     waiting = await rows(
         api,
@@ -71,7 +71,7 @@ async def test_what_no_router_has_seen_yet_is_told_to_nobody(api: Api) -> None:
     await append(api, id_, DOWN)
 
     await api.delete(f"/v1/monitors/{id_}")
-    await Router(api.deps.db, lambda: None).turn()
+    await Router(api.deps.db).turn()
 
     assert await rows(api, "SELECT FROM deliveries") == []
 
@@ -85,7 +85,7 @@ async def test_only_who_was_told_and_wants_to_know_hears_of_the_end(api: Api) ->
     await change(api, "channels", "id", off, enabled=False)
 
     await api.delete(f"/v1/monitors/{id_}")
-    await Router(api.deps.db, lambda: None).turn()
+    await Router(api.deps.db).turn()
 
     assert [one["channel_id"] for one in await rows(api, "SELECT * FROM deliveries WHERE status = 0")] == [
         told

@@ -74,7 +74,7 @@ class Jobs:
 async def jobs(api: Api) -> Jobs:
     clock, db = api.clock, api.deps.db
     started = clock() - timedelta(minutes=1)
-    pushes = Pushes(db, since=lambda: started, now=clock, tell=lambda: None)
+    pushes = Pushes(db, since=lambda: started, now=clock)
     heartbeats = PingReceiver(db, pushes, now=clock)
     late = HeartbeatSweeper(db, heartbeats.late, since=lambda: started, now=clock)
     made = Jobs(api, heartbeats, late, started)
@@ -513,7 +513,7 @@ async def test_a_rule_that_waits_for_failures_hears_of_what_is_pushed(jobs: Jobs
     assert (await api.post("/v1/alert-rules", rule)).status == 201
     watch = Watch(api.deps.db)
     await watch.turn()
-    pushes = Pushes(api.deps.db, since=api.clock, now=api.clock, tell=lambda: None, watch=watch)
+    pushes = Pushes(api.deps.db, since=api.clock, now=api.clock, watch=watch)
 
     marked = []
     for status in (Status.UP, Status.DOWN):

@@ -15,7 +15,7 @@ async def sent(api: Api, status: int) -> tuple[str, Any]:
     """A channel with one delivery that ended so; the channel's id and the delivery as it is shown."""
     made = await make(api)
     await happen(api.deps.db, api.team_id, ids.uuid7(), "monitor.down")
-    await Router(api.deps.db, lambda: None).turn()
+    await Router(api.deps.db).turn()
     async with api.deps.db.connection() as tx:
         await tx.execute("UPDATE deliveries SET status = $1, attempt = 4", status)
     [shown] = (await api.get(f"{PATH}/{made}/deliveries")).json["data"]

@@ -294,7 +294,7 @@ async def test_pushes_beyond_the_limit_are_told_when_to_come_again(metrics: Metr
 async def test_the_limit_of_a_monitor_is_one_for_all_collectors(metrics: Metrics) -> None:
     busy, quiet = await metrics.make(), await metrics.make()
     db, keyring, clock = metrics.api.deps.db, metrics.api.deps.keyring, metrics.api.clock
-    pushes = Pushes(db, since=clock, now=clock, tell=lambda: None)
+    pushes = Pushes(db, since=clock, now=clock)
     collectors = [Receiving(db, keyring, pushes, now=clock) for _ in range(3)]
 
     async def admitted(one: Receiving, id_: str) -> bool:

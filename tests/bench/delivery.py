@@ -97,7 +97,7 @@ async def at_work(db: Db) -> AsyncIterator[Router]:
     """Events go to channels until the end of the block."""
     transport = Transport(allow_private=True)
     sender = Sender(db, KEYRING, transport, public_url=PUBLIC_URL, now=utc_now)
-    router = Router(db, sender.bell.ring)
+    router = Router(db)
     idle = timedelta(seconds=1)
     loops = [
         asyncio.create_task(forever("sender", sender.turn, idle, sender.bell)),

@@ -48,7 +48,7 @@ async def _measure() -> tuple[float, float, float]:
     async with database() as db:
         await bootstrap(db, plan="pro", admin_email="a@example.com", token=None, now=utc_now())
         keyring = Keyring.parse(new_key())
-        pushes = Pushes(db, since=utc_now, now=utc_now, tell=lambda: None)
+        pushes = Pushes(db, since=utc_now, now=utc_now)
         async with db.transaction() as tx:
             await partitions.make(tx, utc_now().date())
         start = (utc_now() - EPOCH) // MS - BODIES * 1000

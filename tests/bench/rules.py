@@ -81,8 +81,8 @@ async def _seconds(world: World, *, ruled: bool) -> None:
     watch = Watch(world.db)
     if ruled:
         await watch.turn()
-    writer = ResultWriter(world.db, since=lambda: since, now=utc_now, tell=lambda: None, watch=watch)
-    evaluator = Evaluator(world.db, now=utc_now, tell=lambda: None)
+    writer = ResultWriter(world.db, since=lambda: since, now=utc_now, watch=watch)
+    evaluator = Evaluator(world.db, now=utc_now)
     task = asyncio.create_task(forever("writer", writer.turn, timedelta(milliseconds=10)))
     keys = sorted(world.assignments)
     for second in range(SECONDS):

@@ -22,11 +22,12 @@ from collector.events.storage import events
 from collector.notifications.jobs.router import Router
 from collector.notifications.jobs.sender import Sender
 from collector.platform.access import Actor
+from collector.platform.committed_events import passing_on
 from collector.platform.storage.db import Db
 from collector.platform.transport import Transport
 from shared import ids
 from shared.clock import utc_now
-from shared.loop import Bell, forever
+from shared.loop import forever
 from shared.results import Status
 from tests.bench.database import database
 from tests.bench.figures import Figure
@@ -168,11 +169,11 @@ async def _tell(db: Db, parts: Parts, team: int, channels: Sequence[UUID], numbe
 async def _at_work(db: Db) -> AsyncIterator[Parts]:
     transport, since = Transport(allow_private=True), utc_now() - timedelta(hours=1)
     sender = Sender(db, KEYRING, transport, public_url=PUBLIC_URL, now=utc_now)
-    told = Bell()
-    evaluator = Evaluator(db, now=utc_now, tell=told.ring)
-    router = Router(db, sender.bell.ring, evaluator.bell.ring, bell=told)
+    evaluator = Evaluator(db, now=utc_now)
+    router = Router(db, evaluator.bell.ring)
+    db.pass_on = passing_on(router.bell.ring, sender.bell.ring)
     watch = Watch(db)
-    writer = ResultWriter(db, since=lambda: since, now=utc_now, tell=told.ring, watch=watch)
+    writer = ResultWriter(db, since=lambda: since, now=utc_now, watch=watch)
     idle = timedelta(seconds=1)
     loops = [
         asyncio.create_task(forever("writer", writer.turn, timedelta(milliseconds=10))),

@@ -40,7 +40,7 @@ async def _measure() -> list[float]:
 async def _rates(db: Db) -> list[float]:
     world = await make_world(db, monitors=MONITORS, locations=LOCATIONS)
     since = utc_now() - timedelta(hours=1)
-    writer = ResultWriter(db, since=lambda: since, now=utc_now, tell=lambda: None)
+    writer = ResultWriter(db, since=lambda: since, now=utc_now)
     task = asyncio.create_task(forever("writer", writer.turn, timedelta(milliseconds=10)))
     postmaster = await world.value("SELECT pg_backend_pid()")
     server = psutil.Process(postmaster).parent()

@@ -180,13 +180,13 @@ async def test_what_is_sent_again_does_not_hold_up_what_is_new(db: Db, transport
     async with receiving(answer(200), always=answer(500)) as receiver:
         await make_any(db, team, "webhook", receiver.url(""))
         await happen(db, team, stream, "monitor.down")
-        await Router(db, lambda: None).turn()
+        await Router(db).turn()
         await settle(db, transport)
         async with db.transaction() as tx:
             old = await tx.fetchval("SELECT id FROM deliveries")
             assert await table.again(tx, team, old, ids.uuid7())
         await happen(db, team, stream, "monitor.up")
-        await Router(db, lambda: None).turn()
+        await Router(db).turn()
         await settle(db, transport)
 
     assert [request.json["sequence"] for request in receiver.received[1:]] == [1, 2]
@@ -319,7 +319,7 @@ async def test_a_webhook_that_hears_everything_is_not_told_of_itself(db: Db, tra
     other = await make_any(db, team, "webhook", events=["*"])
     await an_hour_passes(db)
     await flag(db)
-    await Router(db, lambda: None).turn()
+    await Router(db).turn()
 
     told = [row["channel_id"] for row in await deliveries(db) if row["event_kind"] == "channel.failing"]
     assert told == [other]

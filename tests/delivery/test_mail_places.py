@@ -29,7 +29,7 @@ async def queued(db: Db) -> None:
     mails = [await make_any(db, team, "email") for _ in range(CHANNELS)]
     for number in range(EACH):
         await tell(db, team, ids.uuid7(), mails, number)
-    await Router(db, lambda: None).turn()
+    await Router(db).turn()
 
 
 @asynccontextmanager
@@ -81,7 +81,7 @@ async def test_mails_that_wait_keep_no_other_channel_waiting(db: Db) -> None:
         box.stalls = True
         hook = await make_any(db, team, "slack", good.url(""))
         await tell(db, team, ids.uuid7(), [hook], 0)
-        await Router(db, lambda: None).turn()
+        await Router(db).turn()
         await sender.turn()
         await good.wait_for(1)
 

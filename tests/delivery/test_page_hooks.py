@@ -136,7 +136,7 @@ async def test_a_webhook_channel_hears_of_it_only_if_it_wants_to(db: Db) -> None
         )
         incident = await publish(db, who, page)
         await update(db, who, page, incident, "resolved")
-        await Router(db, sender.bell.ring).turn()
+        await Router(db).turn()
         loop = asyncio.create_task(forever("sender", sender.turn, timedelta(seconds=1), sender.bell))
         await receiver.wait_for(2)
         loop.cancel()

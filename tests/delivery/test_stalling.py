@@ -13,6 +13,7 @@ from collector.notifications.channels import CHANNELS
 from collector.notifications.jobs.budget import PER_CHANNEL, Places, SendBudget, room
 from collector.notifications.jobs.router import Router
 from collector.notifications.jobs.sender import Sender
+from collector.platform.committed_events import passing_on
 from collector.platform.mailer import Mailer
 from collector.platform.storage.db import Db
 from collector.platform.transport import Transport
@@ -56,7 +57,8 @@ async def test_five_hundred_that_stall_delay_none_of_the_others(db: Db) -> None:
         others = [await make_any(db, team, type_, good.url("")) for type_ in (*TYPES, "email")]
         assert {"apprise", *TYPES, "email"} == set(CHANNELS)
         sender = Sender(db, KEYRING, transport, public_url=PUBLIC_URL, now=utc_now)
-        router = Router(db, sender.bell.ring)
+        router = Router(db)
+        db.pass_on = passing_on(router.bell.ring, sender.bell.ring)
         loops = [
             asyncio.create_task(forever("sender", sender.turn, timedelta(seconds=0.2), sender.bell)),
             asyncio.create_task(forever("router", router.turn, timedelta(seconds=0.05), router.bell)),
@@ -112,7 +114,7 @@ async def test_a_team_whose_receivers_stall_leaves_places_for_other_teams(db: Db
         stalled = [await make_any(db, hostile, "webhook", tar.url("")) for _ in range(40)]
         theirs = await make_any(db, other, "slack", good.url(""))
         sender = Sender(db, KEYRING, transport, public_url=PUBLIC_URL, now=utc_now, places=places)
-        router = Router(db, sender.bell.ring)
+        router = Router(db)
         await tell(db, hostile, ids.uuid7(), stalled, 0)
         await router.turn()
         while await sender.turn():

@@ -131,8 +131,8 @@ async def _change(means: Means, world: World, monitor: int, chance: random.Rando
 async def _sweep(db: Db, done: asyncio.Event) -> None:
     started_at = utc_now() - timedelta(hours=1)
     turns = (
-        Holds(db, now=utc_now, tell=lambda: None).turn,
-        Verdicts(db, since=lambda: started_at, now=utc_now, tell=lambda: None).turn,
+        Holds(db, now=utc_now).turn,
+        Verdicts(db, since=lambda: started_at, now=utc_now).turn,
         DayPartitions(db, keep=timedelta(days=9), now=utc_now).turn,
     )
     while not done.is_set():

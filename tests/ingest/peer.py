@@ -79,7 +79,7 @@ async def collecting(
     async with db.transaction() as tx:
         await partitions.make(tx, utc_now().date())
     started_at = utc_now() - timedelta(hours=1)
-    writer = ResultWriter(db, since=lambda: started_at, now=utc_now, tell=lambda: None)
+    writer = ResultWriter(db, since=lambda: started_at, now=utc_now)
     signals, keyring = Signals(db), keyring or KEYRING
 
     def changed() -> None:

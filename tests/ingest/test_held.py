@@ -30,8 +30,8 @@ async def turn(world: World, ahead: timedelta = timedelta()) -> None:
     await world.run("UPDATE probes SET seen_at = $1", now())
     await world.run("UPDATE states SET last_at = last_at + $1::interval", ahead)
     since = utc_now() - timedelta(hours=1)
-    await Verdicts(world.db, since=lambda: since, now=now, tell=lambda: None).turn()
-    await Holds(world.db, now=now, tell=lambda: None).turn()
+    await Verdicts(world.db, since=lambda: since, now=now).turn()
+    await Holds(world.db, now=now).turn()
     await world.run("UPDATE probes SET seen_at = now()")
     await world.run("UPDATE states SET last_at = last_at - $1::interval", ahead)
 

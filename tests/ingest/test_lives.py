@@ -36,9 +36,9 @@ class Life:
         self.actor = Actor(world.team_id, ids.show("usr", uuid7()), "Operator")
         self.now = born_at
         self.turns = (
-            Holds(world.db, now=self.clock, tell=lambda: None).turn,
+            Holds(world.db, now=self.clock).turn,
             IncidentReopener(world.db, now=self.clock).turn,
-            Verdicts(world.db, since=lambda: born_at - HOUR, now=self.clock, tell=lambda: None).turn,
+            Verdicts(world.db, since=lambda: born_at - HOUR, now=self.clock).turn,
         )
 
     def clock(self) -> datetime:

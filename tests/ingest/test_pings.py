@@ -51,7 +51,7 @@ async def collectors(db: Db, clock: Clock, count: int = 1) -> AsyncIterator[Sequ
     made = []
     for _ in range(count):
         watch = Watch(db)
-        pushes = Pushes(db, since=lambda: NOON - H, now=clock, tell=lambda: None, watch=watch)
+        pushes = Pushes(db, since=lambda: NOON - H, now=clock, watch=watch)
         made.append(PingReceiver(db, pushes, now=clock))
     tasks = [asyncio.create_task(forever("pings", one.turn, timedelta(milliseconds=10))) for one in made]
     try:

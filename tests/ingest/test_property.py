@@ -89,9 +89,7 @@ class Run:
         self.held: list[Submission] = []
         self.at = int((utc_now() - timedelta(seconds=8) - EPOCH).total_seconds() * 1000)
         self.incarnations = 0
-        self.writer = ResultWriter(
-            world.db, since=lambda: utc_now() - timedelta(hours=1), now=utc_now, tell=lambda: None
-        )
+        self.writer = ResultWriter(world.db, since=lambda: utc_now() - timedelta(hours=1), now=utc_now)
 
     async def begin(self) -> None:
         """A new incarnation; what the one before still holds back comes after it has spoken."""

@@ -19,11 +19,8 @@ SECOND = timedelta(seconds=1)
 
 
 def verdicts(world: World, started_at: datetime | None = None) -> Verdicts:
-    def tell() -> None:
-        world.told += 1
-
     started_at = started_at or utc_now() - timedelta(hours=1)
-    return Verdicts(world.db, since=lambda: started_at, now=utc_now, tell=tell)
+    return Verdicts(world.db, since=lambda: started_at, now=utc_now)
 
 
 async def told(world: World) -> list[str]:

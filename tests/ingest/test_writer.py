@@ -40,7 +40,7 @@ async def test_a_turn_in_which_nothing_comes_ends_and_loses_nothing(
 ) -> None:
     monkeypatch.setattr(group_commit, "REST_S", 0.01)
     world = await make_world(db)
-    writer = ResultWriter(world.db, since=utc_now, now=utc_now, tell=lambda: None)
+    writer = ResultWriter(world.db, since=utc_now, now=utc_now)
     assert await writer.turn()
 
     waiting = writer.submit(world.batch(UP))

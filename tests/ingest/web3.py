@@ -85,10 +85,7 @@ async def submit(world: World, *submissions: Submission) -> None:
 def teller(world: World, ahead: timedelta = timedelta()) -> Web3:
     """Who tells, with a clock that is *ahead*."""
 
-    def tell() -> None:
-        world.told += 1
-
-    return Web3(world.db, now=lambda: utc_now() + ahead, tell=tell)
+    return Web3(world.db, now=lambda: utc_now() + ahead)
 
 
 async def heard(world: World) -> list[dict[str, Any]]:

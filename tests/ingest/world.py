@@ -12,6 +12,7 @@ from collector.evaluation.evaluate import Ask, unasked
 from collector.evaluation.watched_results import Watch
 from collector.evaluation.writer import ResultWriter, Submission
 from collector.history.storage import partitions
+from collector.platform.committed_events import passing_on
 from collector.platform.storage.db import Db, Tx
 from shared.clock import EPOCH, utc_now
 from shared.ids import uuid7
@@ -34,7 +35,13 @@ class World:
     assignments: dict[tuple[int, int], int] = field(default_factory=dict)
     incarnation: int = 7
     seq: int = 0
-    told: int = 0
+    told: int = 0  # commits that appended events
+
+    def __post_init__(self) -> None:
+        self.db.pass_on = passing_on(self._tell, lambda: None)
+
+    def _tell(self) -> None:
+        self.told += 1
 
     async def fetch(self, sql: str, *args: Any) -> list[dict[str, Any]]:
         async with self.db.connection() as connection:
@@ -210,10 +217,7 @@ async def writing(
 ) -> AsyncIterator[ResultWriter]:
     """A writer at work, started long ago."""
 
-    def tell() -> None:
-        world.told += 1
-
-    writer = ResultWriter(world.db, since=since, now=now, tell=tell, ask=ask, watch=watch, found=found)
+    writer = ResultWriter(world.db, since=since, now=now, ask=ask, watch=watch, found=found)
     task = asyncio.create_task(forever("writer", writer.turn, timedelta(milliseconds=10)))
     try:
         yield writer

@@ -18,10 +18,7 @@ def holds(world: World, ahead: timedelta = timedelta()) -> Holds:
     def now() -> datetime:
         return utc_now() + ahead
 
-    def tell() -> None:
-        world.told += 1
-
-    return Holds(world.db, now=now, tell=tell)
+    return Holds(world.db, now=now)
 
 
 async def turn(world: World, ahead: timedelta) -> None:

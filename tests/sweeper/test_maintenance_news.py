@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from collector.maintenance.jobs.windows import Maintenance
 from collector.maintenance.service import windows as deeds
 from collector.notifications.jobs.router import Router
 from collector.platform.access import system
+from collector.platform.committed_events import passing_on
 from collector.platform.storage.db import Db
 from shared.clock import iso, utc_now
 from shared.ids import show
@@ -29,13 +31,14 @@ async def plan(db: Db, team_id: int, start: datetime = NOW, **fields: Any) -> UU
     return (await deeds.create(db, system(team_id), wanted, NOW - MINUTE)).row.id
 
 
-async def look(db: Db, *minutes: float) -> list[int]:
+async def look(db: Db, *minutes: float) -> list[float]:
     """So many minutes after its start; how often somebody was told of something."""
-    rung = []
+    rung: list[float] = []
     for minute in minutes:
         now = NOW + minute * MINUTE
+        db.pass_on = passing_on(partial(rung.append, minute), lambda: None)
         await Maintenance(db, now=lambda now=now: now).turn()  # type: ignore[misc]
-        turns = MaintenanceNews(db, now=lambda now=now: now, tell=lambda minute=minute: rung.append(minute))  # type: ignore[misc]
+        turns = MaintenanceNews(db, now=lambda now=now: now)  # type: ignore[misc]
         while await turns.turn():
             pass
     return rung
@@ -145,7 +148,7 @@ async def test_a_channel_that_asks_for_it_hears_it_and_no_other_team_s(db: Db) -
     await make_channel(db, other, "http://127.0.0.1:9/", events=["*"])
     await plan(db, team)
     await look(db, 0, 30)
-    await Router(db, lambda: None).turn()
+    await Router(db).turn()
 
     async with db.connection() as tx:
         rows = await tx.fetch("SELECT channel_id, event_kind FROM deliveries ORDER BY sequence")

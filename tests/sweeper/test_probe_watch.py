@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 
 from collector.events.core.events import Fact, body
+from collector.platform.committed_events import passing_on
 from collector.platform.storage.db import Db
 from collector.probes.jobs.watch import ProbeWatch
 from collector.probes.service import assignments
@@ -37,9 +38,10 @@ class Ground:
         self.clock = Clock()
         self.watches = [self.watch() for _ in range(watches)]
         self.told = 0
+        db.pass_on = passing_on(self._tell, lambda: None)
 
     def watch(self) -> ProbeWatch:
-        return ProbeWatch(self.db, since=lambda: NOW - HOUR, now=self.clock, tell=self._tell)
+        return ProbeWatch(self.db, since=lambda: NOW - HOUR, now=self.clock)
 
     async def turn(self, *, passes: timedelta = timedelta(), step: timedelta = 5 * SECOND) -> None:
         """Let time pass; all collectors take their turns in it, side by side."""

@@ -23,7 +23,7 @@ async def turn(world: World, ahead: timedelta) -> None:
 
     await world.run("UPDATE probes SET seen_at = $1", now())
     await IncidentReopener(world.db, now=now).turn()
-    await Holds(world.db, now=now, tell=lambda: None).turn()
+    await Holds(world.db, now=now).turn()
 
 
 async def submit(world: World, *statuses: Status) -> None:

@@ -87,7 +87,7 @@ async def test_results_without_a_probe_are_counted_likewise(db: Db) -> None:
     clock = [TRUE + 2 * HOUR + 10 * MINUTE]
     roller = Rollups(db, now=lambda: clock[0])
     await roll(roller)
-    pushes = Pushes(db, since=lambda: None, now=lambda: TRUE, tell=lambda: None)
+    pushes = Pushes(db, since=lambda: None, now=lambda: TRUE)
     pushed = Pushed(world.monitors[0], Status.UP, TRUE - MINUTE)
     async with db.transaction() as tx:
         await pushes.write(tx, [pushed])

@@ -22,7 +22,6 @@ from collector.evaluation.suppression import around, monitor
 from collector.events.storage import events, timeline
 from collector.notifications.storage import channels
 from collector.notifications.storage.channels import Addressee
-from collector.platform.committed_events import told
 from collector.platform.storage.db import Db, Tx
 from shared.errors import Unavailable
 from shared.loop import Bell
@@ -35,14 +34,13 @@ _AFTER_A_FAULT = timedelta(minutes=1)
 
 
 class Evaluator:
-    """Any number of them may run; *tell* is called after a commit that wrote events."""
+    """Any number of them may run."""
 
-    __slots__ = ("_db", "_now", "_tell", "bell")
+    __slots__ = ("_db", "_now", "bell")
 
-    def __init__(self, db: Db, *, now: Callable[[], datetime], tell: Callable[[], None]) -> None:
+    def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
         self._db = db
         self._now = now
-        self._tell = tell
         self.bell = Bell()
 
     async def turn(self) -> bool:
@@ -51,25 +49,25 @@ class Evaluator:
         async with self._db.transaction() as tx:
             marked = await rule_triggers.take(tx, now, _AT_ONCE)
             due = await rule_triggers.due(tx, now, _AT_ONCE)
-            kinds = await self._look(tx, marked | due, now) if marked or due else []
-        told(kinds, self._tell)
+            if marked or due:
+                await self._look(tx, marked | due, now)
         return len(marked) == _AT_ONCE or len(due) == _AT_ONCE
 
-    async def _look(self, tx: Tx, keys: Collection[Key], now: datetime) -> list[str]:
+    async def _look(self, tx: Tx, keys: Collection[Key], now: datetime) -> None:
         """At all together; if one of them cannot be looked at, the others still are."""
         try:
             async with tx.transaction():
-                return await evaluate(tx, sorted(keys), now)
+                await evaluate(tx, sorted(keys), now)
+                return
         except Unavailable:
             raise
         except Exception:
             log.exception("monitors not looked at together", monitors=len(keys))
-        kinds: list[str] = []
         failed: dict[Key, datetime] = {}
         for key in sorted(keys):
             try:
                 async with tx.transaction():
-                    kinds += await evaluate(tx, [key], now)
+                    await evaluate(tx, [key], now)
             except Unavailable:
                 raise
             except Exception:
@@ -78,11 +76,10 @@ class Evaluator:
                 failed[key] = now + _AFTER_A_FAULT
         if failed:
             await rule_triggers.add_later(tx, failed)
-        return kinds
 
 
-async def evaluate(tx: Tx, keys: Sequence[Key], now: datetime) -> list[str]:
-    """Look at these monitors with all their rules; the kinds of the events that came of it."""
+async def evaluate(tx: Tx, keys: Sequence[Key], now: datetime) -> None:
+    """Look at these monitors with all their rules."""
     numbers = await inputs.numbers(tx, keys)
     locked = await locked_monitors.lock(tx, sorted(numbers.values()))
     known = await table.of_monitors(tx, keys)
@@ -98,7 +95,7 @@ async def evaluate(tx: Tx, keys: Sequence[Key], now: datetime) -> list[str]:
         rules = applied.get(one.monitor, {})
         for rule_id in dict.fromkeys((*rules, *found)):
             look(seen[one.monitor], rules.get(rule_id), found.get(rule_id), now, writes)
-    return await _write(tx, writes, now)
+    await _write(tx, writes, now)
 
 
 def _left(alert: Alert, now: datetime, *, gone: bool) -> Alert:
@@ -134,7 +131,7 @@ async def _seen(tx: Tx, locked: Sequence[Judged], now: datetime) -> dict[int, Mo
     }
 
 
-async def _write(tx: Tx, writes: AlertChanges, now: datetime) -> list[str]:
+async def _write(tx: Tx, writes: AlertChanges, now: datetime) -> None:
     if writes.later:
         await rule_triggers.add_later(tx, writes.later)
     if writes.fired:
@@ -146,7 +143,6 @@ async def _write(tx: Tx, writes: AlertChanges, now: datetime) -> list[str]:
     # Last: for the team's next position all others wait.
     if writes.events:
         await events.append_all(tx, writes.events, now)
-    return [event.kind for event in writes.events]
 
 
 async def _signed(tx: Tx, alert: Alert) -> Alert:

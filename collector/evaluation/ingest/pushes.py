@@ -10,7 +10,7 @@ from uuid import UUID
 
 from collector.evaluation import rule_triggers as marking
 from collector.evaluation.error_texts import Interner, clean
-from collector.evaluation.evaluate import Ask, Judgement, ResultToEvaluate, judge, pass_on, unasked
+from collector.evaluation.evaluate import Ask, Judgement, ResultToEvaluate, judge, unasked
 from collector.evaluation.ingest.columns import Columns, Part, flatten
 from collector.evaluation.storage import locks, pushes
 from collector.evaluation.storage import rule_triggers as alert_marks
@@ -63,7 +63,7 @@ class PushCommit:
 
 
 class Pushes:
-    """One per collector. *since*, *tell*, *ask*, *watch*: see `Writer`."""
+    """One per collector. *since*, *ask*, *watch*: see `ResultWriter`."""
 
     def __init__(
         self,
@@ -71,14 +71,12 @@ class Pushes:
         *,
         since: Callable[[], datetime | None],
         now: Callable[[], datetime],
-        tell: Callable[[], None],
         ask: Ask = unasked,
         watch: Watch | None = None,
     ) -> None:
         self._db = db
         self._since = since
         self._now = now
-        self._tell = tell
         self._ask = ask
         self._watch = watch
         self._interner = Interner(db)
@@ -126,7 +124,7 @@ class Pushes:
         """After the commit: count it, and have those told who go by it."""
         self._interner.remember(written.errors)
         self.count(written.results)
-        pass_on(written.judgement, self._ask, self._tell)
+        self._ask(written.judgement.doubted, written.judgement.risen)
 
     def count(self, results: int) -> None:
         """After the commit of so many."""

@@ -15,7 +15,6 @@ from collector.events.core import events as payloads
 from collector.events.storage import events
 from collector.events.storage.events import Event
 from collector.history.core.certificate import days_left, ends_at, expiry
-from collector.platform.committed_events import told
 from collector.platform.storage.db import Db, Tx
 from shared import ids
 
@@ -26,14 +25,13 @@ _FORGET_EVERY: Final = timedelta(hours=1)
 
 
 class Certificates:
-    """Any number may run; *tell* is called after a commit that wrote events."""
+    """Any number may run."""
 
-    __slots__ = ("_after", "_db", "_forgot_at", "_now", "_tell")
+    __slots__ = ("_after", "_db", "_forgot_at", "_now")
 
-    def __init__(self, db: Db, *, now: Callable[[], datetime], tell: Callable[[], None]) -> None:
+    def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
         self._db = db
         self._now = now
-        self._tell = tell
         self._after = 0
         self._forgot_at: datetime | None = None
 
@@ -54,7 +52,6 @@ class Certificates:
             news = await _news(tx, await locked_monitors.lock(tx, monitors), now)
             if news:
                 await events.append_all(tx, news, now)
-        told([event.kind for event in news], self._tell)
 
     async def _forget(self, now: datetime) -> None:
         if self._forgot_at is not None and now - self._forgot_at < _FORGET_EVERY:

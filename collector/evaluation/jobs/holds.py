@@ -15,7 +15,6 @@ from collector.events.core import events as payloads
 from collector.events.storage import events, timeline
 from collector.events.storage.events import Event
 from collector.incidents.storage import incidents
-from collector.platform.committed_events import told
 from collector.platform.storage.db import Db, Tx
 
 _AT_ONCE = 100
@@ -35,12 +34,11 @@ class HoldChanges:
 
 
 class Holds:
-    """Any number may run; *tell* is called after a commit that wrote events."""
+    """Any number may run."""
 
-    def __init__(self, db: Db, *, now: Callable[[], datetime], tell: Callable[[], None]) -> None:
+    def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
         self._db = db
         self._now = now
-        self._tell = tell
         self._after = 0
 
     async def turn(self) -> bool:
@@ -65,7 +63,6 @@ class Holds:
                 await locked_monitors.save(tx, news.monitors, now)
             if news.events:
                 await events.append_all(tx, news.events, now)
-        told([event.kind for event in news.events], self._tell)
 
 
 async def _news(tx: Tx, monitors: Sequence[Judged], now: datetime) -> HoldChanges:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from collector.evaluation.evaluate import Ask, differs, judge_anew, pass_on, unasked
+from collector.evaluation.evaluate import Ask, differs, judge_anew, unasked
 from collector.evaluation.storage import locked_monitors, states
 from collector.platform.storage.db import Db
 
@@ -12,8 +12,7 @@ class Verdicts:
     """Looks at monitors whose locations disagree with what is held of them. Any number may run.
 
     Results bring about most verdicts, but only those of the location that they are from, when they come.
-    *since*: see `Steady`; *tell* is called after a commit that wrote events.
-    *ask*: see `Writer`.
+    *since*: see `Steady`; *ask*: see `ResultWriter`.
     """
 
     def __init__(
@@ -22,13 +21,11 @@ class Verdicts:
         *,
         since: Callable[[], datetime | None],
         now: Callable[[], datetime],
-        tell: Callable[[], None],
         ask: Ask = unasked,
     ) -> None:
         self._db = db
         self._since = since
         self._now = now
-        self._tell = tell
         self._ask = ask
 
     async def turn(self) -> bool:
@@ -41,5 +38,5 @@ class Verdicts:
             return False
         async with self._db.transaction() as tx:
             judgement = await judge_anew(tx, wrong, since, now)
-        pass_on(judgement, self._ask, self._tell)
+        self._ask(judgement.doubted, judgement.risen)
         return False

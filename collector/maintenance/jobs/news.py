@@ -9,7 +9,6 @@ from collector.events.storage import events
 from collector.events.storage.events import Event
 from collector.maintenance.storage import news as table
 from collector.maintenance.storage.news import Begun, EndedWindow
-from collector.platform.committed_events import told
 from collector.platform.storage.db import Db, Tx
 from shared import ids
 from shared.clock import iso
@@ -20,14 +19,13 @@ _KEEP: Final = timedelta(days=1)
 
 
 class MaintenanceNews:
-    """Any number may run; *tell* is called after a commit that wrote events."""
+    """Any number may run."""
 
-    __slots__ = ("_db", "_now", "_tell")
+    __slots__ = ("_db", "_now")
 
-    def __init__(self, db: Db, *, now: Callable[[], datetime], tell: Callable[[], None]) -> None:
+    def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
         self._db = db
         self._now = now
-        self._tell = tell
 
     async def turn(self) -> bool:
         """Tell of some. Is there more?"""
@@ -37,7 +35,6 @@ class MaintenanceNews:
             if news:
                 await table.forget(tx, now - _KEEP)
                 await events.append_all(tx, news, now)
-        told([event.kind for event in news], self._tell)
         return len(news) >= _AT_ONCE
 
 

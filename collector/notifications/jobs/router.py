@@ -26,22 +26,15 @@ def _nobody() -> None:
 
 
 class Router:
-    """Any number of them may run; *told* is called when there is something new to send."""
+    """Any number of them may run."""
 
-    __slots__ = ("_db", "_marked", "_told", "bell")
+    __slots__ = ("_db", "_marked", "bell")
 
-    def __init__(
-        self,
-        db: Db,
-        told: Callable[[], None],
-        marked: Callable[[], None] = _nobody,
-        bell: Bell | None = None,
-    ) -> None:
+    def __init__(self, db: Db, marked: Callable[[], None] = _nobody) -> None:
         """*marked* is called when rules may have something to say of what happened; *bell* wakes this."""
         self._db = db
-        self._told = told
         self._marked = marked
-        self.bell = bell or Bell()
+        self.bell = Bell()
 
     async def turn(self) -> bool:
         """Route the next events of some streams. Is there more?"""
@@ -50,12 +43,10 @@ class Router:
             if not claimed:
                 return False
             events = await streams.waiting(tx, claimed, _EVENTS)
-            new = await _queue(tx, await _with_pagers(tx, events))
+            await _queue(tx, await _with_pagers(tx, events))
             marks = await _mark(tx, events)
             reached = _reached(claimed, events)
             await streams.advance(tx, reached)
-        if new:
-            self._told()
         if marks:
             self._marked()
         return len(claimed) == _STREAMS or any(stream.routed < stream.sequence for stream in reached)
@@ -105,14 +96,15 @@ async def _with_pagers(tx: Tx, events: Sequence[Waiting]) -> list[Waiting]:
     ]
 
 
-async def _queue(tx: Tx, events: Sequence[Waiting]) -> int:
+async def _queue(tx: Tx, events: Sequence[Waiting]) -> None:
     teams = sorted({event.team_id for event in events})
     found = await channels.listeners(tx, teams)
     listeners = {team: list(group) for team, group in groupby(found, key=lambda one: one.team_id)}
     wanted = sorted({id_ for event in events for id_ in event.channels})
     named = await channels.still_enabled(tx, wanted) if wanted else set()
     chosen = choose(events, listeners, named)
-    return await deliveries.insert(tx, chosen) if chosen else 0
+    if chosen:
+        await deliveries.insert(tx, chosen)
 
 
 async def _mark(tx: Tx, events: Sequence[Waiting]) -> int:

@@ -20,7 +20,7 @@ _AT_ONCE: Final = 50
 
 
 class ProbeWatch:
-    """Any number may run; *tell* is called when something was told.
+    """Any number may run.
 
     *since*: when this collector started or its clock was set; None while that has only just happened.
     """
@@ -31,12 +31,10 @@ class ProbeWatch:
         *,
         since: Callable[[], datetime | None],
         now: Callable[[], datetime],
-        tell: Callable[[], None],
     ) -> None:
         self._db = db
         self._since = since
         self._now = now
-        self._tell = tell
         self._turned_at: datetime | None = None
         self._listening_since = now()
 
@@ -62,5 +60,4 @@ class ProbeWatch:
             metrics.probe_notices.labels("online" if what is PresenceChange.BACK else what.value).inc()
         if changes:
             log.info("owners of probes told", changes=[what.value for what in changes])
-            self._tell()
         return len(changed) > _AT_ONCE

@@ -2,7 +2,7 @@
 
 from prometheus_client import REGISTRY
 
-from collector.platform.committed_events import passing_on, told
+from collector.platform.committed_events import passing_on
 from collector.platform.storage.on_commit import Aftermath
 
 
@@ -32,16 +32,4 @@ def test_who_sends_is_woken_for_deliveries_that_no_router_queued() -> None:
 
 
 def test_of_no_events_nobody_is_told() -> None:
-    calls: list[str] = []
-
-    told([], lambda: calls.append("tell"))
-
-    assert calls == []
-
-
-def test_of_several_events_it_is_told_once() -> None:
-    calls: list[str] = []
-
-    told(["monitor.down", "monitor.up"], lambda: calls.append("tell"))
-
-    assert calls == ["tell"]
+    assert pass_on(Aftermath([])) == []
