@@ -70,12 +70,13 @@ async def test_one_team_leaves_a_connection_for_requests_of_others(own: Shares) 
 async def test_who_waits_for_too_long_is_told_to_come_again(
     own: Shares, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("collector.platform.storage.db._ACQUIRE_S", 0.05)
     async with AsyncExitStack() as stack:
         for _ in range(4):
             await take(own.requests, stack, 1)
-        with pytest.raises(Unavailable):
-            await take(own.requests, stack, 1)
+        with monkeypatch.context() as patched:
+            patched.setattr("collector.platform.storage.db._ACQUIRE_S", 0.05)
+            with pytest.raises(Unavailable):
+                await take(own.requests, stack, 1)
     async with AsyncExitStack() as stack:
         await take(own.requests, stack, 1)
 

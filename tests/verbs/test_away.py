@@ -85,11 +85,23 @@ def test_a_file_is_applied_by_the_same_way(tmp_path: Path) -> None:
 
 
 @contextmanager
+def _inheriting_signals() -> Iterator[None]:
+    """A shell ignores SIGINT in its background, and what is ignored stays so in processes started there."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
 def started(*argv: str, url: str = "") -> Iterator[subprocess.Popen[str]]:
     variables = {"TOCSIN_SECRET_KEY": KEY, "TOCSIN_DATABASE_URL": url} if url else {}
-    with subprocess.Popen(
-        argv, env=os.environ | variables, stderr=subprocess.PIPE, text=True, cwd=ROOT
-    ) as process:
+    with _inheriting_signals():
+        process = subprocess.Popen(
+            argv, env=os.environ | variables, stderr=subprocess.PIPE, text=True, cwd=ROOT
+        )
+    with process:
         try:
             yield process
         finally:
