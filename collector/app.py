@@ -159,7 +159,7 @@ async def _working(
     steady, watch = Steady(clock.now), Watch(own.ingest)
     opinions = Opinions(own.ingest, signals, now=clock.now)
     writer, taken = deciding(own.ingest, clock, steady, opinions, watch)
-    heartbeats, series, taking_in = receiving(own.ingest, clock, keyring, settings, steady, opinions, watch)
+    heartbeats, series, taking_in = receiving(own.ingest, clock, keyring, steady, opinions, watch)
     nodes = rpc_urls.parse(settings.rpc_urls) if settings.rpc_urls else {}
     sessions, joining = _for_probes(own.sessions, clock, keyring, settings, steady, signals, writer, nodes)
     deps = _deps(

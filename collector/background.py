@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from collector.alerts.jobs.evaluator import Evaluator
-from collector.alerts.jobs.retention import AlertRetention
 from collector.evaluation.ingest.pushes import Pushes
 from collector.evaluation.jobs.certificates import Certificates
 from collector.evaluation.jobs.collector_presence import CollectorPresence
@@ -19,11 +18,8 @@ from collector.evaluation.watched_results import Watch
 from collector.evaluation.writer import ResultWriter
 from collector.heartbeats.ingest import PingReceiver
 from collector.heartbeats.jobs import heartbeats as late
-from collector.heartbeats.jobs.ping_bodies import PingBodies
 from collector.history.jobs.days import DayPartitions
-from collector.history.jobs.retention import Retention
 from collector.history.jobs.rollups import Rollups
-from collector.http.jobs import Idempotency
 from collector.maintenance.jobs.news import MaintenanceNews
 from collector.maintenance.jobs.windows import Maintenance
 from collector.metrics.ingest.intake import Receiving
@@ -36,6 +32,7 @@ from collector.notifications.jobs.sender import Sender
 from collector.ops.job_health import Pulse, Turn
 from collector.ops.jobs.deadman import Deadman
 from collector.ops.jobs.reseal import Resealing
+from collector.ops.jobs.retention import Retention
 from collector.platform.clock_guard import Steady
 from collector.platform.database_clock import DatabaseClock
 from collector.platform.mailer import Mailer
@@ -99,7 +96,6 @@ def receiving(
     db: Db,
     clock: DatabaseClock,
     keyring: Keyring,
-    settings: CollectorSettings,
     steady: Steady,
     opinions: Opinions,
     watch: Watch,
@@ -110,11 +106,9 @@ def receiving(
     series = Receiving(db, keyring, pushes, now=clock.now)
     silent = SeriesSweeper(db, series.late, since=steady.since, now=clock.now)
     missing = late.HeartbeatSweeper(db, heartbeats.late, since=steady.since, now=clock.now)
-    bodies = PingBodies(db, keep=timedelta(days=settings.retention_days), now=clock.agreed)
     loops = (
         ("pushes", pushes.turn, 0.05, None),
         ("pings", heartbeats.turn, 0.05, None),
-        ("ping bodies", bodies.turn, 600.0, None),
         ("late pings", missing.turn, 1.0, None),
         ("metrics", series.counting, 0.05, None),
         ("series", series.keeping, 5.0, None),
@@ -208,9 +202,7 @@ def upkeep(
         ("days", days.turn, 300.0, None),
         ("rollups", Rollups(db, now=clock.agreed).turn, 30.0, None),
         ("retention", _retention(db, clock, settings).turn, 900.0, None),
-        ("old alerts", _alerts(db, clock, settings).turn, 900.0, None),
         ("maintenance", Maintenance(db, now=clock.now).turn, 10.0, None),
-        ("idempotency keys", Idempotency(db, now=clock.agreed).turn, 60.0, None),
         ("flags", Flags(db, now=clock.now).turn, 60.0, None),
         ("status pages", StatusPages(db, now=clock.now).turn, 5.0, None),
         ("custom domains", Domains(db, Prover(transport), now=clock.now).turn, 10.0, None),
@@ -218,10 +210,6 @@ def upkeep(
         ("resealing", Resealing(db, keyring).turn, 600.0, None),
         ("agent metrics", AgentMetrics(db, now=clock.now).turn, 10.0, None),
     )
-
-
-def _alerts(db: Db, clock: DatabaseClock, settings: CollectorSettings) -> AlertRetention:
-    return AlertRetention(db, keep=timedelta(days=settings.retention_days), now=clock.agreed)
 
 
 def _retention(db: Db, clock: DatabaseClock, settings: CollectorSettings) -> Retention:

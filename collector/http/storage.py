@@ -69,17 +69,3 @@ async def drop(tx: Tx, keyed: Keyed) -> None:
         "DELETE FROM idempotency_keys WHERE team_id = $1 AND token_id = $2 AND key = $3 AND status IS NULL",
         keyed.team_id, keyed.token_id, keyed.key,
     )  # fmt: skip
-
-
-async def sweep(tx: Tx, before: datetime, limit: int) -> int:
-    """Forget what was kept before *before*; how many it were."""
-    tag = await tx.execute(
-        """
-        DELETE FROM idempotency_keys WHERE ctid = ANY(ARRAY(
-            SELECT ctid FROM idempotency_keys WHERE created_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED
-        ))
-        """,
-        before,
-        limit,
-    )
-    return int(tag.split()[-1])

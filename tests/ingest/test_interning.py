@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from collector.evaluation.error_texts import Interner, normal
-from collector.history.jobs.retention import Retention
+from collector.ops.jobs.retention import Retention
 from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.results import Status

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from collector.history.storage import retention
+from collector.ops.storage import retention
 from collector.platform.storage.db import Db
 from collector.web3.storage import news, web3
 from shared.clock import utc_now

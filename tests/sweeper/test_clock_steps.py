@@ -8,13 +8,10 @@ from datetime import timedelta
 
 import pytest
 
-from collector.alerts.jobs.retention import AlertRetention
-from collector.heartbeats.jobs.ping_bodies import PingBodies
 from collector.history.jobs.days import DayPartitions
-from collector.history.jobs.retention import Retention
 from collector.history.jobs.rollups import Rollups
 from collector.history.storage import rollups
-from collector.http.jobs import Idempotency
+from collector.ops.jobs.retention import Retention
 from collector.platform.clock_guard import Steady
 from collector.platform.database_clock import DatabaseClock
 from collector.platform.storage.db import Db
@@ -42,9 +39,6 @@ class Machine:
             "days": DayPartitions(db, keep=KEEP, now=self.clock.now, agreed=agreed).turn,
             "rollups": Rollups(db, now=agreed).turn,
             "retention": Retention(db, keep=KEEP, keep_rollups=KEEP, now=agreed).turn,
-            "alerts": AlertRetention(db, keep=KEEP, now=agreed).turn,
-            "bodies": PingBodies(db, keep=KEEP, now=agreed).turn,
-            "keys": Idempotency(db, now=agreed).turn,
         }
 
     async def turn(self, name: str) -> bool:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from collector.history.jobs.retention import Retention
+from collector.ops.jobs.retention import Retention
 from collector.platform.storage.db import Db
 from collector.probes.storage import plans, reads
 from shared.clock import utc_now

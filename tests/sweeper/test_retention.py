@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from collector.history.jobs.retention import Retention
+from collector.ops.jobs.retention import Retention
 from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.ids import uuid7

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from collector.history.core.histogram import merged
 from collector.history.jobs.days import DayPartitions
-from collector.history.jobs.retention import Retention
 from collector.history.jobs.rollups import Rollups
-from collector.history.storage import live_rollups, partitions, retention, rollups
+from collector.history.storage import live_rollups, partitions, rollups
+from collector.ops.jobs.retention import Retention
+from collector.ops.storage import retention
 from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from tests.services.ground import fetch, make_monitors, make_team

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from collector.history.jobs.retention import Retention
+from collector.ops.jobs.retention import Retention
 from collector.platform.storage.db import Db
 from collector.web3.storage import news
 from shared import ids

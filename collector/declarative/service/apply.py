@@ -24,8 +24,8 @@ from collector.declarative.service.items import (
 from collector.declarative.service.kinds import SECTIONS
 from collector.declarative.service.shape import ApplyContext
 from collector.events.storage import events
-from collector.history.storage import retention
 from collector.monitors.service.monitors import Means
+from collector.ops.storage import retention
 from collector.platform.access import Actor
 from collector.platform.prepared import Lacking, SlowWork, begun_again
 from collector.platform.storage.db import Tx

@@ -10,7 +10,6 @@ from collector.evaluation.storage.locked_monitors import LatestIncident
 from collector.events.core import events as payloads
 from collector.events.storage import events, timeline
 from collector.events.storage.events import Event
-from collector.history.storage import retention
 from collector.incidents.storage import incidents, monitor_incidents
 from collector.monitors.service.monitors import record
 from collector.monitors.storage import monitors as table
@@ -19,6 +18,7 @@ from collector.notifications.channels.webhook import hears
 from collector.notifications.storage import channels, deliveries
 from collector.notifications.storage import monitor_deliveries as news
 from collector.notifications.storage.deliveries import New
+from collector.ops.storage import retention
 from collector.platform.access import Actor
 from collector.platform.revision import require
 from collector.platform.signals import Signals

@@ -147,6 +147,7 @@ _ROWS: Final[Mapping[str, _Old]] = {
     ),
     # The database itself keeps each entry for three years at least.
     "audit": _Old("audit_log", "t.at", "t.at < now() - interval '1095 days'"),
+    "answers": _Old("idempotency_keys", "t.created_at"),
     "ping_bodies": _Old("ping_bodies", "t.ts"),
     "agent_metrics": _Old("agent_metrics_hour", "t.at"),
     "listening": _Old("listening", "t.until"),

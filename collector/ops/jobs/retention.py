@@ -6,7 +6,10 @@ from uuid import uuid4
 
 import structlog
 
-from collector.history.storage import partitions, retention, rollups
+from collector.heartbeats.storage import ping_bodies
+from collector.history.storage import partitions, rollups
+from collector.http.storage import KEPT_FOR as KEEP_ANSWERS
+from collector.ops.storage import retention
 from collector.platform.storage import leases
 from collector.platform.storage.db import Db, Tx
 
@@ -18,13 +21,15 @@ _ROWS = 2_000
 _MONITORS = 200
 # Nobody can set it lower: whoever has something to hide may be who sets it.
 _KEEP_AUDIT = timedelta(days=1095)
+# What was done to people, by whatever rule, can be asked for so long.
+KEEP_ALERTS = timedelta(days=90)
 # The longest that a deadline or a chart looks back, and more.
 _KEEP_TIMES = timedelta(days=400)
 # A collector notes twice a day that it uses a text of errors; a day that has begun is kept whole.
 _NAMED = timedelta(days=2)
 _OF_ROWS = (
     "outages", "cadences", "refused", "gaps", "chain_logs", "probes", "failures", "deliveries", "events",
-    "audit", "agent_metrics", "listening", "maintenance", "errors",
+    "alerts", "audit", "agent_metrics", "listening", "maintenance", "errors", "ping_bodies", "answers",
 )  # fmt: skip
 
 Step = Callable[[Tx, datetime], Awaitable[bool]]
@@ -43,7 +48,10 @@ class Retention:
         self._kept = {
             **dict.fromkeys(("outages", "agent_metrics"), self._keep_rollups),
             **dict.fromkeys(("listening", "maintenance"), _KEEP_TIMES),
+            "alerts": max(keep, KEEP_ALERTS),
+            "answers": KEEP_ANSWERS,
             "audit": _KEEP_AUDIT,
+            "ping_bodies": keep,
         }
         self._now = now
         self._id = uuid4()
@@ -53,7 +61,8 @@ class Retention:
     async def turn(self) -> bool:
         """Take the next step; a round of them begins when the last one is done."""
         now = self._now()
-        self._steps = self._steps or [self._forget, self._numbers, *map(self._rows, _OF_ROWS)]
+        if not self._steps:
+            self._steps = [self._forget, self._forget_bodies, self._numbers, *map(self._rows, _OF_ROWS)]
         async with self._db.transaction() as tx:
             if await leases.take(tx, _LEASE, self._id, _LEASE_FOR) is None:
                 self._steps, self._after = [], 0
@@ -70,6 +79,17 @@ class Retention:
         if gone or others:
             await retention.forget(tx, [*gone, *others])
             log.info("history of deleted monitors", monitors=len({*gone, *others}))
+        self._after = reached or 0
+        return reached is not None
+
+    async def _forget_bodies(self, tx: Tx, _: datetime) -> bool:
+        """What pings brought to monitors that are gone."""
+        gone, reached = await retention.gone(tx, self._after, _MONITORS, "ping_bodies")
+        deleted = await ping_bodies.forget_of(tx, gone, _ROWS) if gone else 0
+        if deleted:
+            log.info("old rows deleted", what="ping_bodies of deleted monitors", rows=deleted)
+        if deleted == _ROWS:
+            return True
         self._after = reached or 0
         return reached is not None
 
