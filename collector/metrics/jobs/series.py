@@ -5,54 +5,39 @@ from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
 from collector.evaluation.collector_downtime import deafness
+from collector.evaluation.jobs.overdue import AT_ONCE, OverdueSweeper, Settle
 from collector.history.core.receptions import ReceptionResult, silent
 from collector.metrics.storage import series as table
 from collector.metrics.storage.series import Looked, SeriesUpdate
 from collector.platform.deadlines import Between, deadline
 from collector.platform.storage.db import Db, Tx
 
-_AT_ONCE: Final = 500
 _PAUSED_FOR: Final = timedelta(minutes=1)
 
 # Stores what was found in the transaction that found it; what it answers is to be called after the commit.
-Write: TypeAlias = Callable[[Tx, Sequence[ReceptionResult]], Awaitable[Callable[[], None]]]
+Write: TypeAlias = Callable[[Tx, Sequence[ReceptionResult]], Awaitable[Settle]]
 
 
-class SeriesSweeper:
+class SeriesSweeper(OverdueSweeper):
     """Any number may run. *since*: see `Steady`."""
 
     def __init__(
-        self,
-        db: Db,
-        write: Write,
-        *,
-        since: Callable[[], datetime | None],
-        now: Callable[[], datetime],
+        self, db: Db, write: Write, *, since: Callable[[], datetime | None], now: Callable[[], datetime]
     ) -> None:
-        self._db = db
+        super().__init__(db, since=since, now=now)
         self._write = write
-        self._since = since
-        self._now = now
 
-    async def turn(self) -> bool:
-        """Look at those that are due; a clock that was just set says of nobody that he is silent."""
-        now, since = self._now(), self._since()
-        if since is None:
-            return False
-        after: Callable[[], None] | None = None
-        async with self._db.transaction() as tx:
-            looked = await table.due(tx, now, _AT_ONCE)
-            if looked:
-                monitors = [one.reception.monitor for one in looked]
-                oldest = min(one.reception.last_at for one in looked)
-                deaf = await deafness(tx, monitors, oldest, since, now)
-                seen = [_look(one, deaf[one.reception.monitor], now) for one in looked]
-                await table.settle(tx, [next_ for next_, _ in seen])
-                found = sorted((one for _, one in seen if one is not None), key=lambda one: one.monitor)
-                after = await self._write(tx, found) if found else None
-        if after is not None:
-            after()
-        return len(looked) == _AT_ONCE
+    async def _sweep(self, tx: Tx, since: datetime, now: datetime) -> tuple[int, Settle | None]:
+        looked = await table.due(tx, now, AT_ONCE)
+        if not looked:
+            return 0, None
+        monitors = [one.reception.monitor for one in looked]
+        oldest = min(one.reception.last_at for one in looked)
+        deaf = await deafness(tx, monitors, oldest, since, now)
+        seen = [_look(one, deaf[one.reception.monitor], now) for one in looked]
+        await table.settle(tx, [next_ for next_, _ in seen])
+        found = sorted((one for _, one in seen if one is not None), key=lambda one: one.monitor)
+        return len(looked), await self._write(tx, found) if found else None
 
 
 def _look(one: Looked, deaf: Sequence[Between], now: datetime) -> tuple[SeriesUpdate, ReceptionResult | None]:

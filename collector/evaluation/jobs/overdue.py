@@ -1,0 +1,37 @@
+"""Finds the monitors whose result is overdue, for whatever sends results by itself."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final
+
+from collector.platform.storage.db import Db, Tx
+
+AT_ONCE: Final = 500
+
+# Called after the commit of what was found.
+Settle = Callable[[], None]
+
+
+class OverdueSweeper(ABC):
+    """Any number may run. *since*: see `Steady`."""
+
+    def __init__(self, db: Db, *, since: Callable[[], datetime | None], now: Callable[[], datetime]) -> None:
+        self._db = db
+        self._since = since
+        self._now = now
+
+    async def turn(self) -> bool:
+        """Sweep over some. Are there more? A clock that was just set makes nothing overdue."""
+        now, since = self._now(), self._since()
+        if since is None:
+            return False
+        async with self._db.transaction() as tx:
+            count, settle = await self._sweep(tx, since, now)
+        if settle is not None:
+            settle()
+        return count == AT_ONCE
+
+    @abstractmethod
+    async def _sweep(self, tx: Tx, since: datetime, now: datetime) -> tuple[int, Settle | None]:
+        """Look at up to AT_ONCE that are due; how many there were."""
