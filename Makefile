@@ -7,6 +7,7 @@ TEST_READY := $(VENV)/.ready-test
 TOOLS_READY := .tools/.ready
 PROTOS := $(shell find protos -name '*.proto')
 WORKERS ?= 4
+SECOND_TRIES ?= 12
 # Half-made, moved since, or its Python gone: such an environment is made again. pip is the last thing put in, and
 # knows where it stands.
 SOUND := $(shell $(BIN)/python -c '' 2>/dev/null && head -n 2 $(BIN)/pip 2>/dev/null | grep -qF "$(CURDIR)/$(BIN)/python" && echo yes)
@@ -26,10 +27,10 @@ help: ## these lines
 run: $(RUN_READY) ## everything on this machine, with a few monitors of itself; Ctrl-C stops it
 	$(BIN)/tocsin up --demo
 
-# Tests wait more than they compute: four workers for two cores. On a shared machine a test may lose a race for the
-# processor: it gets a second try, and the closing lines name it.
+# Tests wait more than they compute: four workers for two cores. On a shared machine a test that races real time may
+# lose the processor: it gets a second try, the closing lines name it, and more than SECOND_TRIES fail the run.
 test: $(TEST_READY) ## all tests; WORKERS=2: two at a time
-	$(BIN)/python -m pytest -n $(WORKERS) --reruns 1 -r fER $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --second-tries $(SECOND_TRIES) -r fER $(PYTEST_ARGS)
 
 setup: $(TEST_READY) ## the virtual environment alone, for both
 

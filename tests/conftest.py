@@ -38,6 +38,8 @@ FAST: Final = {
 }
 MEMORY: Final = Path("/dev/shm")
 _TESTS: Final = Path(__file__).parent
+# Folders whose tests start a whole product or a browser.
+_WHOLE: Final = frozenset({"browser", "e2e", "faults", "senders"})
 # What lies between who asks for a connection and who takes note of it.
 _BETWEEN: Final = ("/shared/held.py", "/storage/db.py", "/contextlib.py")
 
@@ -108,22 +110,36 @@ LIMIT: Final = pytest.StashKey[Any]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--database-url", help="run on this PostgreSQL server, as a superuser, not on our own")
+    parser.addoption("--second-tries", type=int, help="tests marked as races get one, at most so many a run")
     parser.addoption("--allowed-skips", help="a file of reasons, one a line; any other skip fails the run")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail a run that skipped what the list of allowed skips does not hold."""
-    allowed = session.config.getoption("--allowed-skips")
+    """Fail a run with too many second tries, or with a skip that the list of allowed ones does not hold."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if allowed is None or reporter is None:
+    if reporter is None:
         return
+    for fault in (_too_many_tries(session.config, reporter), _surprising_skips(session.config, reporter)):
+        if fault is not None:
+            reporter.write_line("")
+            reporter.write_line(fault, red=True)
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _too_many_tries(config: pytest.Config, reporter: Any) -> str | None:
+    most, tries = config.getoption("--second-tries"), len(reporter.stats.get("rerun", []))
+    return f"second tries: {tries} (limit {most})" if most is not None and tries > most else None
+
+
+def _surprising_skips(config: pytest.Config, reporter: Any) -> str | None:
+    allowed = config.getoption("--allowed-skips")
+    if allowed is None:
+        return None
     reasons = set(map(_reason, reporter.stats.get("skipped", [])))
     listed = {line for line in Path(allowed).read_text().splitlines() if line and not line.startswith("#")}
-    if surprising := sorted(reasons - listed):
-        reporter.write_line("")
-        reporter.write_line(f"skipped, and not listed in {allowed}: {'; '.join(surprising)}", red=True)
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    surprising = sorted(reasons - listed)
+    return f"skipped, and not listed in {allowed}: {'; '.join(surprising)}" if surprising else None
 
 
 def _reason(report: Any) -> str:
@@ -191,13 +207,24 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
-        if "server_url" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.database)
-        if "module_api" in getattr(item, "fixturenames", ()):
-            # In the loop in which the server that it shares with its neighbours runs.
-            item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
+        _mark(item)
+        if config.getoption("--second-tries") is not None and item.get_closest_marker("races"):
+            item.add_marker(pytest.mark.flaky(reruns=1))
     if hasattr(config, "workerinput"):
         items[:] = _spread(items)
+
+
+def _mark(item: pytest.Item) -> None:
+    """Add the markers that follow from a test's fixtures and folder."""
+    fixtures = getattr(item, "fixturenames", ())
+    folder = item.path.relative_to(_TESTS).parts[0] if item.path.is_relative_to(_TESTS) else ""
+    if "server_url" in fixtures:
+        item.add_marker(pytest.mark.database)
+    if folder in _WHOLE or item.get_closest_marker("slow"):
+        item.add_marker(pytest.mark.races)
+    if "module_api" in fixtures:
+        # In the loop in which the server that it shares with its neighbours runs.
+        item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
 
 
 def _spread(items: list[pytest.Item]) -> list[pytest.Item]:

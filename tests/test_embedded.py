@@ -18,7 +18,7 @@ from collector.platform.embedded import user as embedded_user
 from collector.platform.embedded.server import Embedded, reach
 from shared.errors import CannotStart
 
-pytestmark = pytest.mark.database
+pytestmark = [pytest.mark.races, pytest.mark.database]
 
 FAST = {"fsync": "off"}
 

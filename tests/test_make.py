@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 AGAIN = "-m venv --clear .venv"
 
-pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+pytestmark = [pytest.mark.races, pytest.mark.skipif(shutil.which("make") is None, reason="needs make")]
 
 
 @pytest.fixture

@@ -11,6 +11,8 @@ from shared.clock import utc_now
 from shared.errors import CannotStart
 from tests.waiting import WAITING
 
+pytestmark = pytest.mark.races
+
 ONE = Migration(1, "one", "CREATE TABLE one (n int)")
 TWO = Migration(2, "two", "CREATE TABLE two (n int)")
 BROKEN = Migration(2, "broken", "CREATE TABLE half (n int); SELECT 1 / 0")

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 BUILD = "import sys; from setuptools import build_meta; getattr(build_meta, sys.argv[1])(sys.argv[2])"
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.races, pytest.mark.slow]
 
 
 def built(what: str, of: Path, into: Path) -> Path:

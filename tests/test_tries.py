@@ -1,10 +1,12 @@
-"""The time limit of a test holds for each of its tries."""
+"""Second tries: only for tests that race real time, each with its own time limit, and few in a run."""
 
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+pytestmark = pytest.mark.races
 
 ROOT = Path(__file__).parent.parent
 HANGS = """
@@ -13,6 +15,17 @@ import threading
 def test_it(tmp_path_factory):
     {first}
     threading.Event().wait(60)
+"""
+LOSES = """
+import pytest
+
+@pytest.mark.races
+def test_that_races(tmp_path_factory):
+    {first}
+    assert again
+
+def test_that_does_not():
+    assert False
 """
 TRIED = "tried = tmp_path_factory.getbasetemp() / 'tried'; again = tried.exists(); tried.touch()"
 
@@ -24,17 +37,41 @@ def test_a_second_try_ends_at_its_limit(first: str, tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     (tmp_path / "test_it.py").write_text(HANGS.format(first=first))
 
-    ini = tmp_path / "pytest.ini"
-    limits = ["--timeout=1", "--reruns=1"]
+    ended = run(tmp_path, "--timeout=1", "--reruns=1")
 
-    ended = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "tests.conftest", "-c", str(ini), *limits, str(tmp_path)],
+    assert "1 failed, 1 rerun" in ended.stdout
+    assert "Timeout (>1.0s)" in ended.stdout.partition("FAILURES")[2]
+
+
+def test_only_a_test_that_races_gets_a_second_try(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = races\n")
+    (tmp_path / "test_it.py").write_text(LOSES.format(first=TRIED))
+
+    ended = run(tmp_path, "--second-tries=1")
+
+    assert "1 failed, 1 passed, 1 rerun" in ended.stdout
+    assert "test_it.py::test_that_does_not\n" in ended.stdout.partition("short test summary")[2]
+
+
+@pytest.mark.parametrize(("most", "code"), [(1, 0), (0, 1)])
+def test_more_second_tries_than_the_limit_fail_the_run(most: int, code: int, tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = races\n")
+    (tmp_path / "test_it.py").write_text(LOSES.format(first=TRIED).partition("def test_that_does_not")[0])
+
+    ended = run(tmp_path, f"--second-tries={most}")
+
+    assert ended.returncode == code
+    assert "1 passed, 1 rerun" in ended.stdout
+    assert ("second tries: 1 (limit 0)" in ended.stdout) == (code == 1)
+
+
+def run(tests: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    ini = str(tests / "pytest.ini")
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-rf", "-p", "tests.conftest", "-c", ini, *options, str(tests)],
         cwd=ROOT,
         capture_output=True,
         text=True,
         timeout=40,
         check=False,
     )
-
-    assert "1 failed, 1 rerun" in ended.stdout
-    assert "Timeout (>1.0s)" in ended.stdout.partition("FAILURES")[2]

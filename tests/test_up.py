@@ -18,7 +18,7 @@ import pytest
 
 from tests.ports import free_port
 
-pytestmark = [pytest.mark.database, pytest.mark.slow]
+pytestmark = [pytest.mark.races, pytest.mark.database, pytest.mark.slow]
 
 PATIENCE_S = 40.0
 NAMES = ("postgres", "collector", "probe")

@@ -14,7 +14,7 @@ from tests.e2e.fleet import Fleet, Part, fleet
 from tests.e2e.product import eventually, running
 from tests.receiver import receiving
 
-pytestmark = [pytest.mark.database, pytest.mark.slow]
+pytestmark = [pytest.mark.races, pytest.mark.database, pytest.mark.slow]
 
 MONITORS = 20
 

@@ -12,6 +12,8 @@ from collector.platform.storage.db import Db
 from tests.alerting.ground import DOWN, MINUTE, UP, Alerting, make_alerting
 from tests.ingest.world import writing
 
+pytestmark = pytest.mark.races
+
 FIRED, RECOVERED, ESCALATED = "alert.fired", "alert.recovered", "alert.escalated"
 
 

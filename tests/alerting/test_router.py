@@ -13,6 +13,8 @@ from collector.platform.storage.db import Db
 from shared import ids
 from tests.delivery.ground import deliveries, happen, make_channel, make_team
 
+pytestmark = pytest.mark.races
+
 URL = "https://example.com/hook"
 ONE, OTHER = "mon_" + "0" * 26, "mon_" + "1" * 26
 

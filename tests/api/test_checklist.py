@@ -41,6 +41,8 @@ from shared.tokens import ALPHABET, PREFIX, checksum_ok, new_token
 from tests.api.client import Api
 from tests.api.route_table import BODIES, Route, collection, made, prepared, unknown
 
+pytestmark = pytest.mark.races
+
 ROOT: Final = Path(__file__).parents[2]
 PROVEN: Final[dict[str, tuple[str, ...]]] = {
     "S1": (

@@ -14,6 +14,8 @@ from collector.platform.storage.db import Db
 from shared.tokens import new_token
 from tests.api.client import Api
 
+pytestmark = pytest.mark.races
+
 METHODS = ("GET", "POST", "DELETE", "OPTIONS")
 PATHS = ("/v1/monitors", "/v1/monitors/mon_1?limit=1", "/v1", "/v1/", "/v1/no/where")
 # Of one answer alone; how the bucket stands changes with each request.

@@ -25,6 +25,8 @@ from shared import ids
 from shared.errors import CannotStart, Conflict, NotFound, PreconditionFailed, TocsinError, Unavailable
 from tests.api.client import Answer, Api
 
+pytestmark = pytest.mark.races
+
 SECRET = "postgresql://somebody:hunter2@db/"
 ERRORS: dict[str, Exception] = {
     "missing": NotFound("Thing not found"),

@@ -25,6 +25,8 @@ from tests.delivery.ground import happen, make_incident
 from tests.services.ground import eventually
 from tests.waiting import WAITING
 
+pytestmark = pytest.mark.races
+
 MONITOR, OTHER = ids.uuid7(), ids.uuid7()
 
 

@@ -22,6 +22,8 @@ from collector.openapi import OPERATIONS
 from tests.api.client import Api
 from tests.api.route_table import prepared
 
+pytestmark = pytest.mark.races
+
 FEW = 4
 EXAMPLES = int(os.environ.get("TOCSIN_TEST_EXAMPLES", FEW))
 # It has no end.

@@ -16,6 +16,8 @@ from collector.http.server import make, serve
 from collector.platform.storage.db import Db
 from tests.api.client import Api
 
+pytestmark = pytest.mark.races
+
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 async def test_a_running_collector_is_alive_and_ready(api: Api, path: str) -> None:

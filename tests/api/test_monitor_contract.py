@@ -13,6 +13,8 @@ from tests.api.client import Api
 from tests.api.monitors import HTTP, TCP, URL, details, make, probe, rows, shown
 from tests.waiting import WAITING
 
+pytestmark = pytest.mark.races
+
 ID = re.compile(r"mon_[0-9a-hjkmnp-tv-z]{26}")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 

@@ -8,6 +8,8 @@ import pytest
 
 from tests.api.client import Api
 
+pytestmark = pytest.mark.races
+
 DEEP = b'{"name":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
 HUGE = b'{"name":"a","type":"tcp","config":{"host":"a","port":1},"interval":' + b"9" * 4000 + b"}"
 NUL = b'{"name":"a\\u0000","type":"tcp","config":{"host":"a\\u0000","port":1}}'

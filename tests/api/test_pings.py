@@ -19,6 +19,8 @@ from shared.results import Status
 from tests.api.client import Answer, Api
 from tests.api.monitors import number, rows
 
+pytestmark = pytest.mark.races
+
 HOURLY = {"expectedInterval": "1h", "gracePeriod": 60}
 
 WAITING = """

@@ -20,6 +20,8 @@ from shared.tokens import new_token
 from tests.api.client import Answer, Api
 from tests.api.sse import listening
 
+pytestmark = pytest.mark.races
+
 LIMITS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-RateLimit-Burst")
 
 

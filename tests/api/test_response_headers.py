@@ -14,6 +14,8 @@ from tests.api.route_table import BODIES, Route, collection, made, prepared, unk
 from tests.api.sse import listening
 from tests.remote_write import first, named, varint
 
+pytestmark = pytest.mark.races
+
 # What HTTP itself needs, and no description of an API names.
 OF_HTTP = {"content-type", "content-length", "date", "server", "connection", "transfer-encoding"}
 STREAM = ("GET", "/v1/events")

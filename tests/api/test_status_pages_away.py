@@ -13,6 +13,8 @@ from shared.errors import Unavailable
 from tests.api.client import Api
 from tests.api.test_status_pages import page
 
+pytestmark = pytest.mark.races
+
 
 class Line:
     """A socket that leads to the database's until it is cut."""

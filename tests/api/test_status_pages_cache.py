@@ -17,6 +17,8 @@ from tests.api.client import Api
 from tests.api.test_status_pages import page
 from tests.api.test_status_pages_public import visit
 
+pytestmark = pytest.mark.races
+
 SOON_S = 2.0
 
 

@@ -14,6 +14,8 @@ from shared import ids
 from shared.errors import Invalid, NotFound
 from tests.api.client import Api
 
+pytestmark = pytest.mark.races
+
 NEW = {"email": "new@example.com", "name": "New", "role": "editor"}
 
 

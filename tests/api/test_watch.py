@@ -4,6 +4,7 @@ import asyncio
 import re
 from dataclasses import replace
 
+import pytest
 import structlog
 from aiohttp import web
 
@@ -12,6 +13,8 @@ from collector.http.request_data import ok
 from collector.http.server import make, serve
 from tests.api.client import Api
 from tests.api.sse import listening
+
+pytestmark = pytest.mark.races
 
 
 async def numbers(api: Api) -> dict[str, float]:

@@ -21,6 +21,8 @@ from tests.channels.every import HTTP, SEED, channel, config
 from tests.channels.payloads import INCIDENT, MONITOR, PARTS, message
 from tests.receiver import answer, hang_up, receiving, reset, stall
 
+pytestmark = pytest.mark.races
+
 BASE = "http://127.0.0.1:9"
 REQUIRED = {
     "email": {"recipients": "Recipients is required"},

@@ -26,6 +26,7 @@ from tests.ports import free_port
 
 POSTFIX = shutil.which("postfix", path="/usr/sbin:/usr/bin")
 pytestmark = [
+    pytest.mark.races,
     pytest.mark.skipif(POSTFIX is None, reason="postfix is not installed"),
     pytest.mark.skipif(os.geteuid() != 0, reason="only root can start postfix"),
 ]

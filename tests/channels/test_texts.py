@@ -151,6 +151,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.races
 @pytest.mark.parametrize("source", HOSTILE)
 def test_what_could_run_long_or_reach_out_is_refused_at_once(source: str) -> None:
     started = time.process_time()
@@ -178,6 +179,7 @@ def test_what_could_run_long_or_reach_out_is_refused_at_once(source: str) -> Non
         "{% endif %}{% endfor %}",
     ],
 )
+@pytest.mark.races
 def test_the_worst_that_is_allowed_is_soon_over_and_not_large(source: str) -> None:
     told = event("monitor.down", incident={**INCIDENT, "lastError": "ß" * 100_000})
     templates = Templates(title=source, body=source)

@@ -26,6 +26,8 @@ from tests.receiver import (
     stall,
 )
 
+pytestmark = pytest.mark.races
+
 OPEN_FILES = Path("/proc/self/fd")
 BIG = b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n" + b"x" * 1_000_000
 

@@ -29,6 +29,8 @@ from tests.ingest.world import World, make_world
 from tests.receiver import Received, Receiver, Step, answer, receiving, reset, stall, until
 from tests.waiting import WAITING
 
+pytestmark = pytest.mark.races
+
 
 @pytest.fixture
 async def transport() -> AsyncIterator[Transport]:

@@ -21,6 +21,8 @@ from tests.delivery.test_stalling import tell
 from tests.mailbox import Mailbox, mailbox
 from tests.receiver import receiving
 
+pytestmark = pytest.mark.races
+
 CHANNELS, EACH = 4, 3
 
 

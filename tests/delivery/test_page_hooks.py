@@ -29,6 +29,8 @@ from tests.delivery.ground import KEYRING, PUBLIC_URL, make_channel
 from tests.delivery.page_ground import at_work, make_page, publish, update
 from tests.receiver import answer, receiving
 
+pytestmark = pytest.mark.races
+
 
 @asynccontextmanager
 async def hooks(db: Db, *, allow_private: bool = True) -> AsyncIterator[PageSender]:

@@ -28,6 +28,8 @@ from tests.delivery.page_ground import (
 )
 from tests.mailbox import Mailbox, mailbox
 
+pytestmark = pytest.mark.races
+
 ONE, TWO = "one@example.com", "two@example.com"
 
 

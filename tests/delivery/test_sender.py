@@ -35,6 +35,8 @@ from tests.delivery.ground import (
 from tests.probe.net.nameserver import NXDOMAIN, name_server
 from tests.receiver import Receiver, answer, hang_up, receiving, reset, stall, until
 
+pytestmark = pytest.mark.races
+
 SCHEDULE_SLACK = timedelta(seconds=0.25)
 
 

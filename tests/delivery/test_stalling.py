@@ -25,6 +25,8 @@ from tests.delivery.ground import KEYRING, PUBLIC_URL, make_any, make_team
 from tests.mailbox import mailbox
 from tests.receiver import receiving, stall
 
+pytestmark = pytest.mark.races
+
 # Apprise's requests are made in threads, of which there are few: it has a test of its own.
 TYPES = tuple(type_ for type_ in HTTP if type_ != "apprise")
 STALLING = 500

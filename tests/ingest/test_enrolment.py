@@ -41,6 +41,8 @@ from tests.ingest.peer import (
 )
 from tests.pki import certified, channel
 
+pytestmark = pytest.mark.races
+
 DAY = timedelta(days=1)
 JOINING_S = 60.0
 

@@ -4,6 +4,8 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from collector.evaluation.writer import Submission
 from collector.incidents.service import evidence
 from collector.platform.seal import Keyring
@@ -12,6 +14,8 @@ from shared.evidence import HIDDEN, Evidence
 from shared.results import Status
 from shared.tokens import new_key
 from tests.ingest.world import World, make_world, writing
+
+pytestmark = pytest.mark.races
 
 UP, DOWN = Status.UP, Status.DOWN
 SEEN = Evidence("192.0.2.1:443", (("Server", "shop"), ("Set-Cookie", "sid=1")), "busy, password=hunter2")

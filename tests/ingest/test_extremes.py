@@ -18,6 +18,8 @@ from shared.results import Status
 from shared.wire.convert import MAX_RESULTS
 from tests.ingest.world import World, make_world, writing
 
+pytestmark = pytest.mark.races
+
 UP, DOWN = Status.UP, Status.DOWN
 
 CONTROLS = "".join(map(chr, [*range(32), *range(127, 160)]))

@@ -35,6 +35,8 @@ from tests.ingest.web3 import (
 from tests.ingest.world import World, make_world, new_incarnation, writing
 from tests.waiting import WAITING
 
+pytestmark = pytest.mark.races
+
 HOUR = timedelta(hours=1)
 
 

@@ -10,6 +10,8 @@ from collector.platform import group_commit as gatherings
 from collector.platform.group_commit import Gathering
 from shared.errors import Unavailable
 
+pytestmark = pytest.mark.races
+
 
 class Doubling:
     """Doubles numbers, a group at a time; 13 is bad, and while *away* is set nothing works."""

@@ -6,11 +6,15 @@ from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
+import pytest
+
 from collector.evaluation.writer import ResultWriter, Submission
 from collector.platform.storage.db import Db
 from shared.ids import uuid7
 from shared.results import Status
 from tests.ingest.world import World, make_world, new_incarnation, writing
+
+pytestmark = pytest.mark.races
 
 UP, DOWN = Status.UP, Status.DOWN
 

@@ -20,6 +20,8 @@ from shared.errors import Conflict
 from shared.results import Status
 from tests.ingest.world import World, make_world, writing
 
+pytestmark = pytest.mark.races
+
 UP, DOWN = Status.UP, Status.DOWN
 LATER = timedelta(minutes=11)
 

@@ -23,6 +23,8 @@ from shared.loop import forever
 from tests.ingest.world import World, make_world
 from tests.waiting import WAITING
 
+pytestmark = pytest.mark.races
+
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 S, M, H = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
 HOURLY = PingSchedule(H, "", "UTC", M)

@@ -18,6 +18,8 @@ from tests.ingest.peer import Collector, collecting, connected, hello
 from tests.pki import certified
 from tests.services.ground import enrol, eventually
 
+pytestmark = pytest.mark.races
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -8,6 +8,7 @@ from datetime import timedelta
 from itertools import count
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +18,8 @@ from collector.platform.storage.db import Db
 from shared.clock import EPOCH, utc_now
 from shared.results import Status
 from tests.ingest.world import World, make_world
+
+pytestmark = pytest.mark.races
 
 FAILURES = 3
 Key = tuple[int, int]

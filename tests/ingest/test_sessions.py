@@ -32,6 +32,8 @@ from tests.ingest.peer import (
 )
 from tests.services.ground import eventually
 
+pytestmark = pytest.mark.races
+
 
 @pytest.fixture
 async def collector(db: Db) -> AsyncIterator[Collector]:

@@ -19,6 +19,8 @@ from shared.results import Run, Status
 from shared.wire.v1 import probe_pb2
 from tests.ingest.peer import Collector, Peer, collecting, connected, hello, identity, sealed
 
+pytestmark = pytest.mark.races
+
 
 @pytest.fixture
 async def collector(db: Db) -> AsyncIterator[Collector]:

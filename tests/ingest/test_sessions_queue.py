@@ -6,6 +6,8 @@ import pytest
 
 from collector.probes.sessions.queue import SlimQueue
 
+pytestmark = pytest.mark.races
+
 
 async def test_what_is_put_is_taken_in_its_order_and_waits_for_room() -> None:
     queue = SlimQueue[int](3)

@@ -2,12 +2,16 @@
 
 import time
 
+import pytest
+
 from probe.link.messages import answer
 from probe.schedule.runner import Ran
 from shared.findings import MAX_BYTES, MAX_FINDINGS, Finding, Found
 from shared.phases import days_left
 from shared.results import Outcome, Phases, Status
 from shared.wire.convert import decode_findings
+
+pytestmark = pytest.mark.races
 
 GAS = Finding(Found.RAISED, "high_gas", b'{"current":"52"}')
 

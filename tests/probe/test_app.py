@@ -22,6 +22,8 @@ from shared.wire.v1 import probe_pb2
 from tests.pki import Deployment
 from tests.probe.peer import Peer
 
+pytestmark = pytest.mark.races
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -3,6 +3,8 @@
 import asyncio
 import time
 
+import pytest
+
 from probe.link.plan import Assigned, Order, prepare
 from probe.schedule.runner import Ran
 from probe.spool.batches import MAX_RESULTS, Batcher
@@ -10,6 +12,8 @@ from shared.findings import MAX_FINDINGS, Finding, Found
 from shared.phases import days_left, unpack
 from shared.results import Outcome, Phases, Run, Status
 from shared.wire.convert import MAX_STATE, Batch, decode
+
+pytestmark = pytest.mark.races
 
 GOOD = Outcome(Status.UP, 200, phases=Phases(connect_us=1000))
 

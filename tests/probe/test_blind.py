@@ -31,7 +31,7 @@ while True:
         except BlockingIOError: pass
 """
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("side")]
+pytestmark = [pytest.mark.races, pytest.mark.slow, pytest.mark.usefixtures("side")]
 
 
 @pytest.fixture

@@ -14,6 +14,8 @@ from probe.net.local import is_own
 from probe.schedule.canaries import Canary, ask, finder, usual
 from tests.probe.net.nameserver import REFUSED, NameServer
 
+pytestmark = pytest.mark.races
+
 ROUTES = """\
 Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT
 eth0\t00000000\t010200C0\t0003\t0\t0\t0\t00000000\t0\t0\t0

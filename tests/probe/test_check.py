@@ -11,6 +11,8 @@ import pytest
 
 from tests.receiver import Exchange, Receiver, answer, receiving
 
+pytestmark = pytest.mark.races
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -14,6 +14,8 @@ from shared.clock import boot_us
 from shared.loop import forever
 from shared.results import Outcome, Status
 
+pytestmark = pytest.mark.races
+
 ONE, OTHER = Canary("machine", "192.0.2.1"), Canary("machine", "192.0.2.2")
 FAR, NEAR = "198.51.100.7", "127.0.0.1"
 UP, DOWN = Outcome(Status.UP, 200, address=FAR), Outcome(Status.DOWN, 0, "connect: refused", address=FAR)

@@ -19,6 +19,8 @@ from shared.results import Outcome, Run, Status
 from shared.wire.convert import decode
 from tests.probe.targets import says, says_then_stalls, shut_port, target
 
+pytestmark = pytest.mark.races
+
 BAD = b"HTTP/1.1 503 Busy\r\n"
 
 

@@ -12,6 +12,8 @@ from probe.schedule.scheduler import Scheduler
 from shared.findings import MAX_FINDINGS, Finding, Found
 from shared.results import Outcome, Run, Status
 
+pytestmark = pytest.mark.races
+
 HELD_UP_US = 60_000_000
 
 

@@ -15,6 +15,8 @@ from tests.probe.peer import Peer
 from tests.probe.test_app import plan, running
 from tests.receiver import receiving
 
+pytestmark = pytest.mark.races
+
 PATIENCE_S = 1.0
 SAMPLE = re.compile(r'([a-z_]+)(\{[a-z]+="[^"]*"(?:,[a-z]+="[^"]*")*\})? (\S+)')
 

@@ -37,7 +37,7 @@ async def main():
 asyncio.run(main())
 """
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.races, pytest.mark.slow]
 
 
 @pytest.fixture

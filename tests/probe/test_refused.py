@@ -13,6 +13,8 @@ from probe.link.session import Session
 from tests.probe.peer import Peer
 from tests.probe.test_session import ME, Probe, once
 
+pytestmark = pytest.mark.races
+
 
 def renewing(directory: Path, credentials: Callable[[], Credentials], collector: str) -> Probe:
     """A probe whose certificate becomes another one."""

@@ -13,6 +13,8 @@ from tests.probe.peer import Peer
 from tests.probe.test_scheduler import MINUTE, SECOND, World, assigned
 from tests.probe.test_session import Probe, assignment
 
+pytestmark = pytest.mark.races
+
 
 @pytest.fixture
 async def world() -> AsyncIterator[World]:

@@ -11,6 +11,8 @@ from probe.schedule.runner import run
 from shared.clock import boot_us
 from shared.results import Outcome, Phases, Status
 
+pytestmark = pytest.mark.races
+
 
 async def test_hands_on_what_the_check_found() -> None:
     found = Outcome(Status.UP, 200, phases=Phases(connect_us=5))

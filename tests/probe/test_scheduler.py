@@ -15,6 +15,8 @@ from probe.schedule.slots import ASIDE, QUICK, SLOW, Budget, Slots
 from shared.results import Outcome, Run, Status
 from shared.schedule import phase_us
 
+pytestmark = pytest.mark.races
+
 SECOND = 1_000_000
 MINUTE = 60 * SECOND
 

@@ -29,6 +29,8 @@ from shared.wire.convert import signed
 from shared.wire.v1 import probe_pb2
 from tests.probe.peer import Peer
 
+pytestmark = pytest.mark.races
+
 ME = Identity(probe_id=UUID(int=7), name="test", locations=("local",), kinds=("http", "tcp"), stands_in=True)
 ASSIGNED = prepare(
     Order(

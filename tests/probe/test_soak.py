@@ -20,6 +20,8 @@ from tests.bench.collector import Counting, orders
 from tests.ports import free_port
 from tests.probe.test_metrics import ask, samples
 
+pytestmark = pytest.mark.races
+
 ROOT = Path(__file__).parents[2]
 SECONDS = float(os.environ.get("TOCSIN_TEST_SOAK_S", "20"))
 RATE = int(os.environ.get("TOCSIN_TEST_SOAK_RATE", "400"))

@@ -21,6 +21,8 @@ from probe.spool.spool import Spool
 from shared.errors import CannotStart
 from shared.wire.convert import Batch, Gap, decode, encode
 
+pytestmark = pytest.mark.races
+
 ROOT = Path(__file__).parents[2]
 INC = -42
 HOUR_US = 3600 * 1_000_000

@@ -13,6 +13,8 @@ from tests.ports import free_port
 from tests.probe.peer import Peer
 from tests.probe.test_session import Probe
 
+pytestmark = pytest.mark.races
+
 
 async def first_warning(directory: Path, credentials: Credentials, collector: str) -> Any:
     with structlog.testing.capture_logs() as logs:

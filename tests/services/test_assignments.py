@@ -18,6 +18,8 @@ from collector.probes.storage import probes
 from shared.clock import utc_now
 from tests.services.ground import connect, fetch, make_monitors, make_team, sign
 
+pytestmark = pytest.mark.races
+
 NOW = utc_now()
 LATER = NOW + LIVE
 

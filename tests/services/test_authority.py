@@ -3,6 +3,7 @@
 import asyncio
 from datetime import timedelta
 
+import pytest
 from cryptography import x509
 
 from collector.platform.seal import Keyring
@@ -15,6 +16,8 @@ from shared import pki
 from shared.clock import utc_now
 from shared.ids import uuid7
 from shared.tokens import new_key
+
+pytestmark = pytest.mark.races
 
 NOW = utc_now()
 

@@ -14,6 +14,8 @@ from shared.clock import utc_now
 from shared.errors import BadSettings, CannotStart
 from shared.tokens import checksum_ok, new_key, new_token
 
+pytestmark = pytest.mark.races
+
 NOW = utc_now()
 
 

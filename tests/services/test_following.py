@@ -26,6 +26,8 @@ from shared.loop import forever
 from tests.delivery.ground import happen, make_team
 from tests.services.ground import eventually, make_monitors
 
+pytestmark = pytest.mark.races
+
 PUBLIC_URL = "https://tocsin.example.com"
 
 

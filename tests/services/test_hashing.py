@@ -11,6 +11,8 @@ from collector.platform.storage.db import Db
 from shared.errors import Limited
 from shared.held import STRICTNESS, WhileHeld
 
+pytestmark = pytest.mark.races
+
 
 @pytest.fixture
 def _holds_count(monkeypatch: pytest.MonkeyPatch) -> None:

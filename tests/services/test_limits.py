@@ -12,6 +12,8 @@ from collector.platform.limits import Limits
 from collector.platform.storage import limits as table
 from collector.platform.storage.db import Db
 
+pytestmark = pytest.mark.races
+
 TEAM = 7
 COUNTED = """
     CREATE SEQUENCE writes;

@@ -14,6 +14,8 @@ from collector.platform.storage.db import Db
 from shared.loop import forever
 from tests.services.ground import eventually, fetch
 
+pytestmark = pytest.mark.races
+
 MINUTE = timedelta(minutes=1)
 
 

@@ -13,6 +13,8 @@ from shared.findings import MAX_BYTES, MAX_FINDINGS, Finding, Found
 from shared.wire.convert import MAX_FOUND, BadBatch, Batch, Gap, decode, encode, signed, unsigned
 from shared.wire.v1 import probe_pb2
 
+pytestmark = pytest.mark.races
+
 BOOT = "6f0c2a52-2f0b-4a6e-9c39-0a6c3c0f5b11"
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=40)
 

@@ -183,6 +183,7 @@ def test_again_changes_nothing_more_than_it_must(before: str, after: str) -> Non
         "key=[" * 800,
     ],
 )
+@pytest.mark.races
 def test_no_answer_holds_the_probe_up(text: str) -> None:
     start = time.process_time()
     body_of(text)

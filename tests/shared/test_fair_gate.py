@@ -8,6 +8,8 @@ import pytest
 
 from shared.fair_gate import Crowded, FairGate
 
+pytestmark = pytest.mark.races
+
 
 class Watched:
     """A gate whose visitors stay until they are told to go, in the order in which they came in."""

@@ -4,7 +4,11 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from shared.log import strike
+
+pytestmark = pytest.mark.races
 
 
 def said(program: str, log_format: str = "json") -> str:

@@ -4,10 +4,13 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
+import pytest
 import structlog
 
 from shared.errors import Unavailable
 from shared.loop import Bell, forever
+
+pytestmark = pytest.mark.races
 
 NO_REST = timedelta(milliseconds=1)
 

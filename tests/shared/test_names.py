@@ -9,6 +9,8 @@ import pytest
 from shared.names import ForgetfulResolver
 from tests.probe.net.nameserver import NXDOMAIN, NameServer, name_server
 
+pytestmark = pytest.mark.races
+
 HOSTS = ["one.example.com", "two.example.com", "three.example.com"]
 
 

@@ -17,6 +17,8 @@ from shared.schedule import (
     recheck_delay,
 )
 
+pytestmark = pytest.mark.races
+
 MINUTE = 60_000_000
 INTERVALS = st.integers(100_000, 86_400_000_000)
 MOMENTS = st.integers(10**15, 3 * 10**15)

@@ -14,6 +14,8 @@ from tests.simulation.place import TIMEOUT, Place
 from tests.simulation.run import run
 from tests.simulation.script import DAY, MINUTE, SECOND, Spans, Wall, written
 
+pytestmark = pytest.mark.races
+
 SEED = 1
 
 

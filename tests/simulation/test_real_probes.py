@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 PLACES = ("eu", "us", "ap")
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.races, pytest.mark.slow]
 
 
 @contextmanager

@@ -10,6 +10,8 @@ import pytest
 from collector.platform.storage.db import Db, hosts
 from shared.errors import Unavailable
 
+pytestmark = pytest.mark.races
+
 
 async def test_a_transaction_that_fails_leaves_nothing(db: Db) -> None:
     with pytest.raises(asyncpg.DivisionByZeroError):

@@ -11,6 +11,8 @@ from collector.platform.storage.shares import CONNECTIONS, Shares, shares
 from collector.warm_connections import warm
 from shared.errors import Unavailable
 
+pytestmark = pytest.mark.races
+
 _COUNT = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1"
 
 

@@ -13,6 +13,8 @@ from shared.clock import EPOCH, utc_now
 from tests.ingest.world import World, make_world
 from tests.waiting import WAITING
 
+pytestmark = pytest.mark.races
+
 Key = tuple[int, int]
 
 

@@ -17,6 +17,8 @@ from shared.wire.convert import SPOOL_AGE_S
 from tests.services.ground import eventually, fetch
 from tests.waiting import WAITING
 
+pytestmark = pytest.mark.races
+
 DAY = timedelta(days=1)
 NOON = utc_now().replace(hour=12, minute=0, second=0, microsecond=0)
 

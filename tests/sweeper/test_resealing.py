@@ -28,6 +28,8 @@ from shared.errors import CannotStart
 from shared.ids import uuid7
 from shared.tokens import new_key
 
+pytestmark = pytest.mark.races
+
 OLD, NEW = new_key(), new_key()
 BOTH = f"{NEW},{OLD}"
 SECRET = "the-seeded-secret-of-the-shop"

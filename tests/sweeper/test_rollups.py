@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import count
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -31,6 +32,8 @@ from tests.sweeper.history import (
     roll,
     rolled,
 )
+
+pytestmark = pytest.mark.races
 
 DAY = timedelta(days=1)
 GRACE = timedelta(minutes=2)

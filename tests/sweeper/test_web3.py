@@ -28,6 +28,8 @@ from tests.ingest.web3 import (
 )
 from tests.ingest.world import World, make_world, new_incarnation
 
+pytestmark = pytest.mark.races
+
 SILENCE = "UPDATE monitors SET silenced_until = now() + interval '1 hour'"
 SPEAK = "UPDATE monitors SET silenced_until = NULL"
 HOLDS = [

@@ -12,6 +12,8 @@ from shared.clock import utc_now
 from tests.api.declared import SECRET, everything
 from tests.verbs.test_access import deeds, tocsin
 
+pytestmark = pytest.mark.races
+
 SHOP = """\
 monitors:
   - name: Shop

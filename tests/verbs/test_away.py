@@ -17,6 +17,8 @@ import pytest
 from tests.ports import free_port
 from tests.test_shapes import ROOT, tree
 
+pytestmark = pytest.mark.races
+
 KEY = base64.b64encode(bytes(32)).decode()
 COMMANDS = (
     ("migrate",),

@@ -24,6 +24,8 @@ from collector.platform.storage.migrate import migrate
 from shared.clock import utc_now
 from shared.tokens import new_key
 
+pytestmark = pytest.mark.races
+
 KEY = new_key()
 KEY_ID = Keyring.parse(KEY).first.hex()
 

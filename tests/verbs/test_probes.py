@@ -16,6 +16,8 @@ from shared.clock import utc_now
 from shared.tokens import new_key
 from tests.ingest.peer import Collector, collecting
 
+pytestmark = pytest.mark.races
+
 KEY = new_key()
 
 

@@ -10,6 +10,8 @@ from aiohttp import StreamReader
 from collector.events import stream as following
 from tests.web.console_client import Console, visiting
 
+pytestmark = pytest.mark.races
+
 
 @asynccontextmanager
 async def opened(console: Console) -> AsyncIterator[StreamReader]:

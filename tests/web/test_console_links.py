@@ -21,6 +21,8 @@ from tests.mailbox import mailbox
 from tests.web.conftest import PUBLIC_URL
 from tests.web.console_client import PASSWORD, Console, served, visiting
 
+pytestmark = pytest.mark.races
+
 NEW = {"password": "another long password", "again": "another long password"}
 # A guess that costs no hash.
 TOO_LONG = "x" * 1025

@@ -18,6 +18,8 @@ from shared.results import Outcome, Status
 from tests.probe.net.dns_server import DnsServer, answer, dns_server, gives, name, record
 from tests.probe.targets import shut_port
 
+pytestmark = pytest.mark.races
+
 HOST = "www.example.com"
 A = record("A", bytes([192, 0, 2, 1]))
 SOA = name("ns.example.com") + name("admin.example.com") + struct.pack("!5I", 7, 1, 2, 3, 4)

@@ -19,6 +19,8 @@ from tests.probe import targets
 from tests.probe.net.zoo import HERE, MIDDLE, ROOT, STRANGER, Issued, issue
 from tests.probe.targets import shut_port, target
 
+pytestmark = pytest.mark.races
+
 Answer = Callable[[bytes, Any], Awaitable[bytes]]
 
 

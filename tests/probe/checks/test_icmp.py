@@ -21,6 +21,8 @@ from shared.results import Outcome, Status
 from tests.probe import wire
 from tests.probe.router import Answer, Echo, Router, address, within
 
+pytestmark = pytest.mark.races
+
 ROOT = Path(__file__).parents[3]
 ANSWERS, MUTE, NO_HOST, NO_NET, FILTERED, TOO_FAR, TOO_LARGE, HALF, FORGED = range(1, 10)
 TWICE, SLOW, OTHER, SHORT, ASKING, OF_ANOTHER, LATE, ODD, WHOLE_QUOTE = range(10, 19)

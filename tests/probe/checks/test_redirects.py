@@ -14,6 +14,8 @@ from shared.results import Outcome, Status
 from tests.probe import targets
 from tests.probe.targets import OK, sends, target
 
+pytestmark = pytest.mark.races
+
 
 async def check(url: str, **config: Any) -> Outcome:
     net = Net()

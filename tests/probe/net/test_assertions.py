@@ -14,6 +14,8 @@ from shared.assertions import Assertion
 from shared.effort import Meter, TooCostly
 from shared.json_paths import MOST_FOUND, fault, path
 
+pytestmark = pytest.mark.races
+
 BODY = b"""{"status": "ok", "n": 3, "f": 2.5, "up": true, "none": null, "list": [1, 2, "x"],
 "deep": {"a-b": [{"name": "one", "load": 5}, {"name": "two", "load": 9}]}}"""
 ANSWER = Answer(

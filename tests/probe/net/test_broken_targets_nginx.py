@@ -21,7 +21,7 @@ from tests.probe.net.zoo import DAY, HERE, MIDDLE, ROOT, Issued, issue
 from tests.probe.targets import shut_port
 
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin") or shutil.which("nginx")
-pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
+pytestmark = [pytest.mark.races, pytest.mark.skipif(NGINX is None, reason="nginx is not installed")]
 
 CONFIG = """
 daemon off; master_process off; pid {folder}/nginx.pid; error_log {folder}/error.log;

@@ -28,6 +28,8 @@ from tests.probe.net.nameserver import name_server
 from tests.probe.net.test_guard import SPELLINGS, bracketed
 from tests.probe.targets import OK, Target, says, target
 
+pytestmark = pytest.mark.races
+
 HELLO = b"HTTP/1.1 200 OK\r\n"
 MIB = 1_048_576
 

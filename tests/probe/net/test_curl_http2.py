@@ -19,6 +19,8 @@ from tests.probe.net.test_broken_targets_nginx import NGINX, wait_for, write
 from tests.probe.net.zoo import HERE, MIDDLE, ROOT, issue
 from tests.probe.targets import Behaviour, over_tls, says, target
 
+pytestmark = pytest.mark.races
+
 LEAF = issue("leaf", MIDDLE)
 CLIENT = issue("probe.example.com", MIDDLE)
 PAIR: dict[str, Any] = {

@@ -9,6 +9,8 @@ import uvloop
 
 from probe.net.deadlines import TICK_S, Deadlines
 
+pytestmark = pytest.mark.races
+
 
 class Item:
     def __init__(self, name: str, fired: list[tuple[str, float]]) -> None:

@@ -21,6 +21,8 @@ from shared.results import Status
 from tests.probe import targets
 from tests.probe.targets import OK, no_more_descriptors, says, target
 
+pytestmark = pytest.mark.races
+
 
 def http(url: str) -> Check:
     return CHECKS["http"](Http(url=url))

@@ -25,6 +25,8 @@ from tests.probe import targets
 from tests.probe.net.nameserver import name_server
 from tests.probe.targets import target
 
+pytestmark = pytest.mark.races
+
 MOST = 2_000
 MIB = 1_048_576
 TEXT = b"all is well here, " * 40

@@ -21,6 +21,8 @@ from tests.probe import targets
 from tests.probe.net.nameserver import name_server
 from tests.probe.targets import OK, mute_port, no_more_descriptors, shut_port, target
 
+pytestmark = pytest.mark.races
+
 # Loopback has many addresses: those where nobody listens refuse, the others are made mute.
 OPEN, MUTE, MUTE_TOO, SHUT = "127.0.0.1", "127.0.0.8", "127.0.0.9", "127.0.0.10"
 

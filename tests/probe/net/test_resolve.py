@@ -19,6 +19,8 @@ from tests.probe import targets
 from tests.probe.net.nameserver import NXDOMAIN, REFUSED, SERVFAIL, NameServer, name_server
 from tests.probe.targets import OK, says, target
 
+pytestmark = pytest.mark.races
+
 HOST = "api.example.com"
 
 

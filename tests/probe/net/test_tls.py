@@ -24,6 +24,8 @@ from tests.probe.net.nameserver import NameServer, name_server
 from tests.probe.net.zoo import DAY, HERE, MIDDLE, NOW, ROOT, STRANGER, issue, serving
 from tests.probe.targets import OK, says, target
 
+pytestmark = pytest.mark.races
+
 HOST, OTHER = "api.example.com", "www.example.com"
 INCOMPLETE = "tls: chain is incomplete: issuer Zoo Middle was not sent, and is no trusted authority itself"
 

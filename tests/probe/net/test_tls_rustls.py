@@ -30,6 +30,8 @@ from tests.probe.net.test_tls import relay
 from tests.probe.net.zoo import HERE, MIDDLE, ROOT, issue, serving
 from tests.probe.targets import OK, over_tls, says, target
 
+pytestmark = pytest.mark.races
+
 HOST = "api.example.com"
 GOOD = [
     pytest.param(good, id="TLS 1.3"),

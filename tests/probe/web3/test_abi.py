@@ -136,6 +136,7 @@ def test_no_text_does_more_than_be_refused(text: str) -> None:
         event_of(None, text)
 
 
+@pytest.mark.races
 @pytest.mark.parametrize("written", ["A()" + " " * 4000 + "x", "A(" * 2000, "event" + " " * 4000])
 def test_no_text_takes_long(written: str) -> None:
     began = time.process_time()

@@ -18,6 +18,8 @@ from tests.probe.web3.test_reader import BLOCK, narrow
 from tests.probe.web3.watch import Watch
 from tests.probe.web3.zoo import Zoo
 
+pytestmark = pytest.mark.races
+
 DAY = 86_400
 # One check asks for so many ranges of blocks; here each is of one.
 READS = 256

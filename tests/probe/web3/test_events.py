@@ -181,6 +181,7 @@ def test_an_abi_says_the_same_event_that_it_was_made_of() -> None:
     assert event_of([abi_of(event)], "Rang") == event
 
 
+@pytest.mark.races
 def test_offsets_that_point_at_each_other_take_no_time() -> None:
     count = 100
     data = count.to_bytes(WORD) + (1).to_bytes(WORD) * count

@@ -25,6 +25,8 @@ from tests.probe.test_session import ASSIGNED, ME
 from tests.probe.web3.chain import Chain
 from tests.probe.web3.zoo import Zoo
 
+pytestmark = pytest.mark.races
+
 NUMBER = 5
 BODY = b"x" * 2000
 

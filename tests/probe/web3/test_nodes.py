@@ -21,6 +21,8 @@ from tests.probe.targets import Behaviour, target
 from tests.probe.web3.chain import running
 from tests.probe.web3.standin import GWEI, Facts, node
 
+pytestmark = pytest.mark.races
+
 HOUR = 3600
 
 

@@ -16,6 +16,8 @@ from tests.probe.targets import target
 from tests.probe.web3.standin import Facts, Moving, node
 from tests.probe.web3.watch import Watch
 
+pytestmark = pytest.mark.races
+
 WALLET, CONTRACT, OTHER = ("0x" + two * 20 for two in ("a1", "b2", "c3"))
 TRANSACTION = "0x" + "5" * 64
 ETHER = 10**18

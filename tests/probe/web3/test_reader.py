@@ -15,6 +15,8 @@ from tests.probe.web3.between import Refused, between
 from tests.probe.web3.chain import Chain, calldata, running
 from tests.probe.web3.zoo import Zoo
 
+pytestmark = pytest.mark.races
+
 LOGS = "eth_getLogs"
 BLOCK = "eth_getBlockByNumber"
 

@@ -18,6 +18,8 @@ from tests.probe.net.zoo import issue, serving
 from tests.probe.targets import Behaviour, target
 from tests.probe.web3.standin import Facts, body_of, http, node
 
+pytestmark = pytest.mark.races
+
 CALLS = [Call("eth_chainId"), Call("eth_gasPrice"), Call("eth_getBlockByNumber", ["0x5", False])]
 MOST = 16 * 1024 * 1024
 
