@@ -38,7 +38,8 @@ FAST: Final = {
 }
 MEMORY: Final = Path("/dev/shm")
 _TESTS: Final = Path(__file__).parent
-# Folders whose tests start a whole product or a browser.
+# Folders whose tests execute SQL first, and folders whose tests start a whole product or a browser.
+_SQL_FIRST: Final = frozenset({"alerting", "delivery", "ingest", "services", "storage", "sweeper"})
 _WHOLE: Final = frozenset({"browser", "e2e", "faults", "senders"})
 # What lies between who asks for a connection and who takes note of it.
 _BETWEEN: Final = ("/shared/held.py", "/storage/db.py", "/contextlib.py")
@@ -220,6 +221,8 @@ def _mark(item: pytest.Item) -> None:
     folder = item.path.relative_to(_TESTS).parts[0] if item.path.is_relative_to(_TESTS) else ""
     if "server_url" in fixtures:
         item.add_marker(pytest.mark.database)
+        if folder in _SQL_FIRST:
+            item.add_marker(pytest.mark.oldest)
     if folder in _WHOLE or item.get_closest_marker("slow"):
         item.add_marker(pytest.mark.races)
     if "module_api" in fixtures:

@@ -9,6 +9,7 @@ import pytest
 
 from collector import first_start, ports
 from collector.accounts.service import password_links, tokens, users
+from collector.accounts.storage.password_links import LinkKind
 from collector.bootstrap import FirstStart
 from collector.first_start import WayIn
 from collector.platform.storage.db import Db
@@ -18,6 +19,8 @@ from shared.settings import CollectorSettings, load
 from shared.tokens import new_token
 from tests.ports import free_port
 from tests.services.ground import fetch
+
+pytestmark = pytest.mark.oldest
 
 
 def settings_of(directory: Path, **variables: str) -> CollectorSettings:
@@ -141,6 +144,16 @@ async def test_a_link_that_ran_out_is_made_anew_and_one_that_is_elsewhere_is_lef
     assert not elsewhere.file.exists()
     assert later is not None
     assert later.link not in {None, first.link}
+
+
+async def test_an_operator_who_names_nobody_gets_the_link_of_the_first_admin(db: Db, tmp_path: Path) -> None:
+    made = await start(db, tmp_path)
+    assert made is not None
+
+    secret = await password_links.first_by_operator(db, None, None, utc_now())
+
+    found = await password_links.find(db, LinkKind.FIRST, secret, utc_now())
+    assert (found.team_id, found.email) == (made.team_id, "admin@localhost")
 
 
 async def test_collectors_that_start_at_once_make_one_link(db: Db, tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from shared.kinds import TYPES
 from tests.api.client import Api
 from tests.api.declared import CHANNELS, CONFIGS, SECRET, everything
 
+pytestmark = pytest.mark.oldest
+
 SHOP: dict[str, Any] = {
     "name": "Shop",
     "key": "shop",

@@ -19,6 +19,8 @@ from tests.api.test_status_pages import page
 from tests.probe.net.nameserver import NXDOMAIN, NameServer, name_server
 from tests.receiver import answer, receiving
 
+pytestmark = pytest.mark.oldest
+
 HOST = "status.example.org"
 RECORD = f"_tocsin.{HOST}"
 

@@ -14,6 +14,8 @@ from tests.api.test_channels import make as make_channel
 from tests.api.test_monitor_ends import ARRIVED, DOWN, failed, happened, hook
 from tests.api.test_redelivery import sent
 
+pytestmark = pytest.mark.oldest
+
 
 def counts() -> Counter[str]:
     """Events by their kind, as GET /metrics has them."""

@@ -7,6 +7,8 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+import pytest
+
 from collector.accounts.storage import teams
 from collector.evaluation.writer import Submission
 from collector.notifications.jobs.router import Router
@@ -20,6 +22,8 @@ from tests.api.client import Api
 from tests.api.monitors import change, make, shown
 from tests.api.rows import insert
 from tests.ingest.world import World, make_world, writing
+
+pytestmark = pytest.mark.oldest
 
 URL = "https://hooks.example.com/TOP-SECRET"
 HOOK = {"name": "ops", "type": "webhook", "config": {"url": URL}}

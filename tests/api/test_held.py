@@ -14,7 +14,7 @@ from tests.api.client import Api
 from tests.api.route_table import BODIES, CHANGES, READS, prepared
 from tests.api.test_idempotency import keyed, rough
 
-pytestmark = pytest.mark.races
+pytestmark = [pytest.mark.oldest, pytest.mark.races]
 
 _PRIVATE = {"name": "Inside", "visibility": "private", "password": "a long password"}
 _KEYED = [path for method, path in CHANGES if method == "POST" and path != "/v1/monitors/test"]

@@ -29,6 +29,8 @@ from shared.ids import uuid7
 from tests.api.client import Answer, Api
 from tests.api.route_table import BODIES, CHANGES, prepared
 
+pytestmark = pytest.mark.oldest
+
 MONITOR = {"name": "shop", "type": "tcp", "config": {"host": "shop.example.com", "port": 443}}
 INCIDENT = {"title": "Checkout is slow"}
 

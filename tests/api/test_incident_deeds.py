@@ -12,6 +12,8 @@ from shared.ids import show, uuid7
 from tests.api.client import Answer, Api
 from tests.api.rows import T0, incident
 
+pytestmark = pytest.mark.oldest
+
 RACERS = 20
 
 

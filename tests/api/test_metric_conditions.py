@@ -9,6 +9,8 @@ from tests.api.client import Api
 from tests.api.metrics import Metrics, running
 from tests.remote_write import STALE, first, named
 
+pytestmark = pytest.mark.oldest
+
 LOAD = named("load", host="a")
 HIGH = {"metric": "load", "op": "gt", "value": 4, "for": 120}
 

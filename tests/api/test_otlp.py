@@ -29,6 +29,8 @@ from tests.api.client import Answer, Api
 from tests.api.metrics import Metrics, running
 from tests.remote_write import part
 
+pytestmark = pytest.mark.oldest
+
 _METHOD = "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export"
 _PROTOBUF = {"Content-Type": "application/x-protobuf"}
 _JSON = {"Content-Type": "application/json"}

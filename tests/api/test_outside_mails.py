@@ -17,6 +17,8 @@ from tests.api.client import Api
 from tests.mailbox import Mailbox, mailbox
 from tests.web.console_client import served, visiting
 
+pytestmark = pytest.mark.oldest
+
 PATH = "/v1/alert-channels"
 SENDER = "Tocsin <tocsin@example.com>"
 STRANGER, MEMBER = "stranger@example.org", "admin@example.com"

@@ -19,7 +19,7 @@ from shared.results import Status
 from tests.api.client import Answer, Api
 from tests.api.monitors import number, rows
 
-pytestmark = pytest.mark.races
+pytestmark = [pytest.mark.oldest, pytest.mark.races]
 
 HOURLY = {"expectedInterval": "1h", "gracePeriod": 60}
 

@@ -17,6 +17,8 @@ from tests.api.monitors import details, location, make, number, result
 from tests.api.rows import insert
 from tests.sweeper.history import HOURS, SECONDS, Ground, History, Result, arrive, histories, lay, roll
 
+pytestmark = pytest.mark.oldest
+
 SECOND = timedelta(seconds=1)
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)

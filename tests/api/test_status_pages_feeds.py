@@ -12,6 +12,8 @@ from tests.api.test_status_pages import page
 from tests.api.test_status_pages_public import always_fresh, visit
 from tests.browser.status_world import measured
 
+pytestmark = pytest.mark.oldest
+
 __all__ = ["always_fresh"]
 
 ATOM = "{http://www.w3.org/2005/Atom}"

@@ -25,6 +25,8 @@ from tests.api.monitors import rows
 from tests.delivery.page_ground import SENDER, at_work, drained, mails
 from tests.mailbox import Mailbox, mailbox
 
+pytestmark = pytest.mark.oldest
+
 ADDRESS = "name@example.com"
 LINK = re.compile(rf"{PUBLIC_URL}(/subscriptions/[0-9a-z_.]+(?:/[a-z]+)?)")
 

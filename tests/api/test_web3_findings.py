@@ -18,6 +18,8 @@ from tests.api.monitors import details, location, number, probe, result, shown
 from tests.api.rows import insert
 from tests.api.test_web3_monitors import CONFIGS, GAS, make, of
 
+pytestmark = pytest.mark.oldest
+
 MEASURED = {"current": "52.1", "threshold": "50", "unit": "gwei", "message": "gas costs 52.1 gwei"}
 LOG = {
     "name": "Transfer",

@@ -166,6 +166,18 @@ async def test_a_lost_listening_connection_is_replaced(db: Db) -> None:
         assert await far.hears(1) == [1]
 
 
+async def test_a_listening_connection_is_asked_for_a_sign_of_life(
+    db: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("collector.platform.storage.signals._PROOF_OF_LIFE_S", 0.01)
+
+    async def asked() -> bool:
+        return bool(await fetch(db, "SELECT FROM pg_stat_activity WHERE query = 'SELECT 1'"))
+
+    async with listening(Signals(db)):
+        await eventually(asked)
+
+
 async def test_a_crowd_of_signals_costs_bounded_memory_and_each_is_heard_once(db: Db) -> None:
     reader, ear = Signals(db), Ear()
     reader.subscribe("plan", ear)

@@ -18,6 +18,8 @@ from shared.errors import CannotStart
 from shared.tokens import new_key
 from tests.verbs.every_table import DAY, SECRET, content, fill
 
+pytestmark = pytest.mark.oldest
+
 # What goes ahead by design.
 MOVED = {"streams", "monitor_marks", "monitor_counts", "schema_migrations"}
 

@@ -10,7 +10,7 @@ from aiohttp import StreamReader
 from collector.events import stream as following
 from tests.web.console_client import Console, visiting
 
-pytestmark = pytest.mark.races
+pytestmark = [pytest.mark.oldest, pytest.mark.races]
 
 
 @asynccontextmanager

@@ -21,7 +21,7 @@ from tests.mailbox import mailbox
 from tests.web.conftest import PUBLIC_URL
 from tests.web.console_client import PASSWORD, Console, served, visiting
 
-pytestmark = pytest.mark.races
+pytestmark = [pytest.mark.oldest, pytest.mark.races]
 
 NEW = {"password": "another long password", "again": "another long password"}
 # A guess that costs no hash.

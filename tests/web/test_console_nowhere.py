@@ -4,6 +4,8 @@ import pytest
 
 from tests.web.console_client import Console
 
+pytestmark = pytest.mark.oldest
+
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
 

@@ -21,7 +21,7 @@ from tests.web.conftest import PUBLIC_URL
 from tests.web.console_client import Console, Page, served, visiting
 from tests.web.openid_provider import CLIENT_ID, CLIENT_SECRET, Idp, provider
 
-pytestmark = pytest.mark.races
+pytestmark = [pytest.mark.oldest, pytest.mark.races]
 
 
 @pytest.fixture

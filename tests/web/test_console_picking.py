@@ -10,6 +10,8 @@ from tests.services.ground import make_monitors
 from tests.web.console_client import Console
 from tests.web.drawn import as_drawn
 
+pytestmark = pytest.mark.oldest
+
 RULES, WINDOWS, CHANNELS = "/alerting/rules", "/alerting/maintenance", "/alerting/channels"
 MANY = 60
 HOSTILE = "<img src=x onerror=alert(1)>\"'{{7*7}}"

@@ -10,6 +10,8 @@ from collector.platform.access import Permission
 from shared import ids
 from tests.web.console_client import PASSWORD, Console, visiting
 
+pytestmark = pytest.mark.oldest
+
 
 async def test_who_is_not_signed_in_is_sent_to_the_door_and_back(console: Console) -> None:
     page = await console.get("/settings/tokens?page=2")

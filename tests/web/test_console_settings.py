@@ -13,6 +13,8 @@ from shared.ids import uuid7
 from tests.api.route_table import MAKERS
 from tests.web.console_client import Console
 
+pytestmark = pytest.mark.oldest
+
 TOKEN = re.compile(r"tocsin_[0-9A-Za-z]{40}")
 HOSTILE = "<img src=x onerror=alert(1)>\"'{{7*7}}"
 
