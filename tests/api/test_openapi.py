@@ -10,14 +10,14 @@ import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from collector.http.auth import NEEDS
 from collector.notifications.channels import CHANNELS
-from collector.openapi import OPERATIONS, build
+from collector.openapi import OPERATIONS
 from collector.operation_names import EXCEPTIONS, operation_name
-from collector.routes import ROUTES, register
+from collector.routes import ROUTES
 from shared.kinds import TYPES
 from tests.api.client import Api
 from tests.api.conftest import PUBLIC_URL
+from tests.api.described import described
 
 # The table of endpoints of the interface; what does not run yet is on the second list.
 INTERFACE = """
@@ -78,21 +78,9 @@ def listed(text: str) -> set[str]:
     return set(filter(None, map(str.strip, text.splitlines())))
 
 
-class App(dict[Any, Any]):
-    """As much of an application as routes are put into."""
-
-    @property
-    def router(self) -> "App":
-        return self
-
-    def add_route(self, *_: object) -> None: ...
-
-
 @pytest.fixture
 def document() -> dict[str, Any]:
-    app = App()
-    register(app)  # type: ignore[arg-type]
-    return build(app[NEEDS], PUBLIC_URL)
+    return described()
 
 
 def operations(document: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
