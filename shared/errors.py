@@ -1,6 +1,7 @@
 """Errors with a meaning to the person who caused them; each program maps them at its own edge."""
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 
 class TocsinError(Exception):
@@ -40,6 +41,16 @@ class Forbidden(TocsinError):
 
 class NotFound(TocsinError):
     """No such thing, or none that the caller may know of."""
+
+
+_Row = TypeVar("_Row")
+
+
+def demand_found(row: _Row | None, what: str) -> _Row:
+    """The row that was looked for. Raises NotFound where there is none; *what* it is, as callers name it."""
+    if row is None:
+        raise NotFound(f"{what} not found")
+    return row
 
 
 class Conflict(TocsinError):

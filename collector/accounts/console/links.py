@@ -17,6 +17,7 @@ from collector.console.state import STATE, browser
 from collector.http.deps import Deps, deps
 from collector.notifications.service import outside_mails
 from collector.notifications.storage.mail_addresses import Unconfirmed
+from collector.platform.fields import is_email
 from collector.platform.mailer import Mailer
 from shared.errors import Invalid
 
@@ -92,7 +93,7 @@ async def ask(request: web.Request) -> web.StreamResponse:
     """
     at_hand, email = deps(request), value(await posted(request), "email").strip()
     await _knock(request)
-    if at_hand.transport.mailer is not None and users.is_email(email):
+    if at_hand.transport.mailer is not None and is_email(email):
         mails = request.app[STATE].mails
         task = asyncio.create_task(_mail(at_hand, at_hand.transport.mailer, email), name="reset mail")
         mails.add(task)

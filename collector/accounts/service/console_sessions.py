@@ -1,6 +1,5 @@
 """Console sessions: opened for a browser, found again by its cookie, ended."""
 
-import hashlib
 import hmac
 import re
 import secrets
@@ -16,6 +15,7 @@ from collector.console import session
 from collector.platform import audit
 from collector.platform.access import Actor, Permission, counts
 from collector.platform.batched_reads import Lookups
+from collector.platform.secret_hash import secret_hash
 from collector.platform.storage.db import Db, Tx
 from shared import ids
 from shared.errors import NotFound
@@ -67,7 +67,7 @@ class SessionFinder:
         """Whose session the cookie opens, if it is not over. Raises Unavailable."""
         if not _COOKIE.fullmatch(cookie):
             return None
-        hash_ = _hash(cookie)
+        hash_ = secret_hash(cookie)
         found = await self._lookups.find(hash_)
         if found is None or not hmac.compare_digest(found.hash, hash_) or not _lives(found, now):
             return None
@@ -101,7 +101,7 @@ async def open_(
         id_,
         user_id,
         token_id,
-        _hash(cookie),
+        secret_hash(cookie),
         now,
         now + session.LIFE,
         browser.address,
@@ -174,7 +174,3 @@ def _visitor(one: Session) -> Visitor:
         permission=session.permission(one.role, one.token_permission),
         ends_at=one.ends_at,
     )
-
-
-def _hash(cookie: str) -> bytes:
-    return hashlib.sha256(cookie.encode()).digest()

@@ -1,6 +1,5 @@
 """Links by which people of a team set a password: the first admin's, a reset that was asked for."""
 
-import hashlib
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from collector.accounts.storage.password_links import Linked, LinkKind
 from collector.accounts.storage.users import User
 from collector.platform import audit
 from collector.platform.access import Actor
+from collector.platform.secret_hash import secret_hash
 from collector.platform.storage.db import Db, Tx
 from collector.platform.validation.validation import check
 from shared import ids
@@ -55,7 +55,7 @@ async def first(db: Db, team_id: int, user_id: UUID, now: datetime) -> str:
         if user.invited_until is not None:
             raise Conflict(f"{user.email} has not joined yet: send the invitation again")
         await table.drop(tx, team_id, user_id)
-        await table.put(tx, LinkKind.FIRST, team_id, user_id, _hash(secret), now, now + FIRST_LIFE)
+        await table.put(tx, LinkKind.FIRST, team_id, user_id, secret_hash(secret), now, now + FIRST_LIFE)
     return secret
 
 
@@ -71,7 +71,7 @@ async def first_unless_open(db: Db, user: User, secret: str, now: datetime) -> b
         ):
             return False
         await table.drop(tx, user.team_id, user.id)
-        await table.put(tx, LinkKind.FIRST, user.team_id, user.id, _hash(secret), now, now + FIRST_LIFE)
+        await table.put(tx, LinkKind.FIRST, user.team_id, user.id, secret_hash(secret), now, now + FIRST_LIFE)
     return True
 
 
@@ -109,7 +109,7 @@ async def make(db: Db, who: Actor, user_id: UUID, now: datetime) -> tuple[User, 
         if user.invited_until is not None:
             raise Conflict("This user has not joined yet: send the invitation again")
         await table.drop(tx, who.team_id, user_id)
-        await table.put(tx, LinkKind.RESET, who.team_id, user_id, _hash(secret), now, now + LIFE)
+        await table.put(tx, LinkKind.RESET, who.team_id, user_id, secret_hash(secret), now, now + LIFE)
         await audit.record(tx, who, "reset-link", "user", ids.show("usr", user_id), name=user.email)
     return user, secret
 
@@ -124,7 +124,7 @@ async def ask(db: Db, email: str, now: datetime) -> list[LinkRecipient]:
             if last is not None and now - last < ASKED_EVERY:
                 continue
             secret, team = secrets.token_urlsafe(32), await teams.get(tx, user.team_id)
-            await table.put(tx, LinkKind.RESET, user.team_id, user.id, _hash(secret), now, now + LIFE)
+            await table.put(tx, LinkKind.RESET, user.team_id, user.id, secret_hash(secret), now, now + LIFE)
             await table.keep_newest(tx, user.team_id, user.id, _OPEN)
             asked.append(LinkRecipient(user, team.name if team else "", secret))
     return asked
@@ -139,7 +139,7 @@ async def find(db: Db, kind: LinkKind, secret: str, now: datetime) -> Linked:
 async def invited(db: Db, secret: str, now: datetime) -> User:
     """Whose invitation it is, which stays as it is. Raises NotFound."""
     async with db.transaction() as tx:
-        user = await people.invited(tx, _hash(secret))
+        user = await people.invited(tx, secret_hash(secret))
     if user is None or user.invited_until is None or now >= user.invited_until:
         raise NotFound("This invitation was used already, or is over: ask for another one")
     return user
@@ -197,11 +197,7 @@ async def _named(tx: Tx, user: User, named: Mapping[str, Any]) -> User:
 
 
 async def _found(tx: Tx, kind: LinkKind, secret: str, now: datetime) -> Linked:
-    linked = await table.with_hash(tx, kind, _hash(secret))
+    linked = await table.with_hash(tx, kind, secret_hash(secret))
     if linked is None or now >= linked.until:
         raise NotFound(_OVER)
     return linked
-
-
-def _hash(secret: str) -> bytes:
-    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()

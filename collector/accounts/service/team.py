@@ -6,15 +6,16 @@ from datetime import datetime
 from typing import Any
 
 from collector.accounts.service import tokens
-from collector.accounts.service.users import Email, Name
+from collector.accounts.service.users import Name
 from collector.accounts.storage import teams as table
 from collector.accounts.storage.teams import Team
 from collector.platform import audit
 from collector.platform.access import Actor, Permission, operator
+from collector.platform.fields import Email
 from collector.platform.storage.db import Db, Tx
 from collector.platform.validation.validation import check, ignored
 from shared import ids
-from shared.errors import Conflict, NotFound
+from shared.errors import Conflict, NotFound, demand_found
 from shared.ids import uuid7
 
 # What a GET shows and nobody of the team sets.
@@ -47,14 +48,14 @@ class CreatedTeam:
 
 async def get(db: Db, team_id: int) -> Team:
     async with db.connection() as tx:
-        return _there(await table.get(tx, team_id))
+        return demand_found(await table.get(tx, team_id), "Team")
 
 
 async def rename(db: Db, who: Actor, body: Mapping[str, Any]) -> tuple[Team, list[str]]:
     """The team, and warnings. Raises Invalid."""
     sent = {name: value for name, value in body.items() if name not in _SHOWN}
     async with db.transaction() as tx:
-        team = _there(await table.hold(tx, who.team_id))
+        team = demand_found(await table.hold(tx, who.team_id), "Team")
         wish, unknown = check(TeamFields, {"name": team.name, **sent})
         if wish.name != team.name:
             await table.rename(tx, who.team_id, wish.name)
@@ -97,9 +98,3 @@ async def named(tx: Tx, text: str | None) -> Team:
         called = f"called {text}" if text else "yet: start a collector first"
         raise NotFound(f"{'several teams are' if found else 'there is no team'} {called}")
     return found[0]
-
-
-def _there(team: Team | None) -> Team:
-    if team is None:
-        raise NotFound("Team not found")
-    return team

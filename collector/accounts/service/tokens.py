@@ -1,6 +1,5 @@
 """API tokens: made, listed, revoked, and found again by their value."""
 
-import hashlib
 import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from collector.accounts.storage.users import User
 from collector.platform import audit, references
 from collector.platform.access import MAX_TOKEN, MIN_TOKEN, ROLES, Actor, Permission, counts, permits
 from collector.platform.batched_reads import Lookups
+from collector.platform.secret_hash import secret_hash
 from collector.platform.storage.db import Db, Tx
 from collector.platform.validation.validation import read
 from shared import ids
@@ -75,7 +75,7 @@ class TokenFinder:
         """The token that *value* is, if it still counts. Raises Unavailable."""
         if not plausible(value):
             return None
-        hash_ = _hash(value)
+        hash_ = secret_hash(value)
         return _counting(await self._lookups.find(hash_), hash_, now)
 
     async def close(self) -> None:
@@ -93,7 +93,7 @@ async def find(db: Db, value: str, now: datetime) -> Token | None:
     """The token that *value* is, if it still counts, for who asks once."""
     if not plausible(value):
         return None
-    hash_ = _hash(value)
+    hash_ = secret_hash(value)
     async with db.connection() as tx:
         found = await table.with_hashes(tx, [hash_])
     return _counting(found.get(hash_), hash_, now)
@@ -195,7 +195,7 @@ async def _insert(
 ) -> None:
     # One that a person chose may be short: no part of it is shown.
     hint = value[:_HINT] if value.startswith(PREFIX) else ""
-    await table.insert(tx, team_id, id_, user_id, name, permission, _hash(value), now, expires_at, hint)
+    await table.insert(tx, team_id, id_, user_id, name, permission, secret_hash(value), now, expires_at, hint)
 
 
 def _demand_role(user: User, wanted: Permission, *, named_by_caller: bool) -> None:
@@ -216,7 +216,3 @@ def _counting(found: Token | None, hash_: bytes, now: datetime) -> Token | None:
     if found is None or not hmac.compare_digest(found.hash, hash_):
         return None
     return found if counts(found.expires_at, found.revoked_at, now) else None
-
-
-def _hash(value: str) -> bytes:
-    return hashlib.sha256(value.encode("utf-8", "surrogateescape")).digest()

@@ -1,7 +1,5 @@
 """People of a team: invited, changed, removed; their tokens never grant more than their role does."""
 
-import hashlib
-import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,11 +16,13 @@ from collector.accounts.storage import users as table
 from collector.accounts.storage.users import User
 from collector.platform import audit
 from collector.platform.access import ROLES, Actor, Role, beyond, operator
+from collector.platform.fields import Email
 from collector.platform.monitor import has_ink
+from collector.platform.secret_hash import secret_hash
 from collector.platform.storage.db import Db, Tx
 from collector.platform.validation.validation import check, to_json
 from shared import ids
-from shared.errors import Conflict, Invalid, NotFound
+from shared.errors import Conflict, Invalid, NotFound, demand_found
 from shared.ids import uuid7
 from shared.kinds.fields import Says
 
@@ -33,20 +33,14 @@ INVITED_FOR = timedelta(days=7)
 _ENDED = "the invitation to the old address has ended: send it again"
 SHORTEST_PASSWORD, LONGEST_PASSWORD = 10, 1024
 # No more than keeps a mail's header whole; whether the address exists, only a mail can tell.
-_EMAIL = re.compile(r"[^\s@,;:<>()\[\]\\\"]+@[^\s@,;:<>()\[\]\\\"]+")
 # What a GET shows and nobody sets.
 _SHOWN = frozenset({"id", "status", "createdAt", "invitedUntil", "warnings"})
-
-
-def is_email(text: str) -> bool:
-    return _EMAIL.fullmatch(text) is not None and text.isprintable()
 
 
 def is_line(text: str) -> bool:
     return has_ink(text) and text.isprintable()
 
 
-Email = Annotated[str, MaxLen(254), Predicate(is_email), Says("must be like name@example.com")]
 Name = Annotated[
     str,
     MinLen(1),
@@ -87,7 +81,7 @@ async def page(db: Db, team_id: int, limit: int | None, offset: int) -> tuple[li
 async def one(db: Db, team_id: int, id_: UUID) -> User:
     """Raises NotFound."""
     async with db.connection() as tx:
-        return _there(await table.get(tx, team_id, id_))
+        return demand_found(await table.get(tx, team_id, id_), WHAT)
 
 
 async def invite(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> UserDetails:
@@ -100,7 +94,7 @@ async def invite(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> 
     secret = secrets.token_urlsafe(32)
     try:
         async with db.transaction() as tx:
-            await table.insert(tx, user, _hash(secret))
+            await table.insert(tx, user, secret_hash(secret))
             await audit.record(tx, who, "create", "user", _shown(user.id), name=user.email)
     except asyncpg.UniqueViolationError:
         raise _taken(wish.email) from None
@@ -110,11 +104,11 @@ async def invite(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> 
 async def invite_again(db: Db, who: Actor, id_: UUID, now: datetime) -> UserDetails:
     """A new invitation instead of the old one. Raises NotFound, Conflict when it was taken up."""
     async with db.transaction() as tx:
-        user = _there((await table.lock(tx, who.team_id, id_)).get(id_))
+        user = demand_found((await table.lock(tx, who.team_id, id_)).get(id_), WHAT)
         if user.invited_until is None:
             raise Conflict("This user has joined already")
         user, secret = replace(user, invited_until=now + INVITED_FOR), secrets.token_urlsafe(32)
-        await table.invite(tx, who.team_id, id_, _hash(secret), now + INVITED_FOR)
+        await table.invite(tx, who.team_id, id_, secret_hash(secret), now + INVITED_FOR)
         await audit.record(tx, who, "invite", "user", _shown(id_), name=user.email)
     return UserDetails(user, secret, [])
 
@@ -142,7 +136,7 @@ async def update(db: Db, who: Actor, id_: UUID, body: Mapping[str, Any]) -> User
     try:
         async with db.transaction() as tx:
             locked = await table.lock(tx, who.team_id, id_)
-            before = _there(locked.get(id_))
+            before = demand_found(locked.get(id_), WHAT)
             old = UserSettings(email=before.email, name=before.name, role=_role(before))
             wish, unknown = check(UserSettings, {**to_json(old), **_settable(body)})
             named = [name for name, value in to_json(wish).items() if value != to_json(old)[name]]
@@ -160,7 +154,7 @@ async def delete(db: Db, who: Actor, id_: UUID) -> None:
     """With all tokens. Raises NotFound, Conflict for the last admin."""
     async with db.transaction() as tx:
         locked = await table.lock(tx, who.team_id, id_)
-        user = _there(locked.get(id_))
+        user = demand_found(locked.get(id_), WHAT)
         if user.role == "admin":
             _demand_another(locked, id_)
         await table.delete(tx, who.team_id, id_)
@@ -205,7 +199,7 @@ def _demand_length(password: str) -> None:
 
 
 async def _invited(tx: Tx, secret: str, now: datetime) -> User:
-    user = await table.invited(tx, _hash(secret))
+    user = await table.invited(tx, secret_hash(secret))
     if user is None or user.invited_until is None or now >= user.invited_until:
         raise NotFound("This invitation was used already, or is over: ask for another one")
     return user
@@ -236,15 +230,5 @@ def _taken(email: str) -> Conflict:
     return Conflict(f"Somebody in this team has the address {email} already")
 
 
-def _there(user: User | None) -> User:
-    if user is None:
-        raise NotFound(f"{WHAT} not found")
-    return user
-
-
 def _shown(id_: UUID) -> str:
     return ids.show("usr", id_)
-
-
-def _hash(secret: str) -> bytes:
-    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()

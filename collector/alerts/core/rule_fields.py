@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Interval, MaxLen, MinLen, Predicate
 
+from collector.platform.fields import Tag
 from collector.platform.monitor import MonitorId, Tags, has_ink
 from shared import ids
 from shared.kinds.fields import NumericText, Says
@@ -17,13 +18,8 @@ def is_channel_id(text: str) -> bool:
     return ids.read("chan", text) is not None
 
 
-def is_tag(text: str) -> bool:
-    return 0 < len(text.partition(":")[0]) <= 64 and len(text) <= 320
-
-
 ChannelId = Annotated[str, Predicate(is_channel_id), Says("must be the id of an alert channel")]
 ChannelIds = Annotated[list[ChannelId], MaxLen(100)]
-Tag = Annotated[str, Predicate(is_tag), Says("must be the name of a tag, or name:value")]
 Minutes = Annotated[int, Interval(ge=1, le=_LONGEST_MIN), NumericText()]
 
 

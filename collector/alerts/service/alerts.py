@@ -24,7 +24,7 @@ from collector.platform.access import Actor
 from collector.platform.monitor import status as shown_status
 from collector.platform.storage.db import Db, Tx
 from shared import ids
-from shared.errors import Conflict, NotFound
+from shared.errors import Conflict, demand_found
 
 WHAT = "Alert"
 # Time for what was done about it to work; then the rule fires again.
@@ -42,7 +42,7 @@ async def page(db: Db, team_id: int, wanted: AlertFilter, limit: int, offset: in
 async def one(db: Db, team_id: int, id_: UUID) -> Alert:
     """Raises NotFound."""
     async with db.connection() as tx:
-        return _there(await table.get(tx, team_id, id_))
+        return demand_found(await table.get(tx, team_id, id_), WHAT)
 
 
 async def acknowledge(db: Db, who: Actor, id_: UUID, now: datetime) -> Alert:
@@ -125,7 +125,7 @@ async def _recovered(
 
 async def _free(tx: Tx, team_id: int, id_: UUID) -> Alert:
     """The alert, locked, if no incident stands for it."""
-    alert = _there(await table.lock(tx, team_id, id_))
+    alert = demand_found(await table.lock(tx, team_id, id_), WHAT)
     if alert.incident_id is None or alert.status == "recovered":
         return alert
     incident = await reads.one(tx, team_id, alert.incident_id)
@@ -137,9 +137,3 @@ async def _free(tx: Tx, team_id: int, id_: UUID) -> Alert:
 
 async def _record(tx: Tx, who: Actor, action: str, alert: Alert) -> None:
     await audit.record(tx, who, action, "alert", ids.show("alert", alert.id), name=alert.rule_name)
-
-
-def _there(alert: Alert | None) -> Alert:
-    if alert is None:
-        raise NotFound(f"{WHAT} not found")
-    return alert

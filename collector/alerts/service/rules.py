@@ -20,7 +20,7 @@ from collector.platform.storage.db import Db, Tx
 from collector.platform.validation.validation import ignored, to_json
 from shared import ids
 from shared.clock import iso
-from shared.errors import Conflict, NotFound
+from shared.errors import Conflict, demand_found
 
 WHAT = "Alert rule"
 # Each is looked at when one of its monitors changes.
@@ -86,7 +86,7 @@ async def page(
 async def one(db: Db, team_id: int, id_: UUID) -> RuleDetails:
     """Raises NotFound."""
     async with db.connection() as tx:
-        row = _there(await table.get(tx, team_id, id_))
+        row = demand_found(await table.get(tx, team_id, id_), WHAT)
         return RuleDetails(row, await _warnings(tx, row))
 
 
@@ -104,7 +104,7 @@ async def update(
     Raises NotFound, PreconditionFailed, Invalid, in this order.
     """
     async with db.transaction() as tx:
-        before = _there(await table.lock(tx, who.team_id, id_))
+        before = demand_found(await table.lock(tx, who.team_id, id_), WHAT)
         require(before.revision, only)
         wish = for_update(body, settable(before))
         rule = wish.checked(await strangers(tx, who.team_id, wish, before))
@@ -123,7 +123,7 @@ async def update(
 async def delete(db: Db, who: Actor, id_: UUID, *, only: frozenset[str] | None = None) -> None:
     """Who was told by it is told that it is over. Raises NotFound, PreconditionFailed."""
     async with db.transaction() as tx:
-        row = _there(await table.lock(tx, who.team_id, id_))
+        row = demand_found(await table.lock(tx, who.team_id, id_), WHAT)
         require(row.revision, only)
         await table.delete(tx, who.team_id, id_)
         await rule_triggers.add_of_rule(tx, who.team_id, id_)
@@ -198,9 +198,3 @@ def _awaited(one: table.ResolvedByHand) -> str:
         f"{one.name} is down, and its incident was resolved by hand: the rule fires for it when the incident "
         f"is reopened ({again}, if it is still down then) or with the next outage"
     )
-
-
-def _there(row: RuleRow | None) -> RuleRow:
-    if row is None:
-        raise NotFound(f"{WHAT} not found")
-    return row

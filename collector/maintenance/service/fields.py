@@ -15,6 +15,7 @@ from collector.maintenance.core import recurrence
 from collector.maintenance.core.recurrence import BadRule
 from collector.maintenance.core.windows import LONGEST_S, Schedule, Selection, local, moment, occurrences
 from collector.platform import references
+from collector.platform.fields import Tag
 from collector.platform.monitor import MonitorId, Tags, has_ink
 from collector.platform.validation.shapes import members
 from collector.platform.validation.validation import read
@@ -42,13 +43,6 @@ def _zones() -> Mapping[str, str]:
 
 def is_zone(text: str) -> bool:
     return text.lower() in _zones()
-
-
-def is_tag(text: str) -> bool:
-    return 0 < len(text.partition(":")[0]) <= 64 and len(text) <= 320
-
-
-Tag = Annotated[str, Predicate(is_tag), Says("must be the name of a tag, or name:value")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

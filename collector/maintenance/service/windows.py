@@ -20,7 +20,7 @@ from collector.platform.storage.db import Db, Tx
 from collector.platform.validation.validation import ignored
 from shared import ids
 from shared.clock import iso
-from shared.errors import Conflict, NotFound
+from shared.errors import Conflict, demand_found
 
 WHAT = "Maintenance window"
 # Each that is in force is looked at by every decision.
@@ -93,7 +93,7 @@ async def page(
 async def one(db: Db, team_id: int, id_: UUID, now: datetime) -> WindowDetails:
     """Raises NotFound."""
     async with db.connection() as tx:
-        return await _known(tx, _there(await table.get(tx, team_id, id_)), now)
+        return await _known(tx, demand_found(await table.get(tx, team_id, id_), WHAT), now)
 
 
 async def update(
@@ -110,7 +110,7 @@ async def update(
     *only*: the revisions that may be changed. Raises NotFound, PreconditionFailed, Invalid, in this order.
     """
     async with db.transaction() as tx:
-        before = _there(await table.lock(tx, who.team_id, id_))
+        before = demand_found(await table.lock(tx, who.team_id, id_), WHAT)
         require(before.revision, only)
         wish = for_update(body, settable(before), before.schedule)
         asked = wish.checked(await _strangers(tx, who.team_id, wish.monitors, before.monitors))
@@ -127,7 +127,7 @@ async def update(
 async def end(db: Db, who: Actor, id_: UUID, now: datetime) -> WindowDetails:
     """End what is under way now; one that recurs comes again. Raises NotFound, Conflict."""
     async with db.transaction() as tx:
-        before = after = _there(await table.lock(tx, who.team_id, id_))
+        before = after = demand_found(await table.lock(tx, who.team_id, id_), WHAT)
         if not await spans.end(tx, who.team_id, id_, now):
             raise Conflict(f"{WHAT} is not under way")
         if before.rrule is None:
@@ -141,7 +141,7 @@ async def end(db: Db, who: Actor, id_: UUID, now: datetime) -> WindowDetails:
 async def delete(db: Db, who: Actor, id_: UUID, now: datetime, *, only: frozenset[str] | None = None) -> None:
     """What is under way ends now; what is past stays past. Raises NotFound, PreconditionFailed."""
     async with db.transaction() as tx:
-        row = _there(await table.lock(tx, who.team_id, id_))
+        row = demand_found(await table.lock(tx, who.team_id, id_), WHAT)
         require(row.revision, only)
         await spans.cut(tx, who.team_id, id_, now)
         await table.delete(tx, who.team_id, id_)
@@ -226,9 +226,3 @@ async def _strangers(
     new = {key: id_ for key, id_ in named.items() if id_ not in known}
     there = await monitors.known(tx, team_id, list(new.values())) if new else set()
     return references.strangers(new, there, "there is no such monitor")
-
-
-def _there(row: WindowRow | None) -> WindowRow:
-    if row is None:
-        raise NotFound(f"{WHAT} not found")
-    return row

@@ -31,7 +31,7 @@ from collector.platform.transport import Transport
 from collector.platform.validation.validation import to_json
 from shared import ids
 from shared.clock import iso
-from shared.errors import Conflict, NotFound
+from shared.errors import Conflict, demand_found
 from shared.kinds import secret_fields
 
 WHAT = "Alert channel"
@@ -107,13 +107,13 @@ async def page(
 async def found(db: Db, team_id: int, id_: UUID) -> ChannelRow:
     """The channel's row. Raises NotFound."""
     async with db.connection() as tx:
-        return _there(await table.get(tx, team_id, id_))
+        return demand_found(await table.get(tx, team_id, id_), WHAT)
 
 
 async def one(db: Db, keyring: Keyring, team_id: int, id_: UUID) -> ChannelDetails:
     """Raises NotFound."""
     async with db.connection() as tx:
-        row = _there(await table.get(tx, team_id, id_))
+        row = demand_found(await table.get(tx, team_id, id_), WHAT)
         faults = await channel_faults.of(tx, team_id, [id_])
         used = await rules.used_channels(tx, team_id)
     return replace(_known(keyring, row), fault=faults.get(id_), used=id_ in used)
@@ -135,7 +135,7 @@ async def update(
     """
     async with db.transaction() as tx:
         team_id = who.team_id
-        before = _known(keyring, _there(await table.lock(tx, team_id, id_)))
+        before = _known(keyring, demand_found(await table.lock(tx, team_id, id_), WHAT))
         row = before.row
         require(row.revision, only)
         old = ChannelSettings(name=row.name, enabled=row.enabled)
@@ -165,7 +165,7 @@ async def update(
 async def delete(db: Db, who: Actor, id_: UUID, *, only: frozenset[str] | None = None) -> None:
     """*only*: the revisions that may be deleted. Raises NotFound, PreconditionFailed."""
     async with db.transaction() as tx:
-        row = _there(await table.lock(tx, who.team_id, id_))
+        row = demand_found(await table.lock(tx, who.team_id, id_), WHAT)
         require(row.revision, only)
         await rules.drop_channel(tx, who.team_id, id_)
         await table.delete(tx, who.team_id, id_)
@@ -245,12 +245,6 @@ def _changed(before: ChannelDetails, row: ChannelRow, config: Mapping[str, Any])
     """The names of the fields that are not as they were."""
     own = [name for name in ("name", "enabled") if getattr(row, name) != getattr(before.row, name)]
     return own + audit.differing(before.config, config, "config.")
-
-
-def _there(row: ChannelRow | None) -> ChannelRow:
-    if row is None:
-        raise NotFound(f"{WHAT} not found")
-    return row
 
 
 def _known(keyring: Keyring, row: ChannelRow) -> ChannelDetails:

@@ -1,6 +1,5 @@
 """Mails to addresses outside a team: so many an hour, and only to who confirmed if the operator says so."""
 
-import hashlib
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from collector.notifications.storage import mail_addresses as table
 from collector.notifications.storage.mail_addresses import Unconfirmed
 from collector.platform.bucket import TeamPlan
 from collector.platform.mailer import Held
+from collector.platform.secret_hash import secret_hash
 from collector.platform.storage import limits
 from collector.platform.storage.db import Db, Tx
 from shared.errors import NotFound
@@ -78,7 +78,7 @@ async def due(db: Db, limit: int) -> list[tuple[Unconfirmed, str]]:
         await table.note(tx, limit)
         found = [(one, secrets.token_urlsafe(_SECRET_BYTES)) for one in await table.claim(tx, limit, _RETRY)]
         for one, secret in found:
-            await table.prepare(tx, one.team_id, one.address, _hash(secret))
+            await table.prepare(tx, one.team_id, one.address, secret_hash(secret))
     return found
 
 
@@ -91,14 +91,14 @@ async def asked(db: Db, one: Unconfirmed) -> None:
 async def linked(db: Db, secret: str) -> Unconfirmed:
     """Whom a link asks. Raises NotFound."""
     async with db.connection() as tx:
-        return _there(await table.linked(tx, _hash(secret)))
+        return _there(await table.linked(tx, secret_hash(secret)))
 
 
 async def confirm(db: Db, secret: str) -> Unconfirmed:
     """Mails are sent there from now on. Raises NotFound."""
     async with db.transaction() as tx:
-        one = _there(await table.linked(tx, _hash(secret)))
-        await table.confirm(tx, _hash(secret))
+        one = _there(await table.linked(tx, secret_hash(secret)))
+        await table.confirm(tx, secret_hash(secret))
     return one
 
 
@@ -106,7 +106,3 @@ def _there(one: Unconfirmed | None) -> Unconfirmed:
     if one is None:
         raise NotFound("This link leads nowhere: a newer mail has another one")
     return one
-
-
-def _hash(secret: str) -> bytes:
-    return hashlib.sha256(secret.encode()).digest()

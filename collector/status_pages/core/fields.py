@@ -7,6 +7,7 @@ from typing import Annotated, Final, Literal
 
 from annotated_types import Interval, MaxLen, MinLen, Predicate
 
+from collector.platform.fields import Email
 from collector.platform.monitor import MonitorId, has_ink
 from collector.status_pages.core.status_page import Phase, Severity, Status, Visibility, is_slug
 from collector.status_pages.core.style import is_stylesheet
@@ -20,7 +21,6 @@ _COLOUR: Final = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 _LABEL: Final = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _DOMAIN: Final = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(?:\.{_LABEL})+")
 # No more than keeps a mail's header whole; whether the address exists, only a mail can tell.
-_EMAIL: Final = re.compile(r"[^\s@,;:<>()\[\]\\\"]+@[^\s@,;:<>()\[\]\\\"]+")
 _MOMENT: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?([Zz]|[+-][0-9]{2}:[0-9]{2})"
 )
@@ -32,10 +32,6 @@ def is_colour(text: str) -> bool:
 
 def is_domain(text: str) -> bool:
     return _DOMAIN.fullmatch(text.lower()) is not None
-
-
-def is_email(text: str) -> bool:
-    return _EMAIL.fullmatch(text) is not None and text.isprintable()
 
 
 def is_component_id(text: str) -> bool:
@@ -73,7 +69,6 @@ Slug = Annotated[
     Says("must be small letters and digits, with single hyphens between them"),
 ]
 Domain = Annotated[str, MaxLen(253), Predicate(is_domain), Says("must be a host name, as status.example.com")]
-Email = Annotated[str, MaxLen(254), Predicate(is_email), Says("must be like name@example.com")]
 WebhookUrl = Annotated[str, MaxLen(8_192), Predicate(is_url), Says("must be an http or https URL"), Secret()]
 ComponentId = Annotated[
     str, Predicate(is_component_id), Says("must be the id of a component, which starts with comp_")
