@@ -223,7 +223,7 @@ def _mark(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.database)
         if folder in _SQL_FIRST:
             item.add_marker(pytest.mark.oldest)
-    if folder in _WHOLE or item.get_closest_marker("slow"):
+    if folder in _WHOLE or "chain" in fixtures or item.get_closest_marker("slow"):
         item.add_marker(pytest.mark.races)
     if "module_api" in fixtures:
         # In the loop in which the server that it shares with its neighbours runs.

@@ -11,6 +11,8 @@ from tests.probe.net.zoo import issue, serving
 from tests.probe.targets import over_tls, says, shut_port, target
 from tests.probe.test_check import check
 
+pytestmark = pytest.mark.races
+
 
 @pytest.fixture
 def shut() -> Iterator[int]:

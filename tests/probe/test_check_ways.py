@@ -7,6 +7,8 @@ from tests.probe.net import proxies
 from tests.probe.targets import OK, says, target
 from tests.probe.test_check import check, check_json
 
+pytestmark = pytest.mark.races
+
 
 async def test_http_2_is_asked_for_by_a_flag() -> None:
     with target(h2.answers(h2.headers(), h2.data(b"ok"))) as server:

@@ -7,6 +7,8 @@ from tests.probe.test_check import check, check_json
 from tests.probe.web3.chain import running
 from tests.probe.web3.standin import GWEI, Facts, node
 
+pytestmark = pytest.mark.races
+
 WALLET = "0x" + "ab" * 20
 
 

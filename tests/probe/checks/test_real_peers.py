@@ -16,6 +16,8 @@ from tests.probe import peers
 from tests.probe.net.zoo import HERE, ROOT, issue
 from tests.probe.peers import PASSWORD, USER, Ports, needs
 
+pytestmark = pytest.mark.races
+
 LEAF = issue("", ROOT, hosts=(HERE,))
 LOGIN = {"username": USER, "password": PASSWORD}
 WRONG = {"username": USER, "password": "not that one"}
