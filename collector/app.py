@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import structlog
 
 from collector import bootstrap, first_start
+from collector import server as api
 from collector.accounts.service.openid import Client, Provider
 from collector.alerts.jobs.evaluator import Evaluator
 from collector.background import (
@@ -32,7 +33,6 @@ from collector.evaluation.watched_results import Watch
 from collector.evaluation.writer import ResultWriter
 from collector.events.stream import Following
 from collector.heartbeats.ingest import PingReceiver
-from collector.http import server as api
 from collector.http.deps import Deps
 from collector.metrics.ingest.intake import Receiving
 from collector.metrics.ingest.otlp_grpc import OtlpServer

@@ -6,12 +6,12 @@ from typing import Final
 
 from aiohttp import hdrs, web
 
+from collector import docs
 from collector.accounts.api import audit, me, team, tokens, users
 from collector.alerts.api import alerts, rules
 from collector.declarative import api as apply
 from collector.events import api as events
 from collector.heartbeats import api as pings
-from collector.http import docs, root_files
 from collector.http.auth import NEEDS, Handler
 from collector.incidents import api as incidents
 from collector.maintenance import api as maintenance
@@ -27,6 +27,7 @@ from collector.status_pages.api import (
     password,
     public,
     public_subscribers,
+    root_files,
     status_pages,
     subscribers,
 )

@@ -9,10 +9,9 @@ from zoneinfo import available_timezones
 
 from aiohttp import web
 
-from collector.alerts.console import sections
 from collector.console import common
 from collector.console.answers import back, page, posted
-from collector.console.forms import forms, read
+from collector.console.forms import edits, forms, read
 from collector.console.forms.fields import Form
 from collector.console.forms.read import Posted
 from collector.console.state import visitor, who
@@ -94,8 +93,8 @@ async def create(request: web.Request) -> web.StreamResponse:
     if pickers.asked(form):
         return await _drawn(request, sent, {})
     try:
-        sections.check_tags(form)
-        body = sections.said(sent)
+        edits.check_tags(form)
+        body = edits.said(sent)
         made = await windows.create(deps(request).db, who(request), body, deps(request).now())
     except Invalid as fault:
         return await _drawn(request, sent, fault.details, status=400)
@@ -113,19 +112,19 @@ async def update(request: web.Request) -> web.StreamResponse:
     if pickers.asked(form):
         return await _drawn(request, sent, {}, known)
     try:
-        sections.check_tags(form)
+        edits.check_tags(form)
         after = await windows.update(
             deps(request).db,
             who(request),
             known.row.id,
             _changed(known.row, sent),
             deps(request).now(),
-            only=sections.only(form),
+            only=edits.only(form),
         )
     except Invalid as fault:
         return await _drawn(request, sent, fault.details, known, status=400)
     except PreconditionFailed:
-        return await _drawn(request, sent, sections.CHANGED, known, status=412)
+        return await _drawn(request, sent, edits.CHANGED, known, status=412)
     return _saved(request, "Saved.", after)
 
 
@@ -150,20 +149,20 @@ async def _drawn(
     *,
     status: int = 200,
 ) -> web.Response:
-    of_tags = sections.of(faults, "tags")
+    of_tags = edits.of(faults, "tags")
     left = {name: text for name, text in faults.items() if name not in of_tags}
     choice = await pickers.monitors(request, shown.get("monitors") or ())
     options = {"monitors": choice.options}
     built = forms.build(Fields, shown, left, leave_out={"tags", "duration"}, options=options)
     fields = tuple(replace(one, options=_SUGGESTED.get(one.name, one.options)) for one in built.fields)
-    whole, tags = Form(fields, built.faults), sections.tag_fields(shown.get("tags"), of_tags)
+    whole, tags = Form(fields, built.faults), edits.tag_fields(shown.get("tags"), of_tags)
     return page(
         request,
         "maintenance_form.html.j2",
         status=status,
         known=known,
         id=ids.show("mw", known.row.id) if known else "",
-        revision=await sections.revision(request, known.row.revision) if known else "",
+        revision=await edits.revision(request, known.row.revision) if known else "",
         first=whole.named("name", "description", "enabled"),
         times=whole.named(*_TIMES),
         rest=whole.named("timezone", "rrule", "exdates"),
@@ -187,14 +186,14 @@ def _clock(at: datetime) -> str:
 
 
 def _sent(form: Posted) -> dict[str, Any]:
-    return {**read.body(Fields, form), "tags": sections.tags(form)}
+    return {**read.body(Fields, form), "tags": edits.tags(form)}
 
 
 def _changed(row: WindowRow, sent: Mapping[str, Any]) -> dict[str, Any]:
     """The body of the change: a time that stands as it was shown is the same moment as before."""
     shown, kept = _times(row), windows.settable(row)
     times = {name: kept[name] if sent.get(name) == shown[name] else sent.get(name) for name in _TIMES}
-    return sections.whole(Fields, {**sent, **times})
+    return edits.whole(Fields, {**sent, **times})
 
 
 def _saved(request: web.Request, said: str, known: WindowDetails) -> web.Response:

@@ -11,7 +11,7 @@ from aiohttp import web
 from collector.alerts.console import sections
 from collector.console import common
 from collector.console.answers import back, page, posted, value
-from collector.console.forms import forms, read
+from collector.console.forms import edits, forms, read
 from collector.console.forms.fields import Form
 from collector.console.forms.read import Posted
 from collector.console.state import visitor, who
@@ -101,7 +101,7 @@ async def create(request: web.Request) -> web.StreamResponse:
     settings, config = _sent(type_, form)
     if pickers.asked(form):
         return await _drawn(request, type_, settings, config, {})
-    body = {**sections.said(settings), "type": type_, "config": sections.said(config)}
+    body = {**edits.said(settings), "type": type_, "config": edits.said(config)}
     try:
         most = at_hand.plans[visitor(request).plan].channels
         made = await channels.create(
@@ -128,7 +128,7 @@ async def update(request: web.Request) -> web.StreamResponse:
         return await _drawn(request, type_, settings, config, {}, known)
     # What was in no field of the form is not touched.
     old = {name: one for name, one in known.config.items() if name in config}
-    body = {**settings, "config": sections.patch(old, config)}
+    body = {**settings, "config": edits.patch(old, config)}
     try:
         await channels.update(
             at_hand.db,
@@ -137,12 +137,12 @@ async def update(request: web.Request) -> web.StreamResponse:
             known.row.id,
             body,
             at_hand.now(),
-            only=sections.only(form),
+            only=edits.only(form),
         )
     except Invalid as fault:
         return await _drawn(request, type_, settings, config, fault.details, known, status=400)
     except PreconditionFailed:
-        return await _drawn(request, type_, settings, config, sections.CHANGED, known, status=412)
+        return await _drawn(request, type_, settings, config, edits.CHANGED, known, status=412)
     return back(request, path(known.row.id), "Saved.")
 
 
@@ -195,7 +195,7 @@ async def _drawn(
         "channel_form.html.j2",
         status=status,
         known=known,
-        revision=await sections.revision(request, known.row.revision) if known else "",
+        revision=await edits.revision(request, known.row.revision) if known else "",
         here=path(known.row.id) if known else HERE,
         type_=type_,
         types=TYPES,

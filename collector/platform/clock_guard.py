@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from collector.platform.settling import SETTLING
+from collector.platform.deadlines import SETTLING
 from shared.clock import EPOCH, boot_us
 
 log = structlog.get_logger()

@@ -2,8 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from typing import Final
 
 Between = tuple[datetime, datetime]
+
+# After a start nothing opens before every recent location is back, or this is over.
+SETTLING: Final = timedelta(seconds=30)
 
 
 def deadline(last: datetime, wait: timedelta, grace: timedelta, deaf: Iterable[Between]) -> datetime:

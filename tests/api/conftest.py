@@ -14,12 +14,12 @@ from collector.evaluation.ingest.pushes import Pushes
 from collector.events.stream import Following
 from collector.heartbeats.ingest import PingReceiver
 from collector.http.deps import Deps
-from collector.http.server import make, serve
 from collector.platform.bucket import PLANS, TeamPlan
 from collector.platform.seal import Keyring
 from collector.platform.signals import Signals
 from collector.platform.storage.db import Db
 from collector.platform.transport import Transport
+from collector.server import make, serve
 from shared.clock import utc_now
 from shared.loop import forever
 from shared.tokens import new_key

@@ -13,9 +13,9 @@ import aiohttp
 from collector.evaluation.ingest.pushes import Pushes
 from collector.evaluation.storage import collector_presence
 from collector.history.storage import partitions
-from collector.http.server import make, serve
 from collector.metrics.ingest.intake import Receiving
 from collector.metrics.jobs.series import SeriesSweeper
+from collector.server import make, serve
 from shared.clock import EPOCH
 from shared.ids import uuid7
 from shared.loop import forever

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from collector.http.server import make, serve
+from collector.server import make, serve
 from tests.api.client import Answer, Api
 
 OURS, THEIRS = "https://app.example.com", "https://evil.example.com"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from collector.http.server import make, serve
 from collector.platform.transport import Transport
+from collector.server import make, serve
 from collector.status_pages.api import cache
 from collector.status_pages.api.status_pages import PROVER
 from collector.status_pages.jobs.domains import Domains

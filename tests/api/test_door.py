@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from collector.http.server import make, serve
 from collector.platform.storage.db import Db
+from collector.server import make, serve
 from shared.tokens import new_token
 from tests.api.client import Api
 

@@ -19,8 +19,8 @@ from aiohttp import web
 from collector.http import request_data
 from collector.http.auth import NEEDS
 from collector.http.request_data import MAX_BODY, body, ok
-from collector.http.server import make, serve
 from collector.platform.storage.db import Db
+from collector.server import make, serve
 from shared import ids
 from shared.errors import CannotStart, Conflict, NotFound, PreconditionFailed, TocsinError, Unavailable
 from tests.api.client import Answer, Api

@@ -13,9 +13,9 @@ from collector.events import api as handler
 from collector.events import stream as following
 from collector.events.storage import events
 from collector.events.stream import Following
-from collector.http.server import make, serve
 from collector.platform.access import Permission
 from collector.platform.storage.db import Db
+from collector.server import make, serve
 from shared import ids
 from shared.clock import utc_now
 from tests.api.client import Api

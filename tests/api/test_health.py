@@ -12,8 +12,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from collector.http.server import make, serve
 from collector.platform.storage.db import Db
+from collector.server import make, serve
 from tests.api.client import Api
 
 pytestmark = pytest.mark.races

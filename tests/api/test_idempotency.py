@@ -17,12 +17,12 @@ from collector.http.auth import NEEDS
 from collector.http.deps import deps
 from collector.http.openapi.models import Named
 from collector.http.request_data import ok
-from collector.http.server import make, serve
 from collector.openapi import OPERATIONS
 from collector.ops.jobs.retention import Retention
 from collector.platform.access import Permission
 from collector.platform.storage.db import Db
 from collector.platform.storage.sealed import keys
+from collector.server import make, serve
 from shared.clock import utc_now
 from shared.errors import Unavailable
 from shared.ids import uuid7

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from collector.http.server import make, serve
 from collector.platform.bucket import TeamPlan
 from collector.platform.storage.db import Db
+from collector.server import make, serve
 from collector.status_pages.api import cache
 from collector.status_pages.service.password_tries import PageTries
 from shared.errors import Limited

@@ -14,8 +14,8 @@ import orjson
 import pytest
 
 from collector.http.ratelimit import _key
-from collector.http.server import make, serve
 from collector.platform.bucket import PLANS, plans
+from collector.server import make, serve
 from shared.tokens import new_token
 from tests.api.client import Answer, Api
 from tests.api.sse import listening

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from collector.http.server import make, serve
 from collector.platform.storage.db import Db
+from collector.server import make, serve
 from shared import ids
 from tests.api.client import Api
 from tests.api.monitors import change, shown

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from collector.http.server import make, serve
 from collector.platform.storage.db import Db
+from collector.server import make, serve
 from collector.status_pages.api import cache
 from collector.status_pages.service import view
 from collector.status_pages.service.view import View

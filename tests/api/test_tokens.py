@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from collector.http.server import make, serve
+from collector.server import make, serve
 from shared import ids
 from shared.ids import uuid7
 from shared.tokens import checksum_ok, new_token

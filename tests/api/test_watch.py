@@ -10,7 +10,7 @@ from aiohttp import web
 
 from collector.http.auth import NEEDS
 from collector.http.request_data import ok
-from collector.http.server import make, serve
+from collector.server import make, serve
 from tests.api.client import Api
 from tests.api.sse import listening
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from collector.http.server import make as make_app
-from collector.http.server import serve
+from collector.server import make as make_app
+from collector.server import serve
 from shared.kinds import TYPES, WEB3
 from tests.api.client import Api
 from tests.api.monitors import details, rows, shown

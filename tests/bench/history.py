@@ -24,7 +24,6 @@ from collector.history.jobs.rollups import Rollups
 from collector.history.service.statistics import summary
 from collector.history.storage import partitions
 from collector.http.deps import Deps
-from collector.http.server import make, serve
 from collector.platform.access import Permission
 from collector.platform.bucket import PLANS, TeamPlan
 from collector.platform.embedded.server import Embedded
@@ -33,6 +32,7 @@ from collector.platform.signals import Signals
 from collector.platform.storage.db import Db
 from collector.platform.storage.migrate import migrate
 from collector.platform.transport import Transport
+from collector.server import make, serve
 from shared import ids
 from shared.clock import iso, utc_now
 from shared.ids import uuid7

@@ -29,7 +29,7 @@ from collector.evaluation.core.state import (
     timed_out,
 )
 from collector.evaluation.core.timeouts import joined
-from collector.platform.settling import SETTLING
+from collector.platform.deadlines import SETTLING
 from shared.results import Status
 from tests.simulation.place import INTERVAL, TIMEOUT, WELL, Place, Result
 from tests.simulation.script import SECOND, Script

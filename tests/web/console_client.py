@@ -15,7 +15,7 @@ from collector.accounts.service import users
 from collector.accounts.storage import users as table
 from collector.accounts.storage.users import User
 from collector.http.deps import Deps
-from collector.http.server import make, serve
+from collector.server import make, serve
 from shared.ids import uuid7
 from tests.api.client import Api
 

@@ -16,7 +16,7 @@ from collector.alerts.service.rules import RuleDetails
 from collector.alerts.storage.rules import RuleFilter, RuleRow
 from collector.console import common
 from collector.console.answers import back, page, posted, value
-from collector.console.forms import forms, read
+from collector.console.forms import edits, forms, read
 from collector.console.forms.fields import Form
 from collector.console.forms.read import Posted
 from collector.console.state import visitor, who
@@ -77,8 +77,8 @@ async def create(request: web.Request) -> web.StreamResponse:
     if pickers.asked(form):
         return await _drawn(request, sent, {})
     try:
-        sections.check_tags(form)
-        made = await rules.create(deps(request).db, who(request), sections.said(sent), deps(request).now())
+        edits.check_tags(form)
+        made = await rules.create(deps(request).db, who(request), edits.said(sent), deps(request).now())
     except Invalid as fault:
         return await _drawn(request, sent, fault.details, status=400)
     return back(request, HERE, _done("The rule is made.", made), tone=_tone(made))
@@ -94,21 +94,21 @@ async def update(request: web.Request) -> web.StreamResponse:
     sent, shown = _sent(form), rules.settable(known.row)
     if pickers.asked(form):
         return await _drawn(request, sent, {}, known)
-    whole = sections.whole(RuleSettings, sent)
-    body = {name: sections.patch(shown.get(name), one) for name, one in whole.items()}
+    whole = edits.whole(RuleSettings, sent)
+    body = {name: edits.patch(shown.get(name), one) for name, one in whole.items()}
     body["tags"] = sent["tags"]
     if not (sent["tags"] or shown["tags"]):
         # A rule whose monitors have all gone is for none: it must not be for all after a look at it.
         del body["tags"]
     try:
-        sections.check_tags(form)
+        edits.check_tags(form)
         after = await rules.update(
-            deps(request).db, who(request), known.row.id, body, deps(request).now(), only=sections.only(form)
+            deps(request).db, who(request), known.row.id, body, deps(request).now(), only=edits.only(form)
         )
     except Invalid as fault:
         return await _drawn(request, sent, fault.details, known, status=400)
     except PreconditionFailed:
-        return await _drawn(request, sent, sections.CHANGED, known, status=412)
+        return await _drawn(request, sent, edits.CHANGED, known, status=412)
     return back(request, HERE, _done("Saved.", after), tone=_tone(after))
 
 
@@ -118,8 +118,8 @@ async def preview(request: web.Request) -> web.StreamResponse:
     sent, id_ = _sent(form), ids.read("rule", value(form, "rule"))
     known = await rules.one(at_hand.db, team_id, id_) if id_ else None
     try:
-        sections.check_tags(form)
-        found = await rule_preview.preview(at_hand.db, team_id, sections.said(sent), at_hand.now())
+        edits.check_tags(form)
+        found = await rule_preview.preview(at_hand.db, team_id, edits.said(sent), at_hand.now())
     except Invalid as fault:
         return await _drawn(request, sent, fault.details, known, status=400)
     return await _drawn(request, sent, {}, known, preview=found)
@@ -142,19 +142,19 @@ async def _drawn(
     every = await sections.every_channel(request)
     choice = await pickers.monitors(request, shown.get("monitors") or ())
     options = {"channels": sections.channel_options(every), "monitors": choice.options}
-    of_policy, of_tags = sections.of(faults, _POLICY), sections.of(faults, "tags")
+    of_policy, of_tags = edits.of(faults, _POLICY), edits.of(faults, "tags")
     left = {name: said for name, said in faults.items() if name not in {*of_policy, *of_tags}}
     values = {**shown, "conditions": {**to_json(Conditions()), **(shown.get("conditions") or {})}}
     whole = forms.build(RuleSettings, values, left, leave_out={_POLICY, "tags"}, options=options)
     policy = _policy(shown.get(_POLICY), of_policy, options["channels"])
-    tags = sections.tag_fields(shown.get("tags"), of_tags)
+    tags = edits.tag_fields(shown.get("tags"), of_tags)
     return page(
         request,
         "rule_form.html.j2",
         status=status,
         known=known,
         id=ids.show("rule", known.row.id) if known else "",
-        revision=await sections.revision(request, known.row.revision) if known else "",
+        revision=await edits.revision(request, known.row.revision) if known else "",
         told=whole.named(*_TOLD),
         conditions=whole.named("conditions")[0].fields,
         selection=[*choice.into(whole.named(*_WHOSE), "monitors"), *tags],
@@ -181,7 +181,7 @@ def _policy(shown: Any, faults: Mapping[str, str], channels: pickers.Options) ->
 
 
 def _sent(form: Posted) -> dict[str, Any]:
-    return {**read.body(RuleSettings, form), "tags": sections.tags(form)}
+    return {**read.body(RuleSettings, form), "tags": edits.tags(form)}
 
 
 def _line(row: RuleRow, names: Mapping[UUID, str]) -> RuleLine:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from collector.platform.settling import SETTLING
+from collector.platform.deadlines import SETTLING
 
 # A location that fell silent counts in the bar for this long.
 SILENCE = timedelta(minutes=2)

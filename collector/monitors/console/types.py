@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import orjson
 
-from collector.alerts.console import sections
+from collector.console.forms import edits
 from collector.monitors.service import receivers
 from shared.kinds import WEB3, effective
 
@@ -46,7 +46,7 @@ def first(kind: str) -> int:
 
 def changes(shown: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]:
     """*sent* as a merge patch of what the form was drawn of: what was emptied or taken out goes."""
-    return {name: sections.patch(shown.get(name), _alike(shown.get(name), one)) for name, one in sent.items()}
+    return {name: edits.patch(shown.get(name), _alike(shown.get(name), one)) for name, one in sent.items()}
 
 
 def _alike(shown: Any, sent: Any) -> Any:

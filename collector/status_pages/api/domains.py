@@ -5,10 +5,9 @@ from typing import Final
 
 from aiohttp import hdrs, web
 
-from collector.http import root_files
 from collector.http.auth import Handler, is_secure
 from collector.http.deps import deps
-from collector.status_pages.api import password, public, public_subscribers
+from collector.status_pages.api import password, public, public_subscribers, root_files
 from collector.status_pages.api.public import MET, PUBLIC, Met
 from collector.status_pages.core.domains import is_own
 from collector.status_pages.core.fields import is_domain

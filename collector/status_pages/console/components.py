@@ -7,9 +7,8 @@ from uuid import UUID
 
 from aiohttp import web
 
-from collector.alerts.console import sections
 from collector.console.answers import back, page, posted
-from collector.console.forms import forms, read
+from collector.console.forms import edits, forms, read
 from collector.console.forms.fields import FormField
 from collector.console.forms.read import Posted
 from collector.console.state import visitor, who
@@ -47,7 +46,7 @@ async def create(request: web.Request) -> web.StreamResponse:
     if pickers.asked(form):
         return await _drawn(request, id_, sent, {})
     try:
-        await components.add(at_hand.db, who(request), id_, sections.said(sent), at_hand.now())
+        await components.add(at_hand.db, who(request), id_, edits.said(sent), at_hand.now())
     except Invalid as fault:
         return await _drawn(request, id_, sent, fault.details, code=400)
     except Conflict as fault:

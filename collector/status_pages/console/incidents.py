@@ -7,10 +7,9 @@ from uuid import UUID
 
 from aiohttp import web
 
-from collector.alerts.console import sections
 from collector.console import common
 from collector.console.answers import back, page, posted, value
-from collector.console.forms import forms, read
+from collector.console.forms import edits, forms, read
 from collector.console.forms.fields import Form, FormField
 from collector.console.state import visitor, who
 from collector.http.deps import deps
@@ -73,7 +72,7 @@ async def publish(request: web.Request) -> web.StreamResponse:
     at_hand, row, form = deps(request), await _page(request), await posted(request)
     planned = value(form, "kind") == MAINTENANCE
     sent = read.body(PageIncidentSettings, form)
-    body = {**sections.said(sent), **({"severity": MAINTENANCE} if planned else {})}
+    body = {**edits.said(sent), **({"severity": MAINTENANCE} if planned else {})}
     try:
         told = await incidents.publish(at_hand.db, who(request), row.id, body, at_hand.now())
     except Invalid as fault:

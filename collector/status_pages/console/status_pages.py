@@ -7,10 +7,9 @@ from uuid import UUID
 
 from aiohttp import web
 
-from collector.alerts.console import sections
 from collector.console import common
 from collector.console.answers import back, page, posted
-from collector.console.forms import forms, read
+from collector.console.forms import edits, forms, read
 from collector.console.state import visitor, who
 from collector.http.deps import deps, own
 from collector.http.request_data import path_id
@@ -71,7 +70,7 @@ async def create(request: web.Request) -> web.StreamResponse:
     at_hand, sent = deps(request), read.body(PageSettings, await posted(request))
     try:
         known = await status_pages.create(
-            at_hand.db, who(request), sections.said(sent), at_hand.now(), own=own(request)
+            at_hand.db, who(request), edits.said(sent), at_hand.now(), own=own(request)
         )
     except Invalid as fault:
         return _drawn(request, sent, fault.details, code=400)
@@ -98,14 +97,14 @@ async def update(request: web.Request) -> web.StreamResponse:
             changes(sent),
             at_hand.now(),
             own=own(request),
-            only=sections.only(form),
+            only=edits.only(form),
         )
     except Invalid as fault:
         return _drawn(request, sent, fault.details, row, code=400)
     except Conflict as fault:
         return _drawn(request, sent, {"address": str(fault)}, row, code=409)
     except PreconditionFailed:
-        return _drawn(request, sent, sections.CHANGED, row, code=412)
+        return _drawn(request, sent, edits.CHANGED, row, code=412)
     return _saved(request, known, "Saved.")
 
 

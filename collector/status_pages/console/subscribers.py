@@ -5,10 +5,9 @@ from typing import Any
 
 from aiohttp import web
 
-from collector.alerts.console import sections
 from collector.console import common
 from collector.console.answers import back, page, posted
-from collector.console.forms import forms, read
+from collector.console.forms import edits, forms, read
 from collector.console.state import visitor, who
 from collector.http.deps import deps
 from collector.status_pages.api.parts import part_id, subscriber
@@ -35,7 +34,7 @@ async def add(request: web.Request) -> web.StreamResponse:
             at_hand.keyring,
             who(request),
             id_,
-            sections.said(sent),
+            edits.said(sent),
             at_hand.now(),
             mails=mails,
         )

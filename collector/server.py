@@ -5,15 +5,14 @@ import logging
 import structlog
 from aiohttp import web
 
+from collector import docs, routes
 from collector import pages as console
-from collector import routes
 from collector.accounts.service.tokens import TokenFinder
 from collector.http import (
     admission,
     auth,
     bodies,
     cors,
-    docs,
     idempotency,
     malformed,
     problems,
