@@ -54,14 +54,17 @@ protos: $(RUN_READY) ## the stubs of the wire format, from protos/
 	$(BIN)/python protos/build.py
 
 # A real EVM node and a Solidity compiler for the tests of Web3 monitors, 52 MB; needs npm. Without them those skip.
-tools: $(TOOLS_READY) ## what the tests of chains need (anvil, solc), from npm
+tools: $(TOOLS_READY) ## what the tests of chains (anvil, solc) and of OpenAPI need, from npm
 
 # The package of this platform is named, for npm leaves it out without a word where Node.js is older than it asks for,
 # as Debian's is; the program needs no Node.js at all.
 ANVIL := @foundry-rs/anvil-linux-$(patsubst aarch64,arm64,$(patsubst x86_64,amd64,$(shell uname -m)))
 
+# What reads the OpenAPI document: two linters, and what makes TypeScript of it; 127 MB.
+OPENAPI := @redocly/cli@2.77.0 @stoplight/spectral-cli@6.16.3 openapi-fetch@0.17.0 openapi-typescript@7.13.0 typescript@5.9.3
+
 $(TOOLS_READY): Makefile
-	npm install --prefix .tools --no-save --no-package-lock --ignore-scripts --no-audit --no-fund --loglevel=error $(ANVIL)@1.7.1 solc@0.8.37
+	npm install --prefix .tools --no-save --no-package-lock --ignore-scripts --no-audit --no-fund --loglevel=error $(ANVIL)@1.7.1 solc@0.8.37 $(OPENAPI)
 	@.tools/node_modules/$(ANVIL)/bin/anvil --version && test -e .tools/node_modules/solc/soljson.js || { echo "npm did not fetch $(ANVIL) and solc"; exit 1; }
 	@touch $@
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Any, Final
 
+from collector import event_openapi as events
 from collector.accounts import openapi as access
 from collector.alerts import openapi as alerting
 from collector.declarative import openapi as declared
@@ -27,6 +28,7 @@ GROUPS: Final = (
     pings,
     metrics,
     incidents,
+    events,
     alerting,
     channels,
     maintenance,
@@ -126,6 +128,7 @@ def build(needs: Mapping[tuple[str, str], Permission | None], public_url: str) -
             if known is not None:
                 described = _operation(method, path, needed, *known)
                 paths.setdefault(path, {})[method.lower()] = components.settled(described)
+    webhooks = components.settled(events.webhooks())
     responses = components.settled({_NAMES[status]: _error(status) for status in _WHY})
     return {
         "openapi": "3.1.0",
@@ -137,6 +140,7 @@ def build(needs: Mapping[tuple[str, str], Permission | None], public_url: str) -
             {"name": _DESCRIBED, "description": "This description of the API, for programs and for people."},
         ],
         "paths": paths,
+        "webhooks": webhooks,
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
             "schemas": dict(sorted(components.schemas.items())),

@@ -1,4 +1,4 @@
-"""Incidents: raised by monitors or by hand, worked on, told of; and the stream of events."""
+"""Incidents: raised by monitors or by hand, worked on, told of."""
 
 from collector.http.openapi.models import answer, request
 from collector.http.openapi.parts import (
@@ -9,7 +9,6 @@ from collector.http.openapi.parts import (
     id_,
     page,
     query,
-    text,
 )
 from collector.incidents import answers
 from collector.incidents.core.fields import Changes, NewIncident, NewNote, ReopenRequest, Resolution
@@ -94,20 +93,5 @@ OPERATIONS: dict[str, Operation] = {
     "GET /v1/incidents/{id}/timeline": Operation(
         summary="What happened, in order",
         answer=answer(answers.IncidentTimeline, "IncidentTimeline"),
-    ),
-    "GET /v1/events": Operation(
-        summary="Follow what happens, as server-sent events",
-        media="text/event-stream",
-        answer={"type": "string"},
-        headers={
-            "Cache-Control": "Nobody may keep it",
-            "X-Accel-Buffering": "Proxies are to pass each event on at once",
-        },
-        query=(
-            query("kind", text(), "Only these kinds, with commas between them"),
-            query("monitor_id", text(), "Only of these monitors, with commas between them"),
-            query("lastEventId", text(), "Go on after this event"),
-        ),
-        more={409: "The team follows as many streams already as its plan allows"},
     ),
 }

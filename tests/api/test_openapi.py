@@ -10,7 +10,9 @@ import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from collector.events.core import events
 from collector.notifications.channels import CHANNELS
+from collector.notifications.channels.webhook import EVENTS
 from collector.openapi import OPERATIONS
 from collector.operation_names import EXCEPTIONS, operation_name
 from collector.routes import ROUTES
@@ -267,6 +269,18 @@ def test_every_answer_in_json_is_named(document: dict[str, Any]) -> None:
         for status, answer in operation["responses"].items():
             json_ = answer.get("content", {}).get("application/json")
             assert json_ is None or set(json_["schema"]) == {"$ref"}, (path, status)
+
+
+def test_every_kind_of_event_is_typed(document: dict[str, Any]) -> None:
+    mapping = schema_of(document, "Event")["discriminator"]["mapping"]
+    failing = {events.CHANNEL_FAILING, events.CHANNEL_RECOVERED}
+
+    assert set(mapping) == EVENTS | events.CHANGES | failing
+    assert set(document["webhooks"]) == EVENTS | failing
+    for kind, webhook in document["webhooks"].items():
+        body = webhook["post"]["requestBody"]["content"]["application/json"]["schema"]
+        assert body == {"$ref": mapping[kind]}
+        assert kind in schema_of(document, mapping[kind].rpartition("/")[2])["properties"]["event"]["enum"]
 
 
 def test_put_and_patch_take_the_same_named_body(document: dict[str, Any]) -> None:

@@ -171,12 +171,12 @@ def named(name: str, schema: Schema) -> Named:
 
 
 def one_of(name: str, by: str, choices: Mapping[str, Named], about: str) -> Named:
-    """One of several records, each of which has another constant in its field *by*."""
+    """One of several records, each of which has another word in its field *by*."""
     schema = {
         "description": about,
         "type": "object",
         "required": [by],
-        "oneOf": list(choices.values()),
+        "oneOf": list({each.name: each for each in choices.values()}.values()),
         "discriminator": {
             "propertyName": by,
             "mapping": {word: f"#/components/schemas/{each.name}" for word, each in choices.items()},

@@ -1,0 +1,485 @@
+"""The events that webhooks and the stream of events carry, as the OpenAPI document describes them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Literal
+
+from collector.incidents.answers import IncidentAnswer
+from collector.platform.answers import (
+    AlertId,
+    ChannelId,
+    ComponentId,
+    EventId,
+    Example,
+    Identifier,
+    IncidentId,
+    MonitorId,
+    Omitted,
+    Person,
+    RuleId,
+)
+from collector.platform.monitor import Severity
+from collector.status_pages.core.status_page import Phase, Status
+from collector.status_pages.core.status_page import Severity as PageSeverity
+
+Name = Annotated[str, Example("shop")]
+Error = Annotated[str, Example("connect: connection refused by 192.0.2.1:443")]
+Url = Annotated[str | None, Omitted()]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventLinks:
+    """URLs of the pages of the console and of status pages about what the event is of."""
+
+    monitor: Url = None
+    """Page of the monitor."""
+    incident: Url = None
+    """Page of the incident."""
+    probe: Url = None
+    """Page of the probe."""
+    channel: Url = None
+    """Page of the alert channel."""
+    maintenance_window: Url = None
+    """Page of the maintenance window."""
+    status_page: Url = None
+    """The status page."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventBase:
+    """What every event has."""
+
+    id: EventId
+    """Id of the event: the same in each attempt to deliver it."""
+    sequence: Annotated[int, Example(7)]
+    """Place among the events of the same monitor, or other source; it grows with each."""
+    timestamp: datetime
+    """When it happened."""
+    links: EventLinks
+    """Where to read more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventMonitor:
+    """The monitor of an event."""
+
+    id: MonitorId
+    """Id of the monitor."""
+    name: Name
+    """Name of the monitor."""
+    type: Annotated[str, Example("http")]
+    """Type of the monitor."""
+    url: Annotated[str, Example("https://shop.example.com/")] | None
+    """URL of an http monitor; null for other types."""
+    status: Literal["up", "down", "paused", "deleted"]
+    """Status after the event."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartedIncident:
+    """The incident of a monitor that went down."""
+
+    id: IncidentId
+    """Id of the incident."""
+    severity: Severity
+    """Severity of the incident."""
+    consecutive_failures: Annotated[int, Example(3)]
+    """Failed checks since the last successful one, over all locations."""
+    last_error: Error
+    """Error of the newest failed check."""
+    downtime: Annotated[int, Example(12)]
+    """Seconds since the outage began."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorDownEvent(EventBase):
+    """A monitor went down."""
+
+    monitor: EventMonitor
+    """The monitor."""
+    incident: StartedIncident
+    """Its incident."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedIncident:
+    """The incident of a monitor that came up."""
+
+    id: IncidentId
+    """Id of the incident."""
+    severity: Severity
+    """Severity of the incident."""
+    downtime_seconds: Annotated[int, Example(332)]
+    """Seconds for which the incident was open."""
+    downtime_formatted: Annotated[str, Example("5m 32s")]
+    """The same for people."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorUpEvent(EventBase):
+    """A monitor came up again."""
+
+    monitor: EventMonitor
+    """The monitor."""
+    incident: EndedIncident
+    """Its incident."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorChangeEvent(EventBase):
+    """Somebody created, changed, paused, resumed or deleted a monitor."""
+
+    monitor: EventMonitor
+    """The monitor after the change."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventLocation:
+    """A location of the monitor of an event."""
+
+    location: Annotated[str, Example("local")]
+    """Name of the location."""
+    status: Literal["up", "down", "unknown"]
+    """How it sees the monitor, for what the event is about."""
+    failing: bool
+    """Whether it votes down."""
+    consecutive_failures: Annotated[int, Example(1)]
+    """Failed checks in a row."""
+    failing_since: datetime | None
+    """First failed check of a location that votes down."""
+    last_checked_at: datetime | None
+    """When its newest check ended."""
+    error: Error | None
+    """Error of that check."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorDegradedEvent(EventBase):
+    """Some locations see a monitor down, too few for the quorum; or this is over."""
+
+    monitor: EventMonitor
+    """The monitor."""
+    degraded: bool
+    """Whether it begins or is over."""
+    location_states: list[EventLocation]
+    """How each location sees it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorFlappingEvent(EventBase):
+    """A monitor changes too often; or this is over."""
+
+    monitor: EventMonitor
+    """The monitor."""
+    flapping: bool
+    """Whether it begins or is over."""
+    location_states: list[EventLocation]
+    """How each location sees it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorUnmeasuredEvent(EventBase):
+    """No check of a monitor measures anything any more."""
+
+    monitor: EventMonitor
+    """The monitor."""
+    not_measured_since: datetime
+    """Since when."""
+    last_error: Error
+    """What the newest check said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorMeasuredEvent(EventBase):
+    """A check of a monitor measures again."""
+
+    monitor: EventMonitor
+    """The monitor."""
+    not_measured_since: datetime
+    """Since when none did."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventNote:
+    """A note that was added to an incident."""
+
+    id: Annotated[str, Identifier("note")]
+    """Id of the note."""
+    incident_id: IncidentId
+    """Id of its incident."""
+    text: Annotated[str, Example("Looking into it")]
+    """Text of the note."""
+    created_by: Person
+    """Who wrote it."""
+    created_at: datetime
+    """When it was written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentEvent(EventBase):
+    """An incident was created, acknowledged, resolved, reopened or annotated."""
+
+    monitor: EventMonitor | None
+    """Its monitor; null for an incident of none."""
+    incident: IncidentAnswer
+    """The incident after that."""
+    actor: Person
+    """Who did it."""
+    note: Annotated[EventNote | None, Omitted()] = None
+    """The note; there with `incident.note_added`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventAlert:
+    """The alert of an event."""
+
+    id: AlertId
+    """Id of the alert."""
+    rule_id: RuleId
+    """Id of its rule."""
+    rule_name: Annotated[str, Example("Shop is slow")]
+    """Name of its rule."""
+    reason: Annotated[str, Example("latencyThresholdMs")]
+    """Condition that held."""
+    value: Annotated[float, Example(912)] | None
+    """Value that was measured; null where the condition has none."""
+    threshold: Annotated[float, Example(800)] | None
+    """Value that the rule names; null where the condition has none."""
+    fired_at: datetime
+    """When it fired."""
+    escalation: Annotated[int, Example(0)]
+    """Steps of the escalation that were taken."""
+    severity: Severity
+    """Severity of its incident, else of its monitor."""
+    message: Annotated[str | None, Example("gas costs 52.1 gwei, at or above 50"), Omitted()] = None
+    """Why it fired, for people; there where more is to be said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertIncident:
+    """The incident that an alert belongs to."""
+
+    id: IncidentId
+    """Id of the incident."""
+    severity: Severity
+    """Severity of the incident."""
+    started_at: datetime
+    """When the outage began."""
+    last_error: Error
+    """Error of the newest failed check."""
+    downtime: Annotated[int, Example(12)]
+    """Seconds for which it has been open."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertEvent(EventBase):
+    """An alert fired, is over, or took a step of its escalation."""
+
+    monitor: EventMonitor
+    """The monitor."""
+    alert: EventAlert
+    """The alert."""
+    incident: AlertIncident | None
+    """Incident that it belongs to; null without one."""
+    location_states: list[EventLocation]
+    """How each location sees the monitor."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndingCertificate:
+    """A certificate that ends soon."""
+
+    ends_at: datetime
+    """When it ends."""
+    days_left: Annotated[int, Example(13)]
+    """Whole days until then; negative once it is over."""
+    expiry_days: Annotated[int, Example(14)]
+    """Days before its end from which this is announced."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventIncident:
+    """An incident that an event names."""
+
+    id: IncidentId
+    """Id of the incident."""
+    severity: Severity
+    """Severity of the incident."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CertificateExpiringEvent(EventBase):
+    """A certificate ends soon."""
+
+    monitor: EventMonitor
+    """The monitor that saw it."""
+    certificate: EndingCertificate
+    """The certificate."""
+    incident: EventIncident | None
+    """The open incident of the monitor; null without one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventProbe:
+    """The probe of an event."""
+
+    id: Annotated[str, Identifier("prb")]
+    """Id of the probe."""
+    name: Annotated[str, Example("eu-1")]
+    """Name of the probe."""
+    locations: list[Annotated[str, Example("eu")]]
+    """Locations that it checks from."""
+    version: Annotated[str, Example("0.2.0")]
+    """Version of the program."""
+    last_seen_at: datetime
+    """When it was last heard of."""
+    reason: Literal["stopped", "lost", "blind"]
+    """Why it is, or was, called offline."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeOfflineEvent(EventBase):
+    """A probe went offline."""
+
+    probe: EventProbe
+    """The probe."""
+    affected_monitors: Annotated[int, Example(12)]
+    """Number of the team's monitors that no other probe checks in its place."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeOnlineEvent(EventBase):
+    """A probe is online again."""
+
+    probe: EventProbe
+    """The probe."""
+    offline_since: datetime
+    """When it was called offline."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventChannel:
+    """The alert channel of an event."""
+
+    id: ChannelId
+    """Id of the channel."""
+    name: Annotated[str, Example("ops")]
+    """Name of the channel."""
+    type: Annotated[str, Example("webhook")]
+    """Type of the channel."""
+    failing_since: datetime
+    """First failed attempt of those that failed in a row."""
+    last_error: Annotated[str, Example("answered 500")]
+    """Error of the last failed attempt."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelEvent(EventBase):
+    """An alert channel has failed for an hour, or works again; sent to all other channels."""
+
+    channel: EventChannel
+    """The channel."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventWindow:
+    """The maintenance window of an event."""
+
+    id: Annotated[str, Identifier("mw")]
+    """Id of the window."""
+    name: Annotated[str, Example("Database upgrade")]
+    """Name of the window."""
+    description: Annotated[str, Example("")]
+    """Text for people."""
+    all: bool
+    """Whether all monitors of the team are under maintenance."""
+    monitors: list[MonitorId]
+    """Ids of the monitors that are under maintenance."""
+    tags: dict[str, str] | list[str]
+    """Tags of the monitors that are under maintenance."""
+    starts_at: datetime
+    """First moment of the occurrence."""
+    ends_at: datetime
+    """Last moment of the occurrence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaintenanceEvent(EventBase):
+    """A maintenance window began, or is over."""
+
+    maintenance_window: EventWindow
+    """The window."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventPage:
+    """The status page of an event."""
+
+    id: Annotated[str, Identifier("sp")]
+    """Id of the page."""
+    name: Annotated[str, Example("Example")]
+    """Name of the page."""
+    slug: Annotated[str, Example("example")]
+    """Last part of its URL."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventPageIncident:
+    """An incident on a status page."""
+
+    id: Annotated[str, Identifier("spi")]
+    """Id of the incident."""
+    title: Annotated[str, Example("Checkout is slow")]
+    """Title of the incident."""
+    status: Phase
+    """Phase that it is in."""
+    severity: PageSeverity
+    """Severity of the incident."""
+    affected_components: list[ComponentId]
+    """Ids of the components that are affected."""
+    component_status: Status | None
+    """Status that these show while it is open."""
+    scheduled_start: datetime | None
+    """Planned start of maintenance."""
+    scheduled_end: datetime | None
+    """Planned end of maintenance."""
+    message: Annotated[str, Example("We look into it")]
+    """Text of the update."""
+    published_at: datetime
+    """When it was published."""
+    updated_at: datetime
+    """When it was last changed."""
+    resolved_at: datetime | None
+    """When it was resolved."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageIncidentEvent(EventBase):
+    """An incident was published on a status page, or there is news of it."""
+
+    status_page: EventPage
+    """The page."""
+    incident: EventPageIncident
+    """The incident after that."""
+    actor: Person
+    """Who published it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestedChannelPart:
+    """The alert channel that is tested."""
+
+    id: ChannelId
+    """Id of the channel."""
+    name: Annotated[str, Example("ops")]
+    """Name of the channel."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestEvent(EventBase):
+    """The test of an alert channel."""
+
+    message: Annotated[str, Example("This is a test of the alert channel ops. Nothing is wrong.")]
+    """Text that says that it is a test."""
+    channel: TestedChannelPart
+    """The channel."""

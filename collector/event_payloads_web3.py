@@ -1,0 +1,107 @@
+"""The events of chains that webhooks and the stream of events carry."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from collector.event_payloads import EventBase, Name
+from collector.platform.answers import Example, MonitorId, Omitted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainMonitor:
+    """The Web3 monitor of an event."""
+
+    id: MonitorId
+    """Id of the monitor."""
+    name: Name
+    """Name of the monitor."""
+    type: Annotated[str, Example("gas_price")]
+    """Type of the monitor."""
+    chain: Annotated[str | int, Example("ethereum")] | None
+    """Chain as its configuration names it; null where it names none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GasAlert:
+    """A price of gas that crossed a threshold."""
+
+    type: Annotated[str, Example("high_gas")]
+    """What was crossed; with `_recovered` at its end it is over."""
+    current_gwei: Annotated[float, Example(52.1)] | None
+    """Present price in gwei."""
+    threshold_gwei: Annotated[float, Example(50)] | None
+    """Price that was crossed, in gwei."""
+    message: Annotated[str, Example("gas costs 52.1 gwei, at or above 50")]
+    """The same for people."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GasEvent(EventBase):
+    """The price of gas crossed a threshold, or this is over."""
+
+    monitor: ChainMonitor
+    """The monitor."""
+    alert: GasAlert
+    """What was crossed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainEventLog:
+    """An event of a contract, or a transfer."""
+
+    name: Annotated[str, Example("Transfer")] | None
+    """Name of the event."""
+    args: dict[str, Any] | None
+    """Arguments of the event by name; whole numbers as decimal texts."""
+    address: Annotated[str, Example("0xdac17f958d2ee523a2206206994597c13d831ec7")] | None
+    """Address of the contract."""
+    transaction_hash: Annotated[str, Example("0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204")] | None
+    """Hash of the transaction."""
+    block_number: Annotated[int, Example(19_000_000)] | None
+    """Number of the block."""
+    log_index: Annotated[int, Example(12)] | None
+    """Place of the event in its block."""
+    removed: bool
+    """Whether a reorganisation of the chain has undone it."""
+    error: Annotated[str | None, Example("the data does not fit the event"), Omitted()] = None
+    """Why the arguments could not be read; there only where they could not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainAlertPart:
+    """What happened on a chain that somebody is to know of."""
+
+    type: Annotated[str, Example("large_transfer")]
+    """What happened; with `_recovered` or `_removed` at its end it is over or undone."""
+    sub_type: Annotated[str, Example("whale_wallet")]
+    """What the monitor watches."""
+    current: Annotated[str, Example("1500")] | None
+    """Present value, as a decimal text."""
+    threshold: Annotated[str, Example("1000")] | None
+    """Value that was crossed, as a decimal text."""
+    unit: Annotated[str, Example("ETH")] | None
+    """Unit of both."""
+    message: Annotated[str, Example("1500 ETH left the wallet")]
+    """The same for people."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainAlertEvent(EventBase):
+    """A threshold on a chain was crossed, or this is over; or a large transfer was seen."""
+
+    monitor: ChainMonitor
+    """The monitor."""
+    alert: ChainAlertPart
+    """What happened."""
+    log: Annotated[ChainEventLog | None, Omitted()] = None
+    """The transfer; there where it is about one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainLogEvent(EventBase):
+    """A contract emitted an event, or the chain has undone it."""
+
+    monitor: ChainMonitor
+    """The monitor."""
+    log: ChainEventLog
+    """The event."""
