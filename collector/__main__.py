@@ -1,4 +1,4 @@
-"""``tocsin collector``: takes results, decides, tells, and answers the API."""
+"""``tocsin collector``: stores results, evaluates them, notifies people and serves the API."""
 
 import sys
 from collections.abc import Iterator, Mapping

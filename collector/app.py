@@ -1,4 +1,4 @@
-"""Puts a collector together: the only file that knows all its parts."""
+"""Composes a collector: the only module that knows all its parts."""
 
 import asyncio
 import gc

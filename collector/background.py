@@ -1,4 +1,4 @@
-"""The loops of a collector: what takes turns in the background, and how often."""
+"""The background loops of a collector and their intervals."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence

@@ -1,4 +1,4 @@
-"""The first start: a team, its admin and a token; and at every start, whether the secret key fits."""
+"""The first start: creates a team, its admin and a token. Each start checks that the secret key fits."""
 
 from dataclasses import dataclass
 from datetime import datetime

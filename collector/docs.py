@@ -1,4 +1,4 @@
-"""The description of the API: as OpenAPI for programs, and as a page for people."""
+"""Serves the API's description: OpenAPI for programs, a page for people."""
 
 from typing import Final
 

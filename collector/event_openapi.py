@@ -1,4 +1,4 @@
-"""Events: what happens, as it is posted to webhooks and told to whoever follows the stream."""
+"""Events: posted to webhooks, and streamed to followers."""
 
 from collections.abc import Mapping
 from functools import partial

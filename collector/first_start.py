@@ -1,4 +1,4 @@
-"""What a new deployment finds: its token in a file, the way into the console, the demo's monitors."""
+"""What a new deployment creates: the token's file, the set-up link and the demo's monitors."""
 
 import secrets
 import shlex

@@ -1,4 +1,4 @@
-"""Puts the description together: the routes as they are, each with what is said of it and how it may fail."""
+"""Builds the OpenAPI document from the routes and the features' descriptions."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Names the operations of the OpenAPI document: verb and noun, as the functions of a library are named."""
+"""Names the operations of the OpenAPI document as a library's functions: verb and noun."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Every page of the console, on one screen: its path, its view, and what the visitor must be permitted."""
+"""Every page of the console, on one screen: path, view, permission."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Whether a port can be had, asked before anything is made: a start that fails leaves nothing behind."""
+"""Checks at the start that ports are free, before anything is created."""
 
 import socket
 from contextlib import closing

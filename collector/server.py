@@ -1,4 +1,4 @@
-"""The HTTP server: the application that the routes make, and what goes around every request."""
+"""The HTTP server: the application with its routes and middlewares."""
 
 import logging
 

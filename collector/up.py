@@ -1,4 +1,4 @@
-"""``tocsin up``: PostgreSQL, a collector and a probe as three processes; what dies is started again."""
+"""``tocsin up``: PostgreSQL, a collector and a probe as three processes; restarts each that dies."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Has every connection do once what requests ask for most: the first of them pays for no plan."""
+"""Runs the most frequent queries once on every connection, so that no request pays for planning."""
 
 import asyncio
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""``tocsin probe``: settings in, exit status out; of several workers, each is a probe of its own."""
+"""``tocsin probe``: with several workers, each is a probe of its own."""
 
 import sys
 

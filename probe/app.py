@@ -1,4 +1,4 @@
-"""The probe put together: the only file that knows all its parts."""
+"""Composes a probe: the only module that knows all its parts."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""The last result of each monitor for Prometheus, under the names that blackbox_exporter gives them."""
+"""The last result of each monitor as Prometheus metrics, with blackbox_exporter's names."""
 
 from typing import Final
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""The wall clock in the unit that the wire uses."""
+"""The wall clock in microseconds, the unit of the wire."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""How the probe does, for Prometheus: ``GET /metrics`` and ``/healthz`` at TOCSIN_METRICS_LISTEN."""
+"""The probe's own metrics: ``GET /metrics`` and ``/healthz`` at TOCSIN_METRICS_LISTEN."""
 
 import asyncio
 import os

@@ -1,3 +1,3 @@
-"""What probe and collector share: the words on the wire, the kinds of monitor, and the ground under both."""
+"""Shared by probe and collector: the wire, the kinds of monitor, the foundation of both."""
 
 __version__ = "0.2.0"

@@ -1,4 +1,4 @@
-"""Reads a command line whole: argparse stops at the first thing that it cannot use, and we tell of all."""
+"""Parses a command line and reports all of its errors; argparse stops at the first."""
 
 import argparse
 import difflib

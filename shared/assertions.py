@@ -1,4 +1,4 @@
-"""What an HTTP answer must hold beside its status: one condition, and the values it may be put with."""
+"""Assertions on an HTTP response: a source, a comparison and its value."""
 
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal

@@ -1,4 +1,4 @@
-"""How long to wait before another try."""
+"""Exponential backoff."""
 
 import random
 from collections.abc import Iterator

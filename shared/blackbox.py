@@ -1,4 +1,4 @@
-"""What the last checks came to, for Prometheus, under the names that blackbox_exporter gives it."""
+"""Check results as Prometheus metrics, with blackbox_exporter's names."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Processes that this one starts, starts again when they die, and ends: they never outlive it."""
+"""Child processes: started, restarted when they die, ended with their parent."""
 
 import asyncio
 import os

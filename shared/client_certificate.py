@@ -1,4 +1,4 @@
-"""A certificate of the client's own and its key, both in PEM: are they, and do they belong together?"""
+"""Validates a client certificate and its key in PEM."""
 
 from dataclasses import dataclass, field
 from typing import Final

@@ -1,4 +1,4 @@
-"""The command `tocsin`: finds the program that has the verb by name, for it may not be installed here."""
+"""The command `tocsin`: finds the program of each verb, which may not be installed here."""
 
 import argparse
 import sys

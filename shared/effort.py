@@ -1,4 +1,4 @@
-"""How much work a user's expression may cost, in steps: the same on every machine, and ended when spent."""
+"""A budget of steps for users' expressions, the same on every machine."""
 
 from typing import Final
 

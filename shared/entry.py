@@ -1,4 +1,4 @@
-"""Where the program begins: from here on a signal ends it in one line, also while it still loads its code."""
+"""The entry point: a signal ends the program with one line, even while its code is still loading."""
 
 import os
 import signal

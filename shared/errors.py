@@ -1,4 +1,4 @@
-"""Errors with a meaning to the person who caused them; each program maps them at its own edge."""
+"""Errors that are meant for the person who caused them; each program maps them at its edge."""
 
 from collections.abc import Mapping
 from typing import TypeVar

@@ -1,4 +1,4 @@
-"""What a failed check saw of its target: where it connected, what was answered, and nothing secret."""
+"""Evidence of a failed check: where it connected and what was answered, without secrets."""
 
 import re
 from collections.abc import Sequence

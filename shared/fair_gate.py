@@ -1,4 +1,4 @@
-"""A gate with few places: whoever asks waits in the queue of its key, and the keys take turns."""
+"""A gate with few places: each key has a queue, and the keys take turns."""
 
 import asyncio
 from collections import deque

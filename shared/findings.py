@@ -1,4 +1,4 @@
-"""What a check found besides its outcome: a threshold crossed, a log of a chain; told once."""
+"""Findings of a check besides its outcome: crossed thresholds, logs of a chain; reported once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

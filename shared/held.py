@@ -1,4 +1,4 @@
-"""Whether a connection is held here: then nothing slow may be done, and no second one be asked for.
+"""Guards against slow work and second connections while a connection is held.
 
 Whoever waits for something else with a connection in hand takes it from all others, and where what is waited
 for needs one too, everybody stands still.

@@ -1,4 +1,4 @@
-"""Join tokens: a secret, and the fingerprint by which its holder knows the server before telling it."""
+"""Join tokens: a secret, and the fingerprint by which the probe verifies the server first."""
 
 import base64
 import binascii

@@ -1,4 +1,4 @@
-"""JSONPath (RFC 9535): where in a document to look; ``a.b`` is short for ``$.a.b``."""
+"""JSONPath (RFC 9535); ``a.b`` is short for ``$.a.b``."""
 
 import re
 from collections.abc import Callable, Sequence

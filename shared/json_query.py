@@ -1,4 +1,4 @@
-"""What a JSONPath selects: a package reads the path, and here it is walked, each step of it on a meter."""
+"""Evaluates a JSONPath within a budget of steps."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Become a program that dies with its parent, maybe as another user: ``launch.py PARENT SIGNAL AS PROGRAM``.
+"""Executes a program that dies with its parent: ``launch.py PARENT SIGNAL AS PROGRAM``.
 
 Run as a file of its own, by path and with ``-I -S``: little is safe between fork and exec in a program with
 threads. AS is ``same``, ``user:UID:GID``, or ``mapped:UID:GID``: a user namespace where this user bears that

@@ -1,4 +1,4 @@
-"""Logs: to stderr, for people on a terminal, as JSON elsewhere; secrets are struck out on their way."""
+"""Logging to stderr: text on a terminal, JSON elsewhere, with secrets masked."""
 
 import logging
 import sys

@@ -1,4 +1,4 @@
-"""The shape of all background work: turns, taken at once while there is more, else after a rest."""
+"""Background loops: a turn follows at once while there is more to do, else after a rest."""
 
 import asyncio
 import resource

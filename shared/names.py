@@ -1,4 +1,4 @@
-"""Resolves names for both programs: c-ares, which reads the hosts file, without its memory of failures."""
+"""Name resolution for both programs by c-ares, which reads the hosts file; failures are not cached."""
 
 import asyncio
 import socket

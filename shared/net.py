@@ -1,4 +1,4 @@
-"""Which addresses may be connected to: cloud metadata never, private ones only where that is allowed."""
+"""Which addresses may be connected to: cloud metadata never, private ones if permitted."""
 
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address

@@ -1,4 +1,4 @@
-"""The phases of a check in a few bytes: varints of tenths of a millisecond plus one; 0 is "no such phase".
+"""Encodes the phases of a check: varints of tenths of a millisecond plus one; 0 is "no such phase".
 
 A sixth one tells how many days the certificate had left that was seen, where one was.
 """

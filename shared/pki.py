@@ -1,4 +1,4 @@
-"""What probe and collector both know of certificates: their names, and how a newcomer shows itself."""
+"""Certificates of the probe link: their names, and a new probe's request."""
 
 import hashlib
 from collections.abc import Sequence

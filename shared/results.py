@@ -1,4 +1,4 @@
-"""What one check came to: the numbers here are on the wire and in the tables, so they never change."""
+"""Outcomes of checks: the numbers are on the wire and in the tables, so they never change."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

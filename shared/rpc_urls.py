@@ -1,4 +1,4 @@
-"""The deployment's Web3 nodes as an operator writes them: ``ethereum=https://...,https://...;polygon=...``."""
+"""Parses the deployment's Web3 nodes: ``ethereum=https://...,https://...;polygon=...``."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""When checks start: places in the interval, the pace of re-checks, and the hash that two plans agree by.
+"""When checks start: the place in the interval, the pace of re-checks, and the hash of a plan.
 
 Phases count on Unix time, so that probes of different locations, which share no other clock, take even turns
 and keep their places over a restart. A scheduler itself counts on a clock that never steps and asks

@@ -1,4 +1,4 @@
-"""Which texts of a monitor's configuration are secret, in every form in which an answer may repeat them."""
+"""Finds the secrets in a monitor's configuration, in every form in which an answer may repeat them."""
 
 import base64
 import html

@@ -1,4 +1,4 @@
-"""Each setting: how its text is read, what it is if nobody sets it, and what it means."""
+"""Each setting: how it is parsed, its default and its help."""
 
 import base64
 import binascii

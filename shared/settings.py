@@ -1,4 +1,4 @@
-"""Everything that an operator can set, by role; setting_table.py says how each is read and what it means."""
+"""The settings of each role; setting_table.py says how each is parsed."""
 
 import argparse
 import os

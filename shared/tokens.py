@@ -1,4 +1,4 @@
-"""What deployments make at random: API tokens, whose last characters are a checksum, and secret keys."""
+"""Generates API tokens, with a checksum at their end, and secret keys."""
 
 import base64
 import secrets

@@ -1,4 +1,4 @@
-"""TLS contexts of clients that judge a server alike on every Python and on every build of it."""
+"""TLS client contexts that verify a server alike on every Python and every build of OpenSSL."""
 
 import ssl
 from functools import cache

@@ -1,4 +1,4 @@
-"""What of a URL is secret: its password, and the values in its query whose names say so."""
+"""Finds secrets in a URL: its password, and query values whose names say so."""
 
 import re
 from collections import defaultdict, deque

@@ -1,4 +1,4 @@
-"""Has a process ended whose event loop stands still, so that whoever started it starts it again."""
+"""Ends a process whose event loop stalls, so that its supervisor restarts it."""
 
 import asyncio
 import faulthandler

@@ -1,4 +1,4 @@
-"""Ends a process whose event loop stands still: ``watcher.py PROCESS ALIVE MEMORY NOTES``.
+"""The watchdog's own process: ``watcher.py PROCESS ALIVE MEMORY NOTES``.
 
 A process of its own, for a thread cannot run while code in C holds the interpreter. PROCESS is the other's
 number. This lives as long as the pipe ALIVE is open at its other end. The file MEMORY holds two numbers: how

@@ -1,4 +1,4 @@
-"""``TOCSIN_WORKERS``: several processes of one role from one command, each started again when it dies."""
+"""``TOCSIN_WORKERS``: several processes of one role from one command, restarted when they die."""
 
 import asyncio
 from asyncio.subprocess import Process

@@ -1,4 +1,4 @@
-"""What answers show of users, teams, tokens and the audit log."""
+"""Responses of the API about users, teams, tokens and the audit log."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Who may do what, and what was done; probes and how they join."""
+"""Users and their roles, API tokens, the audit log; probes and their join tokens."""
 
 from collector.accounts import answers
 from collector.accounts.service import team, tokens, users

@@ -1,4 +1,4 @@
-"""What answers show of alert rules and alerts."""
+"""Responses of the API about alert rules and alerts."""
 
 from dataclasses import dataclass
 from datetime import datetime

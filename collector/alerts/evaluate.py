@@ -1,4 +1,4 @@
-"""Looks at one monitor with one rule: does it fire, is it over, is somebody to be told again?"""
+"""Evaluates one rule on one monitor: fires, recovers, reminds or escalates its alert."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

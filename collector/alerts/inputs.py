@@ -1,4 +1,4 @@
-"""Gathers what the rules of some monitors ask for: no more than their conditions name."""
+"""Loads the facts that the rules of some monitors ask for, and no others."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""How the console's handlers answer: a page, a part of one, a way on with a word about what was done."""
+"""Responses of console handlers: a page, a part of one, or a redirect with a message."""
 
 import base64
 import binascii

@@ -1,4 +1,4 @@
-"""The console's stylesheet and scripts, under an address that changes with what is in them."""
+"""The console's stylesheet and scripts, served at addresses that change with their content."""
 
 import gzip
 import hashlib

@@ -1,4 +1,4 @@
-"""Drawings of a monitor's past: bars of days, and lines of response times, as paths of an SVG."""
+"""Charts of a monitor's past, as SVG paths: bars of days and lines of response times."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

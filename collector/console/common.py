@@ -1,4 +1,4 @@
-"""What pages of the console use besides: assets, the stream of events, pages of a list."""
+"""Shared by console pages: assets, the event stream, pagination."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -1,4 +1,4 @@
-"""What goes around each page of the console: who it is, what they may, whether their browser was tricked."""
+"""Middleware of console pages: session, permission, CSRF, errors."""
 
 import asyncio
 import gzip

@@ -1,4 +1,4 @@
-"""The console's small drawings: strokes on a field of 16 by 16."""
+"""The console's icons: strokes on a grid of 16 by 16."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""Draws the console's pages: whole, or one part of a page that is on somebody's screen already."""
+"""Renders console pages, whole or the part that a browser asks for."""
 
 import re
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""The rules of a console session: how long it lasts, what it permits, and the token that its forms carry."""
+"""Rules of a console session: lifetime, permission, CSRF token."""
 
 import hashlib
 import hmac

@@ -1,4 +1,4 @@
-"""What a page of the console is, and what all of them together tell each: navigation and permissions."""
+"""The pages of the console, their permissions, and the navigation between them."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""What the console keeps between requests, and what its handlers find on a request."""
+"""State of the console between requests, and what its handlers read from a request."""
 
 import asyncio
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What answers show of configuration as code."""
+"""Responses of the API about configuration as code."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal

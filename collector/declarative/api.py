@@ -1,4 +1,4 @@
-"""Configuration as code: what files declare is made so in one request, and what a team has is said so."""
+"""Configuration as code: applies declared resources in one request, and exports a team's."""
 
 from aiohttp import web
 

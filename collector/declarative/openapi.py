@@ -1,4 +1,4 @@
-"""Configuration as code: what files declare, in one request."""
+"""Configuration as code: declared resources, applied in one request."""
 
 from collector.declarative import answers
 from collector.declarative.service.kinds import SECTIONS

@@ -1,4 +1,4 @@
-"""Which things of a team are kept by files: by which set of files, and by which key."""
+"""Ownership of resources by sets of files, and the key of each."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID

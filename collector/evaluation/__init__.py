@@ -1,1 +1,1 @@
-"""From results to decisions: the writer, the state of each location, the quorum, incidents opened, closed."""
+"""From results to decisions: the writer, states by location, the quorum, and incidents."""

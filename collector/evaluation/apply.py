@@ -1,4 +1,4 @@
-"""What a decision comes to in the tables: the incident, its log, the outage, and the events of it."""
+"""Turns a decision into row changes: the incident, its log, the outage and events."""
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Time that counts against nobody who brings results: no collector listened, or the monitor was paused."""
+"""Time in which silence does not count: no collector ran, or the monitor was paused."""
 
 from collections import defaultdict
 from collections.abc import Sequence

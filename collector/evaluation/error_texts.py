@@ -1,4 +1,4 @@
-"""Error texts to their numbers, remembered; texts that differ only in ids and long numbers are one."""
+"""Maps error texts to their row numbers; texts that differ only in ids and long numbers share one."""
 
 import re
 import time

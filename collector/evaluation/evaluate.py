@@ -1,4 +1,4 @@
-"""The rare part of the deciding transaction: what failed or recovered, and what is decided about it."""
+"""Evaluates state changes under lock: what failed or recovered, and the decisions that follow."""
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Turns what was decided about a monitor, or done to it, into the events that tell it."""
+"""Builds the events that announce a decision or an action on a monitor."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Finds the results of a batch that PostgreSQL will not take, so that the rest can be stored without them."""
+"""Finds the results of a batch that PostgreSQL refuses, so that the others are stored."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace

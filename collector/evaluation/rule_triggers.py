@@ -1,4 +1,4 @@
-"""Leaves a mark on monitors of which a result came that an alert rule waits for."""
+"""Marks monitors for rule evaluation when a result arrives that a rule waits for."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Asks for checks at once: second opinions when a location begins to fail, and what depends on a verdict."""
+"""Requests immediate checks: second opinions, and monitors that depend on a verdict."""
 
 import secrets
 from collections import deque

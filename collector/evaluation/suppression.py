@@ -1,4 +1,4 @@
-"""What may hold the news of monitors, read for those about which there is something to decide or to tell."""
+"""Loads everything that can suppress a monitor's notifications."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

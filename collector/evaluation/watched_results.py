@@ -1,4 +1,4 @@
-"""Knows which results alert rules wait for, so that no other costs more than a look into a dict."""
+"""Knows which results alert rules wait for, so that other results cost one dictionary lookup."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Group commit: takes what all sessions brought since the last transaction and commits it together."""
+"""Group commit: commits in one transaction all results that sessions submitted since the last one."""
 
 import asyncio
 from collections import deque

@@ -1,4 +1,4 @@
-"""GET /v1/events: what happens to a team's monitors, told as it happens (server-sent events)."""
+"""GET /v1/events: a team's events as server-sent events."""
 
 import asyncio
 import time

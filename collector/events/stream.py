@@ -1,4 +1,4 @@
-"""Who follows events: one reader for all of them in this process, at work only while there are any."""
+"""Followers of events: one reader serves all of this process, and runs only while there are any."""
 
 import asyncio
 import time

@@ -1,1 +1,1 @@
-"""Monitors that jobs ping."""
+"""Heartbeat monitors, which jobs ping."""

@@ -1,4 +1,4 @@
-"""Pings of jobs: the key in the path is all that they need; whatever is answered was committed."""
+"""Pings: the key in the path is their only credential; an answer means that the ping is committed."""
 
 import asyncio
 import hashlib

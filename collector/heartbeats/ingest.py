@@ -1,4 +1,4 @@
-"""Pings on their way in: those of many senders are one transaction, which moves and decides them all."""
+"""Receives pings and commits those of many senders in one transaction."""
 
 import secrets
 import time

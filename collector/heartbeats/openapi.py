@@ -1,4 +1,4 @@
-"""Heartbeats: jobs say themselves that they run."""
+"""Heartbeats: jobs report by a ping that they ran."""
 
 from collector.http.openapi.models import answer
 from collector.http.openapi.parts import Operation, flag, named, query, record, text

@@ -1,4 +1,4 @@
-"""Heartbeats as callers deal with them: pings by the monitor's id, and what pings brought."""
+"""Heartbeats for callers: pings by monitor id, and the bodies that pings carried."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The door: who asks for what is under /v1 without a good token is refused before any route is looked for.
+"""Refuses requests under /v1 without a good token before any route is looked up.
 
 To guess at tokens is to cost more than to refuse them. Whatever is not plain goes on to the guard, who would
 say the same of it.

@@ -1,4 +1,4 @@
-"""Who calls: a bearer token on everything under /v1, looked up on each request."""
+"""Authenticates the bearer token of each request under /v1."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

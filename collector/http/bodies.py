@@ -1,4 +1,4 @@
-"""Bodies of requests: read in good time, unpacked slice by slice, and never more of one than is taken.
+"""Request bodies: read within a time limit, decompressed in slices, capped in size.
 
 The web server itself unpacks nothing: it would do so for handlers that ask for no body, and after the answer.
 """

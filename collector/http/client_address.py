@@ -1,4 +1,4 @@
-"""Whose request it is: the peer's address, or what trusted proxies say in X-Forwarded-For."""
+"""The client's address: the peer's, or the one that trusted proxies give in X-Forwarded-For."""
 
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address

@@ -1,4 +1,4 @@
-"""Conditional requests: the entity tag of a thing is its revision in quotes."""
+"""Conditional requests: a resource's entity tag is its revision in quotes."""
 
 import re
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Browsers of other sites: which origins may call the API, and what their scripts may read of its answers."""
+"""CORS: which origins may call the API, and which response headers their scripts may read."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What the handlers are given, by hand, from app.py."""
+"""The dependencies of request handlers, passed in by app.py."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Idempotency-Key: a POST that comes again gets the first answer again, and does nothing twice.
+"""Idempotency-Key: a repeated POST gets the first answer again and has no second effect.
 
 Deed and answer are one transaction: a collector that is killed in between leaves either both or none. What
 waits for others while it runs (a test), or is many transactions (bulk), claims its key first; killed in the

@@ -1,4 +1,4 @@
-"""What is no HTTP at all: answered in our shape, and counted as any request without a good token is."""
+"""Requests that are not HTTP: answered as JSON, and counted like those without a good token."""
 
 import time
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What the answers for people have in common."""
+"""Response headers that all pages share."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Pages of a list: which one is asked for, and how it is answered."""
+"""Pagination of lists: the requested page, and its response."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

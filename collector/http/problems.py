@@ -1,4 +1,4 @@
-"""Errors as callers see them: the one place where an exception becomes a status."""
+"""Maps exceptions to error responses: the one place where that happens."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cache, lru_cache

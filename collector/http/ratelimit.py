@@ -1,4 +1,4 @@
-"""Rate limits at the door: a token from the caller's bucket, and on every response how a bucket stands."""
+"""Rate limits: takes a token from the caller's bucket, and shows the bucket in response headers."""
 
 import asyncio
 import math

@@ -1,4 +1,4 @@
-"""What comes in and what goes out: bodies, queries and ids read, answers written."""
+"""Reads bodies, queries and ids of requests, and writes JSON responses."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping

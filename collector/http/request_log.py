@@ -1,4 +1,4 @@
-"""What is noted of every request: its id for logs, how it was answered, and how long that took."""
+"""Logs each request: id, outcome, duration."""
 
 import time
 from contextvars import ContextVar

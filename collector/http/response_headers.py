@@ -1,4 +1,4 @@
-"""What every answer bears: whose it is, which request it answers, how the caller's bucket stands."""
+"""Headers of every response: request id, rate limit, security."""
 
 import re
 import secrets

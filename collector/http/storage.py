@@ -1,4 +1,4 @@
-"""Answers that are given again for the same Idempotency-Key."""
+"""Answers stored for repetition under an Idempotency-Key."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What answers show of incidents."""
+"""Responses of the API about incidents."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Incidents: list, one with its log and its post-mortem; raised, taken on, ended, opened again, noted."""
+"""Incidents: list, read with log and post-mortem, create, acknowledge, resolve, reopen, add notes."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Incidents: those that are open first, one with all that is known of it, and numbers over time."""
+"""Incidents: open ones first, one with all its facts, and statistics over time."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass

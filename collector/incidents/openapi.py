@@ -1,4 +1,4 @@
-"""Incidents: raised by monitors or by hand, worked on, told of."""
+"""Incidents: opened by monitors or by hand, acknowledged, resolved, annotated."""
 
 from collector.http.openapi.models import answer, request
 from collector.http.openapi.parts import (

@@ -1,4 +1,4 @@
-"""What answers show of maintenance windows."""
+"""Responses of the API about maintenance windows."""
 
 from dataclasses import dataclass
 from datetime import datetime

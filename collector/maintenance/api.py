@@ -1,4 +1,4 @@
-"""Maintenance windows: list, make, read, change, end, delete."""
+"""Maintenance windows: list, create, read, update, end, delete."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Maintenance windows: what is planned, on a calendar of the next weeks, and how a window is made."""
+"""Maintenance windows: a calendar of the next weeks, and the forms."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What answers show of series of metrics."""
+"""Responses of the API about series of metrics."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Metrics that come over HTTP, and the series that were made of them."""
+"""Receives pushed metrics over HTTP, and lists their series."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""Metrics: they come by remote write and OTLP, and are shown series by series."""
+"""Metrics: pushed by remote write or OTLP, shown by series."""
 
 from collector.http.openapi.models import answer
 from collector.http.openapi.parts import (

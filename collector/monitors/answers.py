@@ -1,4 +1,4 @@
-"""What answers show of monitors."""
+"""Responses of the API about monitors."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Monitors: what they are, how they are changed and tested, and what was measured."""
+"""Monitors: their configuration, tests, results and statistics."""
 
 from collector.http.openapi.models import answer, request
 from collector.http.openapi.parts import (

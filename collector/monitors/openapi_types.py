@@ -1,4 +1,4 @@
-"""Describes each type of monitor by itself: its configuration, and the requests and answers that hold it."""
+"""OpenAPI of each monitor type: its configuration, requests and responses."""
 
 from collections.abc import Callable
 from functools import partial

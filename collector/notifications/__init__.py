@@ -1,1 +1,1 @@
-"""Channels, the router that queues deliveries for events, and the sender that makes them."""
+"""Channels, the router that queues deliveries for events, and the sender that delivers them."""

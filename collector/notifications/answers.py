@@ -1,4 +1,4 @@
-"""What answers show of alert channels and deliveries."""
+"""Responses of the API about alert channels and deliveries."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Alert channels: where alerts go, whether they arrive, and what was sent through each."""
+"""Alert channels: the list with their health, forms, and the deliveries of each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

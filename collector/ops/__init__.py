@@ -1,1 +1,1 @@
-"""Running a collector: embedded PostgreSQL, backup and restore, health, keys sealed again."""
+"""Operations: backup and restore, health, re-encryption, retention."""

@@ -1,4 +1,4 @@
-"""Whether the background work of this process takes turns: what stands still, or only fails, is named."""
+"""Health of the background loops of this process: names those that stall or only fail."""
 
 import time
 from collections.abc import Awaitable, Callable

@@ -1,1 +1,1 @@
-"""What every feature stands on: the database, leases, validation, sealing, audit, limits."""
+"""What every feature builds on: the database, leases, validation, sealing, audit, limits."""

@@ -1,4 +1,4 @@
-"""Who may do what: permissions, roles, actors, and whether a token still counts."""
+"""Permissions, roles and actors, and whether a token is still valid."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

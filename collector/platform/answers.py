@@ -1,4 +1,4 @@
-"""What answers are made of: marks of their fields, and their JSON."""
+"""Marks fields of response classes, and encodes them as JSON."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass

@@ -1,4 +1,4 @@
-"""The audit log: who did what to which resource, from where; written in the transaction of the deed."""
+"""The audit log: who did what to which resource, from where; written in the action's transaction."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Rows looked up by their keys for many callers at once, and for each of them as they are now."""
+"""Batches lookups by key for many concurrent callers, each with current rows."""
 
 import asyncio
 import time

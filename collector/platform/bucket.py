@@ -1,4 +1,4 @@
-"""Token buckets that several collectors share: plans, and the share of a bucket that one collector holds."""
+"""Token buckets that collectors share: plans, and the share that one collector holds."""
 
 import math
 from collections.abc import Mapping

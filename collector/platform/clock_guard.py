@@ -1,4 +1,4 @@
-"""Since when our wall clock can be trusted: after a step nobody knows who was heard when."""
+"""Detects wall-clock steps: after one, silence cannot be judged until the clock was stable for 30 s."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""What follows the commit of events: they are counted, and those who pass them on are woken."""
+"""After the commit of events: counts them, and wakes the router, followers and sender."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""The time that all collectors share: the database's, whatever the clocks of their own machines say."""
+"""The database's clock, which all collectors share whatever their machines' clocks say."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""When silence is late: only time in which somebody listened counts against a sender."""
+"""Deadlines of silence: only time in which a collector listened counts."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""How long an incident was open, as a number and in words."""
+"""The downtime of an incident, in seconds and in words."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Group commit for whatever waits: what came since the last transaction goes into the next one together."""
+"""Group commit: work that arrived since the last transaction goes into the next one together."""
 
 import asyncio
 from collections import deque

@@ -1,4 +1,4 @@
-"""Resolves names for the HTTP clients of the collector; one that was missing is asked for again."""
+"""Resolves names for the collector's HTTP clients; a failed lookup is repeated."""
 
 import socket
 from collections.abc import Sequence

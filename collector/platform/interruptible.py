@@ -1,4 +1,4 @@
-"""The work of a command, which SIGTERM and SIGINT end in order: what was begun is taken back."""
+"""Runs a command that SIGTERM and SIGINT end in order: an unfinished transaction is rolled back."""
 
 import asyncio
 import signal

@@ -1,4 +1,4 @@
-"""Rate limits: each request takes a token from a bucket that all collectors share, mostly without asking."""
+"""Rate limits: buckets shared by all collectors, of which each holds a share to save queries."""
 
 import asyncio
 import math

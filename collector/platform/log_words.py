@@ -1,4 +1,4 @@
-"""Logs of contracts in words: on one line, and no longer than people read."""
+"""Renders contract logs in one short line for people."""
 
 from collections.abc import Mapping
 from typing import Any, Final

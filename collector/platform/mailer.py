@@ -1,4 +1,4 @@
-"""How mails leave: handed in at the deployment's mail server, one connection for each."""
+"""Submits mails to the deployment's mail server, one connection for each."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""Secrets as a read-only caller sees them, and what becomes of a masked one that is sent back."""
+"""Masks secrets for read-only callers, and accepts a masked value that is sent back as unchanged."""
 
 from collections.abc import Mapping
 from itertools import zip_longest

@@ -1,4 +1,4 @@
-"""What the collector counts, for Prometheus; each part imports the number that it moves."""
+"""The collector's Prometheus metrics; each part imports those that it changes."""
 
 from bisect import bisect_left
 from collections import Counter as Tally

@@ -1,4 +1,4 @@
-"""What a monitor may say of itself beside its configuration, with bounds and defaults; how changes merge."""
+"""Settings that all monitors have, with bounds and defaults, and how changes are merged."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

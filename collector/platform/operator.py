@@ -1,4 +1,4 @@
-"""What the operator's commands share: their arguments, and the way to the database and its keys."""
+"""Shared by operator commands: arguments, the database connection, secret keys."""
 
 import argparse
 from collections.abc import AsyncIterator

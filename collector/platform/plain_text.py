@@ -1,4 +1,4 @@
-"""Text as providers want it: on one line, no longer than they take."""
+"""Fits text to a provider's limits: one line, a maximum length."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Slow work for a transaction, done while none is open: one that lacks it is rolled back and begun again."""
+"""Slow work done before a transaction; one that finds it missing is rolled back and repeated."""
 
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from contextvars import ContextVar

@@ -1,4 +1,4 @@
-"""What a body names by id, looked for in what was sent: strangers are told beside all other faults."""
+"""Validates ids in a request body; unknown ids are reported together with all other errors."""
 
 from collections.abc import Collection, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which revision of a thing a caller's change is meant for."""
+"""The revision that a caller's change expects."""
 
 from shared.errors import PreconditionFailed
 

@@ -1,4 +1,4 @@
-"""Secrets at rest: AES-256-GCM under a named key, bound to the one place where they may lie."""
+"""Encrypts secrets at rest: AES-256-GCM under a named key, bound to the place of the value."""
 
 import base64
 import binascii

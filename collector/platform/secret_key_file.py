@@ -1,4 +1,4 @@
-"""The key that secrets are sealed with, in its file in the data directory: made for a new database alone."""
+"""The secret key's file in the data directory, created only for a new database."""
 
 from pathlib import Path
 from typing import Final

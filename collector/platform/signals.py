@@ -1,4 +1,4 @@
-"""What collectors tell each other through the database: sent in a transaction, heard by every process."""
+"""Signals between collectors through the database: sent in a transaction, received by every process."""
 
 import time
 from collections import defaultdict

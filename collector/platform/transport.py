@@ -1,4 +1,4 @@
-"""How every channel reaches out: one request over HTTP, guarded, bounded, silent about what it carries."""
+"""HTTP for all channels: one guarded, bounded request that logs no content."""
 
 import asyncio
 import errno

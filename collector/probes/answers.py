@@ -1,4 +1,4 @@
-"""What answers show of probes and of the tokens that they join with."""
+"""Responses of the API about probes and join tokens."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Settings: probes that serve the team, and the tokens by which its own ones join."""
+"""Settings: probes that serve the team, and join tokens for the team's own."""
 
 from typing import Any, Final
 from uuid import UUID

@@ -1,1 +1,1 @@
-"""Public status pages, their subscribers, and the pages as text."""
+"""Public status pages, their subscribers, and their texts."""

@@ -1,4 +1,4 @@
-"""What answers show of status pages and of what is on them."""
+"""Responses of the API about status pages, components, page incidents and subscribers."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Status pages: what the public is told, and who is told by mail."""
+"""Public status pages, their components, incidents and subscribers."""
 
 from collector.http.openapi.models import Named, Schema, answer, properties, request
 from collector.http.openapi.parts import (

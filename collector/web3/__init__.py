@@ -1,1 +1,1 @@
-"""What is found on chains: crossings, findings, nodes."""
+"""Findings of checks on chains: threshold crossings, logs, nodes."""

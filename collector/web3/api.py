@@ -1,4 +1,4 @@
-"""What checks of Web3 monitors find, as the API shows it."""
+"""Findings of Web3 monitors in the API."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

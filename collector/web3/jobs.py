@@ -1,4 +1,4 @@
-"""Tells what checks of chains found: thresholds at their edges, logs once each, in the order of the chain."""
+"""Announces Web3 findings: thresholds at their edges, logs once each, in the chain's order."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

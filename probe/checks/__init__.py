@@ -1,4 +1,4 @@
-"""How each kind of monitor is checked: the tables, by the type's name."""
+"""The checks by type, and how a configuration becomes one."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,4 +1,4 @@
-"""What a check is: something that can be run again and again, made once from a monitor's configuration."""
+"""The interface of a check: made once from a configuration, run again and again."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the checks that talk with a server turn by turn share: connect, talk, and the outcome."""
+"""Shared by checks that talk with a server in turns: connect, talk, outcome."""
 
 import ssl
 import time

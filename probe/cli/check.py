@@ -1,4 +1,4 @@
-"""``tocsin check``: one check from here, with its phases; needs no server."""
+"""``tocsin check``: runs one check from here and prints its phases; needs no server."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""``tocsin check`` for names, certificates and servers of one protocol each."""
+"""``tocsin check`` for DNS, TLS and single-protocol servers."""
 
 import argparse
 from collections.abc import Callable

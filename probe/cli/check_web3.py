@@ -1,4 +1,4 @@
-"""``tocsin check web3``: what the chains say, with flags for the usual and JSON for the rest."""
+"""``tocsin check web3``: flags for the usual fields, JSON for the rest."""
 
 import argparse
 from collections.abc import Iterator, Mapping

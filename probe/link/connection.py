@@ -1,4 +1,4 @@
-"""The way to a collector: a channel that may be trusted, and what a refusal means."""
+"""The gRPC channel to a collector, and the meaning of its refusals."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a probe is known by, as its directory keeps it: a key, a certificate, and whom it trusts."""
+"""A probe's credentials on disk: key, certificate, trusted authorities."""
 
 import os
 from dataclasses import dataclass

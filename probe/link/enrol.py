@@ -1,4 +1,4 @@
-"""How the probe comes to its certificate: with a join token the first time, by itself from then on."""
+"""Enrols the probe with a join token, and renews its certificate."""
 
 import asyncio
 import itertools

@@ -1,4 +1,4 @@
-"""Which batch goes out next: fresh results first, what an outage left behind in the room beside them."""
+"""Chooses the next batch to send: fresh results first, the backlog of an outage beside them."""
 
 import time
 from collections import deque

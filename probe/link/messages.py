@@ -1,4 +1,4 @@
-"""Messages of the probe link as this probe's own values, and the other way round."""
+"""Converts messages of the probe link to the probe's own values and back."""
 
 import time
 

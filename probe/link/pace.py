@@ -1,4 +1,4 @@
-"""When to call again: soon, but after minutes once a collector has turned the probe away for good."""
+"""When to reconnect: soon, or after minutes once a collector has refused the probe for good."""
 
 from collections.abc import Iterator
 from typing import Final

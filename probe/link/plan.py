@@ -1,4 +1,4 @@
-"""What this probe has to check: the plan as the collector hands it out, each assignment ready to run."""
+"""The probe's assignments, kept in step with the collector's plan."""
 
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field

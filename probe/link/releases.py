@@ -1,4 +1,4 @@
-"""Checks that another probe is to take over: let go of, and told of when their last results are sent."""
+"""Checks that another probe takes over: stopped, and confirmed once their last results are sent."""
 
 import asyncio
 from collections import deque

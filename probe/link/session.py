@@ -1,4 +1,4 @@
-"""The link to a collector: results up, plan and requests down. Checks go on without it."""
+"""The session with a collector: results up, plan and requests down. Checks go on without it."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""How the probe itself is doing, as it tells the collector."""
+"""The probe's vitals, as it reports them to the collector."""
 
 import os
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""The probe's connection engine: names, TCP, TLS and HTTP/1.1, each phase timed at its event."""
+"""The connection engine: DNS, TCP, TLS and HTTP/1.1, with each phase timed at its event."""

@@ -1,4 +1,4 @@
-"""Does an HTTP answer hold what is asserted of it? If not: which assertion failed, and what was there."""
+"""Evaluates assertions on an HTTP response, and explains the first that fails."""
 
 import asyncio
 import operator

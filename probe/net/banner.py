@@ -1,4 +1,4 @@
-"""What a TCP target says, as far as it is looked into."""
+"""The banner of a TCP target, read as far as it is looked into."""
 
 from typing import Final
 

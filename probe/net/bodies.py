@@ -1,4 +1,4 @@
-"""A response's body for those who want to look into it: unpacked, and never larger than they asked for."""
+"""Response bodies for assertions: decompressed, capped in size."""
 
 import zlib
 from typing import Final

@@ -1,4 +1,4 @@
-"""One connection of one check: a state machine that moves by what epoll saw."""
+"""One connection of one check: a state machine driven by epoll events."""
 
 import socket
 import ssl

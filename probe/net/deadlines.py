@@ -1,4 +1,4 @@
-"""Deadlines of any number of things with one timer: buckets of 10 ms, each fired when it is over."""
+"""Deadlines of many items with one timer: buckets of 10 ms."""
 
 import asyncio
 import heapq

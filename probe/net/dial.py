@@ -1,4 +1,4 @@
-"""One attempt to connect: begun without waiting, and what came of it."""
+"""One connection attempt: started without blocking, and its outcome."""
 
 import socket
 import struct

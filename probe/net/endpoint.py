@@ -1,4 +1,4 @@
-"""Where a connection goes, made ready once."""
+"""The endpoint of a connection, prepared once."""
 
 import ipaddress
 from dataclasses import dataclass

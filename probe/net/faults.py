@@ -1,4 +1,4 @@
-"""What the system says went wrong with a connection, in words that name the phase."""
+"""Errors of the system in words that name the phase."""
 
 import errno
 import os

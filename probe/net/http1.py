@@ -1,4 +1,4 @@
-"""An HTTP/1.1 response as it comes in: read as far as a check needs it, within bounds."""
+"""Parses an HTTP/1.1 response incrementally, as far as a check needs it, within bounds."""
 
 from typing import Final
 

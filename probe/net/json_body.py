@@ -1,4 +1,4 @@
-"""A JSON document that a target sent, unless reading it would hold up everything else."""
+"""Parses a target's JSON document, unless that would block other checks."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""Which addresses are this machine's own."""
+"""Local addresses of the machine that the probe runs on."""
 
 import socket
 from ipaddress import IPv4Address, IPv6Address, ip_address

@@ -1,4 +1,4 @@
-"""The start of a conversation with MySQL or MariaDB: greeting, TLS, login."""
+"""The start of a MySQL or MariaDB session: greeting, TLS, login."""
 
 import hashlib
 import struct

@@ -1,4 +1,4 @@
-"""The start of a conversation with PostgreSQL: startup, login, ready."""
+"""The start of a PostgreSQL session: startup, login, ready."""
 
 import base64
 import hashlib

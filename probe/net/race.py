@@ -1,4 +1,4 @@
-"""Happy eyeballs (RFC 8305): a name's addresses are tried side by side, and the first to let us in wins."""
+"""Happy eyeballs (RFC 8305): tries a name's addresses side by side; the first connection wins."""
 
 import socket
 import time

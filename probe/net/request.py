@@ -1,4 +1,4 @@
-"""An HTTP/1.1 request, made ready once; and the one that a redirect asks for next."""
+"""An HTTP/1.1 request, prepared once, and the next one after a redirect."""
 
 import base64
 from collections.abc import Mapping

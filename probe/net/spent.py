@@ -1,4 +1,4 @@
-"""Where the time of a check goes, while it runs."""
+"""Measures the phases of a check while it runs."""
 
 import time
 from dataclasses import dataclass

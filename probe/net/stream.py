@@ -1,4 +1,4 @@
-"""A connection over which a check talks turn by turn, for protocols that are a dialogue."""
+"""A connection for protocols that are a dialogue: write, read, start TLS."""
 
 import socket
 import ssl

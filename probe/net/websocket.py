@@ -1,4 +1,4 @@
-"""WebSocket (RFC 6455) over a stream: the upgrade, and as much of framing as one message takes."""
+"""WebSocket (RFC 6455) over a stream: the upgrade and the framing of one message."""
 
 import base64
 import hashlib

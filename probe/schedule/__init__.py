@@ -1,1 +1,1 @@
-"""What is checked when: due checks, the workers that run them, and what their outcomes mean for the next."""
+"""Scheduling: due checks, the workers that run them, re-checks after failures."""

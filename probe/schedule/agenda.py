@@ -1,4 +1,4 @@
-"""What is due when: buckets of a millisecond, each of them taken when it is over."""
+"""The due queue: buckets of a millisecond."""
 
 import heapq
 from collections.abc import Iterator

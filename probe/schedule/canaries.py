@@ -1,4 +1,4 @@
-"""Canaries: what a probe asks to know whether it still sees out, which they are, and how each is asked."""
+"""Canaries: targets by which a probe knows whether it has connectivity."""
 
 import asyncio
 import ipaddress

@@ -1,4 +1,4 @@
-"""What the collector is told of the certificates that checks of other types than `tls` come upon."""
+"""Reports expiring certificates that checks of other types than `tls` meet."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Does the probe see out? Before it blames the world it asks its canaries; blind is not down.
+"""Decides whether a failure is the target's or the probe's: it asks its canaries first.
 
 Canaries that answered once since the start and now all fail to answer make the probe blind. What it says then
 of any target but its own machine is unknown; and no failure is told before a canary, asked after it, has

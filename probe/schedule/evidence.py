@@ -1,4 +1,4 @@
-"""What a failed check saw of its target, ready to be told; a good one costs next to nothing for it."""
+"""Evidence of a failed check: what was connected to and answered."""
 
 from collections.abc import Sequence
 from contextlib import suppress

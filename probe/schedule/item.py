@@ -1,4 +1,4 @@
-"""One assignment of the scheduler and where it stands."""
+"""One scheduled check and its state."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Run one check: the only place where a check's exceptions become an outcome."""
+"""Runs one check: the only place where its exceptions become an outcome."""
 
 import time
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""When each check runs: at its place in the interval, soon again to confirm a change, never twice at once.
+"""Schedules checks: at their place in the interval, sooner to confirm a change, never twice at once.
 
 One timer serves an agenda on the boot clock, which no step of the wall clock moves. What was due while the
 machine slept or this process was held up is skipped and counted, except for the little that `late_allowed_us`

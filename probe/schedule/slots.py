@@ -1,4 +1,4 @@
-"""How much may run at once, and how much of it may be re-checks."""
+"""Limits on concurrent checks, and on re-checks among them."""
 
 from collections import defaultdict
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Checks in which this probe stood still until it was ended: they are not run again, but told as unknown."""
+"""Checks that stalled the probe until the watchdog ended it: reported as unknown, not run again."""
 
 import types
 import zlib

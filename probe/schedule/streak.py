@@ -1,4 +1,4 @@
-"""What the last checks of one assignment came to in a row, and so whether the next one is urgent."""
+"""Counts consecutive outcomes of an assignment, and decides whether the next check is urgent."""
 
 from probe.link.plan import Assigned
 from shared.results import Status

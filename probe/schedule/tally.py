@@ -1,4 +1,4 @@
-"""What the scheduler counts, for whoever asks how this probe does."""
+"""The scheduler's counters."""
 
 from bisect import bisect_left
 from typing import Final

@@ -1,4 +1,4 @@
-"""Runs checks: so many at once, by workers that take one after the other, quick ones never behind stalled."""
+"""The worker pool that runs checks; quick checks never wait behind stalled ones."""
 
 import asyncio
 import contextlib

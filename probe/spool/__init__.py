@@ -1,1 +1,1 @@
-"""Results on disk until a collector has them."""
+"""The spool: results on disk until a collector acknowledges them."""

@@ -1,4 +1,4 @@
-"""The end of the spool that grows: the file being written, and making safe what was."""
+"""Appends to the spool's current file and syncs it."""
 
 import asyncio
 import errno

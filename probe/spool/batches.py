@@ -1,4 +1,4 @@
-"""Results gathered into columns, and sealed into batches for the spool."""
+"""Gathers results into columns and seals them into batches."""
 
 import asyncio
 import secrets

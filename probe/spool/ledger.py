@@ -1,4 +1,4 @@
-"""What of the spool is acknowledged, and what of it was lost before it could be: kept over a restart."""
+"""Which batches are acknowledged and which were lost, kept over restarts."""
 
 import asyncio
 import threading

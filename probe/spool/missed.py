@@ -1,4 +1,4 @@
-"""What results that no collector got had told of chains: it is read again, once the link is past the loss."""
+"""Marks chain readings that were lost before a collector had them, so that they are read again."""
 
 from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Reading the spool back in order: one batch at a time, and a gap wherever batches are missing."""
+"""Reads the spool in order: one batch at a time, and a gap where batches are missing."""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""How sealed batches lie in the spool's files: records with a checksum, found again behind damage."""
+"""The format of the spool's files: records with a checksum, found again behind damage."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Results on disk until a collector has them: segment files, bounded by bytes and by age.
+"""The spool: segment files, bounded by size and age.
 
 Nothing is lost in silence: what must go goes oldest first, is counted, and is told as a gap.
 """

@@ -1,1 +1,1 @@
-"""What the chains are asked, on plain JSON-RPC through the engine; loaded with the first Web3 monitor."""
+"""Web3 checks: plain JSON-RPC through the engine; loaded with the first Web3 monitor."""

@@ -1,4 +1,4 @@
-"""Which of what several nodes made of the same blocks is taken: that on which enough of them agree."""
+"""Chooses the reading on which enough nodes agree."""
 
 from collections.abc import Sequence
 from typing import TypeVar

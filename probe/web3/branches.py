@@ -1,4 +1,4 @@
-"""Which blocks a chain holds now, and so what of earlier ones stands no longer."""
+"""Follows a chain's branch, and finds which earlier blocks a fork has removed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

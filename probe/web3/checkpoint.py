@@ -1,4 +1,4 @@
-"""Where the checks of a monitor stand: what is raised, and what else is kept, in one checkpoint."""
+"""The checkpoint of a Web3 monitor: raised thresholds and what its check must remember."""
 
 import hashlib
 import time

@@ -1,4 +1,4 @@
-"""Transfers of a chain's own coin to and from a wallet: the blocks that changed it are read whole.
+"""Transfers of a chain's own coin to and from a wallet: reads whole blocks that changed its balance.
 
 A node that keeps no state of older blocks can't say which changed it: those are passed over, and counted.
 Coins that a contract passes on leave no trace but the change of the balance.

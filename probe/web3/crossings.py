@@ -1,4 +1,4 @@
-"""Thresholds, crossed and come back from: told at the edge, once, whatever was measured in between."""
+"""Threshold crossings and recoveries, reported once at each edge."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the bytes of an event say, by the types of its ABI, in time that their length bounds.
+"""Decodes the data of an event by its ABI, in time bounded by its length.
 
 Offsets in such bytes may point anywhere, so that a few kilobytes can stand for millions of values: whatever
 needs more words than there are is refused.

@@ -1,4 +1,4 @@
-"""What the logs of a contract's event say; loaded with the first monitor that asks."""
+"""Decodes the logs of a contract's event; loaded with the first monitor that asks."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Reading that lags behind its chain, told before somebody misses what it did not come to."""
+"""Warns when reading lags behind the chain, before anything is missed."""
 
 from collections.abc import Collection, Sequence
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""A reading of a chain without a hole, check after check: where it began, and who may have told of it before.
+"""A gapless reading of a chain over many checks: where it began, and what was reported before.
 
 Who takes over, or starts again, goes on from the last checkpoint that was kept, and begins a line of its own.
 What another found after that checkpoint and is still on its way is found again on this line: so the collector

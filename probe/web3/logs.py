@@ -1,4 +1,4 @@
-"""Logs of contracts as nodes answer them, each held against what was asked for."""
+"""Validates the logs that nodes return against the query."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass

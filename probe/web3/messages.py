@@ -1,4 +1,4 @@
-"""Messages between two chains: which were sent, which were delivered, and which are still under way."""
+"""Messages between two chains: sent, delivered, pending."""
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The nodes of a chain, asked in turn: each must be on it, at its head, and where asked agree with others."""
+"""The nodes of a chain, tried in turn: each must be on it and at its head, and agree where asked."""
 
 import asyncio
 import time

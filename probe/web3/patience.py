@@ -1,4 +1,4 @@
-"""Behind one address may be several nodes, some a little late: what one just named another may not have."""
+"""Waits for nodes behind one address that are a little late."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""What is told of a place on a chain."""
+"""Findings at one place of a chain."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What a chain holds, from where the last check ended: nothing is missed, what a fork changed is read anew.
+"""Reads a chain from the last check on: misses nothing, reads again what a fork changed.
 
 What lies in a block counts once the block has enough confirmations. How far was read is the cursor, together
 with the hashes of blocks that were met on the way: if one of them is no more part of the chain, everything

@@ -1,4 +1,4 @@
-"""A chain that began anew, as one restored from a copy: believed after some checks that say so."""
+"""Detects a chain that began anew, such as one restored from a copy."""
 
 from dataclasses import replace
 from typing import Final, TypeVar

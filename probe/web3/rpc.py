@@ -1,4 +1,4 @@
-"""JSON-RPC with one node of a chain: several calls in one request, and what may be wrong with the answer."""
+"""JSON-RPC with one node: several calls in one request, and validation of the answer."""
 
 import re
 import time

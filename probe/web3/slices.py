@@ -1,4 +1,4 @@
-"""Long work on the probe's loop, in slices: other checks have their turns in between."""
+"""Runs long work in slices, so that other checks run in between."""
 
 import asyncio
 import time

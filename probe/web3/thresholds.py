@@ -1,4 +1,4 @@
-"""A check that holds what the nodes say of a chain against thresholds."""
+"""A check that compares values of a chain with thresholds."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar

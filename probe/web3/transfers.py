@@ -1,4 +1,4 @@
-"""Transfers of a token or a coin that are large for the wallet that is watched."""
+"""Large transfers of a token or coin to and from a wallet."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

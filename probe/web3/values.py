@@ -1,4 +1,4 @@
-"""Numbers, addresses and blocks of JSON-RPC: exact integers, and nothing believed that has another shape."""
+"""Validates numbers, addresses and blocks of JSON-RPC."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""View calls of well-known contracts: selectors, arguments as words, and what comes back."""
+"""View calls of well-known contracts: selectors, arguments, results."""
 
 from dataclasses import dataclass
 from decimal import Decimal

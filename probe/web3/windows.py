@@ -1,4 +1,4 @@
-"""The highest or lowest value within a window of time, in a few points that fit into a checkpoint."""
+"""The highest or lowest value within a time window, in a few points."""
 
 from collections.abc import Callable, Sequence
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""What a monitor of each type may say: the table of kinds, and how their configuration is read and written.
+"""The kinds of monitor: the table, and reading and writing of their configuration.
 
 A kind is a frozen dataclass whose annotated bounds the collector checks with pydantic; the probe reads
 the same classes without it. Names are snake_case here and camelCase in JSON.

@@ -1,4 +1,4 @@
-"""Marks and checks that several kinds share."""
+"""Annotations and validators that several kinds share."""
 
 import ipaddress
 import re

@@ -1,1 +1,1 @@
-"""The wire between probe and collector: generated stubs, and convert.py that reads and writes them."""
+"""The wire between probe and collector: generated stubs, and their conversion."""

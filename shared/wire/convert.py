@@ -1,4 +1,4 @@
-"""Batches of results to and from the wire: a plain value on this side, validated bytes on the other."""
+"""Converts batches of results to and from the wire, with validation."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""GET /v1/me: whom this token belongs to."""
+"""GET /v1/me: the user and the permission of the request's token."""
 
 from aiohttp import web
 

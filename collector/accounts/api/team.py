@@ -1,4 +1,4 @@
-"""The team: read and renamed by its admins."""
+"""The team: its admins read and rename it."""
 
 from typing import Any
 

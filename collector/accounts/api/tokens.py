@@ -1,4 +1,4 @@
-"""API tokens: list, make, revoke; a value is told once."""
+"""API tokens: list, create, revoke. The value is shown once."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The team's people: list, read, invite, change, remove."""
+"""Users of the team: list, read, invite, update, remove."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""``tocsin team create``: a further team, whose admin's token is printed once."""
+"""``tocsin team create``: creates a team and prints its admin token once."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""``tocsin user``: gives somebody a password, or the first admin a link to choose one, without mail."""
+"""``tocsin user``: sets a password, or prints a set-up link for the first admin, without mail."""
 
 import argparse
 import getpass

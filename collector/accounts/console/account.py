@@ -1,4 +1,4 @@
-"""The visitor's own account: browsers that are signed in, and the password."""
+"""The user's own account: signed-in browsers and the password."""
 
 from typing import Final
 from uuid import UUID

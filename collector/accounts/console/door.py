@@ -1,4 +1,4 @@
-"""The console's door: in by password or API token, and out again."""
+"""Sign-in to the console by password or API token, and sign-out."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Pages behind links: an invitation, a new password, the first admin's way in. Their secret is in no log."""
+"""Pages behind one-time links: invitation, password reset, first set-up. No log holds their secrets."""
 
 import asyncio
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Sign-in by the provider that the operator set: to it, and back from it."""
+"""Sign-in by the operator's OpenID Connect provider: the redirect there and the callback."""
 
 import base64
 import binascii

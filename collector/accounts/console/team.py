@@ -1,4 +1,4 @@
-"""Settings: the team's name and plan, its audit log, and what this deployment is made of."""
+"""Settings: the team's name and plan, its audit log, and facts about this deployment."""
 
 import platform
 from typing import Final

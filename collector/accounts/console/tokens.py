@@ -1,4 +1,4 @@
-"""Settings: API tokens, made here and shown once."""
+"""Settings: API tokens, created here and shown once."""
 
 from typing import Final
 

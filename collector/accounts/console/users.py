@@ -1,4 +1,4 @@
-"""Settings: the team's people, invited by a link that is mailed or handed over."""
+"""Settings: the team's users; an invitation link is mailed or handed over."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

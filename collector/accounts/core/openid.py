@@ -1,4 +1,4 @@
-"""OpenID Connect, the part that decides: what the provider is asked, and whether its answer is believed."""
+"""OpenID Connect rules: the authorization request, and the validation of the provider's answer."""
 
 import base64
 import hashlib

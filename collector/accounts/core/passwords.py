@@ -1,4 +1,4 @@
-"""Passwords at rest: scrypt with a salt of their own, and its cost written beside them."""
+"""Password storage: scrypt with a salt per password; its cost is stored beside it."""
 
 import hashlib
 import hmac

@@ -1,4 +1,4 @@
-"""Mails with a link by which somebody gets in: an invitation, a new password."""
+"""Mails with a one-time link: invitation and password reset."""
 
 from email.message import EmailMessage
 from email.utils import formatdate, make_msgid

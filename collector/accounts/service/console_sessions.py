@@ -1,4 +1,4 @@
-"""Console sessions: opened for a browser, found again by its cookie, ended."""
+"""Console sessions: create one for a browser, look it up by its cookie, end it."""
 
 import hmac
 import re

@@ -1,4 +1,4 @@
-"""Sign-in by an OpenID Connect provider, which vouches for addresses that are known here."""
+"""Sign-in by an OpenID Connect provider, for email addresses that users of this deployment have."""
 
 import base64
 import secrets

@@ -1,4 +1,4 @@
-"""The one place where passwords are hashed: two at a time, on threads of their own, few waiting for it."""
+"""Hashes all passwords: two at a time on their own threads, with a short queue."""
 
 import asyncio
 import secrets

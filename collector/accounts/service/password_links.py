@@ -1,4 +1,4 @@
-"""Links by which people of a team set a password: the first admin's, a reset that was asked for."""
+"""One-time links that set a password: the first admin's set-up and requested resets."""
 
 import secrets
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The console's door: a password or a token is proved, at a bounded rate and at a bounded cost."""
+"""Verifies a password or token for the console, with a limit on rate and cost."""
 
 import hashlib
 import secrets

@@ -1,4 +1,4 @@
-"""A team as its admin sees it; further ones are the operator's to make."""
+"""Teams: an admin reads and renames the own team; the operator creates further ones."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

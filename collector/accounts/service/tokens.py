@@ -1,4 +1,4 @@
-"""API tokens: made, listed, revoked, and found again by their value."""
+"""API tokens: create, list, revoke, and look up by value."""
 
 import hmac
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""People of a team: invited, changed, removed; their tokens never grant more than their role does."""
+"""Users of a team: invite, update, remove. A token never grants more than its user's role."""
 
 import secrets
 from collections.abc import Mapping

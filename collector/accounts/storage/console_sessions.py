@@ -1,4 +1,4 @@
-"""Who is signed in to the console: only the SHA-256 of each browser's cookie is kept."""
+"""Console sessions; only the SHA-256 of each cookie is stored."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""People who are known to a sign-in provider: an invitation is taken up without a password."""
+"""Users that sign in by a provider: they accept an invitation without a password."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Links by which people set a password: only the SHA-256 of each one's secret is kept."""
+"""One-time password links; only the SHA-256 of each secret is stored."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Teams and their people."""
+"""Teams and the addresses of their users."""
 
 from dataclasses import dataclass
 from datetime import datetime

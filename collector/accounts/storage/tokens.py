@@ -1,4 +1,4 @@
-"""API tokens: only the SHA-256 of each is kept."""
+"""API tokens; only the SHA-256 of each is stored."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

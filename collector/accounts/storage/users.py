@@ -1,4 +1,4 @@
-"""People of a team, their passwords and invitations."""
+"""Users of a team, their passwords and invitations."""
 
 from dataclasses import dataclass, fields
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Alerts: list, read one; take on and end those that have no incident."""
+"""Alerts: list, read; acknowledge and resolve those without an incident."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Alert rules: list, make, read, change, delete, and what one would have done."""
+"""Alert rules: list, create, read, update, delete, preview."""
 
 from typing import Any
 from uuid import UUID

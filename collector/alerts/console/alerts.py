@@ -1,4 +1,4 @@
-"""Alerts: those that fire or were taken on, and what can be done with those that have no incident."""
+"""Open alerts, with actions for those without an incident."""
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime

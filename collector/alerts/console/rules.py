@@ -1,4 +1,4 @@
-"""Alert rules: who is told of what, and what a rule would have done, before it is kept."""
+"""Alert rules: channels and conditions, and a preview before one is saved."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What the pages of alerting share: what there is to choose from, and whether anybody would be told."""
+"""Parts that the pages of alerting share: channel choices, and a warning when nobody would be notified."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""What makes an alert rule fire: its conditions, judged by what is known of a monitor."""
+"""Conditions of an alert rule, evaluated on facts about one monitor."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""When an alert is told, told again, and escalated: timers that survive, being nothing but dates."""
+"""When to notify, remind and escalate an alert: timers stored as dates, so that restarts keep them."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""What a rule would have done: its conditions over results that are past, one after the other."""
+"""Replays a rule's conditions over past results."""
 
 from collections import deque
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""What a caller may say of an alert rule, with bounds and defaults."""
+"""Fields of an alert rule as callers set them, with bounds and defaults."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, Literal

@@ -1,4 +1,4 @@
-"""Looks at the monitors that are marked, or whose alerts are due, and moves their alerts."""
+"""Evaluates the rules of monitors that were marked or whose alerts are due."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Gathers what Web3 monitors found, for the rules to which it is news."""
+"""Loads findings of Web3 monitors that a rule has not seen yet."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

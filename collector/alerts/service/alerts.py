@@ -1,4 +1,4 @@
-"""What a caller may see of alerts, and do with those that have no incident."""
+"""Reads alerts; acknowledges and resolves those without an incident."""
 
 from collections.abc import Sequence
 from dataclasses import replace

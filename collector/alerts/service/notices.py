@@ -1,4 +1,4 @@
-"""Turns what became of an alert into the event that tells it, and says whom that event is for."""
+"""Creates the event of an alert's change, and selects the channels that receive it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What a rule would have done over the last days."""
+"""Previews a rule over the results of the last days."""
 
 import asyncio
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Reads the body of a request for an alert rule: what is wrong with it, and what it names."""
+"""Parses and validates the body of a request about an alert rule."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields

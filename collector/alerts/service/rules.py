@@ -1,4 +1,4 @@
-"""What a caller may do with the alert rules of a team."""
+"""Creates, reads, updates and deletes the alert rules of a team."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What alert rules need to know of monitors: which rules are for them, and their newest results."""
+"""Inputs of rule evaluation: which rules concern a monitor, and its newest results."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The past of monitors, as a preview of a rule needs it."""
+"""Past results of monitors, for the preview of a rule."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

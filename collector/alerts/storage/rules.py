@@ -1,4 +1,4 @@
-"""Alert rules, as callers make, read, change and delete them."""
+"""Alert rules."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields

@@ -1,4 +1,4 @@
-"""Which results rules wait for, of which monitors."""
+"""Which results of which monitors some rule waits for."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the forms of things that exist share: choosing by tags, faults of a field, patches, revisions."""
+"""Shared by edit forms: choice by tags, faults of a field, merge patches, revisions."""
 
 from collections.abc import Mapping
 from typing import Any, Final

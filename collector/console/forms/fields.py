@@ -1,4 +1,4 @@
-"""What a field of a form is, as templates draw it."""
+"""A form field as templates draw it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

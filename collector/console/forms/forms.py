@@ -1,4 +1,4 @@
-"""Forms made from the API's own models: a field for each member of a dataclass, with its bounds."""
+"""Builds forms from the API's models: a field for each member of a dataclass, with its bounds."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace

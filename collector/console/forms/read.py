@@ -1,4 +1,4 @@
-"""What a form was sent with, as the body that the API would be sent; the models then say what is wrong."""
+"""Converts a submitted form into the body that the API takes; the models validate it."""
 
 import re
 from collections.abc import Mapping

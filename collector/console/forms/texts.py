@@ -1,4 +1,4 @@
-"""What the fields of forms are called, and what is said beside them; those not listed go by their names."""
+"""Labels and help of form fields; those not listed are labelled by their names."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What the fields of Web3 monitors are called, and what is said beside them."""
+"""Labels and help of the form fields of Web3 monitors."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""How the text of a field is written down."""
+"""The type of a field's label, help and choices."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

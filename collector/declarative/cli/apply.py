@@ -1,4 +1,4 @@
-"""``tocsin apply``: makes what a team has what files declare, or says what would change."""
+"""``tocsin apply``: makes a team's resources match its files, or prints the plan."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""The way of ``tocsin apply`` and ``tocsin export``: by the API of a service, or straight to its database."""
+"""How ``tocsin apply`` and ``tocsin export`` connect: by the API, or directly to the database."""
 
 import asyncio
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""``tocsin export``: what a team has, as a file for ``tocsin apply``, without its secrets."""
+"""``tocsin export``: writes a team's resources as a file for ``tocsin apply``, without secrets."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""The files of ``tocsin apply``: read whole, variables filled in, every fault told with its file and line."""
+"""Reads the files of ``tocsin apply``: fills in variables, reports each fault with file and line."""
 
 import re
 import sys

@@ -1,4 +1,4 @@
-"""Writes what is declared as YAML that is read again as what it was, by version 1.1 as by 1.2."""
+"""Writes YAML that reads back the same as version 1.1 and as 1.2."""
 
 import re
 from collections.abc import Mapping

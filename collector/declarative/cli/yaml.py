@@ -1,4 +1,4 @@
-"""Reads YAML as version 1.2 has it, each value with its line: ``no`` is a text, ``1:30`` is no number."""
+"""Reads YAML 1.2 and keeps the line of each value: ``no`` is a text, ``1:30`` is no number."""
 
 import math
 import re

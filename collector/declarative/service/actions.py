@@ -1,4 +1,4 @@
-"""Carries out what files declare, by the services of the API, and remembers whose key is whose."""
+"""Creates, updates and deletes declared resources through the API's services; records their keys."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,4 +1,4 @@
-"""Makes a team's things what files declare: all of it or nothing, with what changed, or would."""
+"""Makes a team's resources match the declared ones in one transaction, or plans it."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""What would change, field by field, with keys for ids and nothing told of secrets."""
+"""The changes of a plan, field by field: keys instead of ids, and no secrets."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

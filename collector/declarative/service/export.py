@@ -1,4 +1,4 @@
-"""What a team has, as files declare it: by keys instead of ids, without defaults, without secrets."""
+"""Exports a team's resources as files declare them: keys for ids, no defaults, no secrets."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Reads what is declared: whose key each is, what it refers to, what of it is to be kept."""
+"""Reads declared resources: their keys, references and ownership."""
 
 import copy
 import re

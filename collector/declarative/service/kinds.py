@@ -1,4 +1,4 @@
-"""What files may declare, in the order in which it is made: each names only what comes before it."""
+"""Kinds of declarable resources, in dependency order."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""What is asked of each sort of thing that files may declare; bodies are as the API takes and shows them."""
+"""The interface of a kind of declarable resource; bodies are those of the API."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields

@@ -1,4 +1,4 @@
-"""Status pages in files, with their components; what happens on a page (incidents, subscribers) is not."""
+"""Status pages and their components in files; page incidents and subscribers are not declarable."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

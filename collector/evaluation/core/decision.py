@@ -1,4 +1,4 @@
-"""What a monitor's verdict means for its incident, and for who must hear of it."""
+"""Decides what a monitor's verdict means: open, resolve or keep its incident, and announce it or not."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What the monitors that another one depends on say of its trouble: theirs, its own, or not yet known."""
+"""Decides whether trouble is the monitor's own or that of the monitors it depends on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""When a monitor's state changes too often to be told of, and when it has held long enough again."""
+"""Detects monitors that change too often to announce, and when they are steady again."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

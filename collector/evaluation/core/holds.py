@@ -1,4 +1,4 @@
-"""What keeps the news of a monitor back: one table, and the only place that says what each hold allows."""
+"""What suppresses a monitor's notifications: one table that says what each hold allows."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

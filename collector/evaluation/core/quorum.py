@@ -1,4 +1,4 @@
-"""How the locations of a monitor make one verdict: who votes, and how many failing ones it takes."""
+"""The verdict of a monitor's locations: who votes, and how many failures make it down."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What one location thinks of a monitor: failing after some failed checks in a row, well after good ones."""
+"""The state of one location: failing after enough failed checks in a row, up after enough good ones."""
 
 import re
 from dataclasses import dataclass, replace

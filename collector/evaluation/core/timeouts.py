@@ -1,4 +1,4 @@
-"""A target that hangs takes the whole timeout of each check: locations that wait together count together."""
+"""Counts the checks of several locations that time out together as one."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Certificates of which a check says that they come near their end, on their way from the batches."""
+"""Collects certificates near expiry from batches of results."""
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta

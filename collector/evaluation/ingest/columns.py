@@ -1,4 +1,4 @@
-"""The batches of one transaction as flat columns: the rows to copy, and the last result of each key."""
+"""Flattens the batches of a transaction into columns: rows to copy, and the last result of each key."""
 
 import struct
 from collections.abc import Mapping, Sequence

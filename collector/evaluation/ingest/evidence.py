@@ -1,4 +1,4 @@
-"""What failed checks saw, on its way from the batches to the incidents that stand on it."""
+"""Collects the evidence of failed checks for the incidents that they cause."""
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import timedelta

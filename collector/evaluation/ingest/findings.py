@@ -1,4 +1,4 @@
-"""What checks found besides their outcomes, on its way from the batches into its tables."""
+"""Stores the findings of Web3 checks that batches carry."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence

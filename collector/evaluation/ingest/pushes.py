@@ -1,4 +1,4 @@
-"""Results that come without a probe: stored and decided as those of probes are, many in one transaction."""
+"""Stores and evaluates results that arrive without a probe, many in one transaction."""
 
 import secrets
 from collections import defaultdict, deque

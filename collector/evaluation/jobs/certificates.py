@@ -1,4 +1,4 @@
-"""Tells that certificates come near their end: once each, and not while something holds it back."""
+"""Announces certificates near expiry, once each, when no hold suppresses it."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta

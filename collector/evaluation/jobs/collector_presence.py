@@ -1,4 +1,4 @@
-"""Notes that this collector runs: silence counts against a sender only while somebody listened."""
+"""Records that this collector runs: silence counts against a sender only in that time."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Tells what a hold kept back when the hold ends and the trouble is still there."""
+"""Announces an outage that a hold suppressed, when the hold ends and the outage lasts."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""Finds the monitors whose result is overdue, for whatever sends results by itself."""
+"""Finds monitors whose next ping or sample is overdue."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Verdicts that fall with time alone: a location fell silent, or is gone; a collector has settled."""
+"""Re-evaluates verdicts that change with time alone: a silent location, a settled collector."""
 
 from collections.abc import Callable
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Opens an incident again that somebody resolved while its monitor was, and still is, down."""
+"""Reopens incidents that somebody resolved while their monitors stay down."""
 
 from collections.abc import Callable
 from dataclasses import replace

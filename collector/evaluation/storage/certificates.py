@@ -1,4 +1,4 @@
-"""Certificates that come near their end: found by checks, told once, forgotten when they are over."""
+"""Certificates near expiry: found by checks, announced once, deleted after their end."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What checks want back at their next start, as the probe that has the assignment said last."""
+"""State that checks keep between runs, from the probe that has the assignment."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple

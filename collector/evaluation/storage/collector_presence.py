@@ -1,4 +1,4 @@
-"""When some collector ran: one row for each start of one, kept up to date while it lives."""
+"""Times in which some collector ran: one row a start, updated while it lives."""
 
 from datetime import datetime
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""How far each incarnation of each probe has come: what decides whether a batch is new."""
+"""The last sequence number of each probe incarnation: decides whether a batch is new."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The monitors that others depend on, as the verdict on the others sees them."""
+"""The monitors that others depend on, as their verdicts need them."""
 
 from collections import defaultdict
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Error texts, each kept once while it is used: results carry its number."""
+"""Error texts, each stored once while results refer to it by number."""
 
 from collections.abc import Sequence
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Monitors under judgement: locked, with their incident, by the transaction that decides about them."""
+"""Monitors with their open incident, locked by the transaction that decides about them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

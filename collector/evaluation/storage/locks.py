@@ -1,4 +1,4 @@
-"""How the deciding transaction locks: in order, and not for long when its collector was stopped."""
+"""Lock order and lock timeouts of the deciding transaction."""
 
 from collections.abc import Sequence
 

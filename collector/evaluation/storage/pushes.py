@@ -1,4 +1,4 @@
-"""States of monitors that no probe checks: their results come to the collectors by themselves."""
+"""States of monitors that receive pushes instead of being checked by probes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Results that could not be stored, each with the reason, and the gaps that probes tell of."""
+"""Results that could not be stored, with the reason, and gaps that probes report."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

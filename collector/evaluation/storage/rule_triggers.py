@@ -1,4 +1,4 @@
-"""Marks on monitors of which alert rules may have something to say; rows are added, and taken to be read."""
+"""Marks on monitors whose alert rules must be evaluated: inserted by many, taken by the evaluator."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

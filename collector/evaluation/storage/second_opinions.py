@@ -1,4 +1,4 @@
-"""Who can be asked at once about a monitor in doubt: at its other locations, its parents', its children's."""
+"""Who can be asked for an immediate check: other locations, parents and children of a monitor."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

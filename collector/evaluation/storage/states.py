@@ -1,4 +1,4 @@
-"""What is known now of each monitor at each location, as the writer moves it."""
+"""The current state of each monitor at each location, as the writer moves it."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence

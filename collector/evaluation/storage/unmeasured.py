@@ -1,4 +1,4 @@
-"""Monitors of which every check is unknown, and those that are measured again."""
+"""Monitors whose checks are all unknown, and those that are measured again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The payloads of events: as interface.md shows them, and what is added when they are sent."""
+"""The payloads of events: the contract's fields, and those added when they are sent."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The payloads of events of chains: web3.gas.alert, web3.alert and web3.event."""
+"""The payloads of Web3 events: web3.gas.alert, web3.alert and web3.event."""
 
 from collections.abc import Mapping
 from datetime import datetime

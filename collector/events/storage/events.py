@@ -1,4 +1,4 @@
-"""Facts to be told: each is appended to its monitor's stream with the stream's next number."""
+"""Events: each is appended to its monitor's stream with the stream's next number."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

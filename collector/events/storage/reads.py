@@ -1,4 +1,4 @@
-"""A team's events in the order of their positions, as those who follow them read them."""
+"""A team's events by position, for followers."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The log of an incident: entries are added and never changed; the database sees to it."""
+"""The log of an incident: append-only, enforced by the database."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What pings, and their absence, say of a job: in time, missed, failed, too long, too often."""
+"""What pings and their absence mean: in time, missed, failed, too long, too often."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace

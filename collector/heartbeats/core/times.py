@@ -1,4 +1,4 @@
-"""When a job that cron runs is awaited next, as Debian's cron runs it when the clocks change."""
+"""Next run of a cron schedule, with Debian cron's rules for clock changes."""
 
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Finds the jobs whose ping is late, and says so as a failed result."""
+"""Finds overdue heartbeats and stores a failed result for each."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime

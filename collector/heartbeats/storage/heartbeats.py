@@ -1,4 +1,4 @@
-"""Heartbeats: what is awaited of each job, and when somebody has to look whether it came."""
+"""Heartbeats: the schedule of each, and when it becomes overdue."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What pings brought with them, kept beside their results."""
+"""Bodies of pings, stored beside their results."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What a certificate that comes near its end means: less than a failure of what it is for."""
+"""A certificate near expiry: degraded, not down."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Latencies by buckets that grow geometrically, so that a percentile of any span costs no raw results."""
+"""Latency histograms with geometric buckets: percentiles of any span without raw results."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Hours that may be rolled up already: who changes what they say has to mark them."""
+"""Which hours may be rolled up: later changes to them must mark them."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""What an event is to those whom it pages, and what stands where in its payload."""
+"""The phase of an event for those it pages, and where its payload holds what."""
 
 from collections.abc import Mapping
 from enum import Enum

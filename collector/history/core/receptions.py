@@ -1,4 +1,4 @@
-"""What the metrics that came for a monitor, or did not, say of it."""
+"""What received metrics, or their absence, mean for a monitor."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Rollups: what is kept of the checks of one hour or day, and the numbers that any of them make together."""
+"""Rollups: numbers of one hour or day of checks, and their sums over any span."""
 
 from collections.abc import Sequence
 from datetime import datetime

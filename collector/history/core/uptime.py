@@ -1,4 +1,4 @@
-"""Uptime: the part of the known time that was in no outage."""
+"""Uptime: the share of the known time that was in no outage."""
 
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias

@@ -1,4 +1,4 @@
-"""A window of time for a chart: its steps, and which part of it hours, days or results themselves answer."""
+"""The time window of a chart: its steps, and which parts come from hours, days or raw results."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Makes the days of results ahead of their time, and drops those that are too old."""
+"""Creates the daily partitions of results ahead of time, and drops expired ones."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

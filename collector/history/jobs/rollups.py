@@ -1,4 +1,4 @@
-"""Rolls up every hour that is over, in order, and those again that late results made untrue."""
+"""Rolls up each finished hour in order, and again those that late results changed."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Numbers of a monitor over time, step by step: from days, hours and, at the edges, results themselves."""
+"""Charts of a monitor, step by step: from days, hours and, at the edges, raw results."""
 
 from collections import defaultdict
 from collections.abc import Sequence

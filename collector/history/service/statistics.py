@@ -1,4 +1,4 @@
-"""Numbers of monitors: those shown with one, and the days of many."""
+"""Statistics of monitors: those of one, and the daily uptime of many."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the last check of each of a team's monitors came to, at each location."""
+"""The last result of each of a team's monitors at each location."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

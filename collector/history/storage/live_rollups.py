@@ -1,4 +1,4 @@
-"""Rollups of time that the tables do not hold, or only in part: from the results, by the same rules."""
+"""Rollups of time that the tables do not cover, computed from raw results by the same rules."""
 
 from collections import defaultdict
 from collections.abc import Sequence

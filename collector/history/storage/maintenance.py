@@ -1,4 +1,4 @@
-"""Spans of maintenance: when a team's windows are in force, for which monitors, and what that changes."""
+"""Spans of maintenance: when windows are in force, for which monitors, and what changes with them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What monitors are at their locations, and what results and rollups call them."""
+"""Monitors with their locations and the numbers that results and rollups refer to."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

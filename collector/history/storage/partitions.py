@@ -1,4 +1,4 @@
-"""The days of results: each is a partition, made ahead of its time and dropped when it is too old."""
+"""Daily partitions of results: created ahead of time, dropped when expired."""
 
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta

@@ -1,4 +1,4 @@
-"""Results as callers read them: any range, newest first, without reading what they don't ask for."""
+"""Reads results of any range, newest first, touching only what is asked for."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Results as they come in: written by COPY, a day's partition taking each."""
+"""Inserts results by COPY into the partition of their day."""
 
 from collections.abc import AsyncIterator, Sequence
 

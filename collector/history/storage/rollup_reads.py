@@ -1,4 +1,4 @@
-"""Rollups as they are read: of some hours and days of one monitor, or the days of many."""
+"""Reads rollups: some hours and days of one monitor, or the days of many."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

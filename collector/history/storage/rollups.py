@@ -1,4 +1,4 @@
-"""Numbers of each hour and day: made of results when the hour is over, and again when it became untrue."""
+"""Computes the rollups of hours and days from results, again where they changed."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta

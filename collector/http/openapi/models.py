@@ -1,4 +1,4 @@
-"""Makes schemas of dataclasses: named, with JSON's names of fields and their docstrings as descriptions."""
+"""Builds schemas from dataclasses: named, with JSON's field names and docstrings as descriptions."""
 
 import ast
 import inspect

@@ -1,4 +1,4 @@
-"""The description as a page: plain HTML, one stylesheet in it, no script."""
+"""Renders the OpenAPI document as plain HTML without scripts."""
 
 import base64
 import hashlib

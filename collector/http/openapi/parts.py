@@ -1,4 +1,4 @@
-"""What descriptions are made of: schemas in a line each, and the operation of a route."""
+"""Building blocks of the OpenAPI document: short schemas, and the operation of a route."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What a caller may say of an incident, with bounds and defaults."""
+"""Fields of an incident as callers set them, with bounds and defaults."""
 
 from dataclasses import dataclass
 from typing import Annotated

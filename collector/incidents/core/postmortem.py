@@ -1,4 +1,4 @@
-"""A post-mortem to start from: what the log, the checks and the notes know of an incident, as Markdown."""
+"""Drafts a post-mortem in Markdown from an incident's log, checks and notes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

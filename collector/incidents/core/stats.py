@@ -1,4 +1,4 @@
-"""The calendar groups of incident statistics, in UTC."""
+"""Calendar periods of incident statistics, in UTC."""
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta

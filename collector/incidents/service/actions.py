@@ -1,4 +1,4 @@
-"""What people do with incidents: each deed is one transaction with its line in the log.
+"""Actions of people on incidents: each is one transaction with an entry in the log.
 
 The database decides who was first: a move takes the row only from the state that allows it. What resolves
 or reopens locks the incident's monitor first, as System does: both would be announced otherwise.

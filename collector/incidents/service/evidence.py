@@ -1,4 +1,4 @@
-"""What an incident stands on, as callers read it: once more without the secrets of its monitor."""
+"""The evidence of an incident for callers, without the secrets of its monitor."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a caller may ask about incidents."""
+"""Reads and creates incidents for callers."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""The post-mortem of an incident, from what is stored of it."""
+"""Loads an incident's post-mortem draft."""
 
 from dataclasses import replace
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Statistics of incidents: how many, how long, how soon somebody took them on."""
+"""Statistics of incidents: count, duration, time to acknowledge."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""What failed checks saw: the newest of each place, and for good those that an incident stands on."""
+"""Evidence of failed checks: the newest of each location, and for good that of incidents."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Incidents as System opens, reopens, counts and resolves them."""
+"""Incidents as the evaluation opens, reopens, counts and resolves them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

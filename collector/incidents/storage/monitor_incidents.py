@@ -1,4 +1,4 @@
-"""The incident of a monitor that a caller resumes, silences or deletes, and the monitor of an incident."""
+"""The open incident of a monitor that is resumed, silenced or deleted, and the monitor of an incident."""
 
 from datetime import datetime
 from uuid import UUID

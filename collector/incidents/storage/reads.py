@@ -1,4 +1,4 @@
-"""Incidents, their notes and their log, as callers read them."""
+"""Reads incidents, their notes and their log."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Sums over a team's incidents, by severity and by the day, week or month in which they started."""
+"""Sums over a team's incidents, by severity and by day, week or month of their start."""
 
 from dataclasses import dataclass
 from datetime import date, datetime

@@ -1,4 +1,4 @@
-"""Incidents as people move them: each move is one statement that takes the row only from the right state."""
+"""State changes of incidents by people: one statement each, which matches only the right state."""
 
 from datetime import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Recurrence rules (RFC 5545): which of them can be run, and what they say."""
+"""Recurrence rules (RFC 5545): which are supported, and their parts."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The local times that a recurrence rule names, period by period: a rule that names none costs little."""
+"""The local times of a recurrence rule, period by period; a rule without any costs little."""
 
 from calendar import isleap, monthrange
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Maintenance windows: when a window is in force, and which monitors it is for."""
+"""Maintenance windows: when one is in force, and for which monitors."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

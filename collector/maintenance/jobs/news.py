@@ -1,4 +1,4 @@
-"""Tells that a maintenance window begins, and that it is over: once each, whoever else looks."""
+"""Announces the start and the end of each maintenance window, once each."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta

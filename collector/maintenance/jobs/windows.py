@@ -1,4 +1,4 @@
-"""Lays the coming spans of maintenance windows, and has hours counted again."""
+"""Computes the coming spans of maintenance windows, and marks hours for a new rollup."""
 
 from collections.abc import Callable
 from datetime import datetime

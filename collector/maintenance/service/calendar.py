@@ -1,4 +1,4 @@
-"""What the maintenance windows of a team have planned, all together."""
+"""The upcoming spans of all maintenance windows of a team."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Reads the body of a request for a maintenance window: for which monitors, when, and how often."""
+"""Parses and validates the body of a request about a maintenance window."""
 
 import re
 from collections.abc import Collection, Mapping

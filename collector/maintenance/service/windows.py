@@ -1,4 +1,4 @@
-"""What a caller may do with the maintenance windows of a team."""
+"""Creates, reads, updates, ends and deletes the maintenance windows of a team."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

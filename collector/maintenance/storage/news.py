@@ -1,4 +1,4 @@
-"""Maintenance windows that begin and end: what is to be told of them, and what was."""
+"""Maintenance windows that start or end: what to announce, and what was announced."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Maintenance windows, as callers make, read, change and delete them."""
+"""Maintenance windows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields

@@ -1,4 +1,4 @@
-"""What a probe says of itself, as a sample of its internal monitor."""
+"""A probe's vitals as a sample of its internal monitor."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Conditions on the values of series: which hold, since when, and what is said of that."""
+"""Conditions on the values of series: which hold, since when, and their messages."""
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence

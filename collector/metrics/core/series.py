@@ -1,4 +1,4 @@
-"""Series of metrics: which of them a monitor is about, and what is known of each."""
+"""Series of metrics: which a monitor selects, and the state of each."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence

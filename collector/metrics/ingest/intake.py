@@ -1,4 +1,4 @@
-"""Metrics on their way in: admitted, taken into books, and counted by one transaction for many pushes."""
+"""Admits pushed metrics, buffers them by monitor, and commits many pushes in one transaction."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence

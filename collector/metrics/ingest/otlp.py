@@ -1,4 +1,4 @@
-"""OTLP metrics: a request, in protobuf or JSON, checked and taken into a monitor's book."""
+"""OTLP metrics: decodes a request in protobuf or JSON into a monitor's buffer."""
 
 import asyncio
 import struct

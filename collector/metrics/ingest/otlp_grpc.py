@@ -1,4 +1,4 @@
-"""OTLP over gRPC: one method, whose caller is known before a byte of the request is read."""
+"""OTLP over gRPC: authenticates the caller before it reads a byte of the request."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""The books of monitors that take metrics: read when asked for, let go of when they weigh too much."""
+"""Buffers of monitors that receive metrics: loaded on demand, evicted by weight."""
 
 import time
 from collections.abc import Iterator

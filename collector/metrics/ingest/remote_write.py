@@ -1,4 +1,4 @@
-"""Prometheus remote write, 1.0 and 2.0: a body unpacked, checked and taken into a monitor's book."""
+"""Prometheus remote write 1.0 and 2.0: decompresses and decodes a body into a monitor's buffer."""
 
 import asyncio
 import struct

@@ -1,4 +1,4 @@
-"""What one collector holds of a monitor that takes metrics: series, rules, and what is not written yet."""
+"""One collector's state of a monitor that receives metrics: series, rules, unwritten samples."""
 
 import asyncio
 import hmac

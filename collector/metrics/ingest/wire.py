@@ -1,4 +1,4 @@
-"""Protobuf read by hand where a message may declare more than it is worth allocating for."""
+"""Reads protobuf by hand where a message may declare more than is worth allocating."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""Each probe's internal monitor: what it says of itself is kept by the hour."""
+"""Each probe's internal monitor: stores its vitals by the hour."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Finds the monitors for which no metrics come any more, and says so as a failed result."""
+"""Finds monitors that stopped receiving metrics and stores a failed result for each."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""What an exporter of OTLP is answered, in protobuf or JSON."""
+"""Responses to OTLP exporters, in protobuf or JSON."""
 
 from typing import Final
 

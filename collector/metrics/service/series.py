@@ -1,4 +1,4 @@
-"""Metrics as callers deal with them: where to push them, and what is known of each series."""
+"""Metrics for callers: where to push them, and the state of each series."""
 
 import asyncio
 import math

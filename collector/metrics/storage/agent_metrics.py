@@ -1,4 +1,4 @@
-"""How each probe did, hour by hour: the results of its internal monitor."""
+"""Hourly results of each probe's internal monitor."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

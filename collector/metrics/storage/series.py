@@ -1,4 +1,4 @@
-"""What monitors that take metrics have received: how much, when, and the newest value of each series."""
+"""What monitors of pushed metrics received: how much, when, and the newest value of each series."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

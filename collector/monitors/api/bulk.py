@@ -1,4 +1,4 @@
-"""One deed for many monitors, chosen by a filter."""
+"""One action on many monitors, chosen by a filter."""
 
 from aiohttp import web
 

@@ -1,4 +1,4 @@
-"""GET of why a monitor stands as it does, as JSON."""
+"""GET of the explanation of a monitor's state."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Explains a monitor: how it stands, by whose votes, what is held back, and who was notified.
+"""The explanation of a monitor as JSON: state, votes, holds, notifications.
 
 The API answers these records as JSON and the console's pages read them: a field that is not there is a fault
 of a type, never of a template.

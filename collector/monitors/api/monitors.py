@@ -1,4 +1,4 @@
-"""Monitors: make, read, change, delete, test, pause, silence."""
+"""Monitors: create, read, update, delete, test, pause, silence."""
 
 from typing import Any
 

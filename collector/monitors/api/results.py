@@ -1,4 +1,4 @@
-"""Results of a monitor: any range of them, newest first, page by page along a cursor."""
+"""Results of a monitor: any range, newest first, paged by a cursor."""
 
 import base64
 import binascii

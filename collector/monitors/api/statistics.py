@@ -1,4 +1,4 @@
-"""Numbers of monitors over time: a chart of one, the uptime of many by day."""
+"""Statistics of monitors: a chart of one, the daily uptime of many."""
 
 import re
 from datetime import datetime, timedelta

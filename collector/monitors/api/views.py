@@ -1,4 +1,4 @@
-"""Monitors and their results as the API shows them."""
+"""Monitors and their results as JSON."""
 
 from datetime import datetime, timedelta
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Making and changing a monitor: a form of its type's own fields, which can be tried before it is kept."""
+"""Creating and editing a monitor: a form of its type's fields, with a trial run before saving."""
 
 from collections.abc import Mapping
 from typing import Any, Final

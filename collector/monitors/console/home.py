@@ -1,4 +1,4 @@
-"""The first page: how all is, and what is still to be done before somebody would be told."""
+"""The first page: overall state, and what is missing before anybody would be notified."""
 
 from aiohttp import web
 

@@ -1,4 +1,4 @@
-"""A monitor's page: how it stands and why, its past, its incidents, and what can be done with it."""
+"""A monitor's page: state and explanation, history, incidents, actions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The list of monitors: searched, narrowed, and changed many at a time."""
+"""The list of monitors: search, filter, bulk actions."""
 
 from dataclasses import dataclass
 from datetime import datetime

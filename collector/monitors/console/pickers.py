@@ -1,4 +1,4 @@
-"""Choosing monitors in a form: the server finds them, and what is chosen stays in sight."""
+"""Choosing monitors in a form: a search on the server; chosen ones stay visible."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

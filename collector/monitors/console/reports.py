@@ -1,4 +1,4 @@
-"""How a job or a sender of metrics reports to its monitor: the address, the secret, and lines to copy."""
+"""How a job or a sender of metrics reports to its monitor: address, secret, lines to copy."""
 
 import shlex
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The types of monitors in groups for those who choose one, and which of their fields a form has."""
+"""Monitor types in groups, and the form fields of each."""
 
 from collections.abc import Mapping
 from typing import Any, Final

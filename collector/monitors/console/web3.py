@@ -1,4 +1,4 @@
-"""What a Web3 monitor found, for its page: thresholds that are crossed, the newest of what happened."""
+"""Findings of a Web3 monitor for its page: crossed thresholds and the newest events."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

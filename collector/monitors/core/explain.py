@@ -1,4 +1,4 @@
-"""Says in words why a monitor stands as it does, by the same functions that decide about it."""
+"""Explains a monitor's state in words, by the functions that decide it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Says in words what keeps a monitor's news back, by the same table that decides about it."""
+"""Explains in words which holds suppress a monitor's notifications, by the table that decides it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""One deed for many monitors, each in a short transaction of its own: nobody waits for all of them."""
+"""One action on many monitors, each in a short transaction of its own."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""Reads the body of a request for many monitors: which of them, what is to be done, and with what."""
+"""Parses and validates the body of a bulk request."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

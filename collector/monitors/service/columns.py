@@ -1,4 +1,4 @@
-"""A monitor's row as the fields that a caller sets, and back."""
+"""Converts a monitor's settings to its row and back."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import fields

@@ -1,4 +1,4 @@
-"""The end of a monitor: who was told that it is down is told that it is over, then all of it goes."""
+"""Deletes a monitor: those who were notified of its outage are notified of its end."""
 
 from datetime import datetime
 from uuid import UUID

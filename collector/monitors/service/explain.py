@@ -1,4 +1,4 @@
-"""Why a monitor stands as it does, and who was told: read at one moment."""
+"""Loads the explanation of a monitor's state, read at one moment."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Reads the body of a request for a monitor: which of its fields are the monitor's, which its type's."""
+"""Parses and validates the body of a request about a monitor: common fields and those of its type."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

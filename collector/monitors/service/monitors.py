@@ -1,4 +1,4 @@
-"""What a caller may ask of monitors: each a transaction that locks the monitor, decides and saves."""
+"""Creates, updates and deletes monitors: each is a transaction that locks the monitor, decides and saves."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Seals the secrets in URLs of monitors that earlier versions kept open."""
+"""Seals secrets in URLs that earlier versions stored in plain text."""
 
 from contextlib import suppress
 from uuid import UUID

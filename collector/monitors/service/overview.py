@@ -1,4 +1,4 @@
-"""How a team stands, for the first page of its console."""
+"""A team's state in numbers, for the first page of its console."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""What a caller may read of monitors: lists, one with its numbers."""
+"""Reads monitors: lists, and one with its statistics."""
 
 import random
 from collections.abc import Sequence

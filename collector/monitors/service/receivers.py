@@ -1,4 +1,4 @@
-"""Monitors whose results come by themselves: what the service adds to what their callers say of them."""
+"""Monitors that receive results: the fields that the service adds to their configuration."""
 
 import hashlib
 import secrets

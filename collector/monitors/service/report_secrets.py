@@ -1,4 +1,4 @@
-"""Monitors that report by themselves: where they send to, by which secret, and how that is replaced."""
+"""The address and secret that a reporting monitor uses, and the secret's rotation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Results of a monitor as callers read them: a page, and how many there are in all."""
+"""Results of a monitor for callers: a page, and the total."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta

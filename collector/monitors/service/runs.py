@@ -1,4 +1,4 @@
-"""A check that somebody waits for: asked of a connected probe, wherever its session hangs."""
+"""A check that a caller waits for: sent to a connected probe, whichever collector holds its session."""
 
 import asyncio
 import base64

@@ -1,4 +1,4 @@
-"""For how long a result of a monitor speaks, as its interval, its timeout and its pauses had it."""
+"""How long a result stays valid, by the monitor's interval, timeout and pauses over time."""
 
 from datetime import datetime
 from uuid import UUID

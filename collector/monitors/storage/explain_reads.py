@@ -1,4 +1,4 @@
-"""What is stored about why a monitor stands as it does: its row, its locations, who was told."""
+"""Reads the rows behind the explanation of a monitor's state."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

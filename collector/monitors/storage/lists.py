@@ -1,4 +1,4 @@
-"""Lists of monitors: pages of a team's, newest first."""
+"""Lists of a team's monitors, newest first."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Monitors: what is to be checked, as callers make, read, change and delete them."""
+"""Monitors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

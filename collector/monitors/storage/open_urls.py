@@ -1,4 +1,4 @@
-"""Monitors whose URL has a query, which earlier versions kept open whatever it held."""
+"""Monitors with a query in their URL, which earlier versions stored in plain text."""
 
 from dataclasses import dataclass
 from typing import Any

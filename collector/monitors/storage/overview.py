@@ -1,4 +1,4 @@
-"""How a team stands, in a few numbers."""
+"""A team's state in numbers."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""The monitors that another one depends on."""
+"""The monitors that another monitor depends on."""
 
 from collections.abc import Sequence
 from uuid import UUID

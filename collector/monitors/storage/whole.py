@@ -1,4 +1,4 @@
-"""Monitors and what each location thinks of them, in one question: the read that is asked for most."""
+"""Monitors with the state of each location, in one query: the most frequent read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields

@@ -1,4 +1,4 @@
-"""Alert channels: list, make, read, change, delete, test, and what was sent through each."""
+"""Alert channels: list, create, read, update, delete, test, and their deliveries."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Deliveries: how each is shown, and sending one again."""
+"""Deliveries as JSON, and redelivery."""
 
 from typing import Any
 

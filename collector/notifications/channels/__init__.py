@@ -1,4 +1,4 @@
-"""The types of alert channel: the table of them, and how a stored configuration becomes one."""
+"""The types of alert channel, and how a stored configuration becomes one."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What every channel is to those who send through it."""
+"""The interface of a channel towards the sender."""
 
 from datetime import datetime
 from typing import Protocol

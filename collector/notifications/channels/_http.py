@@ -1,4 +1,4 @@
-"""How a provider is asked over HTTP with JSON, and what its answers mean for another try."""
+"""Calls a provider's HTTP API with JSON; its response decides about a retry."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What a team's template may say: a language in which nothing can run long or grow large.
+"""The template language of teams: bounded in time and in size.
 
 No calls, no assignments, no macros, no arithmetic beyond sums, no loop in a loop, and few filters: how much a
 template can do is bounded by its own length times that of what it is given.

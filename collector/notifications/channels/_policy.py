@@ -1,4 +1,4 @@
-"""How often those services are tried that reach people: for half an hour, and as they ask to be."""
+"""Retry policy of services that reach people: for half an hour, no sooner than they ask."""
 
 from typing import Final
 

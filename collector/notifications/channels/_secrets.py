@@ -1,4 +1,4 @@
-"""What of a URL must not be told: the URL, and each part of it that may be a token."""
+"""Secrets in a URL: the URL itself, and each part that may be a token."""
 
 from urllib.parse import parse_qsl, unquote, urlsplit
 

@@ -1,4 +1,4 @@
-"""A message through Apprise, which knows a hundred and more services; it is an extra of its own."""
+"""Sends through Apprise, an optional extra that knows more than a hundred services."""
 
 import asyncio
 import importlib

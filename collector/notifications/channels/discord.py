@@ -1,4 +1,4 @@
-"""A message to a Discord webhook, as an embed."""
+"""Sends an embed to a Discord webhook."""
 
 import re
 from dataclasses import dataclass

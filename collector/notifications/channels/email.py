@@ -1,4 +1,4 @@
-"""A mail, as text and HTML, in one thread for each incident."""
+"""Sends a mail as text and HTML, one thread per incident."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What a channel is given to send, and how it says whether it could."""
+"""What a channel is given to send, and its outcome."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

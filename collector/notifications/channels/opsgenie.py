@@ -1,4 +1,4 @@
-"""An alert of Opsgenie, or of what takes the same (Jira Service Management, by another `apiUrl`)."""
+"""Sends alerts to Opsgenie, or a compatible API (Jira Service Management, by another `apiUrl`)."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""A mail to a subscriber of a status page, as text and HTML, with what ends the subscription in one click."""
+"""A mail to a subscriber of a status page, as text and HTML, with one-click unsubscribe."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

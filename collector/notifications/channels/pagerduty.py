@@ -1,4 +1,4 @@
-"""An event for PagerDuty: alerts by its Events API v2, news as change events."""
+"""Sends to PagerDuty: alerts by the Events API v2, other news as change events."""
 
 from dataclasses import dataclass
 from datetime import datetime

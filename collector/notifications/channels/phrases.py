@@ -1,4 +1,4 @@
-"""The built-in texts, as templates: a title for each kind of event, and one body for all of them."""
+"""Built-in templates: a title for each kind of event, and one body for all."""
 
 from collections.abc import Mapping
 from typing import Final

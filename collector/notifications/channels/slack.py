@@ -1,4 +1,4 @@
-"""A message to a Slack incoming webhook, or to what takes the same (Mattermost, Rocket.Chat)."""
+"""Sends to a Slack incoming webhook, or a compatible one (Mattermost, Rocket.Chat)."""
 
 import re
 from collections.abc import Iterator

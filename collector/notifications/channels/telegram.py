@@ -1,4 +1,4 @@
-"""A message by a Telegram bot to a chat."""
+"""Sends a message to a chat by a Telegram bot."""
 
 import html
 from collections.abc import Sequence

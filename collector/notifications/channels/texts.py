@@ -1,4 +1,4 @@
-"""Title and body of a message to people: by the team's templates, by the built-in ones where those fail."""
+"""Title and body of a message: by the team's templates, or by the built-in ones where those fail."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields

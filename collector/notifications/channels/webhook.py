@@ -1,4 +1,4 @@
-"""An HTTP callback to an endpoint of the customer's, signed."""
+"""Sends a signed HTTP callback to the customer's endpoint."""
 
 import re
 from collections.abc import Collection, Sequence

@@ -1,4 +1,4 @@
-"""When a delivery that failed is tried again: the schedule of the contract, and nothing else."""
+"""The retry schedule of failed deliveries, as the contract has it."""
 
 from dataclasses import dataclass
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Signatures of a webhook's body: the hex HMAC of the contract, and Standard Webhooks beside it."""
+"""Signs a webhook's body: the contract's hex HMAC, and Standard Webhooks beside it."""
 
 import base64
 import binascii

@@ -1,4 +1,4 @@
-"""What an event means to people: is it trouble or its end, since when, how sure, and where to look."""
+"""Summarizes an event for people: trouble or recovery, since when, how certain, where to look."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What Web3 monitors tell, for people: thresholds crossed and come back from, transfers, events."""
+"""Summarizes Web3 events for people: thresholds, transfers, contract events."""
 
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation

@@ -1,4 +1,4 @@
-"""How many deliveries may be under way, and whose: receivers that stall leave places for all others."""
+"""Limits on concurrent deliveries by team, so that receivers that stall leave room for others."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Tells a team through its other channels of one that has failed for an hour, or works again."""
+"""Notifies a team through its other channels of one that has failed for an hour, or recovered."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""What tries say of their channels: which of them fail, and which want a pause."""
+"""Tracks the health of channels from delivery attempts: failing ones, and those that ask for a pause."""
 
 from collections.abc import Sequence
 from typing import Final

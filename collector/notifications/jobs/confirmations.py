@@ -1,4 +1,4 @@
-"""Asks mail addresses outside a team, by a mail with a link, whether they want its alerts."""
+"""Asks mail addresses outside a team, by a mail with a link, to confirm that they want its alerts."""
 
 import structlog
 

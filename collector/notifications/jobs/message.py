@@ -1,4 +1,4 @@
-"""From an event to the exact bytes that every try of its deliveries sends."""
+"""Renders an event to the exact bytes that every attempt of its deliveries sends."""
 
 from uuid import UUID
 

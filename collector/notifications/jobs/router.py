@@ -1,4 +1,4 @@
-"""Decides who hears of an event: events that wait become deliveries, in the order of their stream."""
+"""Routes events: creates a delivery for each channel, in the order of the event's stream."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Sends what is due, each channel beside the others, and records how each try ended."""
+"""Sends due deliveries, the channels side by side, and records the outcome of each attempt."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""What a caller may do with the channels of a team."""
+"""Creates, reads, updates, deletes and tests the channels of a team."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Reads the body of a request for a channel: what is the channel's own, what its type's."""
+"""Parses and validates the body of a request about a channel: common fields and those of its type."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Mails to addresses outside a team: so many an hour, and only to who confirmed if the operator says so."""
+"""Mails to addresses outside a team: limited by the hour, confirmed if the operator demands it."""
 
 import secrets
 from collections.abc import Mapping, Sequence

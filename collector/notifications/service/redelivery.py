@@ -1,4 +1,4 @@
-"""Sends again what was sent before, or failed."""
+"""Redelivers a past delivery, whether it succeeded or failed."""
 
 from uuid import UUID
 

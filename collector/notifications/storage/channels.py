@@ -1,4 +1,4 @@
-"""Alert channels: how the people of a team are told."""
+"""Alert channels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

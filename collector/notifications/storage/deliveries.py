@@ -1,4 +1,4 @@
-"""The queue of deliveries: one clock, the database's, decides what is due for every collector.
+"""The queue of deliveries; the database's clock decides for every collector what is due.
 
 A try is counted before it is made, and leased for the channel's timeout and a little more. How it ended is
 taken only for the try that was leased, so a sender that comes back late moves nothing.

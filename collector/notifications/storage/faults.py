@@ -1,4 +1,4 @@
-"""Channels that fail: since when, with which words, and what the team's other channels know of it."""
+"""Failing channels: since when, the last error, and whether the team was notified."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

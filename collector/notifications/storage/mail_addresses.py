@@ -1,4 +1,4 @@
-"""Mail addresses outside a team: which they are, and which of them confirmed."""
+"""Mail addresses outside a team, and which are confirmed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What waits to be told of a monitor that goes, and who may know it as down."""
+"""Deliveries that wait for a monitor that is deleted, and the channels that know it as down."""
 
 from dataclasses import dataclass
 from uuid import UUID

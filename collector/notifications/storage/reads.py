@@ -1,4 +1,4 @@
-"""Deliveries as the owner of a channel sees them, each with its tries."""
+"""Reads deliveries with their attempts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which senders live, so that what a dead one has left is taken over at once."""
+"""Live senders, so that the deliveries of a dead one are taken over at once."""
 
 from collections.abc import Sequence
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Streams of events that wait for a router: claimed whole, so that two routers never swap two events."""
+"""Event streams that wait for routing: claimed whole, so that events never swap."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

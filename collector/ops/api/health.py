@@ -1,4 +1,4 @@
-"""For orchestrators: is it alive, is it ready?"""
+"""Liveness and readiness for orchestrators."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Numbers for Prometheus: the collector's own for everybody, those of a team's monitors for its tokens."""
+"""Prometheus metrics: the collector's own for everybody, those of a team's monitors for its tokens."""
 
 import asyncio
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""``tocsin backup``: all that the database knows in one file, beside a running service or without one."""
+"""``tocsin backup``: writes the whole database to one file, beside a running service or without one."""
 
 import argparse
 import os

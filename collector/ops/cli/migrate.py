@@ -1,4 +1,4 @@
-"""``tocsin migrate``: brings the database to this version, and says what it did."""
+"""``tocsin migrate``: migrates the database to this version and reports the steps."""
 
 from collector.platform.embedded.server import reach
 from collector.platform.interruptible import run

@@ -1,4 +1,4 @@
-"""How far a long command is: one line on a terminal, written over and over, and nothing elsewhere."""
+"""Progress of a long command: one line that is rewritten on a terminal, nothing elsewhere."""
 
 import os
 import sys

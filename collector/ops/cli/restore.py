@@ -1,4 +1,4 @@
-"""``tocsin restore``: an empty database becomes what a backup says, whole or not at all."""
+"""``tocsin restore``: fills an empty database from a backup, in one transaction."""
 
 import argparse
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Who watches the watcher: while all is well a URL is pinged each minute; who listens there misses it."""
+"""Dead man's switch: pings a URL each minute while all is well, so that its receiver misses us."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta

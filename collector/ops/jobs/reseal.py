@@ -1,4 +1,4 @@
-"""Seals anew what older keys sealed, so that they can be dropped, and what earlier versions kept open."""
+"""Seals secrets again with the first key, so that older keys can be dropped."""
 
 import structlog
 

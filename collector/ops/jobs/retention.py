@@ -1,4 +1,4 @@
-"""Deletes what is kept no longer: in each round a day of anything at the most, a little at a time."""
+"""Deletes expired rows: a little at a time, at most a day of each table a round."""
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""What this deployment is made of, for its admins: the database, and how the team's probes stand."""
+"""Facts about this deployment for admins: the database and the team's probes."""
 
 from dataclasses import dataclass
 from datetime import datetime

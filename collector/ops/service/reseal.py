@@ -1,4 +1,4 @@
-"""Another key: what older ones sealed is sealed anew with the first, until nothing needs them any more.
+"""Key rotation: seals all secrets with the first key until no older one is needed.
 
 What earlier versions kept open is sealed first.
 """

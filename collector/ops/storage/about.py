@@ -1,4 +1,4 @@
-"""What the database is: its version, its size, what was done to its schema."""
+"""Facts about the database: version, size, migrations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Writes a backup: all that one moment's snapshot shows, while everybody goes on."""
+"""Writes a backup from one snapshot, while the service goes on."""
 
 from collections.abc import Callable
 from datetime import date, datetime, timedelta

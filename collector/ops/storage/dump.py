@@ -1,4 +1,4 @@
-"""What goes into a backup: every table by name, in an order in which they can be filled; sequences, keys."""
+"""The contents of a backup: tables in an order in which they can be restored, sequences, keys."""
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""What is kept no longer: deleted a little at a time, and never more than a day of anything at once."""
+"""Deletes expired rows, a little at a time, and never more than a day of anything at once."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

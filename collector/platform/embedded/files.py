@@ -1,4 +1,4 @@
-"""The embedded server's places on disk: programs, data, socket, password, and what it left running."""
+"""The embedded server's files: programs, data, socket, password, and a run that was left behind."""
 
 import fcntl
 import hashlib

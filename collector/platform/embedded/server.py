@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL: the wheel's programs as our own child, listening on a private socket."""
+"""The embedded PostgreSQL: the wheel's programs as a child process on a private socket."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""What the embedded server is told before it serves for the first time."""
+"""SQL that prepares the embedded server for its first use."""
 
 from typing import Final
 

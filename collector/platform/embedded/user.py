@@ -1,4 +1,4 @@
-"""As whom the embedded server runs, for it refuses to run as root, and where its programs are then."""
+"""The system user of the embedded server, which refuses to run as root, and where its programs lie then."""
 
 import os
 import pwd

@@ -1,4 +1,4 @@
-"""The audit log: entries are added in the transaction of the deed; the database lets nobody change them."""
+"""The audit log: appended in the action's transaction; the database refuses changes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

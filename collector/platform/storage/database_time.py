@@ -1,4 +1,4 @@
-"""What time the database has."""
+"""Reads the database's clock."""
 
 from datetime import datetime
 

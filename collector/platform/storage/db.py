@@ -1,4 +1,4 @@
-"""The door to PostgreSQL: a pool that finds the primary; a lost database becomes Unavailable here."""
+"""The PostgreSQL pool: it finds the primary; a lost database becomes Unavailable here."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Hashable, Iterator

@@ -1,4 +1,4 @@
-"""Work that must run once: who holds it, and since which epoch. All by the database's clock."""
+"""Leases for work that must run once: the holder and its epoch, by the database's clock."""
 
 from datetime import timedelta
 from uuid import UUID

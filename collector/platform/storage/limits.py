@@ -1,4 +1,4 @@
-"""The buckets behind rate limits: drawn from and given back to by all collectors, by the database's clock."""
+"""Rate limit buckets, drawn from and refilled by all collectors, by the database's clock."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Bring the database to this program's version: numbered files, each once, whoever else tries it."""
+"""Migrates the database to this version: numbered files, each once, even if several start."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""Deeds that are a transaction each, all of them in one: it happens whole or not at all."""
+"""Runs several actions, each written as a transaction, in one that commits all or nothing."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

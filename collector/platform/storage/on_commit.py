@@ -1,4 +1,4 @@
-"""What a transaction leaves for others to pass on: it is there for them once that is committed."""
+"""What a transaction leaves to announce after its commit: kinds of events, queued deliveries."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Where sealed values lie, and which of them a key that is to go still opens."""
+"""Where sealed values lie, and which of them a given key opens."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which keys this database needs: a known text, sealed with each."""
+"""The keys that this database needs: a known text sealed with each."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The parts of a collector's connections: none of those who work in it can take the others' away."""
+"""Divides a collector's connections among its parts, so that none starves another."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -1,4 +1,4 @@
-"""The rows by which collectors tell each other something, and the NOTIFY that saves waiting for them."""
+"""Signals between collectors: rows, and the NOTIFY that saves waiting for them."""
 
 import asyncio
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""What the fields of the API's models may hold and hold by default, for those who draw forms of them."""
+"""Bounds and defaults of the API's models, for forms."""
 
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""Brings what a caller sent into the shape that is validated: known names, whole numbers, no NUL."""
+"""Prepares a request's body for validation: known names, whole numbers, no NUL."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, get_origin

@@ -1,4 +1,4 @@
-"""What the fields of a plain dataclass may hold, as the validation needs to know it."""
+"""Describes the fields of a dataclass for validation."""
 
 import types
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Reads what a caller sent into a plain dataclass with annotated bounds, or names every bad field at once.
+"""Reads a request's body into a dataclass with annotated bounds, or names every bad field at once.
 
 The keys of the faults are those of `details` in the API: the bare name of a direct field (``url``), the path
 of a deeper one (``auth.type``, ``expectedStatus[1]``). Fields that nobody knows are no fault but listed.

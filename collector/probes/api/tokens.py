@@ -1,4 +1,4 @@
-"""Join tokens of the team's own probes: list, make, delete; the token itself is told once."""
+"""Join tokens of the team's own probes: list, create, delete. The token is shown once."""
 
 from typing import Any
 

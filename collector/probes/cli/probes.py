@@ -1,4 +1,4 @@
-"""``tocsin probes list|drain|undrain|revoke``: the operator's hand on every probe."""
+"""``tocsin probes list|drain|undrain|revoke``: the operator manages every probe."""
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence

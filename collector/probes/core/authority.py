@@ -1,4 +1,4 @@
-"""The deployment's certificate authority: what it signs, for how long, and when another follows it."""
+"""The deployment's certificate authority: what it signs, for how long, and its rotation."""
 
 import ipaddress
 from collections.abc import Iterable, Sequence

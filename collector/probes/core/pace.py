@@ -1,4 +1,4 @@
-"""How often each of many may come: so many a second, and some at once after a rest."""
+"""A rate limit: so many per second, and a burst."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Is a probe there? What its owner is told of, once: that it is gone or sees nothing, and that it is back."""
+"""Decides when a probe's owner is notified that it went offline, lost connectivity, or recovered."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

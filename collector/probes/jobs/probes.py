@@ -1,4 +1,4 @@
-"""Probes that came, went or fell silent: what they check is handed on."""
+"""Hands over the checks of probes that connected, left or fell silent."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta

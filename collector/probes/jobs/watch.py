@@ -1,4 +1,4 @@
-"""Probes that are gone or see nothing for long, and those that are back: their owners are told, once each."""
+"""Notifies the owners of probes that are offline, see nothing, or recovered: once each."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta

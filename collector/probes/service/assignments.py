@@ -1,4 +1,4 @@
-"""Handing monitors to probes: one monitor when it changes, all of them when probes come or go."""
+"""Assigns monitors to probes: one when it changes, all when probes come or go."""
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""The authority as the database keeps it: made once, followed by another in time, its key sealed."""
+"""The certificate authority in the database: created once, rotated, its key sealed."""
 
 from datetime import datetime
 

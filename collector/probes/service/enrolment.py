@@ -1,4 +1,4 @@
-"""How a probe comes to its certificate: once with a join token, then again and again with the one it has."""
+"""Enrols a probe by a join token, and renews its certificate."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

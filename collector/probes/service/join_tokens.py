@@ -1,4 +1,4 @@
-"""Join tokens: made for a location, told once, listed and deleted."""
+"""Join tokens: created for a location, shown once, listed and deleted."""
 
 import hashlib
 import re

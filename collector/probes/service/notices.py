@@ -1,4 +1,4 @@
-"""Tells the owners of probes which went, see nothing, or came back: one notice a probe, none a monitor."""
+"""Notifies the owners of probes that went offline, lost connectivity or recovered: one notice a probe."""
 
 from collections.abc import Sequence
 from datetime import datetime

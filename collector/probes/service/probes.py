@@ -1,4 +1,4 @@
-"""Probes: listed, renamed, drained and revoked, by a team its own, by the operator all."""
+"""Probes: list, rename, drain, revoke; a team its own, the operator all."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Starting a probe's session: who may, and where its incarnations stand."""
+"""Starts a probe's session: authorizes it and finds the cursors of its incarnations."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Batches of one session on their way to the writer, and the acknowledgements back."""
+"""Passes the batches of one session to the writer, and acknowledgements back."""
 
 import asyncio
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""How a probe's clocks lie to ours, so that no wall clock of its own bends the times of its results."""
+"""Estimates the offset of a probe's clock, so that results are stored by ours."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What a collector shows to probes and whom it believes: a certificate in memory, and the authorities."""
+"""The collector's TLS credentials towards probes: its certificate and the authorities it trusts."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The collector's end of enrolment: a join token or a certificate in, a certificate out."""
+"""The gRPC service of enrolment: a join token or a certificate in, a certificate out."""
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What one session's probe has let go of, on its way to who takes it over."""
+"""Passes on the assignments that a session's probe has released."""
 
 import asyncio
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""The first word of a session, read and checked; whose it is says the certificate."""
+"""Parses and validates a probe's hello message. The certificate, not the hello, identifies the probe."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""One session while its stream lasts: what comes up is sorted, what goes down is written by one task."""
+"""One session's stream: dispatches incoming messages; one task writes outgoing ones."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine

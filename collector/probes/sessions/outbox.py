@@ -1,4 +1,4 @@
-"""What waits to go down one session's stream: bounded, and written by one task."""
+"""Messages that wait to be sent on one session's stream: bounded, written by one task."""
 
 from collections.abc import Awaitable, Callable
 

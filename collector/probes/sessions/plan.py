@@ -1,4 +1,4 @@
-"""The plan of one session: what its probe was told to check, as a snapshot first and then as differences."""
+"""The plan of one session: sent to its probe as a snapshot, then as differences."""
 
 import time
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""A bounded queue that takes next to no memory while it is empty: a session has some, mostly idle."""
+"""A bounded queue that takes next to no memory while it is empty; most of a session's are."""
 
 import asyncio
 from typing import Generic, TypeVar

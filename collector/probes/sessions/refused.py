@@ -1,4 +1,4 @@
-"""Probes that are turned away call again and again: what is said of each, and how often."""
+"""Probes that are refused and call again: what is logged of each, and how often."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Checks that somebody waits for: asked of the session's probe, answered to whoever asked."""
+"""Checks that a caller waits for: sent to the session's probe, answered to the caller."""
 
 import base64
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The collector's end of the probe link: accepts sessions, and keeps each for as long as its stream lasts."""
+"""The gRPC service of the probe link: accepts sessions and keeps each while its stream lasts."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""The deployment's certificate authorities: usually one, two while one follows another."""
+"""The deployment's certificate authorities: one, or two during a rotation."""
 
 from dataclasses import dataclass
 from datetime import datetime

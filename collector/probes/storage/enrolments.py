@@ -1,4 +1,4 @@
-"""Probes as their enrolment makes them, and the certificates that they got."""
+"""Enrolled probes and the certificates that they were issued."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

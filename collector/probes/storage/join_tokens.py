@@ -1,4 +1,4 @@
-"""Join tokens: only the SHA-256 of each secret is kept, and which keys used it."""
+"""Join tokens: the SHA-256 of each secret, and the keys that used it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which probe checks which monitor where, and what it must know for it."""
+"""Assignments: which probe checks which monitor where, with all that the probe must know."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Probes, their sessions, and where a session's incarnations stand."""
+"""Probes and their sessions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

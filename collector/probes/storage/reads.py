@@ -1,4 +1,4 @@
-"""Probes as people see them, and what people do to them."""
+"""Probes as people see them, and their actions on them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which probes are there, as their owners are told, and who they are."""
+"""Presence of probes, and who owns them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

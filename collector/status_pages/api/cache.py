@@ -1,4 +1,4 @@
-"""What visitors of status pages are shown: looked up once a second at most, however many come."""
+"""Rendered status pages: looked up once a second at most, however many visitors come."""
 
 import asyncio
 import gzip

@@ -1,4 +1,4 @@
-"""The components of a status page: list, add, read, change, delete, put in order."""
+"""The components of a status page: list, create, read, update, delete, reorder."""
 
 from uuid import UUID
 

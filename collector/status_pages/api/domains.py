@@ -1,4 +1,4 @@
-"""Status pages at domains of their own: found by the Host header, with the page at the root."""
+"""Status pages at custom domains: found by the Host header, served at the root."""
 
 from functools import lru_cache
 from typing import Final

@@ -1,4 +1,4 @@
-"""The incidents of a status page: list, publish, read, go on, delete."""
+"""The incidents of a status page: list, publish, read, update, delete."""
 
 from aiohttp import web
 

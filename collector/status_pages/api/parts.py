@@ -1,4 +1,4 @@
-"""What is on status pages, as answers show it; and where paths lead."""
+"""Responses about parts of status pages, and the ids in their paths."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""The door of a private status page: who types its password gets a cookie."""
+"""Sign-in to a private status page: its password earns a cookie."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""The public side of status pages: for anyone, without a token, and at the cost of a look into memory."""
+"""The public side of status pages: for anyone, served from memory."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Where visitors subscribe to a status page, and where links in their mails lead: a GET does nothing."""
+"""Subscription forms of a status page, and the links in its mails: a GET changes nothing."""
 
 import time
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""What browsers and crawlers ask for at the root of a host, unasked: an icon, and what may be indexed."""
+"""Root files of a host: favicon and robots.txt."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Status pages: list, make, read, change, delete."""
+"""Status pages: list, create, read, update, delete."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""The subscribers of a status page: list, add, read, change, delete."""
+"""The subscribers of a status page: list, create, read, update, delete."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The components of a status page: add, change, hold in a status, move, delete."""
+"""The components of a status page: create, update, override the status, reorder, delete."""
 
 from collections.abc import Mapping
 from dataclasses import replace

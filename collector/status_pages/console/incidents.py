@@ -1,4 +1,4 @@
-"""What a status page tells of: incidents and maintenance, with all that was said of each."""
+"""The incidents and maintenance of a status page, with all their updates."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A status page as its visitors see it, or would with other settings; for a frame of the console alone."""
+"""A status page as its visitors see it, or would with other settings; for a frame of the console."""
 
 import secrets
 from collections.abc import Mapping

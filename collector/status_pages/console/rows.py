@@ -1,4 +1,4 @@
-"""The console's pages about status pages: path, view, and whose permission in the API each asks for."""
+"""The console's pages about status pages: path, view and permission of each."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Status pages: which there are, one with what it shows now, and its settings."""
+"""Status pages: the list, one with its current status, and its settings."""
 
 from collections.abc import Mapping
 from dataclasses import replace

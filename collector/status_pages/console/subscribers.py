@@ -1,4 +1,4 @@
-"""Who is told of what a status page tells: list, add, remove."""
+"""The subscribers of a status page: list, add, remove."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""The bars of a status page: the days of a component, days alike in a row drawn as one."""
+"""The bars of a status page: a component's days; equal days in a row are drawn as one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The colour of a status page: with writing on it that can be read, whatever was chosen."""
+"""The brand colour of a status page, with text on it that stays readable."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What proves that a domain is a team's to give to its page, and which names are the service's own."""
+"""Proof of ownership of a custom domain, and the service's own names."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a caller may say of a status page and of what is on it, with bounds and defaults."""
+"""Fields of a status page and its parts as callers set them, with bounds and defaults."""
 
 import re
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The door of a private status page: the cookie of who knew the password."""
+"""The signed cookie that opens a private status page."""
 
 import hashlib
 import hmac

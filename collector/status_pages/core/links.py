@@ -1,4 +1,4 @@
-"""The links in mails to subscribers of a status page: who holds one may do what it says, and nobody else."""
+"""Signed links in mails to subscribers: a holder may do what the link says, and nothing else."""
 
 import hashlib
 import hmac

@@ -1,4 +1,4 @@
-"""What an update of a status page's incident is to its subscribers, and what maintenance does by itself."""
+"""How an update of a page incident notifies subscribers, and how maintenance changes by itself."""
 
 from datetime import datetime, timedelta
 from typing import Final, Literal

@@ -1,4 +1,4 @@
-"""Status pages: what a component shows, and which words there are for it."""
+"""The displayed status of components and of the page, and its words."""
 
 import re
 import unicodedata

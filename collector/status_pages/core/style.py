@@ -1,4 +1,4 @@
-"""Custom stylesheets of status pages: what of them may be served, and what is refused."""
+"""Custom stylesheets of status pages: which rules are served, and which are refused."""
 
 from collections.abc import Iterable
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Looks for the proofs of custom domains that pages ask for."""
+"""Looks up the ownership proofs of custom domains."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Sends letters to subscribers of status pages that have a webhook, signed as those of alert channels are."""
+"""Delivers page updates to subscribers' webhooks, signed like those of alert channels."""
 
 from datetime import datetime, timedelta
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Hands letters to subscribers of status pages in at the mail server, each by itself."""
+"""Submits mails to subscribers of status pages, one address at a time."""
 
 from datetime import datetime, timedelta
 

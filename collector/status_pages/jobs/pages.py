@@ -1,4 +1,4 @@
-"""Begins and ends the maintenance that status pages planned; forgets who never confirmed, and old news."""
+"""Starts and ends planned maintenance of status pages; deletes unconfirmed subscribers and old updates."""
 
 from collections.abc import Callable
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Takes letters to subscribers of status pages out of their queue, at the pace at which they are taken in."""
+"""Takes updates for subscribers from their queue, at the pace that receivers accept."""
 
 import asyncio
 import time

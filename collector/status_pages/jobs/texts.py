@@ -1,4 +1,4 @@
-"""What mails to subscribers of a status page say, in the language in which each has subscribed."""
+"""Texts of mails to subscribers, in the language of each."""
 
 from typing import Final
 

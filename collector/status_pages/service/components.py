@@ -1,4 +1,4 @@
-"""What a caller may do with the components of a status page."""
+"""Creates, reads, updates and deletes the components of a status page."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

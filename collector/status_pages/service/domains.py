@@ -1,4 +1,4 @@
-"""Custom domains of status pages: whom one is given, and how it is proved by who may write at it."""
+"""Custom domains of status pages: claims one for a page and verifies its ownership."""
 
 import asyncio
 from collections.abc import Collection, Sequence

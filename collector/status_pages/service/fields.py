@@ -1,4 +1,4 @@
-"""Reads the bodies of requests about status pages, and says what is not there."""
+"""Parses and validates the bodies of requests about status pages."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a caller may do with the incidents that a status page tells of."""
+"""Publishes, reads, updates and deletes the incidents of a status page."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Has told what a status page says of an incident: its subscribers, and webhook channels by an event."""
+"""Queues notifications about a page incident for subscribers and webhook channels."""
 
 from typing import Any
 

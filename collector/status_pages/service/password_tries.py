@@ -1,4 +1,4 @@
-"""How often passwords of private status pages may be tried: counted over all collectors together."""
+"""Limits password attempts at private status pages, counted over all collectors."""
 
 import hashlib
 from typing import Final

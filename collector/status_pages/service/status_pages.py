@@ -1,4 +1,4 @@
-"""What a caller may do with the status pages of a team."""
+"""Creates, reads, updates and deletes the status pages of a team."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Who is told, by mail or through a webhook, of what a status page tells: as the page's team keeps them."""
+"""Subscribers of a status page, by mail or webhook, as its team manages them."""
 
 import secrets
 from collections.abc import Mapping, Sequence

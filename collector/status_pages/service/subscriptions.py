@@ -1,4 +1,4 @@
-"""What a visitor of a status page may do with a subscription: ask for one, and with its links all else."""
+"""A visitor's subscription: request it, confirm it, change it, end it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""The components of status pages, and what is known of the monitors behind them."""
+"""The components of status pages, and the state of their monitors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields

@@ -1,4 +1,4 @@
-"""Custom domains of status pages: at which page one answers, and whose proof is to be looked for."""
+"""Custom domains of status pages: the page of each, and the proofs to look for."""
 
 from collections.abc import Collection
 from uuid import UUID

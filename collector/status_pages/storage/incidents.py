@@ -1,4 +1,4 @@
-"""What status pages tell the public of: incidents and planned maintenance, with their updates."""
+"""Incidents and planned maintenance of status pages, with their updates."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields

@@ -1,4 +1,4 @@
-"""The queue of what subscribers of status pages are told: one clock, the database's, decides what is due.
+"""The queue of updates for subscribers; the database's clock decides what is due.
 
 A try is counted before it is made, and leased. Its end is taken only for the try that was leased, and a
 letter that arrived is gone: what is not here is not sent again.

@@ -1,4 +1,4 @@
-"""How fast what is on status pages answered, hour by hour."""
+"""Response times of the components of status pages, by the hour."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

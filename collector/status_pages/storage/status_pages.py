@@ -1,4 +1,4 @@
-"""Status pages, as callers make, read, change and delete them; and the addresses that lead to them."""
+"""Status pages and their addresses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields

@@ -1,4 +1,4 @@
-"""Who is told by mail of what a status page tells."""
+"""Subscribers of status pages."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields

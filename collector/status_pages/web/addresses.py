@@ -1,4 +1,4 @@
-"""Where a status page is shown: under our own address, at a domain of its own, or in a folder of files."""
+"""Addresses of a status page: under our own, at a custom domain, or in a folder of files."""
 
 from dataclasses import dataclass
 from functools import lru_cache

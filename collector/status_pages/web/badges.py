@@ -1,4 +1,4 @@
-"""Small things to put elsewhere: badges as SVG, and a widget to embed."""
+"""Badges as SVG, and a widget to embed."""
 
 from typing import Final
 from xml.sax.saxutils import escape

@@ -1,4 +1,4 @@
-"""A status page as files, for the day when this machine itself is down."""
+"""Exports a status page as files, for a host that stays up when this one is down."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A status page for programs: as JSON of our own, and in the shape that status tools read widely."""
+"""A status page as JSON: our own, and the shape that status tools commonly read."""
 
 from datetime import datetime
 from typing import Any, Final

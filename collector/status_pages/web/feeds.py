@@ -1,4 +1,4 @@
-"""A status page as feeds: Atom and RSS of what it tells, and a calendar of its maintenance."""
+"""Feeds of a status page: Atom and RSS of its incidents, and a calendar of its maintenance."""
 
 import re
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""What a public page may load: its own stylesheets, its own script, and its logo from wherever that is."""
+"""The content security policy of a public page: its stylesheets, its script, its logo."""
 
 from typing import Final
 

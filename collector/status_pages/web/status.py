@@ -1,4 +1,4 @@
-"""Draws the public pages of a status page, which load nothing but its own stylesheets and its one script."""
+"""Renders the public pages of a status page, which load only their own stylesheets and script."""
 
 import re
 from collections.abc import Sequence

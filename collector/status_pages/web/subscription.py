@@ -1,4 +1,4 @@
-"""Draws what those see who subscribe to a status page: forms with one button, and what came of it."""
+"""Renders the pages of subscribing: forms with one button, and their outcome."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What Web3 monitors found, as reasons to alert: thresholds that are crossed, and what happened once."""
+"""Reasons to alert from Web3 findings: crossed thresholds, and single events."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

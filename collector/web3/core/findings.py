@@ -1,4 +1,4 @@
-"""What a probe says that it found, read: it may say anything, and only what can be meant is taken."""
+"""Parses findings that probes send: they may say anything; only what is plausible is stored."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Crossed thresholds of chains: at which locations, and what of it is to be told."""
+"""Crossed thresholds: at which locations, and what to announce."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What callers say of Web3 monitors otherwise than it is kept: subtypes, and other names of fields."""
+"""Aliases in requests about Web3 monitors: subtypes, and alternative names of fields."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final

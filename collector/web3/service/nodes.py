@@ -1,4 +1,4 @@
-"""The nodes that Web3 monitors without any of their own are asked of: the deployment's, by chain."""
+"""The deployment's nodes by chain, for Web3 monitors that name none."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What callers may read of what the checks of a Web3 monitor found; of all other kinds nothing is asked."""
+"""Reads the findings of a Web3 monitor; other kinds have none."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What of the findings of chains is not told yet."""
+"""Findings that are not announced yet."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

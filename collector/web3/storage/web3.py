@@ -1,4 +1,4 @@
-"""What is known of chains: thresholds that are crossed, and logs, for those who show them or go by them."""
+"""Crossed thresholds and logs of Web3 monitors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What checks of chains found, as the writer keeps it and as it is told."""
+"""Writes Web3 findings: as the writer stores them and as they are announced."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""What libcurl speaks for the engine: HTTP/2, HTTP/3, proxies."""
+"""HTTP/2, HTTP/3 and proxies, by libcurl."""

@@ -1,4 +1,4 @@
-"""A server's certificates as libcurl shows them: when they end, and what is wrong with them in words."""
+"""A server's certificates from libcurl: their expiry, and their faults in words."""
 
 import time
 from collections.abc import Iterable, Sequence

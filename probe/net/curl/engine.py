@@ -1,4 +1,4 @@
-"""What the engine does not speak itself: libcurl's transfers, driven by an epoll within the engine's."""
+"""Drives libcurl's transfers by an epoll inside the engine's."""
 
 import os
 import select

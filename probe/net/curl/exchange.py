@@ -1,4 +1,4 @@
-"""A request and its answer in the versions of HTTP, and through the proxies, that only libcurl speaks."""
+"""A request and its response in the HTTP versions and through the proxies that only libcurl speaks."""
 
 import socket
 import time

@@ -1,4 +1,4 @@
-"""What libcurl says went wrong, in the engine's own words."""
+"""Translates libcurl's errors to the engine's."""
 
 import re
 import ssl

@@ -1,4 +1,4 @@
-"""What libcurl is told of one request: the request itself, the way there, whom to trust."""
+"""Options of a libcurl transfer: the request, the route, the trust."""
 
 from collections.abc import Collection, Sequence
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""By which version of HTTP, and through which proxy, a check goes to its target."""
+"""The HTTP version and the proxy by which a check reaches its target."""
 
 import socket
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""One request and its answer by libcurl: what it hears, how far it came, how it ends."""
+"""One libcurl transfer: its callbacks, progress and end."""
 
 import socket
 import struct

@@ -1,1 +1,1 @@
-"""DNS: messages, the client, and names resolved to addresses."""
+"""DNS: messages, the client, and the resolver."""

@@ -1,4 +1,4 @@
-"""Name servers asked over UDP: one socket for each server, which all questions to it share."""
+"""DNS over UDP: one socket for each server, shared by all queries to it."""
 
 import random
 import socket

@@ -1,4 +1,4 @@
-"""Questions to name servers, and what they answer: as bytes, and as zone files write it."""
+"""DNS queries and responses: as bytes, and as zone files write them."""
 
 import struct
 from collections.abc import Callable

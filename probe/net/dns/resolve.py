@@ -1,4 +1,4 @@
-"""Names to addresses: asked once at a time, kept for their TTL, refused where that must be."""
+"""Resolves names to addresses: one query at a time for each name, cached for its TTL."""
 
 import asyncio
 import socket

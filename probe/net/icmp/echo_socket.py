@@ -1,4 +1,4 @@
-"""A socket for pings that many checks share: which echo an answer or an error is about, and when it came."""
+"""An ICMP socket that many checks share: matches replies and errors to echoes, with times."""
 
 import secrets
 import socket

@@ -1,4 +1,4 @@
-"""Pings: one socket for each family, shared by all checks, and timed by the kernel."""
+"""Pings: one socket for each address family, shared by all checks, timed by the kernel."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""What goes over a socket of ICMP or ICMPv6, and what comes back: one that is opened, one echo, one error."""
+"""ICMP and ICMPv6 messages: opening a socket, sending an echo, reading replies and errors."""
 
 import errno
 import os

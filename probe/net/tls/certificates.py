@@ -1,4 +1,4 @@
-"""What is wrong with a certificate, in the words of those who must replace it."""
+"""Faults of a certificate, in the words of those who must replace it."""
 
 import ssl
 from collections.abc import Callable, Sequence

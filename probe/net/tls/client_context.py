@@ -1,4 +1,4 @@
-"""A client's certificate in OpenSSL's hands, without the key ever lying on a disk."""
+"""A client certificate for OpenSSL, without writing its key to disk."""
 
 import os
 import ssl

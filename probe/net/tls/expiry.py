@@ -1,4 +1,4 @@
-"""When the certificates that a server sent come to their end."""
+"""Expiry of the certificates that a server sent."""
 
 from functools import lru_cache
 from ssl import SSLSocket

@@ -1,4 +1,4 @@
-"""TLS on a socket that does not block: what is trusted, and what went wrong in words."""
+"""TLS by OpenSSL on a non-blocking socket: trust, handshake, errors in words."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""Has a certificate been revoked? Its authority is asked, by OCSP, else by its list (CRL)."""
+"""Checks revocation of a certificate by OCSP, else by its authority's list (CRL)."""
 
 import base64
 from collections.abc import Sequence

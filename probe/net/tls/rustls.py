@@ -1,4 +1,4 @@
-"""TLS by rustls, where it is installed: half of OpenSSL's work for a handshake, verified as well."""
+"""TLS by rustls, where it is installed: half of OpenSSL's work for a handshake."""
 
 import asyncio
 import re

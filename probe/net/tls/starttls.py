@@ -1,4 +1,4 @@
-"""How protocols that begin in clear text turn to TLS; each ends where the handshake begins."""
+"""STARTTLS of each protocol, up to the start of the handshake."""
 
 import struct
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""Events of contracts as their ABI tells of them, read without any library of Ethereum."""
+"""Parses events of a contract's ABI."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The chains of the world that have a name here, and what is usual on each."""
+"""The chains known by name, with their defaults."""
 
 import re
 from dataclasses import dataclass

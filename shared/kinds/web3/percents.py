@@ -1,4 +1,4 @@
-"""Shares in percent, exactly as they were written."""
+"""Percentages, kept exactly as written."""
 
 from decimal import Decimal
 from typing import Annotated, Final

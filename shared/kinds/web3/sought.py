@@ -1,4 +1,4 @@
-"""Values that the arguments of an event are to have, as a configuration names them."""
+"""Filters on the arguments of an event."""
 
 import re
 from collections.abc import Mapping, Sequence

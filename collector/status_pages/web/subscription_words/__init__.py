@@ -1,4 +1,4 @@
-"""The words for subscribers by language, those of the pages that they press buttons on and of their mails."""
+"""Texts for subscribers by language: pages and mails."""
 
 from typing import Final
 

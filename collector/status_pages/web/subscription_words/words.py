@@ -1,4 +1,4 @@
-"""What a language must have a word for, to tell subscribers of a status page and to let them choose."""
+"""The texts for subscribers that each language must have."""
 
 from dataclasses import dataclass
 

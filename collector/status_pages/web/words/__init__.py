@@ -1,4 +1,4 @@
-"""The words of public pages by language, and which of them a visitor wants."""
+"""Texts of public pages by language, and the choice of a visitor's language."""
 
 from collections.abc import Iterator
 from functools import lru_cache

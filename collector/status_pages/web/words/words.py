@@ -1,4 +1,4 @@
-"""What a language must have a word for, and how it writes dates and shares."""
+"""The texts of public pages that each language must have, with its formats of dates and numbers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
