@@ -19,14 +19,14 @@ from collector.alerts.jobs.evaluator import Evaluator
 from collector.background import (
     Loop,
     days_of_results,
-    deciding,
-    page_news,
-    receiving,
-    telling,
+    deadman_switch,
+    evaluation_loops,
+    ingestion_loops,
+    notification_loops,
+    page_update_loops,
     turning,
-    upkeep,
-    watched,
-    watches,
+    upkeep_loops,
+    watch_loops,
 )
 from collector.evaluation.second_opinions import Opinions
 from collector.evaluation.watched_results import Watch
@@ -41,8 +41,8 @@ from collector.notifications.jobs.sender import Sender
 from collector.notifications.service.outside_mails import OutsideMails
 from collector.ops.job_health import Pulse
 from collector.platform.bucket import TeamPlan, plans
-from collector.platform.clock_guard import Steady
-from collector.platform.committed_events import passing_on
+from collector.platform.clock_guard import ClockGuard
+from collector.platform.committed_events import commit_hook
 from collector.platform.database_clock import DatabaseClock
 from collector.platform.mailer import Mailer
 from collector.platform.seal import Keyring
@@ -103,9 +103,9 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
         work = _working(own, clock, keyring, settings, pulse, shared_ports=shared_ports)
         deps = await stack.enter_async_context(work)
         mailer = _mailer(own.telling, settings)
-        news = page_news(own.telling, clock, keyring, settings, deps.transport, mailer, pulse)
+        news = page_update_loops(own.telling, clock, keyring, settings, deps.transport, mailer, pulse)
         await stack.enter_async_context(news)
-        await stack.enter_async_context(watched(own.upkeep, clock, settings, pulse))
+        await stack.enter_async_context(deadman_switch(own.upkeep, clock, settings, pulse))
         if made is not None and settings.demo:
             await first_start.demonstrate(deps, settings, made.team_id)
         if greets:
@@ -155,11 +155,11 @@ async def _working(
     evaluator = Evaluator(own.telling, now=clock.now)
     router = Router(own.telling, evaluator.bell.ring)
     happened = partial(_ring, router.bell, following.bell, signals)
-    own.requests.pass_on = passing_on(happened, sender.bell.ring)
-    steady, watch = Steady(clock.now), Watch(own.ingest)
+    own.requests.pass_on = commit_hook(happened, sender.bell.ring)
+    steady, watch = ClockGuard(clock.now), Watch(own.ingest)
     opinions = Opinions(own.ingest, signals, now=clock.now)
-    writer, taken = deciding(own.ingest, clock, steady, opinions, watch)
-    heartbeats, series, taking_in = receiving(own.ingest, clock, keyring, steady, opinions, watch)
+    writer, taken = evaluation_loops(own.ingest, clock, steady, opinions, watch)
+    heartbeats, series, taking_in = ingestion_loops(own.ingest, clock, keyring, steady, opinions, watch)
     nodes = rpc_urls.parse(settings.rpc_urls) if settings.rpc_urls else {}
     sessions, joining = _for_probes(own.sessions, clock, keyring, settings, steady, signals, writer, nodes)
     deps = _deps(
@@ -175,13 +175,13 @@ async def _working(
                 pulse,
                 ("signals", partial(_hear, signals, following), 1.0, signals.bell),
                 ("signals of others", signals.listen, 1.0, None),
-                *telling(router, evaluator, sender),
+                *notification_loops(router, evaluator, sender),
                 *taken,
                 *taking_in,
                 *joining,
                 first_start.link_file(own.upkeep, settings, clock.now),
-                *watches(own.ingest, clock, steady, opinions),
-                *upkeep(own.upkeep, clock, keyring, settings, days, transport),
+                *watch_loops(own.ingest, clock, steady, opinions),
+                *upkeep_loops(own.upkeep, clock, keyring, settings, days, transport),
             )
         )
         await _open(stack, settings, sessions, series, deps, shared_ports=shared_ports)
@@ -193,7 +193,7 @@ def _for_probes(
     clock: DatabaseClock,
     keyring: Keyring,
     settings: CollectorSettings,
-    steady: Steady,
+    steady: ClockGuard,
     signals: Signals,
     writer: ResultWriter,
     nodes: Nodes,

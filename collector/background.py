@@ -33,7 +33,7 @@ from collector.ops.job_health import Pulse, Turn
 from collector.ops.jobs.deadman import Deadman
 from collector.ops.jobs.reseal import Resealing
 from collector.ops.jobs.retention import Retention
-from collector.platform.clock_guard import Steady
+from collector.platform.clock_guard import ClockGuard
 from collector.platform.database_clock import DatabaseClock
 from collector.platform.mailer import Mailer
 from collector.platform.seal import Keyring
@@ -59,10 +59,10 @@ _UNFELT = frozenset({"signals of others", "deadman"})
 Loop = tuple[str, Turn, float, Bell | None]
 
 
-def deciding(
+def evaluation_loops(
     db: Db,
     clock: DatabaseClock,
-    steady: Steady,
+    steady: ClockGuard,
     opinions: Opinions,
     watch: Watch,
 ) -> tuple[ResultWriter, Sequence[Loop]]:
@@ -83,7 +83,7 @@ def deciding(
     )
 
 
-def telling(router: Router, evaluator: Evaluator, sender: Sender) -> Sequence[Loop]:
+def notification_loops(router: Router, evaluator: Evaluator, sender: Sender) -> Sequence[Loop]:
     """From what happened to whom it concerns."""
     return (
         ("router", router.turn, 1.0, router.bell),
@@ -92,11 +92,11 @@ def telling(router: Router, evaluator: Evaluator, sender: Sender) -> Sequence[Lo
     )
 
 
-def receiving(
+def ingestion_loops(
     db: Db,
     clock: DatabaseClock,
     keyring: Keyring,
-    steady: Steady,
+    steady: ClockGuard,
     opinions: Opinions,
     watch: Watch,
 ) -> tuple[PingReceiver, Receiving, Sequence[Loop]]:
@@ -118,7 +118,7 @@ def receiving(
     return heartbeats, series, loops
 
 
-def watches(db: Db, clock: DatabaseClock, steady: Steady, opinions: Opinions) -> Sequence[Loop]:
+def watch_loops(db: Db, clock: DatabaseClock, steady: ClockGuard, opinions: Opinions) -> Sequence[Loop]:
     """What time alone brings about."""
     probe_watch = ProbeWatch(db, since=steady.since, now=clock.now)
     verdicts = Verdicts(db, since=steady.since, now=clock.now, ask=opinions.ask)
@@ -135,7 +135,7 @@ def watches(db: Db, clock: DatabaseClock, steady: Steady, opinions: Opinions) ->
 
 
 @asynccontextmanager
-async def page_news(
+async def page_update_loops(
     db: Db,
     clock: DatabaseClock,
     keyring: Keyring,
@@ -164,7 +164,7 @@ async def page_news(
 
 
 @asynccontextmanager
-async def watched(
+async def deadman_switch(
     db: Db, clock: DatabaseClock, settings: CollectorSettings, pulse: Pulse
 ) -> AsyncIterator[None]:
     """Tells whom the operator named, wherever that is, that all of this takes its turns."""
@@ -188,7 +188,7 @@ async def days_of_results(db: Db, clock: DatabaseClock, settings: CollectorSetti
     return days
 
 
-def upkeep(
+def upkeep_loops(
     db: Db,
     clock: DatabaseClock,
     keyring: Keyring,

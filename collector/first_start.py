@@ -168,7 +168,7 @@ async def _opens(db: Db, link: str, now: datetime) -> bool:
 
 async def demonstrate(deps: Deps, settings: CollectorSettings, team_id: int) -> None:
     """Monitors of this deployment itself."""
-    means = monitors.Means(deps.db, deps.keyring, deps.signals, deps.min_interval)
+    means = monitors.ServiceContext(deps.db, deps.keyring, deps.signals, deps.min_interval)
     for body in _demo(settings):
         await monitors.create(means, team_id, body, deps.now())
     log.info("demo monitors made")

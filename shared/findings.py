@@ -10,7 +10,7 @@ MAX_KEY: Final = 128
 MAX_BYTES: Final = 256 * 1024  # of all the data of one result
 
 
-class Found(IntEnum):
+class Findings(IntEnum):
     """What kind of finding: the numbers are on the wire and in the tables, so they never change."""
 
     RAISED = 1  # a threshold was crossed at this location
@@ -26,7 +26,7 @@ class Finding:
     *data* is a JSON object, camelCase, with integers as decimal strings; it may be empty.
     """
 
-    found: Found
+    found: Findings
     key: str
     data: bytes = b""
 

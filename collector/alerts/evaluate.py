@@ -14,7 +14,7 @@ from collector.alerts.storage.alerts import Alert
 from collector.alerts.storage.rules import RuleRow
 from collector.evaluation import event_writer
 from collector.evaluation.core.holds import Allowed
-from collector.evaluation.storage.locked_monitors import Judged, LatestIncident
+from collector.evaluation.storage.locked_monitors import LatestIncident, LockedMonitor
 from collector.evaluation.storage.rule_triggers import Key
 from collector.evaluation.storage.states import Located
 from collector.events.core import events as payloads
@@ -35,7 +35,7 @@ _MOST_WAIT = timedelta(seconds=15)
 class MonitorSnapshot:
     """A monitor with all that its rules may ask; *free*: what holds leave free."""
 
-    one: Judged
+    one: LockedMonitor
     places: Sequence[Located]
     free: Allowed
     channels: Mapping[UUID, Addressee]
@@ -63,7 +63,7 @@ class AlertChanges:
     later: dict[Key, datetime] = field(default_factory=dict)
 
 
-def look(
+def evaluate_rule(
     seen: MonitorSnapshot, applied: Applied | None, alert: Alert | None, now: datetime, writes: AlertChanges
 ) -> None:
     """*applied* None: the rule is gone, disabled, or for other monitors; *alert*: what it fired before."""
@@ -134,7 +134,7 @@ def _is_well(seen: MonitorSnapshot, applied: Applied, alert: Alert) -> bool:
     return not seen.one.down and seen.free.recovery
 
 
-def _linked(one: Judged, alert: Alert, now: datetime) -> Alert:
+def _linked(one: LockedMonitor, alert: Alert, now: datetime) -> Alert:
     """The alert with the incident that is open now: what was done to that was done to it."""
     incident = one.open_incident
     if incident is None:
@@ -262,7 +262,7 @@ def _event(
     )
 
 
-def _named(one: Judged, alert: Alert) -> LatestIncident | None:
+def _named(one: LockedMonitor, alert: Alert) -> LatestIncident | None:
     """The incident that the first notice named: paging services know the trouble by it."""
     incident = one.incident
     return incident if incident is not None and incident.id == alert.told_incident_id else None

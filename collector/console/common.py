@@ -12,7 +12,7 @@ from collector.console.state import visitor, who
 from collector.events import api
 from collector.http.auth import CALLER, Caller
 from collector.http.deps import deps
-from collector.monitors.service.monitors import Means
+from collector.monitors.service.monitors import ServiceContext
 
 _FOREVER: Final = "public, max-age=31536000, immutable"
 PER_PAGE: Final = 50
@@ -52,10 +52,10 @@ async def section(request: web.Request) -> web.StreamResponse:
     return back(request, first.path)
 
 
-def means(request: web.Request) -> Means:
+def service_context(request: web.Request) -> ServiceContext:
     """What the deeds of monitors need, by the visitor."""
     at_hand = deps(request)
-    return Means(
+    return ServiceContext(
         at_hand.db,
         at_hand.keyring,
         at_hand.signals,

@@ -8,17 +8,19 @@ from collector.declarative.service.shape import ApplyContext
 from collector.http.auth import actor
 from collector.http.deps import deps, own
 from collector.http.request_data import body, ok, warned
-from collector.monitors.api.monitors import means
+from collector.monitors.api.monitors import service_context
 
 
 async def carry_out(request: web.Request) -> web.Response:
     """All of it or nothing; with ``plan`` nothing, and what would change."""
     asked, at_hand = await body(request), deps(request)
-    outcome = await apply.apply(means(request), actor(request), asked, at_hand.now, own=own(request))
+    outcome = await apply.apply(
+        service_context(request), actor(request), asked, at_hand.now, own=own(request)
+    )
     return ok(warned(apply.told(outcome, plan=asked.get("plan", False)), outcome.warnings))
 
 
 async def export(request: web.Request) -> web.Response:
     at_hand = deps(request)
-    ground = ApplyContext(means(request), actor(request), own(request), at_hand.now())
+    ground = ApplyContext(service_context(request), actor(request), own(request), at_hand.now())
     return ok(await declared_export.export(ground))

@@ -9,8 +9,8 @@ from collector.evaluation.core.decision import Announcement, Decision, IncidentA
 from collector.evaluation.core.state import LocationState
 from collector.evaluation.storage import certificates, locked_monitors
 from collector.evaluation.storage.certificates import Graver
-from collector.evaluation.storage.locked_monitors import Judged, LatestIncident
-from collector.evaluation.suppression import Around, monitor
+from collector.evaluation.storage.locked_monitors import LatestIncident, LockedMonitor
+from collector.evaluation.suppression import Surroundings, monitor
 from collector.events.core import events as payloads
 from collector.events.storage import events, timeline
 from collector.events.storage.events import Event
@@ -28,7 +28,7 @@ class DecisionChanges:
     """What the decisions of one round come to, written set by set; *states* by who moved them."""
 
     states: list[tuple[int, int, LocationState]] = field(default_factory=list)
-    monitors: list[Judged] = field(default_factory=list)
+    monitors: list[LockedMonitor] = field(default_factory=list)
     began: list[outages.Turn] = field(default_factory=list)
     ended: list[outages.Turn] = field(default_factory=list)
     opened: list[incidents.Opened] = field(default_factory=list)
@@ -42,7 +42,9 @@ class DecisionChanges:
     deeds: list[event_writer.SystemAction] = field(default_factory=list)
 
 
-def conclude(one: Judged, decision: Decision, around: Around, now: datetime, writes: DecisionChanges) -> None:
+def apply_decision(
+    one: LockedMonitor, decision: Decision, around: Surroundings, now: datetime, writes: DecisionChanges
+) -> None:
     """Add to *writes* what follows for this monitor."""
     incident, kind = _incident(one, decision, now, writes)
     if incident is not None:
@@ -73,7 +75,7 @@ async def write(tx: Tx, writes: DecisionChanges, now: datetime) -> None:
 
 
 def _incident(
-    one: Judged, decision: Decision, now: datetime, writes: DecisionChanges
+    one: LockedMonitor, decision: Decision, now: datetime, writes: DecisionChanges
 ) -> tuple[LatestIncident | None, str | None]:
     """The incident that this decision is about, and what it did to it, as the log calls that."""
     team, newest, opened = one.team_id, one.incident, one.open_incident
@@ -95,13 +97,13 @@ def _incident(
     return LatestIncident(id_, severity, since, since, 0, decision.error, None, None), "created"
 
 
-def _nears(one: Judged, decision: Decision) -> bool:
+def _nears(one: LockedMonitor, decision: Decision) -> bool:
     """Is there nothing wrong but that a certificate comes near its end?"""
     return one.type == "tls" and decision.nears
 
 
 def _record(
-    one: Judged,
+    one: LockedMonitor,
     incident: LatestIncident,
     kind: str | None,
     decision: Decision,
@@ -141,14 +143,18 @@ def _record(
         )
 
 
-def _graver(one: Judged, incident: LatestIncident, decision: Decision) -> bool:
+def _graver(one: LockedMonitor, incident: LatestIncident, decision: Decision) -> bool:
     """May it have been opened for a certificate that nears its end, of which more is wrong by now?"""
     eased = one.type == "tls" and incident.severity == certificate.SEVERITY != one.severity
     return eased and not decision.nears
 
 
 def _link(
-    one: Judged, incident: LatestIncident, kind: str | None, around: Around, writes: DecisionChanges
+    one: LockedMonitor,
+    incident: LatestIncident,
+    kind: str | None,
+    around: Surroundings,
+    writes: DecisionChanges,
 ) -> None:
     """Note the parent whose trouble this seems to be."""
     parent = around.parent
@@ -158,7 +164,7 @@ def _link(
     writes.entries.append(event_writer.held_by_parent(one.team_id, incident.id, parent.name))
 
 
-def _moves(one: Judged, decision: Decision) -> bool:
+def _moves(one: LockedMonitor, decision: Decision) -> bool:
     """Can the row be another after it? Most failures change nothing."""
     if (
         decision.turned
@@ -170,7 +176,7 @@ def _moves(one: Judged, decision: Decision) -> bool:
     return held != (decision.unrecorded_until, decision.degraded_since, decision.flapping_since)
 
 
-def _after(one: Judged, decision: Decision) -> Judged:
+def _after(one: LockedMonitor, decision: Decision) -> LockedMonitor:
     """The monitor's row as the decision leaves it."""
     left = after(monitor(one), decision)
     return replace(

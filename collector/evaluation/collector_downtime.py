@@ -14,10 +14,10 @@ from collector.platform.storage.db import Tx
 _BETWEEN: Final = timedelta(seconds=15)
 
 
-async def deafness(
+async def downtimes(
     tx: Tx, monitors: Sequence[int], oldest: datetime, since: datetime, now: datetime
 ) -> dict[int, list[Between]]:
-    """The times between *oldest* and *now*, by the keys of *monitors*; *since*: see `Steady`."""
+    """The times between *oldest* and *now*, by the keys of *monitors*; *since*: see `ClockGuard`."""
     spans = await collector_presence.between(tx, oldest, now)
     heard = max((until for _, until in spans), default=None)
     if heard is not None and heard >= since and now - heard <= _BETWEEN:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from collector.evaluation.apply import DecisionChanges, conclude, write
+from collector.evaluation.apply import DecisionChanges, apply_decision, write
 from collector.evaluation.core.decision import Announcement, EvaluatedLocation, IncidentAction, decide
 from collector.evaluation.core.state import (
     LATE,
@@ -19,13 +19,13 @@ from collector.evaluation.core.state import (
 )
 from collector.evaluation.core.timeouts import joined
 from collector.evaluation.storage import locked_monitors, states
-from collector.evaluation.storage.locked_monitors import Judged
+from collector.evaluation.storage.locked_monitors import LockedMonitor
 from collector.evaluation.storage.states import Located
-from collector.evaluation.suppression import Around, around, monitor
+from collector.evaluation.suppression import Surroundings, monitor, surroundings
 from collector.platform.storage.db import Tx
 from shared.results import Status
 
-_NOTHING_AROUND = Around()
+_NOTHING_AROUND = Surroundings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class ResultToEvaluate:
 
 
 @dataclass(slots=True)
-class Judgement:
+class Evaluation:
     """Which monitors a check elsewhere may help, once this is committed.
 
     *doubted*: monitors of which a location has just begun to fail; *risen*: those that came up again.
@@ -53,20 +53,20 @@ class Judgement:
 Ask = Callable[[Sequence[int], Sequence[int]], None]
 
 
-def unasked(_: Sequence[int], __: Sequence[int]) -> None:
+def request_none(_: Sequence[int], __: Sequence[int]) -> None:
     """For where nobody asks for checks at once."""
 
 
 Pending = Mapping[tuple[int, int], deque[ResultToEvaluate]]
 
 
-async def judge(tx: Tx, pending: Pending, since: datetime | None, now: datetime) -> Judgement:
+async def evaluate(tx: Tx, pending: Pending, since: datetime | None, now: datetime) -> Evaluation:
     """Move the states of these (monitor, location)s by their results, in order.
 
     Each round takes every location up to its next change, so that an outage that began and ended within one
     transaction is still an outage. *since*: see `decide`.
     """
-    judgement = Judgement()
+    judgement = Evaluation()
     while monitors := sorted({key for (key, _), results in pending.items() if results}):
         judged_now = await _round(tx, monitors, pending, since, now, judgement)
         for (key, _), results in pending.items():
@@ -75,15 +75,15 @@ async def judge(tx: Tx, pending: Pending, since: datetime | None, now: datetime)
     return judgement
 
 
-async def judge_anew(tx: Tx, monitors: Sequence[int], since: datetime | None, now: datetime) -> Judgement:
+async def reevaluate(tx: Tx, monitors: Sequence[int], since: datetime | None, now: datetime) -> Evaluation:
     """Decide about *monitors*, in key order, by what is known of them."""
-    judgement = Judgement()
+    judgement = Evaluation()
     await _round(tx, monitors, {}, since, now, judgement)
     return judgement
 
 
 def differs(
-    doubtful: Sequence[Judged], located: Sequence[Located], since: datetime | None, now: datetime
+    doubtful: Sequence[LockedMonitor], located: Sequence[Located], since: datetime | None, now: datetime
 ) -> list[int]:
     """Which of these monitors are held to be other than they are."""
     places = states.by_monitor(located)
@@ -102,7 +102,7 @@ async def _round(
     pending: Pending,
     since: datetime | None,
     now: datetime,
-    judgement: Judgement,
+    judgement: Evaluation,
 ) -> set[int]:
     """Take every location up to its next change, and decide; the monitors that are judged at all."""
     locked = await locked_monitors.lock(tx, monitors)
@@ -120,12 +120,12 @@ async def _round(
         or decisions[one.monitor].tell is not Announcement.NOTHING
     ]
     # Only where something would happen is it asked what holds it: most failures end as they began.
-    held = await around(tx, moving, _after(places, seen), now) if moving else {}
+    held = await surroundings(tx, moving, _after(places, seen), now) if moving else {}
     for one in locked:
         decision, about = decisions[one.monitor], held.get(one.monitor)
         if about is not None:
             decision = decide(monitor(one, about), seen[one.monitor], since, now)
-        conclude(one, decision, about or _NOTHING_AROUND, now, writes)
+        apply_decision(one, decision, about or _NOTHING_AROUND, now, writes)
         if decision.turned and not decision.down:
             judgement.risen.append(one.monitor)
     await write(tx, writes, now)
@@ -145,7 +145,7 @@ def _after(
     }
 
 
-def _doubted(one: Judged, places: Sequence[Located], seen: Sequence[EvaluatedLocation]) -> bool:
+def _doubted(one: LockedMonitor, places: Sequence[Located], seen: Sequence[EvaluatedLocation]) -> bool:
     """Has a streak of failures begun, and is there somebody else to ask?"""
     if len(places) == 1 and not one.depends_on:
         return False
@@ -160,7 +160,7 @@ def _seen(place: Located) -> EvaluatedLocation:
 
 
 def _advance(
-    one: Judged, places: Sequence[Located], pending: Pending, writes: DecisionChanges, now: datetime
+    one: LockedMonitor, places: Sequence[Located], pending: Pending, writes: DecisionChanges, now: datetime
 ) -> list[EvaluatedLocation]:
     """Step each location through its results up to its next change."""
     bad = [place.vote.fails(now) for place in places]
@@ -176,7 +176,7 @@ def _advance(
 
 
 def _advanced(
-    one: Judged, place: Located, pending: Pending, now: datetime, *, elsewhere: bool
+    one: LockedMonitor, place: Located, pending: Pending, now: datetime, *, elsewhere: bool
 ) -> EvaluatedLocation:
     """*elsewhere*: another location was confirmed failing before these results."""
     results = pending.get((place.monitor, place.location))

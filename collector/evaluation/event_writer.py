@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from collector.evaluation.core.decision import Announcement
-from collector.evaluation.storage.locked_monitors import Judged, LatestIncident
+from collector.evaluation.storage.locked_monitors import LatestIncident, LockedMonitor
 from collector.evaluation.storage.states import Located
 from collector.events.core import events as payloads
 from collector.events.core import events_web3 as of_chains
@@ -38,7 +38,7 @@ class SystemAction:
     about: Mapping[str, Any]
 
 
-def about(judged: Judged, *, down: bool) -> dict[str, Any]:
+def about(judged: LockedMonitor, *, down: bool) -> dict[str, Any]:
     """A monitor as events show it."""
     return payloads.monitor_part(
         id_=judged.id,
@@ -50,7 +50,7 @@ def about(judged: Judged, *, down: bool) -> dict[str, Any]:
 
 
 def event(
-    judged: Judged,
+    judged: LockedMonitor,
     tell: Announcement,
     incident: LatestIncident,
     *,
@@ -83,7 +83,9 @@ def event(
     return Event(judged.team_id, judged.id, payload["event"], payload, incident.id)
 
 
-def notice(judged: Judged, kind: str, places: Sequence[Located], *, begins: bool, now: datetime) -> Event:
+def notice(
+    judged: LockedMonitor, kind: str, places: Sequence[Located], *, begins: bool, now: datetime
+) -> Event:
     """monitor.degraded or monitor.flapping."""
     states = [located(place, bad=place.state.failing) for place in places]
     monitor = about(judged, down=judged.down)
@@ -92,7 +94,7 @@ def notice(judged: Judged, kind: str, places: Sequence[Located], *, begins: bool
 
 
 def crossing(
-    judged: Judged, chain: Chain, type_: str, alert: ChainAlert, *, over: bool, now: datetime
+    judged: LockedMonitor, chain: Chain, type_: str, alert: ChainAlert, *, over: bool, now: datetime
 ) -> Event:
     """That a threshold of a chain was crossed, or that this is *over*."""
     about = of_chains.monitor_part(judged.id, judged.name, judged.type, chain.chain)
@@ -100,7 +102,7 @@ def crossing(
     return Event(judged.team_id, judged.id, payload["event"], payload)
 
 
-def chain_log(judged: Judged, chain: Chain, log: UnannouncedLog, now: datetime) -> Event:
+def chain_log(judged: LockedMonitor, chain: Chain, log: UnannouncedLog, now: datetime) -> Event:
     """That something happened on a chain, or that the chain took it back."""
     about = of_chains.monitor_part(judged.id, judged.name, judged.type, chain.chain)
     payload = of_chains.log(about, chain.sub_type, log.data, removed=log.removed, now=now)

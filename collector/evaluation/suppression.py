@@ -8,7 +8,7 @@ from collector.evaluation.core.decision import EvaluatedMonitor
 from collector.evaluation.core.dependencies import Child, Parents, ParentState, verdict
 from collector.evaluation.core.holds import MonitorContext
 from collector.evaluation.storage import dependencies
-from collector.evaluation.storage.locked_monitors import Judged
+from collector.evaluation.storage.locked_monitors import LockedMonitor
 from collector.evaluation.storage.states import Located
 from collector.history.storage import maintenance
 from collector.platform.storage.db import Tx
@@ -17,14 +17,14 @@ _NOTHING = MonitorContext()
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class Surroundings:
     """*parent*: one that is down, if any is."""
 
     standing: MonitorContext = _NOTHING
     parent: ParentState | None = None
 
 
-def monitor(one: Judged, around: Around | None = None) -> EvaluatedMonitor:
+def monitor(one: LockedMonitor, around: Surroundings | None = None) -> EvaluatedMonitor:
     """The monitor as decisions see it; without what is *around* it nothing holds but what its row says."""
     return EvaluatedMonitor(
         one.name,
@@ -41,9 +41,9 @@ def monitor(one: Judged, around: Around | None = None) -> EvaluatedMonitor:
     )
 
 
-async def around(
-    tx: Tx, monitors: Sequence[Judged], places: Mapping[int, Sequence[Located]], now: datetime
-) -> dict[int, Around]:
+async def surroundings(
+    tx: Tx, monitors: Sequence[LockedMonitor], places: Mapping[int, Sequence[Located]], now: datetime
+) -> dict[int, Surroundings]:
     """By the monitors' keys; *places* are their locations as they are now."""
     windows = await maintenance.active(tx, [one.monitor for one in monitors], now)
     wanted = {(one.team_id, id_) for one in monitors for id_ in one.depends_on}
@@ -53,7 +53,7 @@ async def around(
         parents = [known[one.team_id, id_] for id_ in one.depends_on if (one.team_id, id_) in known]
         here = places.get(one.monitor, ())
         said = verdict(_child(one, here, now), parents, now)
-        found[one.monitor] = Around(
+        found[one.monitor] = Surroundings(
             MonitorContext(
                 maintenance_until=windows.get(one.monitor),
                 parents=said if parents else Parents.WELL,
@@ -67,7 +67,7 @@ async def around(
     return found
 
 
-def _child(one: Judged, places: Sequence[Located], now: datetime) -> Child:
+def _child(one: LockedMonitor, places: Sequence[Located], now: datetime) -> Child:
     bad = [place for place in places if place.state.fails or place.state.failing]
     return Child(
         since=min((place.state.failed_since for place in bad if place.state.failed_since), default=now),

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from collector.evaluation import rule_triggers
 from collector.evaluation.error_texts import Interner, clean
-from collector.evaluation.evaluate import Judgement, ResultToEvaluate, judge
+from collector.evaluation.evaluate import Evaluation, ResultToEvaluate, evaluate
 from collector.evaluation.ingest import certificates, evidence, findings
 from collector.evaluation.ingest.columns import Columns, Part, flatten, kept_by, key_of, latest, mixed
 from collector.evaluation.storage import checkpoints, cursors, locks, refused, states
@@ -63,7 +63,7 @@ class Committed:
     taken: list[Submission]
     results: int
     dropped: int
-    judgement: Judgement
+    judgement: Evaluation
     found: bool = False
 
 
@@ -91,7 +91,7 @@ async def commit(
             for one in ranked
         ]
         columns = flatten(parts, errors, now)
-        stored, judgement, found = 0, Judgement(), False
+        stored, judgement, found = 0, Evaluation(), False
         if columns.key:
             stored, judgement = await _store(
                 tx, ranked, columns, since, now, rolled_until=end(now, advanced.rolled_until)
@@ -122,7 +122,7 @@ async def _store(
     now: datetime,
     *,
     rolled_until: datetime,
-) -> tuple[int, Judgement]:
+) -> tuple[int, Evaluation]:
     """Move the states, copy the results, judge; the number of results stored and what was decided.
 
     *rolled_until*: results of hours before it have these rolled up again.
@@ -139,14 +139,14 @@ async def _store(
     if late := touched(keys, at_ms, rolled_until):
         await rollups.mark(tx, late)
     await _keep_checkpoints(tx, columns)
-    judgement = Judgement()
+    judgement = Evaluation()
     if moved.wanting:
         await locks.in_any_order(tx)
         if found := findings.monitors(columns) & {key >> 16 for key in keys}:
             await locks.lock(tx, sorted(found | {monitor for monitor, _ in moved.wanting}))
         pending = _pending(columns, counting, {key_of(*key) for key in moved.wanting})
         await evidence.remember(tx, columns, counting, moved.wanting)
-        judgement = await judge(tx, pending, since, now)
+        judgement = await evaluate(tx, pending, since, now)
         await certificates.note(tx, columns, counting, moved.wanting, now)
     return len(rows), judgement
 

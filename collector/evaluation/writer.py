@@ -11,7 +11,7 @@ import asyncpg
 import structlog
 
 from collector.evaluation.error_texts import Interner
-from collector.evaluation.evaluate import Ask, unasked
+from collector.evaluation.evaluate import Ask, request_none
 from collector.evaluation.quarantine import guilty, without
 from collector.evaluation.storage import cursors
 from collector.evaluation.transaction import Committed, Submission, commit
@@ -62,11 +62,11 @@ class ResultWriter:
         *,
         since: Callable[[], datetime | None],
         now: Callable[[], datetime],
-        ask: Ask = unasked,
+        ask: Ask = request_none,
         watch: Watch | None = None,
         found: Callable[[], None] = _unheard,
     ) -> None:
-        """*since*: see `Steady`. *ask* is called after each commit that decided something, to ask for
+        """*since*: see `ClockGuard`. *ask* is called after each commit that decided something, to ask for
         checks at once where it leaves doubt. *watch* knows which results alert rules wait for; without it
         none do. *found* is called after each commit that stored findings of Web3 checks.
         """

@@ -15,7 +15,7 @@ from collector.http.auth import caller
 from collector.http.deps import deps
 from collector.http.ratelimit import PUSHES
 from collector.http.request_data import MAX_BODY, Query, ok, path_id
-from collector.monitors.api.monitors import made_for, means
+from collector.monitors.api.monitors import made_for, service_context
 from collector.monitors.service import report_secrets
 from collector.platform.bucket import BucketState
 from shared.errors import BodyTooLarge, Invalid, Limited, NotFound
@@ -77,7 +77,9 @@ async def take_by_id(request: web.Request) -> web.Response:
 async def rotate(request: web.Request) -> web.Response:
     """The new key or token works from now on, the old one no longer."""
     id_ = path_id(request, "mon", WHAT)
-    after = await report_secrets.rotate(means(request), caller(request).team_id, id_, deps(request).now())
+    after = await report_secrets.rotate(
+        service_context(request), caller(request).team_id, id_, deps(request).now()
+    )
     return ok({"id": request.match_info["id"], **made_for(request, after)})
 
 

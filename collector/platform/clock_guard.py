@@ -13,7 +13,7 @@ log = structlog.get_logger()
 _STEP = timedelta(seconds=5)
 
 
-class Steady:
+class ClockGuard:
     """One per collector; compares the wall clock with the boot clock, which is never set."""
 
     def __init__(self, now: Callable[[], datetime], boot_us: Callable[[], int] = boot_us) -> None:

@@ -6,7 +6,7 @@ from collector.platform import metrics
 from collector.platform.storage.on_commit import Aftermath
 
 
-def passing_on(tell: Callable[[], None], send: Callable[[], None]) -> Callable[[Aftermath], None]:
+def commit_hook(tell: Callable[[], None], send: Callable[[], None]) -> Callable[[Aftermath], None]:
     """For `Db.pass_on`: *tell* wakes who passes events on, *send* who makes deliveries."""
 
     def pass_on(left: Aftermath) -> None:

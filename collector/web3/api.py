@@ -8,7 +8,7 @@ import orjson
 from collector.history.storage.result_reads import ResultCursor
 from collector.web3.storage.web3 import Raised, StoredLog
 from shared.clock import iso
-from shared.findings import Finding, Found
+from shared.findings import Finding, Findings
 
 _MEASURED: Final = ("current", "threshold", "unit", "message")
 _LOG: Final = ("name", "args", "address", "transactionHash", "blockNumber", "logIndex")
@@ -19,11 +19,11 @@ def found(findings: Sequence[Finding]) -> dict[str, Any]:
     read = [(one, _data(one.data)) for one in findings]
     return {
         "alerts": [
-            {"type": one.key, "raised": one.found is Found.RAISED, **_measured(data)}
+            {"type": one.key, "raised": one.found is Findings.RAISED, **_measured(data)}
             for one, data in read
-            if one.found in {Found.RAISED, Found.RECOVERED} and data
+            if one.found in {Findings.RAISED, Findings.RECOVERED} and data
         ],
-        "logs": [_plain(data) for one, data in read if one.found is Found.LOG],
+        "logs": [_plain(data) for one, data in read if one.found is Findings.LOG],
     }
 
 

@@ -10,8 +10,8 @@ from collector.evaluation import event_writer
 from collector.evaluation.core.decision import standing
 from collector.evaluation.core.holds import Allowed, Hold, allowed, holding
 from collector.evaluation.storage import locked_monitors, states
-from collector.evaluation.storage.locked_monitors import Judged
-from collector.evaluation.suppression import around, monitor
+from collector.evaluation.storage.locked_monitors import LockedMonitor
+from collector.evaluation.suppression import monitor, surroundings
 from collector.events.storage import events
 from collector.events.storage.events import Event
 from collector.platform.storage.db import Db, Tx
@@ -35,7 +35,7 @@ _MINUTE: Final = timedelta(minutes=1)
 class _One:
     """A locked monitor, and what holds its news."""
 
-    row: Judged
+    row: LockedMonitor
     chain: Chain
     holds: tuple[Hold, ...]
 
@@ -86,7 +86,7 @@ class Web3:
             news = await _news(tx, await _looked_at(tx, monitors, now), now)
             await writes.save_alerts(tx, news.alerts)
             if news.logs:
-                await web3_news.tell(tx, news.logs, now)
+                await web3_news.mark_announced(tx, news.logs, now)
             if news.events:
                 await events.append_all(tx, news.events, now)
         return news.more
@@ -95,7 +95,7 @@ class Web3:
 async def _looked_at(tx: Tx, monitors: Sequence[int], now: datetime) -> list[_One]:
     locked = await locked_monitors.lock(tx, monitors)
     places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in locked]))
-    held = await around(tx, locked, places, now)
+    held = await surroundings(tx, locked, places, now)
     chains = await web3_news.chains(tx, [one.monitor for one in locked])
     return [
         _One(one, chains[one.monitor], holding(standing(monitor(one, held[one.monitor])), now))
@@ -109,13 +109,13 @@ async def _news(tx: Tx, looked_at: Sequence[_One], now: datetime) -> _ChainNews:
     for (team, id_, key), alert in (await writes.alerts(tx, list(of))).items():
         _weigh(news, of[team, id_], key, alert, now)
     ending = [(*one.key, _LOGS) for one in looked_at if one.free.recovery]
-    ended = await web3_news.untold(tx, ending, _LOGS, removed=True)
+    ended = await web3_news.unannounced(tx, ending, _LOGS, removed=True)
     if passed := [one.key for one in looked_at if passes(one.holds)]:
         await web3_news.pass_over(tx, passed)
-    lately = await web3_news.told_since(tx, list(of), now - _MINUTE)
+    lately = await web3_news.announced_since(tx, list(of), now - _MINUTE)
     room = {one.key: min(_LOGS, PACE - lately.get(one.key, 0)) for one in looked_at if one.free.openings}
     beginning = [(*key, most) for key, most in room.items() if most > 0]
-    begun = await web3_news.untold(tx, beginning, _LOGS, removed=False)
+    begun = await web3_news.unannounced(tx, beginning, _LOGS, removed=False)
     news.logs = [*ended, *begun]
     for log in news.logs:
         one = of[log.team_id, log.monitor_id]

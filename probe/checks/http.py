@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Final
 
 from probe.checks._check import Check
-from probe.net.assertions import Answer, judge_aside
+from probe.net.assertions import Answer, compile_aside
 from probe.net.bodies import Body
 from probe.net.curl.route import Way, way
 from probe.net.engine import Net
@@ -105,7 +105,7 @@ def _verdict(kind: Http) -> Verdict:
     expected = status_ranges(kind.expected_status)
     words = ", ".join(f"{low}-{high}" if low != high else str(low) for low, high in expected)
     good = frozenset(code for low, high in expected for code in range(low, high + 1))
-    asserted = judge_aside(kind.assertions) if kind.assertions else None
+    asserted = compile_aside(kind.assertions) if kind.assertions else None
     # Who asserts something of the status has said which are good.
     any_status = kind.expected_status is None and any(one.source == "status" for one in kind.assertions)
 

@@ -38,7 +38,7 @@ _UNKNOWN: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CheckRequest:
     """What to check, and how to tell of it."""
 
     type: str
@@ -62,14 +62,14 @@ def main(argv: list[str]) -> int:
         config: dict[str, Any] = options.read(options)
         type_ = effective(options.type, config)
         blocks = getattr(options, "blocks", 0)
-        asked = Asked(type_, options.shown, config, options.timeout, options.json, blocks)
+        asked = CheckRequest(type_, options.shown, config, options.timeout, options.json, blocks)
         check = prepare(type_, load(type_, config), kept)
     except ValueError as error:
         parser.error(str(error))
     return loop.run(_check(asked, check, kept))
 
 
-async def _check(asked: Asked, check: Check, kept: Kept) -> int:
+async def _check(asked: CheckRequest, check: Check, kept: Kept) -> int:
     net = Net()
     try:
         ran = await run(check, net, asked.timeout_s)
@@ -84,7 +84,7 @@ async def _check(asked: Asked, check: Check, kept: Kept) -> int:
     return 0 if ran.outcome.status is Status.UP and not check_web3.crossed(ran.outcome) else 1
 
 
-def _text(asked: Asked, ran: Ran) -> str:
+def _text(asked: CheckRequest, ran: Ran) -> str:
     outcome = ran.outcome
     code = f"   status {outcome.code}" if outcome.code else ""
     lines = [f"{outcome.status.name:<8}{asked.target}{code}"]
@@ -104,7 +104,7 @@ def _text(asked: Asked, ran: Ran) -> str:
     return "\n".join([*lines, "", *rows])
 
 
-def _json(asked: Asked, ran: Ran) -> str:
+def _json(asked: CheckRequest, ran: Ran) -> str:
     outcome = ran.outcome
     phases = {camel(name): None if us is None else us / 1000 for name, us in _phases(ran)}
     answer: dict[str, Any] = {

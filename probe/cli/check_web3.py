@@ -8,7 +8,7 @@ from typing import Any, Final
 import orjson
 
 from probe.checks import Kept, prepare
-from shared.findings import Finding, Found
+from shared.findings import Finding, Findings
 from shared.kinds import UMBRELLA, WEB3, effective, load
 from shared.kinds.fields import camel
 from shared.kinds.web3.fields import is_address
@@ -61,11 +61,11 @@ def rows(outcome: Outcome) -> Iterator[str]:
     """What was found, a line each."""
     for one in outcome.found:
         told = _told(one)
-        if one.found is Found.LOG:
+        if one.found is Findings.LOG:
             where = f"block {told.get('blockNumber')}"
             yield f"  {told.get('name', '')!s:<20}{where:<16}{orjson.dumps(told.get('args')).decode()}"
-        elif one.found in {Found.RAISED, Found.RECOVERED}:
-            state = "CROSSED" if one.found is Found.RAISED else "ok"
+        elif one.found in {Findings.RAISED, Findings.RECOVERED}:
+            state = "CROSSED" if one.found is Findings.RAISED else "ok"
             yield f"  {one.key:<20}{state:<10}{told.get('message', '')}"
 
 
@@ -76,7 +76,7 @@ def found(outcome: Outcome) -> list[dict[str, Any]]:
 
 def crossed(outcome: Outcome) -> bool:
     """Is a threshold?"""
-    return any(one.found is Found.RAISED for one in outcome.found)
+    return any(one.found is Findings.RAISED for one in outcome.found)
 
 
 def rewound(state: bytes, blocks: int) -> bytes:

@@ -78,7 +78,7 @@ _Judge = Callable[[_Reading], str]
 _Holds = Callable[[Any, Meter], bool]
 
 
-def judge(assertions: Sequence[Assertion]) -> Judge:
+def compile_assertions(assertions: Sequence[Assertion]) -> Judge:
     """The first that fails, in words; empty if all hold. Raises ValueError for one that makes no sense.
 
     What it answers with raises TooCostly when the meter runs out.
@@ -92,9 +92,9 @@ def judge(assertions: Sequence[Assertion]) -> Judge:
     return first
 
 
-def judge_aside(assertions: Sequence[Assertion]) -> Callable[[Answer], Awaitable[str]]:
-    """As `judge`, but at once if that is quick, else in a thread, and in words what is too costly."""
-    first = judge(assertions)
+def compile_aside(assertions: Sequence[Assertion]) -> Callable[[Answer], Awaitable[str]]:
+    """As `compile_assertions`: at once if that is quick, else in a thread; too costly ones in words."""
+    first = compile_assertions(assertions)
 
     def whole(answer: Answer) -> str:
         try:

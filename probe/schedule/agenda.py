@@ -11,7 +11,7 @@ _TICK_US: Final = 1000
 _STALE_AT_LEAST: Final = 1000
 
 
-class Agenda:
+class DueQueue:
     """Each item is in it once at most, at its `due_us`. Nothing is taken early."""
 
     __slots__ = ("_buckets", "_ticks")

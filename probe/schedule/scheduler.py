@@ -15,13 +15,13 @@ import structlog
 
 from probe.clock import wall_us as clock_wall_us
 from probe.link.plan import Assigned
-from probe.schedule.agenda import Agenda
+from probe.schedule.agenda import DueQueue
 from probe.schedule.evidence import worth_telling
 from probe.schedule.item import Item
 from probe.schedule.runner import Ran
 from probe.schedule.slots import SLOW_US, Budget
 from probe.schedule.tally import Histogram, Tally
-from probe.schedule.workers import Crew
+from probe.schedule.workers import WorkerPool
 from probe.spool.batches import carried
 from shared.clock import boot_us as clock_boot_us
 from shared.results import Run, Status
@@ -67,10 +67,10 @@ class Scheduler:
         self._wall_us = wall_us
         self._items: dict[int, Item] = {}
         self._teams = Counter[int]()
-        self._agenda = Agenda()
+        self._agenda = DueQueue()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_us = 0
-        self._crew = Crew(check, self._settle, max_concurrency, boot_us)
+        self._crew = WorkerPool(check, self._settle, max_concurrency, boot_us)
         # Re-checks take at most a fifth of what the probe could do if each check took a second.
         self._budget = Budget(max_concurrency / 5, boot_us)
         self._evidence = Budget(_EVIDENCE_A_SECOND, boot_us)

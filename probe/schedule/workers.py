@@ -65,7 +65,7 @@ class _Waiting:
             self._by_team[team] = queue
 
 
-class Crew:
+class WorkerPool:
     """*settle* hears what a run came to, unless it was cancelled or its item is gone."""
 
     def __init__(

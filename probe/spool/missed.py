@@ -8,7 +8,7 @@ import orjson
 from google.protobuf.message import DecodeError
 
 from probe.checks._check import Kept, Missed
-from shared.findings import Found
+from shared.findings import Findings
 from shared.results import Outcome
 from shared.wire.v1 import probe_pb2
 
@@ -20,7 +20,7 @@ MOST_OWED: Final = 10_000
 class _Told:
     """A finding that names blocks, from the *first* to the *last*."""
 
-    found: Found
+    found: Findings
     first: int
     last: int
 
@@ -77,7 +77,7 @@ def of(said: Mapping[str, Any]) -> dict[int, Missed]:
 
 
 def _missed(told: Iterable[_Told]) -> Missed:
-    gone = [one for one in told if one.found is Found.RETRACTED]
+    gone = [one for one in told if one.found is Findings.RETRACTED]
     return Missed(
         min(one.first for one in told),
         (min(one.first for one in gone), max(one.last for one in gone)) if gone else None,
@@ -87,12 +87,12 @@ def _missed(told: Iterable[_Told]) -> Missed:
 def _told(finding: probe_pb2.Finding) -> _Told | None:
     """None of what names no blocks, as a threshold does."""
     try:
-        if finding.found == Found.LOG:
+        if finding.found == Findings.LOG:
             block = int(orjson.loads(finding.data)["blockNumber"])
-            return _Told(Found.LOG, block, block)
-        if finding.found == Found.RETRACTED:
+            return _Told(Findings.LOG, block, block)
+        if finding.found == Findings.RETRACTED:
             said = orjson.loads(finding.data)
-            return _Told(Found.RETRACTED, int(said["first"]), int(said["last"]))
+            return _Told(Findings.RETRACTED, int(said["first"]), int(said["last"]))
     except (ValueError, TypeError, KeyError):
         pass
     return None

@@ -10,7 +10,7 @@ import orjson
 from probe.web3.nodes import View
 from probe.web3.patience import header, patiently
 from probe.web3.rpc import Call
-from shared.findings import Finding, Found
+from shared.findings import Finding, Findings
 
 # Blocks whose present hashes one finding names, and that one request asks for.
 MOST_NAMED: Final = 256
@@ -36,7 +36,7 @@ class Gone:
 def retraction(gone: Gone) -> Finding:
     """That of some blocks only what lies in those of these hashes still stands."""
     told = {"first": gone.first, "last": gone.last, "hashes": {str(n): h for n, h in gone.hashes}}
-    return Finding(Found.RETRACTED, f"{gone.first}-{gone.last}", orjson.dumps(told))
+    return Finding(Findings.RETRACTED, f"{gone.first}-{gone.last}", orjson.dumps(told))
 
 
 async def standing(view: View, first: int, last: int) -> Gone:

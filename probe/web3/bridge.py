@@ -13,9 +13,9 @@ from probe.net.engine import Net
 from probe.net.spent import Limit, Spent
 from probe.web3 import lag
 from probe.web3.bridge_ends import End, Seen, destination, source
-from probe.web3.checkpoint import Standing
+from probe.web3.checkpoint import CheckpointState
 from probe.web3.crossings import Measured, plain
-from probe.web3.messages import MOST_KEPT, Book, Message, matched, merged, settled
+from probe.web3.messages import MOST_KEPT, Message, MessageBook, matched, merged, settled
 from probe.web3.reader import Cursor
 from shared.kinds.web3.bridge import Bridge
 from shared.kinds.web3.fields import EXACT, amount, in_units
@@ -33,12 +33,14 @@ _LOST_TIMES: Final = 10
 def prepare(kind: Bridge, kept: Kept) -> Check:
     """Raises ValueError for a configuration that cannot be run."""
     here, there, most = source(kind), destination(kind), amount(kind.max_imbalance_percent)
-    standing = Standing(kept, "bridge", _about(here), _about(there), kind.deposit_event, kind.delivery_event)
+    standing = CheckpointState(
+        kept, "bridge", _about(here), _about(there), kind.deposit_event, kind.delivery_event
+    )
     follows = kind.max_delay_seconds is not None
 
     async def check(net: Net, deadline: float) -> Outcome:
         spent, limit, more = Spent(), Limit.until(deadline), standing.more
-        book = Book.of(more)
+        book = MessageBook.of(more)
         full = len(matched(book)[1]) >= MOST_KEPT
         half = Limit(limit.began, (limit.began + limit.deadline) / 2)
         begun = Cursor.of(more.get("source")), Cursor.of(more.get("destination"))
@@ -80,8 +82,8 @@ def _unjudged(kind: Bridge) -> tuple[str, ...]:
 
 
 def _followed(
-    kind: Bridge, book: Book, locked: Seen, minted: Seen, cursors: tuple[Cursor | None, Cursor | None]
-) -> Book:
+    kind: Bridge, book: MessageBook, locked: Seen, minted: Seen, cursors: tuple[Cursor | None, Cursor | None]
+) -> MessageBook:
     """*book* with what was read just now."""
     coarse = min(locked.decimals, minted.decimals)
     by_amount = kind.deposit_event is None
@@ -91,7 +93,7 @@ def _followed(
         alike = _rounded(new, seen.decimals - coarse) if by_amount else new
         sides.append(merged(have, alike, gone))
     since = locked.at - max(_LOST_S, (kind.max_delay_seconds or 0) * _LOST_TIMES)
-    return settled(Book(*sides), (_firm(cursors[0]), _firm(cursors[1])), since)
+    return settled(MessageBook(*sides), (_firm(cursors[0]), _firm(cursors[1])), since)
 
 
 def _rounded(messages: Sequence[Message], digits: int) -> list[Message]:
@@ -105,7 +107,7 @@ def _firm(cursor: Cursor | None) -> int:
     return cursor.known[-_FIRM][0] if cursor is not None and len(cursor.known) >= _FIRM else 0
 
 
-def _judged(kind: Bridge, most: Decimal, book: Book, locked: Seen, minted: Seen) -> list[Measured]:
+def _judged(kind: Bridge, most: Decimal, book: MessageBook, locked: Seen, minted: Seen) -> list[Measured]:
     if kind.max_delay_seconds is None:
         return [_imbalance(most, locked, minted, Decimal(0))]
     under_way = matched(book)[1]

@@ -15,7 +15,7 @@ from probe.web3.messages import Message
 from probe.web3.nodes import Pool, View
 from probe.web3.patience import answers, header, patiently
 from probe.web3.reader import Cursor, Reader, Source, Step
-from probe.web3.restarted_chain import Anew
+from probe.web3.restarted_chain import RestartedChain
 from probe.web3.rpc import Call, NodeFault
 from probe.web3.values import words
 from probe.web3.views import (
@@ -71,7 +71,7 @@ class End:
     side: Side
     measure: Callable[[View], Call]
     reader: Reader[Message]
-    anew: Anew
+    anew: RestartedChain
 
     async def look(self, net: Net, spent: Spent, limit: Limit, cursor: Cursor | None, *, read: bool) -> Seen:
         """Raises TargetError that says which end it was, ProbeError."""
@@ -119,7 +119,7 @@ def _end(
 ) -> End:
     asked = nodes(side.rpc_url, side.chain, kind.max_block_age_seconds, kind.rpc_quorum)
     reader = Reader(reading, asked.chain.confirmations)
-    return End(name, Pool(asked), asked.chain.id, side, measure, reader, Anew())
+    return End(name, Pool(asked), asked.chain.id, side, measure, reader, RestartedChain())
 
 
 def _reading(side: Side, signature: str | None, transfer: Sequence[Any]) -> Source[Message]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import orjson
 
 from probe.checks._check import Kept, Missed
-from probe.web3.crossings import Measured, judge
+from probe.web3.crossings import Measured, compare
 from shared.findings import Finding
 
 _MOST_KEYS: Final = 64
@@ -16,7 +16,7 @@ _MOST_KEYS: Final = 64
 _AGAIN_S: Final = 600.0
 
 
-class Standing:
+class CheckpointState:
     """Reads the checkpoint of *kept*, and makes the next one together with what is to be told of it.
 
     *about* is all that says what is looked at (chain, address, event...), not how it is judged: of a
@@ -67,7 +67,7 @@ class Standing:
         """
         now = time.monotonic()
         whole = self._told is None or now - self._told >= _AGAIN_S
-        raised, found = judge(self.raised, measured, unjudged, whole=whole)
+        raised, found = compare(self.raised, measured, unjudged, whole=whole)
         state = orjson.dumps({"about": self._about, "raised": sorted(raised), "more": more or {}})
         if whole:
             self._told = now

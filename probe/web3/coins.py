@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from probe.web3.nodes import View
 from probe.web3.patience import absent, header
-from probe.web3.places import Told
+from probe.web3.places import PlaceFinding
 from probe.web3.rpc import Call, NodeFault, Refusal, TooLarge
 from probe.web3.slices import fairly
 from probe.web3.transfers import Terms, coin_finding, transfer_args
@@ -53,13 +53,13 @@ class Coins:
         self._terms = terms
         self.missed = 0
 
-    async def __call__(self, view: View, first: int, last: int) -> Sequence[Told]:
+    async def __call__(self, view: View, first: int, last: int) -> Sequence[PlaceFinding]:
         first = max(first, 1)  # the first block of all has no transactions
         start = await self._first_known(view, first)
         numbers = await self._changed(view, start, last) if start <= last else []
         if len(numbers) > _MOST_BLOCKS and first < last:
             raise TooLarge("a wallet that moves in nearly every block")
-        found: list[Told] = []
+        found: list[PlaceFinding] = []
         for at in range(0, len(numbers), _WHOLE_AT_ONCE):
             found += await self._large(view, numbers[at : at + _WHOLE_AT_ONCE])
         self.missed += min(start, last + 1) - first
@@ -103,7 +103,7 @@ class Coins:
             accounts += list(zip(read[::2], read[1::2], strict=True))
         return accounts
 
-    async def _large(self, view: View, numbers: Sequence[int]) -> list[Told]:
+    async def _large(self, view: View, numbers: Sequence[int]) -> list[PlaceFinding]:
         whole = await view.ask(*(Call("eth_getBlockByNumber", [hex(number), True]) for number in numbers))
         moved = [
             one
@@ -117,7 +117,7 @@ class Coins:
         )
         return [one for one, receipt in zip(moved, receipts, strict=True) if _succeeded(view, one, receipt)]
 
-    async def _of(self, view: View, number: int, answer: Any) -> list[Told]:
+    async def _of(self, view: View, number: int, answer: Any) -> list[PlaceFinding]:
         """The large ones of a block, whether they succeeded or not."""
         what = "eth_getBlockByNumber"
         whole = header(view, number, answer)
@@ -139,7 +139,7 @@ class Coins:
                 )
                 told = coin_finding(hash_, number, whole.hash, args, alert)
                 net = self._terms.net(sender, receiver, value)
-                found.append(Told(number, whole.hash, at, told, net))
+                found.append(PlaceFinding(number, whole.hash, at, told, net))
         return found
 
 
@@ -147,7 +147,7 @@ def _hash(key: str) -> str:
     return key.partition(":")[0]
 
 
-def _succeeded(view: View, one: Told, answer: Any) -> bool:
+def _succeeded(view: View, one: PlaceFinding, answer: Any) -> bool:
     """A failed transaction moves nothing. Raises NodeFault for a receipt of something else, or none."""
     receipt = result(answer, "eth_getTransactionReceipt")
     if receipt is None:

@@ -9,15 +9,15 @@ from probe.net.engine import Net
 from probe.net.spent import Limit, Spent
 from probe.web3 import lag
 from probe.web3.agreement import agreed
-from probe.web3.checkpoint import Standing
+from probe.web3.checkpoint import CheckpointState
 from probe.web3.decode import keccak
 from probe.web3.events import arguments, finding, raw, topic, topic_of
 from probe.web3.line import begin
 from probe.web3.logs import Log, by_filters
 from probe.web3.nodes import Pool, View
-from probe.web3.places import Told
+from probe.web3.places import PlaceFinding
 from probe.web3.reader import Reader, Source, Step
-from probe.web3.restarted_chain import Anew
+from probe.web3.restarted_chain import RestartedChain
 from probe.web3.slices import fairly
 from shared.findings import Finding
 from shared.kinds.web3.abi import Event, Param, event_of, others
@@ -60,15 +60,17 @@ def prepare(kind: ContractEvent, kept: Kept) -> Check:
     filter_ = {"address": kind.address.lower(), "topics": _topics(event, wished)}
     wanted = _Wanted(event, _ours(event, wished), [keccak(one.encode()) for one in others(kind.abi, event)])
     confirmations = chain.confirmations if kind.confirmations is None else kind.confirmations
-    reader, anew = Reader(_told(wanted, filter_), confirmations), Anew()
-    standing = Standing(kept, "web3_contract_event", chain.id, filter_, event.signature, listed(wished))
+    reader, anew = Reader(_told(wanted, filter_), confirmations), RestartedChain()
+    standing = CheckpointState(
+        kept, "web3_contract_event", chain.id, filter_, event.signature, listed(wished)
+    )
 
     async def check(net: Net, deadline: float) -> Outcome:
         spent, missed = Spent(), standing.heed()
         cursor, line = begin(standing, missed)
         anew.begin()
 
-        async def look(view: View) -> Step[Told]:
+        async def look(view: View) -> Step[PlaceFinding]:
             return await anew.advance(reader, view, cursor, line.again)
 
         step = await pool.read(net, spent, Limit.until(deadline), look, agreed)
@@ -81,15 +83,15 @@ def prepare(kind: ContractEvent, kept: Kept) -> Check:
     return check
 
 
-def _told(wanted: _Wanted, filter_: Mapping[str, Any]) -> Source[Told]:
+def _told(wanted: _Wanted, filter_: Mapping[str, Any]) -> Source[PlaceFinding]:
     read = by_filters([filter_])
 
-    async def source(view: View, first: int, last: int) -> Sequence[Told]:
+    async def source(view: View, first: int, last: int) -> Sequence[PlaceFinding]:
         found = []
         async for log in fairly(await read(view, first, last)):
             one = wanted.finding(log)
             if one is not None:
-                found.append(Told(log.block, log.block_hash, log.index, one))
+                found.append(PlaceFinding(log.block, log.block_hash, log.index, one))
         return found
 
     return source

@@ -7,7 +7,7 @@ from typing import Final
 
 import orjson
 
-from shared.findings import Finding, Found
+from shared.findings import Finding, Findings
 from shared.kinds.web3.fields import EXACT
 
 _PLACES: Final = Decimal("0.0001")
@@ -46,7 +46,7 @@ class Measured:
         return self.value >= EXACT.add(self.threshold, way)
 
 
-def judge(
+def compare(
     before: frozenset[str],
     measured: Sequence[Measured],
     unjudged: Collection[str] = (),
@@ -65,10 +65,10 @@ def judge(
         if now:
             after.add(one.key)
         if whole or now != was:
-            found.append(Finding(Found.RAISED if now else Found.RECOVERED, one.key, _data(one)))
+            found.append(Finding(Findings.RAISED if now else Findings.RECOVERED, one.key, _data(one)))
     known = {one.key for one in measured}
     left = before - known
-    found += [Finding(Found.RECOVERED, key, b"{}") for key in sorted(left.difference(unjudged))]
+    found += [Finding(Findings.RECOVERED, key, b"{}") for key in sorted(left.difference(unjudged))]
     return frozenset(after | left.intersection(unjudged)), found
 
 

@@ -10,7 +10,7 @@ from probe.checks._check import Check, Kept
 from probe.net.engine import Net
 from probe.net.spent import Limit, Spent
 from probe.web3 import windows
-from probe.web3.checkpoint import Standing
+from probe.web3.checkpoint import CheckpointState
 from probe.web3.crossings import Measured, plain
 from probe.web3.nodes import Pool, View
 from probe.web3.patience import answers
@@ -76,7 +76,7 @@ def prepare(kind: DefiProtocol, kept: Kept) -> Check:
         if value is not None:
             amount(value)  # rather now than in each check
     about = (text and text.lower() for text in (kind.contract, kind.token, kind.oracle))
-    standing = Standing(kept, "defi_protocol", asked.chain.id, *about)
+    standing = CheckpointState(kept, "defi_protocol", asked.chain.id, *about)
 
     async def check(net: Net, deadline: float) -> Outcome:
         spent = Spent()

@@ -7,7 +7,7 @@ import orjson
 
 from probe.web3.decode import checksummed, decoded, keccak, leaf, named
 from probe.web3.logs import Log
-from shared.findings import Finding, Found
+from shared.findings import Finding, Findings
 from shared.kinds.web3.abi import Event, Param
 
 __all__ = ["arguments", "checksummed", "finding", "keccak", "topic", "topic_of"]
@@ -69,7 +69,7 @@ def finding(
     }
     if shown is not said:
         error = "; ".join(filter(None, (error, "too long to be told whole")))
-    return Finding(Found.LOG, log.key, orjson.dumps({**told, "error": error} if error else told))
+    return Finding(Findings.LOG, log.key, orjson.dumps({**told, "error": error} if error else told))
 
 
 def raw(log: Log) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from probe.checks._check import Check, Kept
-from probe.web3.checkpoint import Standing
+from probe.web3.checkpoint import CheckpointState
 from probe.web3.crossings import Measured, plain, rounded
 from probe.web3.nodes import Pool, View
 from probe.web3.rpc import Call
@@ -34,7 +34,7 @@ def prepare(kind: GasPrice, kept: Kept) -> Check:
     high, low = (
         None if value is None else amount(value) for value in (kind.thresholds.high, kind.thresholds.low)
     )
-    standing = Standing(kept, "gas_price", asked.chain.id)
+    standing = CheckpointState(kept, "gas_price", asked.chain.id)
     return watching(Pool(asked), _look, partial(_measured, high=high, low=low), standing, _median)
 
 

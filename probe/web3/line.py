@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from probe.checks._check import Missed
-from probe.web3.checkpoint import Standing
+from probe.web3.checkpoint import CheckpointState
 from probe.web3.reader import Cursor, Step
 
 _LINE: Final = "line"
@@ -71,7 +71,7 @@ class Line:
         return {_LINE: [self.id, self.first, self.last, self.at, self.forks], _OVER: over}
 
 
-def begin(standing: Standing, missed: Missed | None) -> tuple[Cursor | None, Line]:
+def begin(standing: CheckpointState, missed: Missed | None) -> tuple[Cursor | None, Line]:
     """Where this check goes on, or goes back to for what was *missed*, and on which line."""
     cursor = Cursor.of(standing.more.get("cursor"))
     if cursor is not None and missed is not None:
@@ -93,7 +93,7 @@ def _back(cursor: Cursor, missed: Missed) -> Cursor:
     )
 
 
-def _line_of(standing: Standing, cursor: Cursor | None) -> Line:
+def _line_of(standing: CheckpointState, cursor: Cursor | None) -> Line:
     """The one on which this probe is, or a new one that goes on from *cursor*."""
     over = _overs(standing.more.get(_OVER))
     said = standing.more.get(_LINE) if standing.own else None

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Final
 
 from probe.checks._check import Check, Kept
-from probe.web3.checkpoint import Standing
+from probe.web3.checkpoint import CheckpointState
 from probe.web3.crossings import Measured, plain
 from probe.web3.nodes import Look, Pool, View
 from probe.web3.patience import answers
@@ -44,7 +44,7 @@ def prepare(kind: Liquidation, kept: Kept) -> Check:
         msg = f"protocol must be {' or '.join(_LOOKS)}"
         raise ValueError(msg)
     look = _LOOKS[kind.protocol](pool, owner)
-    standing = Standing(kept, "liquidation", asked.chain.id, kind.protocol, pool, owner)
+    standing = CheckpointState(kept, "liquidation", asked.chain.id, kind.protocol, pool, owner)
     return watching(Pool(asked), look, partial(_measured, least=amount(kind.min_health_factor)), standing)
 
 

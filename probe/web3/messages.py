@@ -44,14 +44,14 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Book:
+class MessageBook:
     """What was read of both sides and may still matter, each in the order of its chain."""
 
     sent: Sequence[Message] = ()
     delivered: Sequence[Message] = ()
 
     @classmethod
-    def of(cls, said: Mapping[str, Any]) -> "Book":
+    def of(cls, said: Mapping[str, Any]) -> "MessageBook":
         """What `plain` made; nothing of anything else."""
         return cls(_messages(said.get("sent")), _messages(said.get("delivered")))
 
@@ -77,7 +77,7 @@ def merged(have: Iterable[Message], new: Iterable[Message], gone: Gone | None) -
     return tuple(kept[place] for place in sorted(kept))
 
 
-def matched(book: Book) -> tuple[list[tuple[Message, Message]], list[Message], list[Message]]:
+def matched(book: MessageBook) -> tuple[list[tuple[Message, Message]], list[Message], list[Message]]:
     """Pairs of sent and delivered; those under way; and deliveries of what was never seen to be sent."""
     waiting: defaultdict[str, deque[Message]] = defaultdict(deque)
     for one in book.sent:
@@ -93,7 +93,7 @@ def matched(book: Book) -> tuple[list[tuple[Message, Message]], list[Message], l
     return pairs, [one for one in book.sent if (one.block, one.index) in left], early
 
 
-def settled(book: Book, final: tuple[int, int], since: int) -> Book:
+def settled(book: MessageBook, final: tuple[int, int], since: int) -> MessageBook:
     """*book* without what matters no more: pairs in blocks before *final*, and what was sent before *since*.
 
     *final*: the block of each side before which no fork will reach.
@@ -104,7 +104,7 @@ def settled(book: Book, final: tuple[int, int], since: int) -> Book:
     loose = loose[len(loose) - min(len(loose), room) :]
     sent = [*(one for one in open_ if one.at >= since), *(pair[0] for pair in loose)]
     delivered = [*early[-_MOST_EARLY:], *(pair[1] for pair in loose)]
-    return Book(tuple(sorted(sent, key=_place)), tuple(sorted(delivered, key=_place)))
+    return MessageBook(tuple(sorted(sent, key=_place)), tuple(sorted(delivered, key=_place)))
 
 
 def _place(one: Message) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from shared.findings import Finding
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PlaceFinding:
     """A finding, where it lies, and the *net* amount that came of it to the wallet that is watched."""
 
     block: int

@@ -12,7 +12,7 @@ T = TypeVar("T", bound=Placed)
 _FIRST: Final = 1
 
 
-class Anew:
+class RestartedChain:
     """Counts the checks in a row whose nodes all were far behind what was read before."""
 
     __slots__ = ("_nth", "_said")

@@ -15,7 +15,7 @@ from probe.net.errors import TargetError
 from probe.net.http1 import HttpReply
 from probe.net.request import request
 from probe.net.spent import Limit, Spent
-from probe.web3.checkpoint import Standing
+from probe.web3.checkpoint import CheckpointState
 from probe.web3.crossings import Measured
 from probe.web3.nodes import Pool, View
 from probe.web3.rpc import url_secrets
@@ -47,7 +47,7 @@ def prepare(kind: Subgraph, kept: Kept) -> Check:
     """Raises ValueError for a configuration that cannot be run."""
     pool = Pool(nodes(kind.rpc_url, kind.chain, kind.max_block_age_seconds, 1))
     asked = request(Http(url=kind.url, method="POST", headers=_headers(kind.headers), body=_ASKED))
-    standing, secrets = Standing(kept, "subgraph", kind.url), _secrets(kind)
+    standing, secrets = CheckpointState(kept, "subgraph", kind.url), _secrets(kind)
 
     async def check(net: Net, deadline: float) -> Outcome:
         spent, limit = Spent(), Limit.until(deadline)

@@ -6,7 +6,7 @@ from typing import TypeVar
 from probe.checks._check import Check
 from probe.net.engine import Net
 from probe.net.spent import Limit, Spent
-from probe.web3.checkpoint import Standing
+from probe.web3.checkpoint import CheckpointState
 from probe.web3.crossings import Measured
 from probe.web3.nodes import Look, Pool, Settle, alike
 from shared.results import Outcome, Status
@@ -18,7 +18,7 @@ def watching(
     pool: Pool,
     look: Look[T],
     measured: Callable[[T], Sequence[Measured]],
-    standing: Standing,
+    standing: CheckpointState,
     settle: Settle[T] = alike,
 ) -> Check:
     """*look* sees, *measured* says what that comes to; it goes on from where it is *standing*."""

@@ -14,13 +14,13 @@ from probe.web3.events import finding
 from probe.web3.logs import TRANSFER, Log, by_filters
 from probe.web3.nodes import View
 from probe.web3.patience import answers
-from probe.web3.places import Told
+from probe.web3.places import PlaceFinding
 from probe.web3.reader import Source
 from probe.web3.rpc import NodeFault
 from probe.web3.slices import fairly
 from probe.web3.values import data
 from probe.web3.views import address_word, call
-from shared.findings import Finding, Found
+from shared.findings import Finding, Findings
 from shared.kinds.web3.fields import in_units
 from shared.kinds.web3.whale_wallet import Direction
 
@@ -65,7 +65,7 @@ class Terms:
         return value * ((receiver == self.wallet) - (sender == self.wallet))
 
 
-def of_token(token: str, terms: Terms) -> Source[Told]:
+def of_token(token: str, terms: Terms) -> Source[PlaceFinding]:
     """Reads those of *token*, an ERC-20. The source raises TargetError for transfers that are not of one."""
     word = "0x" + address_word(terms.wallet)
     out = {"address": token, "topics": [TRANSFER, word]}
@@ -74,14 +74,14 @@ def of_token(token: str, terms: Terms) -> Source[Told]:
         [*([out] if terms.direction != "in" else []), *([in_] if terms.direction != "out" else [])]
     )
 
-    async def source(view: View, first: int, last: int) -> Sequence[Told]:
+    async def source(view: View, first: int, last: int) -> Sequence[PlaceFinding]:
         found = []
         async for log in fairly(await read(view, first, last)):
             sender, receiver, value = _transfer(log)
             if terms.large(sender, receiver, value):
                 told = _token_finding(log, terms, sender, receiver, value)
                 net = terms.net(sender, receiver, value)
-                found.append(Told(log.block, log.block_hash, log.index, told, net))
+                found.append(PlaceFinding(log.block, log.block_hash, log.index, told, net))
         return found
 
     return source
@@ -121,7 +121,7 @@ def coin_finding(
         "logIndex": None,
         "alert": alert,
     }
-    return Finding(Found.LOG, f"{transaction}:native", orjson.dumps(told))
+    return Finding(Findings.LOG, f"{transaction}:native", orjson.dumps(told))
 
 
 def transfer_args(sender: str, receiver: str, value: int) -> dict[str, str]:

@@ -10,16 +10,16 @@ from probe.net.engine import Net
 from probe.net.spent import Limit, Spent
 from probe.web3 import lag
 from probe.web3.agreement import agreed
-from probe.web3.checkpoint import Standing
+from probe.web3.checkpoint import CheckpointState
 from probe.web3.coins import DIGITS, Coins, coin_of
 from probe.web3.crossings import Measured, plain
 from probe.web3.decode import checksummed
 from probe.web3.line import begin
 from probe.web3.nodes import Pool, View, alike
 from probe.web3.patience import answers
-from probe.web3.places import Told
+from probe.web3.places import PlaceFinding
 from probe.web3.reader import Reader, Step
-from probe.web3.restarted_chain import Anew
+from probe.web3.restarted_chain import RestartedChain
 from probe.web3.transfers import Terms, demand_erc20, of_token, symbol
 from probe.web3.values import quantity, words
 from probe.web3.views import balance, decimals
@@ -35,7 +35,7 @@ _AT_THE_EDGE: Final = Decimal(0)
 class _Seen:
     """*balance*: raw, after the last block of *step*; None if it did not come so far."""
 
-    step: Step[Told]
+    step: Step[PlaceFinding]
     terms: Terms
     balance: int | None
     missed: int
@@ -47,7 +47,10 @@ def prepare(kind: WhaleWallet, kept: Kept) -> Check:
     chain = chain_or_any(kind.chain)
     wallet, token = kind.address.lower(), kind.token.lower() if kind.token else None
     confirmations = chain.confirmations if kind.confirmations is None else kind.confirmations
-    anew, standing = Anew(), Standing(kept, "whale_wallet", chain.id, wallet, token, kind.direction)
+    anew, standing = (
+        RestartedChain(),
+        CheckpointState(kept, "whale_wallet", chain.id, wallet, token, kind.direction),
+    )
 
     async def terms(view: View) -> Terms:
         places = DIGITS if token is None else await decimals(view, token)
@@ -83,7 +86,7 @@ def prepare(kind: WhaleWallet, kept: Kept) -> Check:
     return check
 
 
-async def _balance(view: View, step: Step[Told], wallet: str, token: str | None) -> int | None:
+async def _balance(view: View, step: Step[PlaceFinding], wallet: str, token: str | None) -> int | None:
     last = step.cursor.next - 1
     if not step.whole or last > view.head.number:
         return None

@@ -9,7 +9,7 @@ from google.protobuf.message import DecodeError
 from shared import evidence
 from shared.errors import TocsinError
 from shared.evidence import Evidence
-from shared.findings import Finding, Found, bounded
+from shared.findings import Finding, Findings, bounded
 from shared.phases import MAX_BYTES
 from shared.results import Run, Status
 from shared.wire.v1 import probe_pb2
@@ -29,7 +29,7 @@ _BIG: Final = 2**63 - 1
 _CLOCK: Final = 2**53
 _RUNS: Final = frozenset({int(Run.SCHEDULED), int(Run.RECHECK), int(Run.SECOND_OPINION)})
 _STATUSES: Final = frozenset(map(int, Status))
-_FOUND: Final = frozenset(map(int, Found))
+_FOUND: Final = frozenset(map(int, Findings))
 
 
 class BadBatch(TocsinError):
@@ -227,7 +227,7 @@ def encode_findings(findings: Sequence[Finding]) -> probe_pb2.Findings:
 def decode_findings(wire: probe_pb2.Findings) -> Sequence[Finding]:
     """What *wire* says, not counted yet. Raises BadBatch for a kind that there is none of."""
     _demand(all(one.found in _FOUND for one in wire.finding), "finding of an unknown kind")
-    return tuple(Finding(Found(one.found), one.key, one.data) for one in wire.finding)
+    return tuple(Finding(Findings(one.found), one.key, one.data) for one in wire.finding)
 
 
 def _is_evidence(seen: Evidence) -> bool:

@@ -6,9 +6,9 @@ from uuid import UUID
 
 import pytest
 
-from collector.notifications.channels.webhook import hears
+from collector.notifications.channels.webhook import is_subscribed
 from collector.notifications.jobs.router import Router
-from collector.platform.committed_events import passing_on
+from collector.platform.committed_events import commit_hook
 from collector.platform.storage.db import Db
 from shared import ids
 from tests.delivery.ground import deliveries, happen, make_channel, make_team
@@ -38,13 +38,13 @@ ONE, OTHER = "mon_" + "0" * 26, "mon_" + "1" * 26
     ],
 )
 def test_hears(events: Sequence[str], monitors: Sequence[str], kind: str, heard: bool) -> None:
-    assert hears(events, monitors, kind, ONE) is heard
+    assert is_subscribed(events, monitors, kind, ONE) is heard
 
 
 async def route(db: Db) -> int:
     """Take turns until there is nothing to do; how often the sender was told."""
     told: list[None] = []
-    db.pass_on = passing_on(lambda: None, lambda: told.append(None))
+    db.pass_on = commit_hook(lambda: None, lambda: told.append(None))
     router = Router(db)
     while await router.turn():
         pass

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from prometheus_client import REGISTRY
 
-from collector.platform.committed_events import passing_on
+from collector.platform.committed_events import commit_hook
 from tests.api.client import Api
 from tests.api.monitors import make, rows
 from tests.api.test_channels import make as make_channel
@@ -38,7 +38,7 @@ class Woken:
     def __init__(self, api: Api) -> None:
         self.calls: list[str] = []
         self._before = counts()
-        api.deps.db.pass_on = passing_on(self._note("router"), self._note("sender"))
+        api.deps.db.pass_on = commit_hook(self._note("router"), self._note("sender"))
 
     def _note(self, who: str) -> Callable[[], None]:
         return lambda: self.calls.append(who)

@@ -10,7 +10,7 @@ import pytest
 from collector.web3.service import reads
 from shared import ids
 from shared.clock import utc_now
-from shared.findings import Found
+from shared.findings import Findings
 from shared.results import Status
 from tests.api.client import Api
 from tests.api.far_end import answering
@@ -155,13 +155,13 @@ async def test_a_test_answers_what_it_measured_and_read(api: Api, found: list[An
     await probe(api, "local", kinds=["gas_price"])
     below = {**MEASURED, "current": "3"}
     found += [
-        [Found.RAISED, "high_gas", orjson.dumps(MEASURED).decode()],
-        [Found.RECOVERED, "low_gas", orjson.dumps(below).decode()],
-        [Found.RECOVERED, "gone", "{}"],
-        [Found.RAISED, "nonsense", "{"],
-        [Found.RAISED, "odd", "[1]"],
-        [Found.LOG, "0x1:1", orjson.dumps({**LOG, "error": "no fit"}).decode()],
-        [Found.RETRACTED, "1-2", "{}"],
+        [Findings.RAISED, "high_gas", orjson.dumps(MEASURED).decode()],
+        [Findings.RECOVERED, "low_gas", orjson.dumps(below).decode()],
+        [Findings.RECOVERED, "gone", "{}"],
+        [Findings.RAISED, "nonsense", "{"],
+        [Findings.RAISED, "odd", "[1]"],
+        [Findings.LOG, "0x1:1", orjson.dumps({**LOG, "error": "no fit"}).decode()],
+        [Findings.RETRACTED, "1-2", "{}"],
     ]
 
     body = {**GAS, "type": type_, "subType": "gas_price"}

@@ -17,10 +17,10 @@ from collector.bootstrap import bootstrap
 from collector.evaluation.ingest.pushes import Pushes
 from collector.history.storage import partitions
 from collector.metrics.ingest.intake import Receiving
-from collector.metrics.ingest.series import Book
+from collector.metrics.ingest.series import ReceiverState
 from collector.monitors.service import monitors
 from collector.monitors.service.columns import whole_config
-from collector.monitors.service.monitors import Means
+from collector.monitors.service.monitors import ServiceContext
 from collector.monitors.storage import monitors as table
 from collector.platform.seal import Keyring
 from collector.platform.signals import Signals
@@ -73,7 +73,7 @@ async def _rate(
     """Taken one after the other, each committed; values are written once in the middle."""
     async with db.connection() as tx:
         team_id = await tx.fetchval("SELECT team_id FROM teams LIMIT 1")
-    means = Means(db, keyring, Signals(db), 1)
+    means = ServiceContext(db, keyring, Signals(db), 1)
     told = await monitors.create(means, team_id, {"name": "metrics", **body}, utc_now())
     async with db.connection() as tx:
         row = await table.get(tx, team_id, told.monitor.id)
@@ -91,7 +91,7 @@ async def _rate(
     return statistics.median(rates[1:])
 
 
-async def _take(receiving: Receiving, book: Book, body: bytes, type_: str) -> None:
+async def _take(receiving: Receiving, book: ReceiverState, body: bytes, type_: str) -> None:
     if type_ == "prometheus":
         waiting = asyncio.ensure_future(receiving.remote_write(book, body, second=False))
     else:

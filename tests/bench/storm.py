@@ -22,7 +22,7 @@ from collector.events.storage import events
 from collector.notifications.jobs.router import Router
 from collector.notifications.jobs.sender import Sender
 from collector.platform.access import Actor
-from collector.platform.committed_events import passing_on
+from collector.platform.committed_events import commit_hook
 from collector.platform.storage.db import Db
 from collector.platform.transport import Transport
 from shared import ids
@@ -171,7 +171,7 @@ async def _at_work(db: Db) -> AsyncIterator[Parts]:
     sender = Sender(db, KEYRING, transport, public_url=PUBLIC_URL, now=utc_now)
     evaluator = Evaluator(db, now=utc_now)
     router = Router(db, evaluator.bell.ring)
-    db.pass_on = passing_on(router.bell.ring, sender.bell.ring)
+    db.pass_on = commit_hook(router.bell.ring, sender.bell.ring)
     watch = Watch(db)
     writer = ResultWriter(db, since=lambda: since, now=utc_now, watch=watch)
     idle = timedelta(seconds=1)

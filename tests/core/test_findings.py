@@ -6,27 +6,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collector.web3.core.findings import ChainLog, Gone, ThresholdCrossing, Unreadable, read
-from shared.findings import Finding, Found
+from shared.findings import Finding, Findings
 
 HASH = "0x" + "ab" * 32
 LOG = {"blockNumber": 7, "blockHash": HASH, "logIndex": 0, "name": "Paid", "args": {"a": "1"}}
 
 
 def of_log(key: str = f"{HASH}:0", **said: object) -> Finding:
-    return Finding(Found.LOG, key, orjson.dumps({**LOG, **said}))
+    return Finding(Findings.LOG, key, orjson.dumps({**LOG, **said}))
 
 
 def test_a_crossing_is_read() -> None:
     data = {"current": "251.3", "threshold": "200", "unit": "gwei", "message": "words"}
-    assert read(Finding(Found.RAISED, "high_gas", orjson.dumps(data))) == ThresholdCrossing(
+    assert read(Finding(Findings.RAISED, "high_gas", orjson.dumps(data))) == ThresholdCrossing(
         "high_gas", True, data
     )
-    assert read(Finding(Found.RECOVERED, "high_gas")) == ThresholdCrossing("high_gas", False, {})
+    assert read(Finding(Findings.RECOVERED, "high_gas")) == ThresholdCrossing("high_gas", False, {})
 
 
 def test_amounts_that_are_none_are_left_out() -> None:
     data = {"current": 5, "threshold": "1e9", "unit": ["gwei"], "message": "a\0b" + "x" * 1000}
-    found = read(Finding(Found.RAISED, "high_gas", orjson.dumps(data)))
+    found = read(Finding(Findings.RAISED, "high_gas", orjson.dumps(data)))
     assert isinstance(found, ThresholdCrossing)
     assert found.data == {"message": "a\ufffdb" + "x" * 497}
 
@@ -34,7 +34,7 @@ def test_amounts_that_are_none_are_left_out() -> None:
 def test_words_for_people_are_one_line() -> None:
     """A token's symbol is whatever its maker wrote: it goes into mails."""
     found = read(
-        Finding(Found.RAISED, "low_tvl", orjson.dumps({"message": " a\r\n\tb\u2028c ", "unit": "X\nY"}))
+        Finding(Findings.RAISED, "low_tvl", orjson.dumps({"message": " a\r\n\tb\u2028c ", "unit": "X\nY"}))
     )
     assert isinstance(found, ThresholdCrossing)
     assert found.data == {"message": "a b c", "unit": "X Y"}
@@ -49,19 +49,19 @@ def test_a_log_is_read_and_only_what_is_known_of_it_is_kept() -> None:
 
 def test_a_range_that_was_taken_back_is_read() -> None:
     data = orjson.dumps({"first": 5, "last": 6, "hashes": {"5": HASH.upper().replace("X", "x")}})
-    assert read(Finding(Found.RETRACTED, "5-6", data)) == Gone(5, 6, {"5": HASH})
+    assert read(Finding(Findings.RETRACTED, "5-6", data)) == Gone(5, 6, {"5": HASH})
 
 
 @pytest.mark.parametrize(
     "bad",
     [
-        pytest.param(Finding(Found.RAISED, "High Gas"), id="no alert's type"),
-        pytest.param(Finding(Found.RAISED, "high_gas", b"{"), id="no JSON"),
-        pytest.param(Finding(Found.RAISED, "high_gas", b"[" * 5000), id="JSON without an end"),
-        pytest.param(Finding(Found.RAISED, "high_gas", b"[]"), id="no object"),
-        pytest.param(Finding(Found.RAISED, "high_gas", b'{"message": "\\ud800"}'), id="half a pair"),
-        pytest.param(Finding(Found.RAISED, "high_gas", b"\xff"), id="no UTF-8"),
-        pytest.param(Finding(Found.LOG, f"{HASH}:0"), id="a log without a place"),
+        pytest.param(Finding(Findings.RAISED, "High Gas"), id="no alert's type"),
+        pytest.param(Finding(Findings.RAISED, "high_gas", b"{"), id="no JSON"),
+        pytest.param(Finding(Findings.RAISED, "high_gas", b"[" * 5000), id="JSON without an end"),
+        pytest.param(Finding(Findings.RAISED, "high_gas", b"[]"), id="no object"),
+        pytest.param(Finding(Findings.RAISED, "high_gas", b'{"message": "\\ud800"}'), id="half a pair"),
+        pytest.param(Finding(Findings.RAISED, "high_gas", b"\xff"), id="no UTF-8"),
+        pytest.param(Finding(Findings.LOG, f"{HASH}:0"), id="a log without a place"),
         pytest.param(of_log("0xabc:0"), id="no transaction"),
         pytest.param(of_log(f"{HASH}:\u0663"), id="a digit of another script"),
         pytest.param(of_log(blockNumber=-1), id="a block before the first"),
@@ -71,10 +71,12 @@ def test_a_range_that_was_taken_back_is_read() -> None:
         pytest.param(of_log(blockHash="0x12"), id="no hash"),
         pytest.param(of_log(logIndex=2**31), id="an index out of bounds"),
         pytest.param(of_log(alert={"type": "<b>"}), id="an alert of no type"),
-        pytest.param(Finding(Found.RETRACTED, "5-6", b'{"first": 5, "last": 6}'), id="no hashes"),
-        pytest.param(Finding(Found.RETRACTED, "x", b'{"first": 6, "last": 5, "hashes": {}}'), id="backwards"),
+        pytest.param(Finding(Findings.RETRACTED, "5-6", b'{"first": 5, "last": 6}'), id="no hashes"),
         pytest.param(
-            Finding(Found.RETRACTED, "x", b'{"first": 5, "last": 5, "hashes": {"five": "0x"}}'),
+            Finding(Findings.RETRACTED, "x", b'{"first": 6, "last": 5, "hashes": {}}'), id="backwards"
+        ),
+        pytest.param(
+            Finding(Findings.RETRACTED, "x", b'{"first": 5, "last": 5, "hashes": {"five": "0x"}}'),
             id="no number",
         ),
     ],
@@ -113,13 +115,13 @@ json = st.recursive(
 
 
 @given(
-    st.sampled_from(Found),
+    st.sampled_from(Findings),
     st.sampled_from(["high_gas", f"{HASH}:0", f"{HASH}:native", "5-6"]),
     st.dictionaries(
         st.sampled_from([*LOG, "alert", "first", "last", "hashes", "current", "message", "error"]), json
     ),
 )
-def test_whatever_it_says_is_read_or_refused(found: Found, key: str, said: dict[str, object]) -> None:
+def test_whatever_it_says_is_read_or_refused(found: Findings, key: str, said: dict[str, object]) -> None:
     try:
         taken = read(Finding(found, key, orjson.dumps(said)))
     except Unreadable:

@@ -13,7 +13,7 @@ from collector.heartbeats.core.heartbeat import (
     PingSchedule,
     PingSignal,
     awaited,
-    look,
+    check_overdue,
     take,
 )
 from shared.results import Status
@@ -26,7 +26,7 @@ FRESH = Beat(NOON)
 
 
 def late(beat: Beat, plan: PingSchedule, now: datetime, *deaf: tuple[datetime, datetime]) -> Finding | None:
-    return look(beat, plan, deaf, now)[1]
+    return check_overdue(beat, plan, deaf, now)[1]
 
 
 def test_a_ping_in_time_is_good_and_the_next_is_awaited_from_it() -> None:
@@ -46,14 +46,14 @@ def test_a_missed_ping_is_late_at_the_end_of_the_grace_and_not_before() -> None:
 def test_each_further_interval_of_silence_is_a_failure_of_its_own() -> None:
     beat, moments = FRESH, []
     for minute in range(5 * 60):
-        beat, said, _ = look(beat, HOURLY, [], NOON + minute * M)
+        beat, said, _ = check_overdue(beat, HOURLY, [], NOON + minute * M)
         moments += [said.at] if said else []
 
     assert moments == [NOON + n * H + M for n in (1, 2, 3, 4)]
 
 
 def test_who_looks_late_makes_up_for_one_missed_ping_only() -> None:
-    beat, said, due = look(FRESH, HOURLY, [], NOON + 100 * H)
+    beat, said, due = check_overdue(FRESH, HOURLY, [], NOON + 100 * H)
 
     assert said is not None
     assert due is not None
@@ -70,7 +70,7 @@ def test_time_in_which_nobody_listened_extends_the_deadline_by_it_and_one_grace(
 
 def test_nothing_is_awaited_of_a_job_that_may_wait_for_its_first_ping() -> None:
     assert awaited(Beat(None), HOURLY) is None
-    assert look(Beat(None), HOURLY, [], NOON + 999 * H) == (Beat(None), None, None)
+    assert check_overdue(Beat(None), HOURLY, [], NOON + 999 * H) == (Beat(None), None, None)
     assert awaited(take(Beat(None), GOOD, HOURLY, NOON)[0], HOURLY) == NOON + H + M
 
 
@@ -109,7 +109,7 @@ def test_a_run_that_does_not_end_is_too_long_once_its_time_is_over() -> None:
     beat, _ = take(FRESH, STARTED, plan, NOON)
 
     assert awaited(beat, plan) == NOON + 10 * M
-    beat, said, due = look(beat, plan, [], NOON + 10 * M)
+    beat, said, due = check_overdue(beat, plan, [], NOON + 10 * M)
 
     assert said == Finding(Status.DOWN, NOON + 10 * M, "too long: it started and did not end within 10 m")
     assert due == NOON + H + M

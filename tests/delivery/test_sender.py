@@ -14,7 +14,7 @@ import structlog
 from collector.notifications.jobs.budget import PER_CHANNEL
 from collector.notifications.jobs.router import Router
 from collector.notifications.jobs.sender import Sender
-from collector.platform.committed_events import passing_on
+from collector.platform.committed_events import commit_hook
 from collector.platform.storage.db import Db
 from collector.platform.transport import Transport
 from shared import ids
@@ -56,7 +56,7 @@ async def running(db: Db, transport: Transport) -> AsyncIterator[Sender]:
     """A sender at work, and a router that feeds it."""
     sender = make_sender(db, transport)
     router = Router(db)
-    db.pass_on = passing_on(router.bell.ring, sender.bell.ring)
+    db.pass_on = commit_hook(router.bell.ring, sender.bell.ring)
     loops = [
         asyncio.create_task(forever("sender", sender.turn, timedelta(seconds=0.2), sender.bell)),
         asyncio.create_task(forever("router", router.turn, timedelta(seconds=0.05), router.bell)),

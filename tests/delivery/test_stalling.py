@@ -13,7 +13,7 @@ from collector.notifications.channels import CHANNELS
 from collector.notifications.jobs.budget import PER_CHANNEL, Places, SendBudget, room
 from collector.notifications.jobs.router import Router
 from collector.notifications.jobs.sender import Sender
-from collector.platform.committed_events import passing_on
+from collector.platform.committed_events import commit_hook
 from collector.platform.mailer import Mailer
 from collector.platform.storage.db import Db
 from collector.platform.transport import Transport
@@ -60,7 +60,7 @@ async def test_five_hundred_that_stall_delay_none_of_the_others(db: Db) -> None:
         assert {"apprise", *TYPES, "email"} == set(CHANNELS)
         sender = Sender(db, KEYRING, transport, public_url=PUBLIC_URL, now=utc_now)
         router = Router(db)
-        db.pass_on = passing_on(router.bell.ring, sender.bell.ring)
+        db.pass_on = commit_hook(router.bell.ring, sender.bell.ring)
         loops = [
             asyncio.create_task(forever("sender", sender.turn, timedelta(seconds=0.2), sender.bell)),
             asyncio.create_task(forever("router", router.turn, timedelta(seconds=0.05), router.bell)),

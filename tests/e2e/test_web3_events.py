@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from probe.spool.segments import Sealed, pack, scan
-from shared.findings import Found
+from shared.findings import Findings
 from shared.wire.convert import decode
 from tests.e2e.chains import Stage, amounts, chain, of_events, plain, stage, word
 from tests.e2e.fleet import Part
@@ -128,7 +128,7 @@ async def _found(probe: Part, number: int) -> bool:
     """Does the event of that number lie in its spool?"""
     batches = (decode(record.data) for path in _segments(probe) for record in _records(path))
     found = (one for batch in batches for some in batch.found.values() for one in some)
-    return any(one.found is Found.LOG and f'"{number}"'.encode() in one.data for one in found)
+    return any(one.found is Findings.LOG and f'"{number}"'.encode() in one.data for one in found)
 
 
 def _segments(probe: Part) -> list[Path]:

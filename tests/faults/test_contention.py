@@ -12,7 +12,7 @@ from collector.evaluation.jobs.recheck import Verdicts
 from collector.evaluation.writer import ResultWriter
 from collector.history.jobs.days import DayPartitions
 from collector.monitors.service import ends, monitors
-from collector.monitors.service.monitors import Means
+from collector.monitors.service.monitors import ServiceContext
 from collector.platform.monitor import Silence
 from collector.platform.seal import Keyring
 from collector.platform.signals import Signals
@@ -35,7 +35,7 @@ async def test_callers_writers_and_sweepers_get_on_with_each_other(database_url:
     world = await make_world(db, monitors=30, locations=("eu", "us"))
     await world.run("UPDATE probes SET kinds = '{http}'")
     other = await _second_probe(world)
-    means = Means(db, Keyring.parse(new_key()), Signals(db), 1)
+    means = ServiceContext(db, Keyring.parse(new_key()), Signals(db), 1)
     results: list[int] = []  # the monitor of each
     busy: list[bool] = []
     done = asyncio.Event()
@@ -98,7 +98,7 @@ async def _any(world: World) -> dict[str, Any]:
 
 
 async def _call(
-    means: Means, world: World, chance: random.Random, done: asyncio.Event, busy: list[bool]
+    means: ServiceContext, world: World, chance: random.Random, done: asyncio.Event, busy: list[bool]
 ) -> None:
     while not done.is_set():
         monitor = chance.choice(world.monitors)
@@ -112,7 +112,7 @@ async def _call(
         await asyncio.sleep(chance.uniform(0, 0.02))
 
 
-async def _change(means: Means, world: World, monitor: int, chance: random.Random) -> None:
+async def _change(means: ServiceContext, world: World, monitor: int, chance: random.Random) -> None:
     id_, now = world.ids[monitor], utc_now()
     what = chance.random()
     if what < 0.3:

@@ -15,7 +15,7 @@ from collector.platform.storage.db import Db
 from collector.probes.service import assignments
 from collector.probes.storage import plans
 from shared.clock import utc_now
-from shared.findings import Finding, Found
+from shared.findings import Finding, Findings
 from shared.ids import uuid7
 from shared.results import Status
 from tests.ingest.web3 import (
@@ -183,7 +183,7 @@ async def test_of_blocks_that_the_chain_has_no_more_nothing_stands(db: Db) -> No
     world = await contract(db)
     await submit(world, finding(world, log("t1", 5), log("t2", 6)))
     shorter = Finding(
-        Found.RETRACTED, "5-6", b'{"first": 5, "last": 6, "hashes": {"5": "%s"}}' % hash_of("a5").encode()
+        Findings.RETRACTED, "5-6", b'{"first": 5, "last": 6, "hashes": {"5": "%s"}}' % hash_of("a5").encode()
     )
     await submit(world, finding(world, shorter))
     assert await logs(world) == {key("t1"): hash_of("a5"), key("t2"): None}
@@ -250,11 +250,11 @@ async def test_of_one_monitor_what_was_taken_back_and_came_again_goes_by_the_las
 
 
 HOSTILE = [
-    Finding(Found.RAISED, "high_gas", b"{"),
-    Finding(Found.RAISED, "x" * 100, b"{}"),
-    Finding(Found.LOG, key("t1"), b"null"),
-    Finding(Found.LOG, key("t1"), b'{"blockNumber": 1e300, "blockHash": "0x"}'),
-    Finding(Found.RETRACTED, "1-2", b'{"first": -1}'),
+    Finding(Findings.RAISED, "high_gas", b"{"),
+    Finding(Findings.RAISED, "x" * 100, b"{}"),
+    Finding(Findings.LOG, key("t1"), b"null"),
+    Finding(Findings.LOG, key("t1"), b'{"blockNumber": 1e300, "blockHash": "0x"}'),
+    Finding(Findings.RETRACTED, "1-2", b'{"first": -1}'),
 ]
 
 

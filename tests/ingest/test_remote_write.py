@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collector.metrics.ingest import otlp, remote_write
-from collector.metrics.ingest.series import Book, Taking
+from collector.metrics.ingest.series import ReceiverState, Taking
 from shared.clock import EPOCH
 from shared.errors import Invalid
 from shared.kinds.opentelemetry import OpenTelemetry
@@ -23,11 +23,11 @@ NAMES = st.sampled_from(["a", "b", "\x12\x10\t", "x" * 127, "y" * 130])
 SAMPLES = st.lists(st.tuples(NAMES, TIMES, VALUES), max_size=8)
 
 
-def book(kind: Prometheus | OpenTelemetry) -> Book:
-    return Book(1, UUID(int=1), 1, 60, 1, kind)
+def book(kind: Prometheus | OpenTelemetry) -> ReceiverState:
+    return ReceiverState(1, UUID(int=1), 1, 60, 1, kind)
 
 
-def held(one: Book) -> dict[str, tuple[int, float | None]]:
+def held(one: ReceiverState) -> dict[str, tuple[int, float | None]]:
     return {series.labels["__name__"]: (series.at_ms, series.value) for series in one.series.values()}
 
 

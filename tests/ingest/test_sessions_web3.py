@@ -9,7 +9,7 @@ import pytest
 from collector.monitors.service import runs
 from collector.platform.storage.db import Db
 from shared.clock import utc_now
-from shared.findings import MAX_FINDINGS, Finding, Found
+from shared.findings import MAX_FINDINGS, Finding, Findings
 from shared.results import Run, Status
 from shared.wire.v1 import probe_pb2
 from tests.ingest.peer import Collector, Peer, collecting, connected, enrolled, hello
@@ -124,8 +124,8 @@ async def tried(
 
 async def test_a_test_is_given_the_nodes_and_brings_back_what_it_found(db: Db) -> None:
     found = (
-        Finding(Found.RAISED, "high_gas", b'{"current":"52"}'),
-        Finding(Found.LOG, "0x1:2", b'{"name":"a\\u0000b"}'),
+        Finding(Findings.RAISED, "high_gas", b'{"current":"52"}'),
+        Finding(Findings.LOG, "0x1:2", b'{"name":"a\\u0000b"}'),
     )
     async with (
         collecting(db, nodes=NODES) as collector,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from collector.evaluation.jobs.recheck import Verdicts
-from collector.platform.clock_guard import Steady
+from collector.platform.clock_guard import ClockGuard
 from collector.platform.storage.db import Db
 from shared.clock import boot_us, utc_now
 from shared.ids import uuid7
@@ -129,7 +129,7 @@ async def test_a_step_of_our_clock_neither_opens_nor_ends_anything_and_freezes_n
     world = await make_world(db, locations=("eu", "us"))
     await lose(world, "us", timedelta())
     clocks = Clocks()
-    steady = Steady(clocks.now, boot_us=clocks.boot_us)
+    steady = ClockGuard(clocks.now, boot_us=clocks.boot_us)
 
     async def heard(name: str, ago: timedelta) -> None:
         sql = "UPDATE probes SET seen_at = $2::timestamptz - $3::interval WHERE name = $1"
@@ -167,7 +167,7 @@ class Clocks:
 
 def test_slow_corrections_and_pauses_are_no_steps() -> None:
     clocks = Clocks()
-    steady = Steady(clocks.now, boot_us=clocks.boot_us)
+    steady = ClockGuard(clocks.now, boot_us=clocks.boot_us)
     begun = steady.since()
     for _ in range(100):
         clocks.boot += timedelta(hours=1)

@@ -10,7 +10,7 @@ import orjson
 from collector.evaluation.writer import Submission
 from collector.web3.jobs import Web3
 from shared.clock import utc_now
-from shared.findings import Finding, Found
+from shared.findings import Finding, Findings
 from shared.results import Status
 from tests.ingest.world import World, writing
 
@@ -28,11 +28,11 @@ async def of_chains(world: World, config: dict[str, Any] = GAS, type_: str = "")
 
 
 def raised(key: str = "high_gas", **said: Any) -> Finding:
-    return Finding(Found.RAISED, key, orjson.dumps({**HIGH, **said}))
+    return Finding(Findings.RAISED, key, orjson.dumps({**HIGH, **said}))
 
 
 def recovered(key: str = "high_gas", **said: Any) -> Finding:
-    return Finding(Found.RECOVERED, key, orjson.dumps({**LOW, **said}))
+    return Finding(Findings.RECOVERED, key, orjson.dumps({**LOW, **said}))
 
 
 def hash_of(name: str) -> str:
@@ -52,7 +52,7 @@ def log(transaction: str, block: int, *, index: int = 0, branch: str = "a", **sa
         "logIndex": index,
         **said,
     }
-    return Finding(Found.LOG, f"{hash_of(transaction)}:{index}", orjson.dumps(data))
+    return Finding(Findings.LOG, f"{hash_of(transaction)}:{index}", orjson.dumps(data))
 
 
 def gone(first: int, last: int, branch: str = "b", hashes: Mapping[int, str] | None = None) -> Finding:
@@ -60,7 +60,7 @@ def gone(first: int, last: int, branch: str = "b", hashes: Mapping[int, str] | N
     if hashes is None:
         hashes = {number: hash_of(f"{branch}{number}") for number in range(first, last + 1)}
     said = {"first": first, "last": last, "hashes": {str(number): one for number, one in hashes.items()}}
-    return Finding(Found.RETRACTED, f"{first}-{last}", orjson.dumps(said))
+    return Finding(Findings.RETRACTED, f"{first}-{last}", orjson.dumps(said))
 
 
 def finding(

@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from collector.evaluation.evaluate import Ask, unasked
+from collector.evaluation.evaluate import Ask, request_none
 from collector.evaluation.watched_results import Watch
 from collector.evaluation.writer import ResultWriter, Submission
 from collector.history.storage import partitions
-from collector.platform.committed_events import passing_on
+from collector.platform.committed_events import commit_hook
 from collector.platform.storage.db import Db, Tx
 from shared.clock import EPOCH, utc_now
 from shared.ids import uuid7
@@ -38,7 +38,7 @@ class World:
     told: int = 0  # commits that appended events
 
     def __post_init__(self) -> None:
-        self.db.pass_on = passing_on(self._tell, lambda: None)
+        self.db.pass_on = commit_hook(self._tell, lambda: None)
 
     def _tell(self) -> None:
         self.told += 1
@@ -211,7 +211,7 @@ async def writing(
     world: World,
     now: Callable[[], datetime] = utc_now,
     since: Callable[[], datetime | None] = lambda: utc_now() - timedelta(hours=1),
-    ask: Ask = unasked,
+    ask: Ask = request_none,
     watch: Watch | None = None,
     found: Callable[[], None] = lambda: None,
 ) -> AsyncIterator[ResultWriter]:

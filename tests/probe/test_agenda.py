@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probe.link.plan import Order, prepare
-from probe.schedule.agenda import Agenda
+from probe.schedule.agenda import DueQueue
 from probe.schedule.item import Item
 from probe.schedule.tally import Tally
 
@@ -24,7 +24,7 @@ def item(number: int) -> Item:
 
 @given(STEPS)
 def test_each_comes_once_at_its_time_wherever_it_was_moved(steps: list[tuple[str, int, int]]) -> None:
-    agenda, items = Agenda(), [item(number) for number in range(ITEMS)]
+    agenda, items = DueQueue(), [item(number) for number in range(ITEMS)]
     due: dict[Item, int] = {}
     now_us = 0
     for step, number, us in steps:
@@ -46,7 +46,7 @@ def test_each_comes_once_at_its_time_wherever_it_was_moved(steps: list[tuple[str
 
 
 def test_what_is_moved_again_and_again_takes_no_more_room() -> None:
-    agenda, one = Agenda(), item(1)
+    agenda, one = DueQueue(), item(1)
     for turn in range(1, 100_000):
         agenda.put(one, turn * 10_000)
     assert len(agenda) < 2_000

@@ -6,14 +6,14 @@ import pytest
 
 from probe.link.messages import answer
 from probe.schedule.runner import Ran
-from shared.findings import MAX_BYTES, MAX_FINDINGS, Finding, Found
+from shared.findings import MAX_BYTES, MAX_FINDINGS, Finding, Findings
 from shared.phases import days_left
 from shared.results import Outcome, Phases, Status
 from shared.wire.convert import decode_findings
 
 pytestmark = pytest.mark.races
 
-GAS = Finding(Found.RAISED, "high_gas", b'{"current":"52"}')
+GAS = Finding(Findings.RAISED, "high_gas", b'{"current":"52"}')
 
 
 def test_what_a_check_found_goes_along() -> None:
@@ -28,7 +28,7 @@ def test_what_found_nothing_says_nothing_of_it() -> None:
 
 
 def test_more_than_a_message_may_hold_is_left_out() -> None:
-    for found in ([GAS] * (MAX_FINDINGS + 1), [Finding(Found.LOG, "0x1:1", b" " * (MAX_BYTES + 1))]):
+    for found in ([GAS] * (MAX_FINDINGS + 1), [Finding(Findings.LOG, "0x1:1", b" " * (MAX_BYTES + 1))]):
         said = answer(7, Ran(Outcome(Status.UP, found=found), 0, 1_000))
         assert (said.outcome, said.HasField("found")) == (Status.UP, False)
 

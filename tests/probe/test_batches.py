@@ -8,7 +8,7 @@ import pytest
 from probe.link.plan import Assigned, Order, prepare
 from probe.schedule.runner import Ran
 from probe.spool.batches import MAX_RESULTS, Batcher
-from shared.findings import MAX_FINDINGS, Finding, Found
+from shared.findings import MAX_FINDINGS, Finding, Findings
 from shared.phases import days_left, unpack
 from shared.results import Outcome, Phases, Run, Status
 from shared.wire.convert import MAX_STATE, Batch, decode
@@ -153,7 +153,7 @@ async def test_a_new_incarnation_begins_at_one() -> None:
 async def test_what_was_found_goes_out_at_once_and_with_its_checkpoint() -> None:
     quiet, kept = Kept(), Kept()
     Batcher(quiet).add(assigned(), Run.SCHEDULED, ran(), urgent=False)
-    log = Finding(Found.LOG, "0xab:1", b"{}")
+    log = Finding(Findings.LOG, "0xab:1", b"{}")
     finder = Outcome(Status.UP, found=[log], state=b"5")
     Batcher(kept).add(assigned(), Run.SCHEDULED, ran(finder), urgent=False)
 
@@ -165,7 +165,7 @@ async def test_what_was_found_goes_out_at_once_and_with_its_checkpoint() -> None
 async def test_what_is_too_much_to_be_told_moves_no_checkpoint() -> None:
     kept = Kept()
     batcher = Batcher(kept)
-    logs = [Finding(Found.LOG, "0xab:1", b"{}")] * (MAX_FINDINGS + 1)
+    logs = [Finding(Findings.LOG, "0xab:1", b"{}")] * (MAX_FINDINGS + 1)
     batcher.add(assigned(), Run.SCHEDULED, ran(Outcome(Status.UP, found=logs, state=b"5")), urgent=False)
     batcher.seal()
 

@@ -9,7 +9,7 @@ import pytest
 from probe.link.plan import Assigned, Order, prepare
 from probe.schedule.runner import Ran
 from probe.schedule.scheduler import Scheduler
-from shared.findings import MAX_FINDINGS, Finding, Found
+from shared.findings import MAX_FINDINGS, Finding, Findings
 from shared.results import Outcome, Run, Status
 
 pytestmark = pytest.mark.races
@@ -33,7 +33,7 @@ class Chain:
         state = assigned.kept.state
         self.began.append(state)
         await self.go.wait()
-        found = [Finding(Found.LOG, f"0x{number}:0", b"{}") for number in range(self.found)]
+        found = [Finding(Findings.LOG, f"0x{number}:0", b"{}") for number in range(self.found)]
         return Ran(Outcome(Status.UP, state=state + b"+", found=found), 10**12, self.took_us)
 
     def report(self, assigned: Assigned, run: Run, ran: Ran, *, urgent: bool) -> None:

@@ -10,18 +10,18 @@ import pytest
 from probe.checks._check import Kept, Missed
 from probe.spool.missed import MOST_OWED, missed_in, owe, settle
 from probe.spool.spool import Spool
-from shared.findings import Finding, Found
+from shared.findings import Finding, Findings
 from shared.results import Outcome, Status
 from shared.wire.convert import decode, encode
 from tests.probe.test_spool import INC, Clock, fill, sealed
 
 
 def log(block: int) -> Finding:
-    return Finding(Found.LOG, f"0x{block:064x}:0", orjson.dumps({"blockNumber": block}))
+    return Finding(Findings.LOG, f"0x{block:064x}:0", orjson.dumps({"blockNumber": block}))
 
 
 def gone(first: int, last: int) -> Finding:
-    return Finding(Found.RETRACTED, f"{first}-{last}", orjson.dumps({"first": first, "last": last}))
+    return Finding(Findings.RETRACTED, f"{first}-{last}", orjson.dumps({"first": first, "last": last}))
 
 
 def telling(seq: int, *found: Finding, assignment: int = 1) -> bytes:
@@ -53,11 +53,11 @@ def test_a_batch_says_from_which_block_on_it_told(found: list[Finding], missed: 
 @pytest.mark.parametrize(
     "found",
     [
-        Finding(Found.RAISED, "high_gas", b'{"current": "5"}'),
-        Finding(Found.LOG, "x", b"{"),
-        Finding(Found.LOG, "x", b"{}"),
-        Finding(Found.LOG, "x", b"[]"),
-        Finding(Found.RETRACTED, "x", b'{"first": null, "last": 5}'),
+        Finding(Findings.RAISED, "high_gas", b'{"current": "5"}'),
+        Finding(Findings.LOG, "x", b"{"),
+        Finding(Findings.LOG, "x", b"{}"),
+        Finding(Findings.LOG, "x", b"[]"),
+        Finding(Findings.RETRACTED, "x", b'{"first": null, "last": 5}'),
     ],
 )
 def test_what_names_no_block_misses_none(found: Finding) -> None:

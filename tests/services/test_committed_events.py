@@ -2,7 +2,7 @@
 
 from prometheus_client import REGISTRY
 
-from collector.platform.committed_events import passing_on
+from collector.platform.committed_events import commit_hook
 from collector.platform.storage.on_commit import Aftermath
 
 
@@ -13,7 +13,7 @@ def counted(kind: str) -> float:
 def pass_on(left: Aftermath) -> list[str]:
     """Who is woken by it."""
     calls: list[str] = []
-    passing_on(lambda: calls.append("tell"), lambda: calls.append("send"))(left)
+    commit_hook(lambda: calls.append("tell"), lambda: calls.append("send"))(left)
     return calls
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.evidence import Evidence
-from shared.findings import MAX_BYTES, MAX_FINDINGS, Finding, Found
+from shared.findings import MAX_BYTES, MAX_FINDINGS, Finding, Findings
 from shared.wire.convert import MAX_FOUND, BadBatch, Batch, Gap, decode, encode, signed, unsigned
 from shared.wire.v1 import probe_pb2
 
@@ -23,7 +23,10 @@ EVIDENCE = st.builds(
 )
 FINDINGS = st.lists(
     st.builds(
-        Finding, st.sampled_from(Found), st.text("abc:0ä", min_size=1, max_size=128), st.binary(max_size=500)
+        Finding,
+        st.sampled_from(Findings),
+        st.text("abc:0ä", min_size=1, max_size=128),
+        st.binary(max_size=500),
     ),
     max_size=4,
 ).map(tuple)
@@ -150,11 +153,15 @@ def test_a_batch_with_flipped_bits_is_whole_or_refused() -> None:
         pytest.param({"state": {3: b""}}, id="state of no result"),
         pytest.param({"state": {0: b"x" * 65_537}}, id="state too large"),
         pytest.param({"found": {3: ()}}, id="findings of no result"),
-        pytest.param({"found": {0: (Finding(Found.LOG, ""),)}}, id="a finding without a key"),
-        pytest.param({"found": {0: (Finding(Found.LOG, "\0"),)}}, id="a finding's key with NUL"),
-        pytest.param({"found": {0: (Finding(Found.LOG, "x" * 129),)}}, id="a finding's key too long"),
-        pytest.param({"found": {0: (Finding(Found.LOG, "x"),) * (MAX_FINDINGS + 1)}}, id="too many findings"),
-        pytest.param({"found": {0: (Finding(Found.LOG, "x", bytes(MAX_BYTES + 1)),)}}, id="large findings"),
+        pytest.param({"found": {0: (Finding(Findings.LOG, ""),)}}, id="a finding without a key"),
+        pytest.param({"found": {0: (Finding(Findings.LOG, "\0"),)}}, id="a finding's key with NUL"),
+        pytest.param({"found": {0: (Finding(Findings.LOG, "x" * 129),)}}, id="a finding's key too long"),
+        pytest.param(
+            {"found": {0: (Finding(Findings.LOG, "x"),) * (MAX_FINDINGS + 1)}}, id="too many findings"
+        ),
+        pytest.param(
+            {"found": {0: (Finding(Findings.LOG, "x", bytes(MAX_BYTES + 1)),)}}, id="large findings"
+        ),
         pytest.param({"evidence": {3: Evidence()}}, id="evidence of no result"),
         pytest.param({"evidence": {0: Evidence(body="x" * 4097)}}, id="evidence too large"),
         pytest.param({"evidence": {0: Evidence(headers=(("a", "b"),) * 21)}}, id="too many headers"),
@@ -174,10 +181,10 @@ def test_refuses_more_results_than_a_batch_may_hold() -> None:
 
 
 def test_refuses_more_findings_than_a_batch_may_hold() -> None:
-    full = dict.fromkeys(range(MAX_FOUND // MAX_FINDINGS), (Finding(Found.LOG, "x"),) * MAX_FINDINGS)
+    full = dict.fromkeys(range(MAX_FOUND // MAX_FINDINGS), (Finding(Findings.LOG, "x"),) * MAX_FINDINGS)
     decode(encode(some(MAX_FOUND // MAX_FINDINGS + 1, found=full)))
     with pytest.raises(BadBatch, match="too many findings"):
-        decode(encode(some(len(full) + 1, found={**full, len(full): (Finding(Found.LOG, "x"),)})))
+        decode(encode(some(len(full) + 1, found={**full, len(full): (Finding(Findings.LOG, "x"),)})))
 
 
 def test_refuses_a_batch_without_anything() -> None:
@@ -203,7 +210,7 @@ def test_new_fields_of_a_newer_probe_are_passed_over() -> None:
 
 
 def test_a_finding_of_an_unknown_kind_is_refused() -> None:
-    wire = probe_pb2.Batch.FromString(encode(some(found={0: (Finding(Found.LOG, "x"),)})))
+    wire = probe_pb2.Batch.FromString(encode(some(found={0: (Finding(Findings.LOG, "x"),)})))
     wire.found[0].finding[0].found = 9
     with pytest.raises(BadBatch):
         decode(wire.SerializeToString())

@@ -31,12 +31,12 @@ async def test_what_is_raised_is_read_with_where_and_since_when(db: Db) -> None:
     team, id_ = world.team_id, world.ids[world.monitors[0]]
     async with db.connection() as tx:
         [one] = await web3.raised(tx, team, id_)
-        assert await web3.raised_and_told(tx, [(team, id_)]) == []
+        assert await web3.raised_and_announced(tx, [(team, id_)]) == []
         assert await web3.raised(tx, team + 1, id_) == []
     assert (one.key, one.locations, one.data, one.told_at) == ("high_gas", ["ap", "eu"], HIGH, None)
     await heard(world)
     async with db.connection() as tx:
-        [told] = await web3.raised_and_told(tx, [(team, id_)])
+        [told] = await web3.raised_and_announced(tx, [(team, id_)])
     assert told.told_at is not None
     assert told.raised_at == one.raised_at
     await submit(
@@ -44,7 +44,7 @@ async def test_what_is_raised_is_read_with_where_and_since_when(db: Db) -> None:
     )
     async with db.connection() as tx:
         assert await web3.raised(tx, team, id_) == []
-        assert await web3.raised_and_told(tx, [(team, id_)]) == []
+        assert await web3.raised_and_announced(tx, [(team, id_)]) == []
 
 
 async def test_of_what_happened_once_the_newest_of_each_kind_is_read_while_it_stands(db: Db) -> None:
@@ -53,17 +53,17 @@ async def test_of_what_happened_once_the_newest_of_each_kind_is_read_while_it_st
     alert = {"type": "large_transfer", **HIGH}
     await submit(world, finding(world, log("t1", 5, alert=alert), log("t2", 6, alert=alert)))
     async with db.connection() as tx:
-        assert await web3.told_lately(tx, [(team, id_)], utc_now() - DAY) == []
+        assert await web3.announced_lately(tx, [(team, id_)], utc_now() - DAY) == []
     await heard(world)
     async with db.connection() as tx:
-        [one] = await web3.told_lately(tx, [(team, id_)], utc_now() - DAY)
-        assert await web3.told_lately(tx, [(team, id_)], utc_now() + DAY) == []
-        assert await web3.told_lately(tx, [(team + 1, id_)], utc_now() - DAY) == []
+        [one] = await web3.announced_lately(tx, [(team, id_)], utc_now() - DAY)
+        assert await web3.announced_lately(tx, [(team, id_)], utc_now() + DAY) == []
+        assert await web3.announced_lately(tx, [(team + 1, id_)], utc_now() - DAY) == []
     assert (one.data["alert"]["type"], one.data["blockNumber"]) == ("large_transfer", 6)
     await submit(world, finding(world, gone(6, 6)))
     await heard(world)
     async with db.connection() as tx:
-        [left] = await web3.told_lately(tx, [(team, id_)], utc_now() - DAY)
+        [left] = await web3.announced_lately(tx, [(team, id_)], utc_now() - DAY)
     assert left.data["blockNumber"] == 5
 
 

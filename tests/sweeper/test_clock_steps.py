@@ -12,7 +12,7 @@ from collector.history.jobs.days import DayPartitions
 from collector.history.jobs.rollups import Rollups
 from collector.history.storage import rollups
 from collector.ops.jobs.retention import Retention
-from collector.platform.clock_guard import Steady
+from collector.platform.clock_guard import ClockGuard
 from collector.platform.database_clock import DatabaseClock
 from collector.platform.storage.db import Db
 from shared.clock import utc_now
@@ -97,7 +97,7 @@ async def kept(world: World) -> dict[str, int]:
 @pytest.mark.parametrize("step", [40 * DAY, -40 * DAY, 2 * HOUR, -2 * HOUR, 61 * SECOND])
 async def test_a_step_and_the_step_back(db: Db, step: timedelta) -> None:
     world, machine = await history(db), Machine(db)
-    steady = Steady(machine.clock.now)
+    steady = ClockGuard(machine.clock.now)
     async with machine.works(), writing(world, now=machine.clock.now) as writer:
         for machine.ahead in (timedelta(), step, timedelta(), step, timedelta()):
             await writer.submit(world.batch(Status.UP, now=machine.clock.now()))

@@ -14,7 +14,7 @@ from collector.maintenance.jobs.windows import Maintenance
 from collector.maintenance.service import windows as deeds
 from collector.notifications.jobs.router import Router
 from collector.platform.access import system
-from collector.platform.committed_events import passing_on
+from collector.platform.committed_events import commit_hook
 from collector.platform.storage.db import Db
 from shared.clock import iso, utc_now
 from shared.ids import show
@@ -36,7 +36,7 @@ async def look(db: Db, *minutes: float) -> list[float]:
     rung: list[float] = []
     for minute in minutes:
         now = NOW + minute * MINUTE
-        db.pass_on = passing_on(partial(rung.append, minute), lambda: None)
+        db.pass_on = commit_hook(partial(rung.append, minute), lambda: None)
         await Maintenance(db, now=lambda now=now: now).turn()  # type: ignore[misc]
         turns = MaintenanceNews(db, now=lambda now=now: now)  # type: ignore[misc]
         while await turns.turn():

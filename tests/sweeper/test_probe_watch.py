@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from collector.events.core.events import Fact, body
-from collector.platform.committed_events import passing_on
+from collector.platform.committed_events import commit_hook
 from collector.platform.storage.db import Db
 from collector.probes.jobs.watch import ProbeWatch
 from collector.probes.service import assignments
@@ -38,7 +38,7 @@ class Ground:
         self.clock = Clock()
         self.watches = [self.watch() for _ in range(watches)]
         self.told = 0
-        db.pass_on = passing_on(self._tell, lambda: None)
+        db.pass_on = commit_hook(self._tell, lambda: None)
 
     def watch(self) -> ProbeWatch:
         return ProbeWatch(self.db, since=lambda: NOW - HOUR, now=self.clock)

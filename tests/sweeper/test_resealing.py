@@ -13,7 +13,7 @@ from collector.http import storage
 from collector.http.storage import Keyed, StoredAnswer
 from collector.monitors.service import monitors
 from collector.monitors.service.columns import whole_config
-from collector.monitors.service.monitors import Means
+from collector.monitors.service.monitors import ServiceContext
 from collector.monitors.storage import monitors as table
 from collector.notifications.service import channels
 from collector.ops.jobs.reseal import Resealing
@@ -62,7 +62,7 @@ async def fill(db: Db, keys: str, count: int = 1) -> int:
     made = await bootstrap(db, plan="free", admin_email="ops@example.com", token=None, now=utc_now())
     assert made is not None
     await authority.trust(db, keyring, utc_now())
-    means = Means(db, keyring, Signals(db), 1)
+    means = ServiceContext(db, keyring, Signals(db), 1)
     body = {
         "name": "shop",
         "type": "http",
@@ -160,7 +160,7 @@ async def test_each_turn_does_a_few_and_two_collectors_share_the_work(db: Db) ->
 async def test_it_goes_on_while_secrets_are_changed(db: Db) -> None:
     team = await fill(db, OLD, count=20)
     keyring = await start(db, BOTH)
-    means = Means(db, keyring, Signals(db), 1)
+    means = ServiceContext(db, keyring, Signals(db), 1)
     async with db.connection() as tx:
         ids = [row["id"] for row in await tx.fetch("SELECT id FROM monitors")]
 

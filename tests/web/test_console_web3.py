@@ -10,9 +10,9 @@ from collector.monitors.console.types import GROUPS
 from collector.web3.core.findings import ChainLog, Gone
 from collector.web3.core.web3 import ChainAlert
 from collector.web3.storage import writes
-from collector.web3.storage.writes import ObservedLog, Owner, TakenBack
+from collector.web3.storage.writes import ObservedLog, Owner, RetractedLog
 from shared import ids
-from shared.findings import Found
+from shared.findings import Findings
 from shared.kinds import KINDS, WEB3
 from shared.results import Status
 from tests.api.monitors import probe
@@ -184,9 +184,9 @@ async def test_a_test_of_one_that_is_there_goes_on_from_its_configuration(consol
             {
                 "status": Status.UP, "code": 0, "error": "", "durationUs": 5_000,
                 "found": [
-                    (Found.RAISED, "high_gas", '{"current": "9", "message": "gas costs <b>9</b> gwei"}'),
-                    (Found.RECOVERED, "low_gas", '{"message": "low is 5 gwei"}'),
-                    (Found.RAISED, "odd", "no JSON"),
+                    (Findings.RAISED, "high_gas", '{"current": "9", "message": "gas costs <b>9</b> gwei"}'),
+                    (Findings.RECOVERED, "low_gas", '{"message": "low is 5 gwei"}'),
+                    (Findings.RAISED, "odd", "no JSON"),
                 ],
             },
             "It answered in 5 ms. Nothing is saved yet. gas costs <b>9</b> gwei (crossed) low is 5 gwei",
@@ -231,7 +231,7 @@ async def found(console: Console, id_: str, word: str = "Transfer") -> None:
             }
             log = ChainLog(f"{TRANSACTION}:{n}", 70 + n, n, f"0x{n}", said)
             await writes.add_logs(tx, [ObservedLog(owner, location, at, log)])
-        gone = TakenBack(owner, location, at, Gone(71, 71, {}))
+        gone = RetractedLog(owner, location, at, Gone(71, 71, {}))
         await writes.take_back(tx, [gone], at)
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import structlog
 
-from collector.alerts.evaluate import AlertChanges, MonitorSnapshot, look
+from collector.alerts.evaluate import AlertChanges, MonitorSnapshot, evaluate_rule
 from collector.alerts.inputs import gather
 from collector.alerts.storage import alerts as table
 from collector.alerts.storage import inputs
@@ -16,9 +16,9 @@ from collector.alerts.storage.alerts import Alert
 from collector.evaluation.core.decision import standing
 from collector.evaluation.core.holds import allowed, holding
 from collector.evaluation.storage import locked_monitors, rule_triggers, states
-from collector.evaluation.storage.locked_monitors import Judged
+from collector.evaluation.storage.locked_monitors import LockedMonitor
 from collector.evaluation.storage.rule_triggers import Key
-from collector.evaluation.suppression import around, monitor
+from collector.evaluation.suppression import monitor, surroundings
 from collector.events.storage import events, timeline
 from collector.notifications.storage import channels
 from collector.notifications.storage.channels import Addressee
@@ -94,7 +94,7 @@ async def evaluate(tx: Tx, keys: Sequence[Key], now: datetime) -> None:
         found = by_monitor.get((one.team_id, one.id), {})
         rules = applied.get(one.monitor, {})
         for rule_id in dict.fromkeys((*rules, *found)):
-            look(seen[one.monitor], rules.get(rule_id), found.get(rule_id), now, writes)
+            evaluate_rule(seen[one.monitor], rules.get(rule_id), found.get(rule_id), now, writes)
     await _write(tx, writes, now)
 
 
@@ -113,10 +113,10 @@ def _by_monitor(alerts: Sequence[Alert]) -> Mapping[Key, dict[UUID, Alert]]:
     return found
 
 
-async def _seen(tx: Tx, locked: Sequence[Judged], now: datetime) -> dict[int, MonitorSnapshot]:
+async def _seen(tx: Tx, locked: Sequence[LockedMonitor], now: datetime) -> dict[int, MonitorSnapshot]:
     """By the monitors' numbers."""
     places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in locked]))
-    held = await around(tx, locked, places, now) if locked else {}
+    held = await surroundings(tx, locked, places, now) if locked else {}
     by_team: defaultdict[int, dict[UUID, Addressee]] = defaultdict(dict)
     for channel in await channels.addressees(tx, sorted({one.team_id for one in locked})):
         by_team[channel.team_id][channel.id] = channel

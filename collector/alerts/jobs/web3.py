@@ -11,7 +11,7 @@ from collector.alerts.core.conditions import of_web3
 from collector.alerts.storage import inputs
 from collector.alerts.storage.alerts import Alert
 from collector.alerts.storage.inputs import Ruled
-from collector.evaluation.storage.locked_monitors import Judged
+from collector.evaluation.storage.locked_monitors import LockedMonitor
 from collector.evaluation.storage.rule_triggers import Key
 from collector.platform.storage.db import Tx
 from collector.web3.core import crossings
@@ -43,7 +43,7 @@ class ChainNotice:
         return [*self.standing, *(found for found in self.happened if found.told_at > since)]
 
 
-async def gather(tx: Tx, monitors: Sequence[Judged], now: datetime) -> Mapping[int, ChainNotice]:
+async def gather(tx: Tx, monitors: Sequence[LockedMonitor], now: datetime) -> Mapping[int, ChainNotice]:
     """By the monitors' numbers; those that are no Web3 monitors, or told of nothing, are left out."""
     keys: dict[Key, int] = {
         (one.team_id, one.id): one.monitor for one in monitors if crossings.is_web3(one.type)
@@ -51,13 +51,13 @@ async def gather(tx: Tx, monitors: Sequence[Judged], now: datetime) -> Mapping[i
     found: defaultdict[int, ChainNotice] = defaultdict(ChainNotice)
     if not keys:
         return found
-    for raised in await web3.raised_and_told(tx, list(keys)):
+    for raised in await web3.raised_and_announced(tx, list(keys)):
         if raised.told_at is not None:
             one = crossings.threshold(raised.key, raised.data, raised.told_at)
             found[keys[raised.team_id, raised.monitor_id]].standing.append(one)
     since = now - _LATEST
     happened: set[Key] = set()
-    for log in await web3.told_lately(tx, list(keys), since):
+    for log in await web3.announced_lately(tx, list(keys), since):
         happened.add((log.team_id, log.monitor_id))
         one = crossings.single(log.data, log.told_at)
         found[keys[log.team_id, log.monitor_id]].happened.append(one)

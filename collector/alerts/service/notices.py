@@ -13,7 +13,7 @@ from collector.evaluation.storage.locked_monitors import LatestIncident
 from collector.evaluation.storage.states import Located
 from collector.events.core import events as payloads
 from collector.events.storage.events import Event
-from collector.notifications.channels.webhook import hears
+from collector.notifications.channels.webhook import is_subscribed
 from collector.notifications.storage.channels import Addressee
 from shared import ids
 
@@ -44,7 +44,7 @@ def addressed(
         if (found := channels.get(id_)) is not None
         and (
             found.type != "webhook"
-            or (webhooks and hears(found.events or [kind], found.monitors, kind, shown))
+            or (webhooks and is_subscribed(found.events or [kind], found.monitors, kind, shown))
         )
     ]
 

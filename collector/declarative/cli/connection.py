@@ -11,7 +11,7 @@ from collector.accounts.service import team
 from collector.declarative.service import apply as declared
 from collector.declarative.service import export as declared_export
 from collector.declarative.service.shape import ApplyContext
-from collector.monitors.service.monitors import Means
+from collector.monitors.service.monitors import ServiceContext
 from collector.platform.access import operator
 from collector.platform.bucket import plans
 from collector.platform.operator import ground, operators
@@ -59,13 +59,13 @@ def faults(values: Mapping[str, Any]) -> list[str]:
 
 async def _means(
     db: Any, keyring: Any, settings: DeclaredSettings, name: str | None
-) -> tuple[Means, ApplyContext]:
+) -> tuple[ServiceContext, ApplyContext]:
     async with db.connection() as tx:
         found = await team.named(tx, name)
     who = operator(found.team_id)
     nodes = rpc_urls.parse(settings.rpc_urls) if settings.rpc_urls else {}
     allowed = plans(None, None, monitors=settings.max_monitors, channels=settings.max_channels)
-    means = Means(db, keyring, Signals(db), settings.min_interval, who, nodes, allowed[found.plan])
+    means = ServiceContext(db, keyring, Signals(db), settings.min_interval, who, nodes, allowed[found.plan])
     return means, ApplyContext(means, who, Own(settings.public_url, settings.hosts or ()), utc_now())
 
 

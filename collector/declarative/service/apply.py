@@ -24,7 +24,7 @@ from collector.declarative.service.items import (
 from collector.declarative.service.kinds import SECTIONS
 from collector.declarative.service.shape import ApplyContext
 from collector.events.storage import events
-from collector.monitors.service.monitors import Means
+from collector.monitors.service.monitors import ServiceContext
 from collector.ops.storage import retention
 from collector.platform.access import Actor
 from collector.platform.prepared import Lacking, SlowWork, begun_again
@@ -68,7 +68,7 @@ class _ApplyUndone(Exception):
 
 
 async def apply(
-    means: Means, who: Actor, body: Mapping[str, Any], clock: Callable[[], datetime], *, own: Own
+    means: ServiceContext, who: Actor, body: Mapping[str, Any], clock: Callable[[], datetime], *, own: Own
 ) -> ApplyOutcome:
     """*body* has the sections, each a list, and ``plan`` and ``prune``.
 
@@ -120,7 +120,7 @@ def _named(section: str, key: str) -> dict[str, str]:
     return {"section": section, "resource": SECTIONS[section].noun, "key": key}
 
 
-async def _tried(means: Means, who: Actor, asked: ApplyRequest, now: datetime, own: Own) -> _Done:
+async def _tried(means: ServiceContext, who: Actor, asked: ApplyRequest, now: datetime, own: Own) -> _Done:
     """Raises Crossed."""
     try:
         async with means.db.transaction() as tx, impatient(tx) as db:
@@ -142,7 +142,7 @@ def _undo(done: _Done) -> NoReturn:
     raise _ApplyUndone(done)
 
 
-async def _settle(means: Means, done: _Done) -> None:
+async def _settle(means: ServiceContext, done: _Done) -> None:
     """After the commit: the probes hear of it, and results that nothing leads to go."""
     means.signals.ring()
     if done.forgotten:

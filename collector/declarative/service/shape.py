@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Protocol, TypeAlias
 from uuid import UUID
 
-from collector.monitors.service.monitors import Means
+from collector.monitors.service.monitors import ServiceContext
 from collector.platform.access import Actor
 from collector.platform.storage.db import Tx
 from collector.platform.validation.shapes import members, shape
@@ -25,7 +25,7 @@ class ApplyContext:
     *forgotten* collects the numbers of monitors whose results are to go.
     """
 
-    means: Means
+    means: ServiceContext
     who: Actor
     own: Own
     now: datetime

@@ -26,9 +26,9 @@ from collector.web3.core.findings import (
 )
 from collector.web3.core.web3 import ChainAlert, raised, recovered
 from collector.web3.storage import writes
-from collector.web3.storage.writes import Key, ObservedLog, Owner, TakenBack
+from collector.web3.storage.writes import Key, ObservedLog, Owner, RetractedLog
 from shared.clock import EPOCH
-from shared.findings import Finding, Found
+from shared.findings import Finding, Findings
 
 # Of one monitor: no kind has nearly as many thresholds.
 _MOST_ALERTS: Final = 64
@@ -67,7 +67,7 @@ class _FindingChanges:
     alerts: dict[Key, ChainAlert]
     changed: set[Key] = field(default_factory=set)
     logs: dict[int, list[ObservedLog]] = field(default_factory=dict)
-    takes_back: dict[int, list[TakenBack]] = field(default_factory=dict)
+    takes_back: dict[int, list[RetractedLog]] = field(default_factory=dict)
     turns: Counter[int] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     held: Counter[UUID] = field(default_factory=Counter)  # alerts by their monitor
@@ -149,8 +149,8 @@ def _take(news: _FindingChanges, result: _Result) -> None:
     goes_on = news.goes_on(result)
     late = None if goes_on is None else line(result.state)
     for finding in result.findings:
-        news.edges += finding.found is not Found.LOG
-        if news.edges > _MOST_EDGES and finding.found is not Found.LOG:
+        news.edges += finding.found is not Findings.LOG
+        if news.edges > _MOST_EDGES and finding.found is not Findings.LOG:
             news.refused["too many"] += 1
             continue
         try:
@@ -180,10 +180,10 @@ def _add(
         counts = result.kept in news.standing or result.place not in news.lines
         gone = found if counts else not_found_again(*lines, found)
         if gone is not None:
-            _take_back(news, TakenBack(owner, location, result.at, gone))
+            _take_back(news, RetractedLog(owner, location, result.at, gone))
 
 
-def _take_back(news: _FindingChanges, one: TakenBack) -> None:
+def _take_back(news: _FindingChanges, one: RetractedLog) -> None:
     turn = news.turns[one.owner.monitor]
     if turn >= _MOST_RETRACTIONS:
         raise Unreadable("too many")

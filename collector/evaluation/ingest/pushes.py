@@ -10,7 +10,7 @@ from uuid import UUID
 
 from collector.evaluation import rule_triggers as marking
 from collector.evaluation.error_texts import Interner, clean
-from collector.evaluation.evaluate import Ask, Judgement, ResultToEvaluate, judge, unasked
+from collector.evaluation.evaluate import Ask, Evaluation, ResultToEvaluate, evaluate, request_none
 from collector.evaluation.ingest.columns import Columns, Part, flatten
 from collector.evaluation.storage import locks, pushes
 from collector.evaluation.storage import rule_triggers as alert_marks
@@ -57,7 +57,7 @@ class PushCommit:
     """
 
     results: int
-    judgement: Judgement
+    judgement: Evaluation
     ties: Sequence[int | None]
     errors: Mapping[str, int] = field(default_factory=dict)
 
@@ -71,7 +71,7 @@ class Pushes:
         *,
         since: Callable[[], datetime | None],
         now: Callable[[], datetime],
-        ask: Ask = unasked,
+        ask: Ask = request_none,
         watch: Watch | None = None,
     ) -> None:
         self._db = db
@@ -100,7 +100,7 @@ class Pushes:
         where = await pushes.lock(tx, sorted({one.monitor for one in brought}))
         kept = [one for one in brought if one.monitor in where]
         if not kept:
-            return PushCommit(0, Judgement(), [None] * len(brought))
+            return PushCommit(0, Evaluation(), [None] * len(brought))
         errors = await self._interner.within(tx, {clean(one.error) for one in kept if one.error})
         part = _part(kept, where)
         columns = flatten([part], errors, now)
@@ -111,11 +111,11 @@ class Pushes:
             await marking.mark(tx, columns, self._watch.monitors, now)
         if late := touched(columns.key, columns.at_ms, end(now, where[kept[0].monitor].rolled_until)):
             await rollups.mark(tx, late)
-        judgement = Judgement()
+        judgement = Evaluation()
         if wanting:
             await locks.in_any_order(tx)
             pending = _pending([kept[i] for i in counting], where, wanting, now)
-            judgement = await judge(tx, pending, self._since(), now)
+            judgement = await evaluate(tx, pending, self._since(), now)
         places = iter(range(len(kept)))
         ties = [_tie(part, next(places)) if one.monitor in where else None for one in brought]
         return PushCommit(len(kept), judgement, ties, errors)

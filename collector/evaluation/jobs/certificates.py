@@ -9,8 +9,8 @@ from collector.evaluation.core.decision import standing
 from collector.evaluation.core.holds import allowed, holding
 from collector.evaluation.storage import certificates, locked_monitors, states
 from collector.evaluation.storage.certificates import UnannouncedExpiry
-from collector.evaluation.storage.locked_monitors import Judged
-from collector.evaluation.suppression import around, monitor
+from collector.evaluation.storage.locked_monitors import LockedMonitor
+from collector.evaluation.suppression import monitor, surroundings
 from collector.events.core import events as payloads
 from collector.events.storage import events
 from collector.events.storage.events import Event
@@ -61,18 +61,18 @@ class Certificates:
         self._forgot_at = now
 
 
-async def _news(tx: Tx, locked: Sequence[Judged], now: datetime) -> list[Event]:
+async def _news(tx: Tx, locked: Sequence[LockedMonitor], now: datetime) -> list[Event]:
     """What nothing holds back, of certificates that some location still sees; marked as told."""
     places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in locked]))
-    held = await around(tx, locked, places, now)
+    held = await surroundings(tx, locked, places, now)
     free = {
         one.monitor: one
         for one in locked
         if allowed(holding(standing(monitor(one, held[one.monitor])), now)).openings
     }
-    due = [one for one in await certificates.untold(tx, list(free), now) if _seen(one)]
+    due = [one for one in await certificates.unannounced(tx, list(free), now) if _seen(one)]
     if due:
-        await certificates.tell(tx, due, now)
+        await certificates.mark_announced(tx, due, now)
     return [_event(one, free[one.monitor], now) for one in due]
 
 
@@ -83,7 +83,7 @@ def _seen(one: UnannouncedExpiry) -> bool:
     )
 
 
-def _event(one: UnannouncedExpiry, of: Judged, now: datetime) -> Event:
+def _event(one: UnannouncedExpiry, of: LockedMonitor, now: datetime) -> Event:
     incident = of.open_incident
     shown = {"id": ids.show("inc", incident.id), "severity": incident.severity} if incident else None
     payload = payloads.certificate(

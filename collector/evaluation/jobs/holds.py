@@ -8,9 +8,9 @@ from collector.evaluation import event_writer
 from collector.evaluation.core.decision import DEGRADED_AFTER, Announcement, announcement, standing
 from collector.evaluation.core.holds import Allowed, Hold, allowed, holding
 from collector.evaluation.storage import locked_monitors, states
-from collector.evaluation.storage.locked_monitors import Judged
+from collector.evaluation.storage.locked_monitors import LockedMonitor
 from collector.evaluation.storage.states import Located
-from collector.evaluation.suppression import Around, around, monitor
+from collector.evaluation.suppression import Surroundings, monitor, surroundings
 from collector.events.core import events as payloads
 from collector.events.storage import events, timeline
 from collector.events.storage.events import Event
@@ -24,9 +24,9 @@ _AT_ONCE = 100
 class HoldChanges:
     """What there is to write: monitors after it, events, incidents to link to those of parents."""
 
-    monitors: list[Judged] = field(default_factory=list)
+    monitors: list[LockedMonitor] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
-    linked: list[tuple[Judged, Around]] = field(default_factory=list)
+    linked: list[tuple[LockedMonitor, Surroundings]] = field(default_factory=list)
 
     @property
     def concerned(self) -> list[int]:
@@ -45,7 +45,7 @@ class Holds:
         """Look at the next of those of which something is untold: many may be held for long."""
         now = self._now()
         async with self._db.connection() as tx:
-            found = await locked_monitors.untold(tx, self._after, now - DEGRADED_AFTER, now, _AT_ONCE)
+            found = await locked_monitors.unannounced(tx, self._after, now - DEGRADED_AFTER, now, _AT_ONCE)
             concerned = (await _news(tx, found, now)).concerned if found else []
         more = len(found) == _AT_ONCE
         self._after = found[-1].monitor if more else 0
@@ -65,10 +65,10 @@ class Holds:
                 await events.append_all(tx, news.events, now)
 
 
-async def _news(tx: Tx, monitors: Sequence[Judged], now: datetime) -> HoldChanges:
+async def _news(tx: Tx, monitors: Sequence[LockedMonitor], now: datetime) -> HoldChanges:
     """What nothing holds back any more."""
     places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in monitors]))
-    held = await around(tx, monitors, places, now)
+    held = await surroundings(tx, monitors, places, now)
     news = HoldChanges()
     for one in monitors:
         here, about = places[one.monitor], held[one.monitor]
@@ -83,8 +83,8 @@ async def _news(tx: Tx, monitors: Sequence[Judged], now: datetime) -> HoldChange
 
 
 def _state_news(
-    one: Judged, about: Around, places: Sequence[Located], now: datetime
-) -> tuple[list[Event], Judged]:
+    one: LockedMonitor, about: Surroundings, places: Sequence[Located], now: datetime
+) -> tuple[list[Event], LockedMonitor]:
     """monitor.down or monitor.up, if it is due; of what somebody resolved there is nothing to hear."""
     tell = announcement(monitor(one, about), down=one.down, now=now)
     if tell is Announcement.NOTHING or (tell is Announcement.DOWN and one.open_incident is None):
@@ -99,8 +99,8 @@ def _state_news(
 
 
 def _notices(
-    one: Judged, about: Around, places: Sequence[Located], now: datetime
-) -> tuple[list[Event], Judged]:
+    one: LockedMonitor, about: Surroundings, places: Sequence[Located], now: datetime
+) -> tuple[list[Event], LockedMonitor]:
     """monitor.degraded and monitor.flapping, that they begin and that they are over."""
     held = holding(standing(monitor(one, about)), now)
     noticed = []
@@ -120,7 +120,7 @@ def _due(is_so: bool, told: bool, free: Allowed) -> bool:
     return is_so != told and (free.openings if is_so else free.recovery)
 
 
-def _unlinked(one: Judged, about: Around) -> bool:
+def _unlinked(one: LockedMonitor, about: Surroundings) -> bool:
     """Did its parent turn out to be down after its own incident had opened?"""
     incident, parent = one.open_incident, about.parent
     if incident is None or parent is None or parent.incident_id is None or one.told:
@@ -128,7 +128,7 @@ def _unlinked(one: Judged, about: Around) -> bool:
     return incident.parent_incident_id is None
 
 
-async def _link(tx: Tx, linked: Sequence[tuple[Judged, Around]], now: datetime) -> None:
+async def _link(tx: Tx, linked: Sequence[tuple[LockedMonitor, Surroundings]], now: datetime) -> None:
     pairs = [
         (one.team_id, one.open_incident.id, about.parent)
         for one, about in linked

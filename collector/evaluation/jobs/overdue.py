@@ -14,7 +14,7 @@ Settle = Callable[[], None]
 
 
 class OverdueSweeper(ABC):
-    """Any number may run. *since*: see `Steady`."""
+    """Any number may run. *since*: see `ClockGuard`."""
 
     def __init__(self, db: Db, *, since: Callable[[], datetime | None], now: Callable[[], datetime]) -> None:
         self._db = db

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from collector.evaluation.evaluate import Ask, differs, judge_anew, unasked
+from collector.evaluation.evaluate import Ask, differs, reevaluate, request_none
 from collector.evaluation.storage import locked_monitors, states
 from collector.platform.storage.db import Db
 
@@ -12,7 +12,7 @@ class Verdicts:
     """Looks at monitors whose locations disagree with what is held of them. Any number may run.
 
     Results bring about most verdicts, but only those of the location that they are from, when they come.
-    *since*: see `Steady`; *ask*: see `ResultWriter`.
+    *since*: see `ClockGuard`; *ask*: see `ResultWriter`.
     """
 
     def __init__(
@@ -21,7 +21,7 @@ class Verdicts:
         *,
         since: Callable[[], datetime | None],
         now: Callable[[], datetime],
-        ask: Ask = unasked,
+        ask: Ask = request_none,
     ) -> None:
         self._db = db
         self._since = since
@@ -37,6 +37,6 @@ class Verdicts:
         if not wrong:
             return False
         async with self._db.transaction() as tx:
-            judgement = await judge_anew(tx, wrong, since, now)
+            judgement = await reevaluate(tx, wrong, since, now)
         self._ask(judgement.doubted, judgement.risen)
         return False

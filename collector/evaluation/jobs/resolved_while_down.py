@@ -8,8 +8,8 @@ from collector.evaluation import event_writer
 from collector.evaluation.core.decision import standing
 from collector.evaluation.core.holds import REOPENED_AFTER, Hold, allowed, holding
 from collector.evaluation.storage import locked_monitors, resolved_while_down
-from collector.evaluation.storage.locked_monitors import Judged, LatestIncident
-from collector.evaluation.suppression import Around, around, monitor
+from collector.evaluation.storage.locked_monitors import LatestIncident, LockedMonitor
+from collector.evaluation.suppression import Surroundings, monitor, surroundings
 from collector.events.core import events as payloads
 from collector.events.storage import events, timeline
 from collector.events.storage.timeline import TimelineEntry
@@ -36,7 +36,7 @@ class IncidentReopener:
             return False
         async with self._db.transaction() as tx:
             locked = await locked_monitors.lock(tx, found)
-            held = await around(tx, locked, {}, now)
+            held = await surroundings(tx, locked, {}, now)
             again = [
                 (one, ended)
                 for one in locked
@@ -47,7 +47,7 @@ class IncidentReopener:
         return len(again) == _AT_ONCE
 
 
-async def _reopen(tx: Tx, again: list[tuple[Judged, LatestIncident]], now: datetime) -> None:
+async def _reopen(tx: Tx, again: list[tuple[LockedMonitor, LatestIncident]], now: datetime) -> None:
     await incidents.reopen(tx, [(one.team_id, ended.id, now) for one, ended in again], now)
     await timeline.add(
         tx, [TimelineEntry(one.team_id, ended.id, "reopened", _WHY) for one, ended in again], now
@@ -60,7 +60,7 @@ async def _reopen(tx: Tx, again: list[tuple[Judged, LatestIncident]], now: datet
     await events.append_all(tx, await event_writer.deeds(tx, done, now), now)
 
 
-def _ended_by_hand(one: Judged, now: datetime) -> LatestIncident | None:
+def _ended_by_hand(one: LockedMonitor, now: datetime) -> LatestIncident | None:
     """Its incident, if all is still as it was when it was found."""
     incident = one.incident
     if not one.by_hand or incident is None or incident.resolved_at is None:
@@ -68,7 +68,7 @@ def _ended_by_hand(one: Judged, now: datetime) -> LatestIncident | None:
     return incident if incident.resolved_at <= now - REOPENED_AFTER else None
 
 
-def _may_open(one: Judged, about: Around, now: datetime) -> bool:
+def _may_open(one: LockedMonitor, about: Surroundings, now: datetime) -> bool:
     """Does nothing else than its having been resolved keep an incident from opening?"""
     rest = replace(standing(monitor(one, about)), by_hand=False, votes=True, measured=True)
     return allowed(hold for hold in holding(rest, now) if hold is not Hold.RESOLVED_BY_HAND).opens

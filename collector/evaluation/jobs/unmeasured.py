@@ -10,9 +10,9 @@ from collector.evaluation import event_writer
 from collector.evaluation.core.decision import standing
 from collector.evaluation.core.holds import allowed, holding
 from collector.evaluation.storage import locked_monitors, states, unmeasured
-from collector.evaluation.storage.locked_monitors import Judged
+from collector.evaluation.storage.locked_monitors import LockedMonitor
 from collector.evaluation.storage.unmeasured import Turn
-from collector.evaluation.suppression import around, monitor
+from collector.evaluation.suppression import monitor, surroundings
 from collector.events.core import events as payloads
 from collector.events.storage import events
 from collector.events.storage.events import Event
@@ -57,10 +57,10 @@ class Unmeasured:
             _say(one, locked[one.monitor])
 
 
-async def _notifiable(tx: Tx, locked: Sequence[Judged], now: datetime) -> set[int]:
+async def _notifiable(tx: Tx, locked: Sequence[LockedMonitor], now: datetime) -> set[int]:
     """Those of which no hold keeps news back."""
     places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in locked]))
-    held = await around(tx, locked, places, now)
+    held = await surroundings(tx, locked, places, now)
     return {
         one.monitor
         for one in locked
@@ -68,7 +68,7 @@ async def _notifiable(tx: Tx, locked: Sequence[Judged], now: datetime) -> set[in
     }
 
 
-def _event(turned: Turn, of: Judged, now: datetime) -> Event:
+def _event(turned: Turn, of: LockedMonitor, now: datetime) -> Event:
     about = event_writer.about(of, down=of.down)
     payload = payloads.measurement(
         about, measured=turned.measured, since=turned.since, error=turned.error, now=now
@@ -76,7 +76,7 @@ def _event(turned: Turn, of: Judged, now: datetime) -> Event:
     return Event(of.team_id, of.id, payload["event"], payload)
 
 
-def _say(turned: Turn, of: Judged) -> None:
+def _say(turned: Turn, of: LockedMonitor) -> None:
     named = {"monitor": ids.show("mon", of.id), "name": of.name, "since": turned.since.isoformat()}
     if turned.measured:
         log.info("monitor is measured again", **named)

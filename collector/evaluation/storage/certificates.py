@@ -89,7 +89,7 @@ async def waiting(tx: Tx, after: int, now: datetime, limit: int) -> list[int]:
     return [row["monitor"] for row in rows]
 
 
-async def untold(tx: Tx, monitors: Sequence[int], now: datetime) -> list[UnannouncedExpiry]:
+async def unannounced(tx: Tx, monitors: Sequence[int], now: datetime) -> list[UnannouncedExpiry]:
     """Of these monitors, which are locked; what was found under another setting is left out."""
     rows = await tx.fetch(
         """
@@ -107,7 +107,7 @@ async def untold(tx: Tx, monitors: Sequence[int], now: datetime) -> list[Unannou
     return [UnannouncedExpiry(**row) for row in rows]
 
 
-async def tell(tx: Tx, told: Sequence[UnannouncedExpiry], now: datetime) -> None:
+async def mark_announced(tx: Tx, told: Sequence[UnannouncedExpiry], now: datetime) -> None:
     """Nobody is told of these again."""
     await tx.execute(
         """

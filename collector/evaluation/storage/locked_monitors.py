@@ -32,7 +32,7 @@ class LatestIncident:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class LockedMonitor:
     """What the decision needs of a monitor's row."""
 
     monitor: int
@@ -82,7 +82,7 @@ _MONITORS = """
 """
 
 
-async def lock(tx: Tx, monitors: Sequence[int]) -> list[Judged]:
+async def lock(tx: Tx, monitors: Sequence[int]) -> list[LockedMonitor]:
     """Lock these monitors in key order; those that are gone or paused are left out."""
     rows = await tx.fetch(
         _MONITORS + "WHERE m.monitor = ANY($1) AND m.paused_at IS NULL ORDER BY m.monitor FOR NO KEY UPDATE",
@@ -91,13 +91,13 @@ async def lock(tx: Tx, monitors: Sequence[int]) -> list[Judged]:
     return await _with_incidents(tx, rows)
 
 
-async def read(tx: Tx, monitors: Sequence[int]) -> list[Judged]:
+async def read(tx: Tx, monitors: Sequence[int]) -> list[LockedMonitor]:
     """These monitors, paused ones too, not locked."""
     rows = await tx.fetch(_MONITORS + "WHERE m.monitor = ANY($1) ORDER BY m.monitor", list(monitors))
     return await _with_incidents(tx, rows)
 
 
-async def doubtful(tx: Tx) -> list[Judged]:
+async def doubtful(tx: Tx) -> list[LockedMonitor]:
     """Monitors of which some location thinks otherwise, or whose state may change with time alone.
 
     Not locked, and without their incidents.
@@ -114,10 +114,12 @@ async def doubtful(tx: Tx) -> list[Judged]:
         ORDER BY m.monitor
         """
     )
-    return [Judged(**row, incident=None) for row in rows]
+    return [LockedMonitor(**row, incident=None) for row in rows]
 
 
-async def untold(tx: Tx, after: int, degraded_before: datetime, now: datetime, limit: int) -> list[Judged]:
+async def unannounced(
+    tx: Tx, after: int, degraded_before: datetime, now: datetime, limit: int
+) -> list[LockedMonitor]:
     """The next monitors after that key whose state and what was told of it differ, not locked.
 
     Of one that is down there is nothing to tell when its incident is over: somebody resolved it. What a
@@ -154,7 +156,7 @@ async def untold(tx: Tx, after: int, degraded_before: datetime, now: datetime, l
     return await _with_incidents(tx, rows)
 
 
-async def _with_incidents(tx: Tx, rows: Sequence[Any]) -> list[Judged]:
+async def _with_incidents(tx: Tx, rows: Sequence[Any]) -> list[LockedMonitor]:
     if not rows:
         return []
     newest = await tx.fetch(
@@ -177,10 +179,10 @@ async def _with_incidents(tx: Tx, rows: Sequence[Any]) -> list[Judged]:
         fields = dict(row)
         monitor_id = fields.pop("monitor_id")
         incidents[monitor_id] = LatestIncident(**fields)
-    return [Judged(**row, incident=incidents.get(row["id"])) for row in rows]
+    return [LockedMonitor(**row, incident=incidents.get(row["id"])) for row in rows]
 
 
-async def save(tx: Tx, after: Sequence[Judged], now: datetime) -> None:
+async def save(tx: Tx, after: Sequence[LockedMonitor], now: datetime) -> None:
     """Write what is held of each monitor: its state, since when, and what was told of it."""
     await tx.execute(
         """

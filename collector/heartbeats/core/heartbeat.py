@@ -84,7 +84,7 @@ def take(beat: Beat, ping: Ping, plan: PingSchedule, now: datetime) -> tuple[Bea
             return _ended(beat, ping, plan, now)
 
 
-def look(
+def check_overdue(
     beat: Beat, plan: PingSchedule, deaf: Iterable[Between], now: datetime
 ) -> tuple[Beat, Finding | None, datetime | None]:
     """Is something late by now? The heartbeat after it, what is late, and when to look again.

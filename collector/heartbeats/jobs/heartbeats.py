@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import TypeAlias
 
-from collector.evaluation.collector_downtime import deafness
+from collector.evaluation.collector_downtime import downtimes
 from collector.evaluation.jobs.overdue import AT_ONCE, OverdueSweeper, Settle
 from collector.heartbeats.core import heartbeat
 from collector.heartbeats.core.heartbeat import Finding
@@ -17,7 +17,7 @@ Late: TypeAlias = Callable[[Tx, Sequence[tuple[int, Finding]]], Awaitable[Settle
 
 
 class HeartbeatSweeper(OverdueSweeper):
-    """Any number may run. *since*: see `Steady`."""
+    """Any number may run. *since*: see `ClockGuard`."""
 
     def __init__(
         self, db: Db, write: Late, *, since: Callable[[], datetime | None], now: Callable[[], datetime]
@@ -33,10 +33,10 @@ class HeartbeatSweeper(OverdueSweeper):
         self, tx: Tx, found: Sequence[Heartbeat], since: datetime, now: datetime
     ) -> Settle | None:
         oldest = min([now, *(at for one in found for at in (*one.beat.runs.values(), one.beat.base) if at)])
-        deaf = await deafness(tx, [one.monitor for one in found], oldest, since, now)
+        deaf = await downtimes(tx, [one.monitor for one in found], oldest, since, now)
         moved, late = [], []
         for one in found:
-            beat, said, due_at = heartbeat.look(one.beat, one.plan, deaf[one.monitor], now)
+            beat, said, due_at = heartbeat.check_overdue(one.beat, one.plan, deaf[one.monitor], now)
             moved.append(MovedHeartbeat(one, beat, due_at, one.ahead_s))
             if said is not None:
                 late.append((one.monitor, said))

@@ -13,8 +13,8 @@ from collector.history.core.receptions import ReceptionResult
 from collector.metrics.core import conditions as metric_conditions
 from collector.metrics.core import series as core
 from collector.metrics.ingest import otlp, remote_write
-from collector.metrics.ingest.receivers import Books
-from collector.metrics.ingest.series import Book, PushResult, Taking
+from collector.metrics.ingest.receivers import Receivers
+from collector.metrics.ingest.series import PushResult, ReceiverState, Taking
 from collector.metrics.service.series import LARGE, NOT_ADMITTED, PATIENCE_S, PushAdmission, PushOutcome, bare
 from collector.metrics.storage import conditions as series_conditions
 from collector.metrics.storage import series as table
@@ -51,14 +51,14 @@ class Receiving:
         self._db = db
         self._pushes = pushes
         self._now = now
-        self._books = Books(db, keyring)
-        self._waiting: Gathering[Book, None] = Gathering(self._commit, most=_MOST)
+        self._books = Receivers(db, keyring)
+        self._waiting: Gathering[ReceiverState, None] = Gathering(self._commit, most=_MOST)
         self._limits = Limits(db, {_PUSHES: _PLAN})
         self._large = asyncio.Semaphore(_LARGE_AT_ONCE)
         self._heavy = asyncio.Lock()
         self._forgot_at: datetime | None = None
 
-    async def admit(self, id_: UUID | None, token: str, type_: str) -> Book:
+    async def admit(self, id_: UUID | None, token: str, type_: str) -> ReceiverState:
         """The book of that monitor. Raises Unauthorized, Limited."""
         book = await self._books.find(id_) if id_ is not None else None
         wanted = Prometheus if type_ == "prometheus" else OpenTelemetry
@@ -69,7 +69,7 @@ class Receiving:
         return book
 
     @asynccontextmanager
-    async def room(self, book: Book) -> AsyncIterator[PushAdmission]:
+    async def room(self, book: ReceiverState) -> AsyncIterator[PushAdmission]:
         """Raises Limited when those before it take too long."""
         try:
             async with asyncio.timeout(PATIENCE_S):
@@ -83,7 +83,7 @@ class Receiving:
             room.leave()
             book.places.release()
 
-    async def remote_write(self, book: Book, body: bytes, *, second: bool) -> PushOutcome:
+    async def remote_write(self, book: ReceiverState, body: bytes, *, second: bool) -> PushOutcome:
         """Take a body of remote write, of version 2 if *second*.
 
         Raises BodyTooLarge, Invalid, Unavailable.
@@ -96,7 +96,7 @@ class Receiving:
             raw = await asyncio.to_thread(remote_write.unpack, body) if large else remote_write.unpack(body)
             return await self._taken(take(raw, taking), taking)
 
-    async def otlp(self, book: Book, body: bytes, *, json: bool) -> PushOutcome:
+    async def otlp(self, book: ReceiverState, body: bytes, *, json: bool) -> PushOutcome:
         """Take a request of OTLP, in JSON or in protobuf. Raises BodyTooLarge, Invalid, Unavailable."""
         taking = Taking(book, self._now())
         async with self._alone(len(body)):
@@ -153,18 +153,18 @@ class Receiving:
             raise
         return await self._count(taking.book, taking.taken)
 
-    async def _spend(self, book: Book) -> None:
+    async def _spend(self, book: ReceiverState) -> None:
         standing = book.standing = await self._limits.token(book.team_id, book.id, _PUSHES)
         if not standing.admitted:
             said = f"This monitor takes {_PLAN.per_second:g} pushes a second, {_PLAN.burst} at once"
             raise Limited(said, standing.retry_after_s)
 
-    async def _count(self, book: Book, taken: PushResult) -> PushOutcome:
+    async def _count(self, book: ReceiverState, taken: PushResult) -> PushOutcome:
         if book.fresh or book.observed:
             await self._waiting.add(book)
         return PushOutcome(taken.samples, taken.histograms, taken.refused, _why(taken))
 
-    async def _commit(self, group: Sequence[Book]) -> Sequence[None]:
+    async def _commit(self, group: Sequence[ReceiverState]) -> Sequence[None]:
         now = self._now()
         books = {book.monitor: book for book in group}
         counted = {monitor: (book.fresh, len(book.observed)) for monitor, book in books.items()}
@@ -187,7 +187,7 @@ class Receiving:
         self,
         tx: Tx,
         stood: Sequence[Reception],
-        books: Mapping[int, Book],
+        books: Mapping[int, ReceiverState],
         errors: Mapping[UUID, str],
         now: datetime,
     ) -> PushCommit | None:
@@ -205,7 +205,7 @@ class Receiving:
         )
         return stored
 
-    async def _keep(self, book: Book, dirty: Sequence[core.SeriesState]) -> None:
+    async def _keep(self, book: ReceiverState, dirty: Sequence[core.SeriesState]) -> None:
         for start in range(0, len(dirty), _ROWS):
             part = dirty[start : start + _ROWS]
             values = [_value(one) for one in part]
@@ -215,7 +215,7 @@ class Receiving:
                 one.dirty = _moment(one.at_ms) != value.at
 
 
-async def _errors(tx: Tx, books: Sequence[Book], now: datetime) -> dict[UUID, str]:
+async def _errors(tx: Tx, books: Sequence[ReceiverState], now: datetime) -> dict[UUID, str]:
     """What fails those that have conditions, after what was observed of them is written."""
     ruled = [book for book in books if book.kind.conditions]
     if not ruled:
@@ -234,7 +234,7 @@ async def _errors(tx: Tx, books: Sequence[Book], now: datetime) -> dict[UUID, st
     return {id_: error for id_, error in found.items() if error}
 
 
-def _brought(book: Book) -> Brought:
+def _brought(book: ReceiverState) -> Brought:
     look_in = timedelta(seconds=book.stale_after_s)
     return Brought(book.team_id, book.id, book.revision, book.fresh, look_in)
 
@@ -244,7 +244,7 @@ def _result(found: ReceptionResult) -> Pushed:
     return Pushed(found.monitor, status, found.at, error=found.error, samples=found.samples)
 
 
-def _next(stood: Reception, book: Book, now: datetime, *, bad: bool) -> SeriesUpdate:
+def _next(stood: Reception, book: ReceiverState, now: datetime, *, bad: bool) -> SeriesUpdate:
     return SeriesUpdate(
         stood.team_id,
         stood.monitor_id,

@@ -13,7 +13,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 
 from collector.metrics.core.series import MAX_LABELS, NAME, TOO_MANY, BadSeries, SeriesState
-from collector.metrics.ingest.series import Book, Forms, Taking
+from collector.metrics.ingest.series import Forms, ReceiverState, Taking
 from collector.metrics.ingest.wire import parts, varint_length
 from shared.errors import BodyTooLarge, Invalid
 from shared.wire.otlp.metrics_pb2 import ExponentialHistogram, Histogram, Number, Summary
@@ -69,7 +69,7 @@ class _Walk:
 
     def __init__(self, taking: Taking) -> None:
         self._taking = taking
-        self._book: Book = taking.book
+        self._book: ReceiverState = taking.book
         self._left = MAX_PARTS
 
     def points(self, raw: bytes) -> Iterator[None]:

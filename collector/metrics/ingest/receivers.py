@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 from uuid import UUID
 
-from collector.metrics.ingest.series import Book
+from collector.metrics.ingest.series import ReceiverState
 from collector.metrics.storage import series as table
 from collector.monitors.service.columns import sealed_at
 from collector.platform.seal import Keyring, whole
@@ -20,20 +20,20 @@ _UNKNOWN_MOST: Final = 10_000
 _HELD: Final = 128 << 20
 
 
-class Books:
+class Receivers:
     """One per collector."""
 
     def __init__(self, db: Db, keyring: Keyring) -> None:
         self._db = db
         self._keyring = keyring
-        self._books: dict[UUID, Book] = {}
+        self._books: dict[UUID, ReceiverState] = {}
         self._read_at: dict[UUID, float] = {}
         self._unknown: dict[UUID, float] = {}
 
-    def __iter__(self) -> Iterator[Book]:
+    def __iter__(self) -> Iterator[ReceiverState]:
         return iter(list(self._books.values()))
 
-    async def find(self, id_: UUID) -> Book | None:
+    async def find(self, id_: UUID) -> ReceiverState | None:
         """The book of that monitor; None if there is none that takes metrics."""
         clock = time.monotonic()
         if clock - max(self._read_at.get(id_, -_FRESH_S), self._unknown.get(id_, -_FRESH_S)) < _FRESH_S:
@@ -60,11 +60,11 @@ class Books:
                 del self._books[id_], self._read_at[id_]
                 held -= book.weight
 
-    def _opened(self, row: table.SeriesMonitor) -> Book:
+    def _opened(self, row: table.SeriesMonitor) -> ReceiverState:
         place = sealed_at(row.team_id, row.id)
         kind = load(row.type, whole(self._keyring, row.config, row.secrets, place))
         assert isinstance(kind, Prometheus | OpenTelemetry)  # noqa: S101 - what `find` has asked for
-        return Book(row.team_id, row.id, row.monitor, row.interval_s, row.revision, kind)
+        return ReceiverState(row.team_id, row.id, row.monitor, row.interval_s, row.revision, kind)
 
     def _note_unknown(self, id_: UUID, clock: float) -> None:
         self._books.pop(id_, None)

@@ -53,7 +53,7 @@ class PushResult:
         return sum(self.faults.values())
 
 
-class Book:
+class ReceiverState:
     """One for each monitor that is pushed to; *fresh*: samples that no transaction has counted yet."""
 
     def __init__(
@@ -168,7 +168,7 @@ class Book:
 class Taking:
     """One push being taken into a book."""
 
-    book: Book
+    book: ReceiverState
     now: datetime
     taken: PushResult = field(default_factory=PushResult)
     _now_s: int = 0

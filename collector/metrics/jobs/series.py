@@ -4,11 +4,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
-from collector.evaluation.collector_downtime import deafness
+from collector.evaluation.collector_downtime import downtimes
 from collector.evaluation.jobs.overdue import AT_ONCE, OverdueSweeper, Settle
 from collector.history.core.receptions import ReceptionResult, silent
 from collector.metrics.storage import series as table
-from collector.metrics.storage.series import Looked, SeriesUpdate
+from collector.metrics.storage.series import DueSeries, SeriesUpdate
 from collector.platform.deadlines import Between, deadline
 from collector.platform.storage.db import Db, Tx
 
@@ -19,7 +19,7 @@ Write: TypeAlias = Callable[[Tx, Sequence[ReceptionResult]], Awaitable[Settle]]
 
 
 class SeriesSweeper(OverdueSweeper):
-    """Any number may run. *since*: see `Steady`."""
+    """Any number may run. *since*: see `ClockGuard`."""
 
     def __init__(
         self, db: Db, write: Write, *, since: Callable[[], datetime | None], now: Callable[[], datetime]
@@ -33,14 +33,16 @@ class SeriesSweeper(OverdueSweeper):
             return 0, None
         monitors = [one.reception.monitor for one in looked]
         oldest = min(one.reception.last_at for one in looked)
-        deaf = await deafness(tx, monitors, oldest, since, now)
+        deaf = await downtimes(tx, monitors, oldest, since, now)
         seen = [_look(one, deaf[one.reception.monitor], now) for one in looked]
         await table.settle(tx, [next_ for next_, _ in seen])
         found = sorted((one for _, one in seen if one is not None), key=lambda one: one.monitor)
         return len(looked), await self._write(tx, found) if found else None
 
 
-def _look(one: Looked, deaf: Sequence[Between], now: datetime) -> tuple[SeriesUpdate, ReceptionResult | None]:
+def _look(
+    one: DueSeries, deaf: Sequence[Between], now: datetime
+) -> tuple[SeriesUpdate, ReceptionResult | None]:
     """What is held of it from now on, and what is to be said of it, if anything."""
     stood, stale_after = one.reception, timedelta(seconds=one.stale_after_s)
     late_at = deadline(stood.last_at, timedelta(), stale_after, deaf)

@@ -50,7 +50,7 @@ class Reception:
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class DueSeries:
     """A row that is due, and its monitor as it is now. Of a paused one nothing is late."""
 
     reception: Reception
@@ -129,7 +129,7 @@ async def note(tx: Tx, brought: Sequence[Brought], now: datetime) -> list[Recept
     return sorted((Reception(**row) for row in rows), key=lambda one: one.monitor)
 
 
-async def due(tx: Tx, now: datetime, limit: int) -> list[Looked]:
+async def due(tx: Tx, now: datetime, limit: int) -> list[DueSeries]:
     """Those to be looked at by now, locked; what another collector looks at is left out."""
     rows = await tx.fetch(
         """
@@ -144,7 +144,7 @@ async def due(tx: Tx, now: datetime, limit: int) -> list[Looked]:
         limit,
     )
     return [
-        Looked(
+        DueSeries(
             Reception(
                 row["team_id"],
                 row["monitor_id"],

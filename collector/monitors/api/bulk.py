@@ -5,10 +5,10 @@ from aiohttp import web
 from collector.http.auth import caller
 from collector.http.deps import deps
 from collector.http.request_data import body, ok, warned
-from collector.monitors.api.monitors import means
+from collector.monitors.api.monitors import service_context
 from collector.monitors.service import bulk
 from collector.monitors.service.bulk import By
-from collector.monitors.service.bulk_fields import wish
+from collector.monitors.service.bulk_fields import parse
 from collector.platform.validation.validation import ignored
 from shared import ids
 
@@ -16,9 +16,9 @@ from shared import ids
 async def carry_out(request: web.Request) -> web.Response:
     """*ids* are those that changed; what one of them fails at stops no other."""
     who = caller(request)
-    asked = wish(await body(request))
+    asked = parse(await body(request))
     by = By(who.team_id, who.name)
-    done = await bulk.carry_out(means(request), by, asked, deps(request).now)
+    done = await bulk.carry_out(service_context(request), by, asked, deps(request).now)
     answer = {
         "action": asked.action,
         "matched": done.matched,

@@ -44,7 +44,7 @@ async def list_(request: web.Request) -> web.Response:
 
 async def create(request: web.Request) -> web.Response:
     told = await monitors.create(
-        means(request), caller(request).team_id, await body(request), deps(request).now()
+        service_context(request), caller(request).team_id, await body(request), deps(request).now()
     )
     place = f"{deps(request).public_url}/v1/monitors/{ids.show('mon', told.monitor.id)}"
     named = {"Location": place, **conditional.tagged(told.monitor.revision)}
@@ -74,7 +74,12 @@ async def update(request: web.Request) -> web.Response:
     id_ = (await _found(request)).id
     only = conditional.only(request)
     told = await monitors.update(
-        means(request), caller(request).team_id, id_, await body(request), deps(request).now(), only=only
+        service_context(request),
+        caller(request).team_id,
+        id_,
+        await body(request),
+        deps(request).now(),
+        only=only,
     )
     named = conditional.tagged(told.monitor.revision)
     return ok(warned(views.updated(told.monitor), told.warnings), headers=named)
@@ -107,14 +112,16 @@ async def test(request: web.Request) -> web.Response:
 
 async def pause(request: web.Request) -> web.Response:
     id_ = path_id(request, "mon", WHAT)
-    paused = await monitors.pause(means(request), caller(request).team_id, id_, deps(request).now())
+    paused = await monitors.pause(service_context(request), caller(request).team_id, id_, deps(request).now())
     return ok({"id": ids.show("mon", id_), "status": "paused", "pausedAt": paused.paused_at})
 
 
 async def resume(request: web.Request) -> web.Response:
     """Its last change was the resume, also when this one changes nothing."""
     id_ = path_id(request, "mon", WHAT)
-    resumed = await monitors.resume(means(request), caller(request).team_id, id_, deps(request).now())
+    resumed = await monitors.resume(
+        service_context(request), caller(request).team_id, id_, deps(request).now()
+    )
     return ok(
         {
             "id": ids.show("mon", id_),
@@ -128,12 +135,14 @@ async def silence(request: web.Request) -> web.Response:
     who = caller(request)
     id_ = (await _found(request)).id
     wanted, unknown = check(Silence, await body(request))
-    until = await monitors.silence(means(request), who.team_id, id_, wanted, who.name, deps(request).now())
+    until = await monitors.silence(
+        service_context(request), who.team_id, id_, wanted, who.name, deps(request).now()
+    )
     return ok(warned({"silencedUntil": until, "reason": wanted.reason}, ignored(unknown)))
 
 
 async def unsilence(request: web.Request) -> web.Response:
-    await monitors.unsilence(means(request), caller(request).team_id, path_id(request, "mon", WHAT))
+    await monitors.unsilence(service_context(request), caller(request).team_id, path_id(request, "mon", WHAT))
     return no_content()
 
 
@@ -156,10 +165,10 @@ def addresses(request: web.Request) -> report_secrets.Addresses:
     return report_secrets.Addresses(f"{at_hand.public_url}/v1", at_hand.otlp_url)
 
 
-def means(request: web.Request) -> monitors.Means:
+def service_context(request: web.Request) -> monitors.ServiceContext:
     """What the deeds of monitors need."""
     at_hand = deps(request)
-    return monitors.Means(
+    return monitors.ServiceContext(
         at_hand.db,
         at_hand.keyring,
         at_hand.signals,

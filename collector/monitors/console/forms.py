@@ -48,7 +48,9 @@ async def create(request: web.Request) -> web.StreamResponse:
     settings, config = _sent(type_, form)
     body = {**_said(settings), "type": type_, "config": _said(config)}
     try:
-        told = await deeds.create(common.means(request), visitor(request).team_id, body, deps(request).now())
+        told = await deeds.create(
+            common.service_context(request), visitor(request).team_id, body, deps(request).now()
+        )
     except Invalid as fault:
         return _drawn(request, type_, settings, config, fault.details, status=400)
     said = " ".join([f"{told.monitor.name} is watched from now on.", *told.warnings])
@@ -71,7 +73,7 @@ async def update(request: web.Request) -> web.StreamResponse:
     only = frozenset({value(form, "revision")}) if value(form, "revision") else None
     try:
         told = await deeds.update(
-            common.means(request),
+            common.service_context(request),
             visitor(request).team_id,
             monitor.id,
             {**whole, "config": monitor_types.changes(shown, config)},

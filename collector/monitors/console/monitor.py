@@ -119,13 +119,13 @@ async def _chart(request: web.Request, monitor: int, over: str) -> drawings.Line
 
 async def pause(request: web.Request) -> web.StreamResponse:
     id_ = path_id(request, "mon", WHAT)
-    await deeds.pause(common.means(request), visitor(request).team_id, id_, deps(request).now())
+    await deeds.pause(common.service_context(request), visitor(request).team_id, id_, deps(request).now())
     return back(request, monitors.path(id_), "Paused: nothing is checked and nobody is told.")
 
 
 async def resume(request: web.Request) -> web.StreamResponse:
     id_ = path_id(request, "mon", WHAT)
-    await deeds.resume(common.means(request), visitor(request).team_id, id_, deps(request).now())
+    await deeds.resume(common.service_context(request), visitor(request).team_id, id_, deps(request).now())
     return back(request, monitors.path(id_), "Resumed: the next check starts at once.")
 
 
@@ -140,20 +140,20 @@ async def silence(request: web.Request) -> web.StreamResponse:
         return back(request, monitors.path(id_), said, tone="bad")
     mine = visitor(request)
     until = await deeds.silence(
-        common.means(request), mine.team_id, id_, wanted, mine.name, deps(request).now()
+        common.service_context(request), mine.team_id, id_, wanted, mine.name, deps(request).now()
     )
     return back(request, monitors.path(id_), f"Silenced until {iso(until)}: nobody is told.")
 
 
 async def unsilence(request: web.Request) -> web.StreamResponse:
     id_ = path_id(request, "mon", WHAT)
-    await deeds.unsilence(common.means(request), visitor(request).team_id, id_)
+    await deeds.unsilence(common.service_context(request), visitor(request).team_id, id_)
     return back(request, monitors.path(id_), "The silence is over.")
 
 
 async def delete(request: web.Request) -> web.StreamResponse:
     id_, at_hand = path_id(request, "mon", WHAT), deps(request)
-    means = common.means(request)
+    means = common.service_context(request)
     await ends.delete(
         at_hand.db, at_hand.signals, visitor(request).team_id, id_, at_hand.now(), only=None, who=means.who
     )

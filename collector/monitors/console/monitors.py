@@ -14,7 +14,7 @@ from collector.history.service import statistics
 from collector.http.deps import deps
 from collector.monitors.service import bulk, reads
 from collector.monitors.service.bulk import By, Done
-from collector.monitors.service.bulk_fields import wish
+from collector.monitors.service.bulk_fields import parse
 from collector.monitors.storage.lists import ListedMonitor, MonitorFilter
 from collector.platform.monitor import status
 from shared import ids
@@ -77,13 +77,13 @@ async def carry_out(request: web.Request) -> web.StreamResponse:
         return back(request, _here(form), "Tick some monitors first.", tone="warn")
     at_hand, mine = deps(request), visitor(request)
     try:
-        asked = wish(deed)
+        asked = parse(deed)
     except Invalid as fault:
         return back(
             request, _here(form), "; ".join(f"{k}: {v}" for k, v in fault.details.items()), tone="bad"
         )
     by = By(mine.team_id, mine.name)
-    done = await bulk.carry_out(common.means(request), by, asked, at_hand.now)
+    done = await bulk.carry_out(common.service_context(request), by, asked, at_hand.now)
     return back(request, _here(form), _said(done), tone="bad" if done.failed else "good")
 
 

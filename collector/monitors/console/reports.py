@@ -62,7 +62,9 @@ def card(request: web.Request, monitor: Monitor) -> ReportCard | None:
 
 async def rotate(request: web.Request) -> web.StreamResponse:
     id_ = path_id(request, "mon", WHAT)
-    await report_secrets.rotate(common.means(request), visitor(request).team_id, id_, deps(request).now())
+    await report_secrets.rotate(
+        common.service_context(request), visitor(request).team_id, id_, deps(request).now()
+    )
     return back(request, f"{monitors.path(id_)}#report", "Rotated: what was used until now is refused.")
 
 

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from collector.monitors.service import ends, monitors
 from collector.monitors.service.bulk_fields import Action, BulkRequest, Filter
-from collector.monitors.service.monitors import Means
+from collector.monitors.service.monitors import ServiceContext
 from collector.monitors.storage import lists
 from collector.monitors.storage import monitors as table
 from collector.monitors.storage.lists import ListedMonitor, MonitorFilter
@@ -41,7 +41,7 @@ class Done:
     failed: list[tuple[UUID, str]] = field(default_factory=list)
 
 
-async def carry_out(means: Means, by: By, wish: BulkRequest, clock: Callable[[], datetime]) -> Done:
+async def carry_out(means: ServiceContext, by: By, wish: BulkRequest, clock: Callable[[], datetime]) -> Done:
     """Do it to every monitor that matches now; those that were not reached in time are among the failed.
 
     Doing it again is harmless, and goes on where this one was cut off.
@@ -57,7 +57,9 @@ async def carry_out(means: Means, by: By, wish: BulkRequest, clock: Callable[[],
     return done
 
 
-async def _matching(means: Means, team_id: int, wanted: Filter) -> tuple[list[ListedMonitor], list[UUID]]:
+async def _matching(
+    means: ServiceContext, team_id: int, wanted: Filter
+) -> tuple[list[ListedMonitor], list[UUID]]:
     """The monitors that match, newest first or as they were named; the ids that are no monitor's."""
     narrowed = MonitorFilter(status=wanted.status, type=wanted.type, group=wanted.group, tag=wanted.tag)
     async with means.db.connection() as tx:
@@ -71,7 +73,7 @@ async def _matching(means: Means, team_id: int, wanted: Filter) -> tuple[list[Li
 
 
 async def _one(
-    means: Means, by: By, wish: BulkRequest, item: ListedMonitor, now: datetime, done: Done
+    means: ServiceContext, by: By, wish: BulkRequest, item: ListedMonitor, now: datetime, done: Done
 ) -> None:
     try:
         if await _DEEDS[wish.action](means, by, wish, item, now):
@@ -85,35 +87,39 @@ async def _one(
 # Each of the following answers whether it changed anything: a new revision has the date of its deed.
 
 
-async def _pause(means: Means, by: By, _: BulkRequest, item: ListedMonitor, now: datetime) -> bool:
+async def _pause(means: ServiceContext, by: By, _: BulkRequest, item: ListedMonitor, now: datetime) -> bool:
     return (await monitors.pause(means, by.team_id, item.id, now)).updated_at == now
 
 
-async def _resume(means: Means, by: By, _: BulkRequest, item: ListedMonitor, now: datetime) -> bool:
+async def _resume(means: ServiceContext, by: By, _: BulkRequest, item: ListedMonitor, now: datetime) -> bool:
     return (await monitors.resume(means, by.team_id, item.id, now)).updated_at == now
 
 
-async def _silence(means: Means, by: By, wish: BulkRequest, item: ListedMonitor, now: datetime) -> bool:
+async def _silence(
+    means: ServiceContext, by: By, wish: BulkRequest, item: ListedMonitor, now: datetime
+) -> bool:
     assert wish.silence is not None  # noqa: S101 - the wish for a silence was read with its duration
     await monitors.silence(means, by.team_id, item.id, wish.silence, by.name, now)
     return True
 
 
-async def _unsilence(means: Means, by: By, _: BulkRequest, item: ListedMonitor, now: datetime) -> bool:
+async def _unsilence(
+    means: ServiceContext, by: By, _: BulkRequest, item: ListedMonitor, now: datetime
+) -> bool:
     await monitors.unsilence(means, by.team_id, item.id)
     return item.silenced_until is not None and item.silenced_until > now
 
 
-async def _tag(means: Means, by: By, wish: BulkRequest, item: ListedMonitor, now: datetime) -> bool:
+async def _tag(means: ServiceContext, by: By, wish: BulkRequest, item: ListedMonitor, now: datetime) -> bool:
     return (await monitors.tag(means, by.team_id, item.id, wish.tags, now)).monitor.updated_at == now
 
 
-async def _delete(means: Means, by: By, _: BulkRequest, item: ListedMonitor, now: datetime) -> bool:
+async def _delete(means: ServiceContext, by: By, _: BulkRequest, item: ListedMonitor, now: datetime) -> bool:
     await ends.delete(means.db, means.signals, by.team_id, item.id, now, who=means.who)
     return True
 
 
-Deed = Callable[[Means, By, BulkRequest, ListedMonitor, datetime], Awaitable[bool]]
+Deed = Callable[[ServiceContext, By, BulkRequest, ListedMonitor, datetime], Awaitable[bool]]
 
 _DEEDS: Mapping[Action, Deed] = {
     "pause": _pause,

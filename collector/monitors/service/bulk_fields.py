@@ -105,7 +105,7 @@ class BulkRequest:
     unknown: list[str]
 
 
-def wish(body: Mapping[str, Any]) -> BulkRequest:
+def parse(body: Mapping[str, Any]) -> BulkRequest:
     """What *body* asks for. Raises Invalid.
 
     A field that a filter does not know is refused: without it the filter would take more than was meant.

@@ -14,7 +14,7 @@ from collector.incidents.storage import incidents, monitor_incidents
 from collector.monitors.service.monitors import record
 from collector.monitors.storage import monitors as table
 from collector.monitors.storage.monitors import Monitor
-from collector.notifications.channels.webhook import hears
+from collector.notifications.channels.webhook import is_subscribed
 from collector.notifications.storage import channels, deliveries
 from collector.notifications.storage import monitor_deliveries as news
 from collector.notifications.storage.deliveries import New
@@ -88,7 +88,8 @@ async def _tell(tx: Tx, monitor: Monitor, incident: LatestIncident | None, now: 
     owed = [
         one
         for one in listeners
-        if one.id in told and hears(one.events, one.monitors, payloads.UP, ids.show("mon", monitor.id))
+        if one.id in told
+        and is_subscribed(one.events, one.monitors, payloads.UP, ids.show("mon", monitor.id))
     ]
     if over and owed:
         await deliveries.insert(

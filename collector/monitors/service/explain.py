@@ -9,8 +9,8 @@ from collector.evaluation.core.quorum import Vote
 from collector.evaluation.core.state import LocationState
 from collector.evaluation.storage import locked_monitors, states
 from collector.evaluation.storage.states import Located
-from collector.evaluation.suppression import around
 from collector.evaluation.suppression import monitor as as_decided
+from collector.evaluation.suppression import surroundings
 from collector.events.core import events
 from collector.history.storage import result_reads
 from collector.history.storage.result_reads import Result, ResultFilter
@@ -18,7 +18,7 @@ from collector.monitors.core.explain import Trace, VotingLocation
 from collector.monitors.service.reads import WHAT
 from collector.monitors.storage import explain_reads
 from collector.monitors.storage.explain_reads import CheckedLocation, DeliveryRow, Explained, ParentRow
-from collector.notifications.channels.webhook import hears
+from collector.notifications.channels.webhook import is_subscribed
 from collector.platform.storage.db import Db, Tx
 from shared import ids
 from shared.errors import NotFound
@@ -76,14 +76,14 @@ async def explain(db: Db, team_id: int, id_: UUID, now: datetime) -> Explanation
             parents,
             results,
             await explain_reads.told(tx, team_id, id_, _NO_NEWS, _EVENTS, _CHANNELS),
-            any(hears(one.events, one.monitors, events.DOWN, shown) for one in listening),
+            any(is_subscribed(one.events, one.monitors, events.DOWN, shown) for one in listening),
         )
 
 
 async def _with_holds(tx: Tx, monitor: Explained, located: Sequence[Located], now: datetime) -> Explained:
     """What is decided by, and what is around it."""
     [judged_by] = await locked_monitors.read(tx, [monitor.monitor])
-    held = (await around(tx, [judged_by], {monitor.monitor: located}, now))[monitor.monitor]
+    held = (await surroundings(tx, [judged_by], {monitor.monitor: located}, now))[monitor.monitor]
     parent = held.parent.name if held.parent else None
     facts = replace(monitor.facts, monitor=as_decided(judged_by, held), parent=parent)
     return replace(monitor, facts=facts)

@@ -44,7 +44,7 @@ _RUN_BY = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class ServiceContext:
     """What every deed here needs; *min_interval* is in seconds; *who* None is the service itself.
 
     *nodes*: of Web3, those of the deployment. *plan*: what the team may have at most. *later*: where events
@@ -70,7 +70,9 @@ class MonitorDetails:
     warnings: list[str]
 
 
-async def create(means: Means, team_id: int, body: Mapping[str, Any], now: datetime) -> MonitorDetails:
+async def create(
+    means: ServiceContext, team_id: int, body: Mapping[str, Any], now: datetime
+) -> MonitorDetails:
     """A new monitor, whose first check runs at once. Raises Invalid; Conflict above the plan's limit."""
     wish = monitor_fields.for_create(body, means.min_interval, means.nodes)
     id_ = ids.uuid7()
@@ -91,7 +93,7 @@ async def create(means: Means, team_id: int, body: Mapping[str, Any], now: datet
 
 
 async def update(
-    means: Means,
+    means: ServiceContext,
     team_id: int,
     id_: UUID,
     body: Mapping[str, Any],
@@ -113,7 +115,7 @@ async def update(
 
 
 async def tag(
-    means: Means, team_id: int, id_: UUID, tags: Mapping[str, str | None], now: datetime
+    means: ServiceContext, team_id: int, id_: UUID, tags: Mapping[str, str | None], now: datetime
 ) -> MonitorDetails:
     """Give it these tags beside its own; a name with None loses its own. Raises NotFound, Invalid."""
 
@@ -124,7 +126,7 @@ async def tag(
     return await _carried_out(means, deed)
 
 
-async def pause(means: Means, team_id: int, id_: UUID, now: datetime) -> Monitor:
+async def pause(means: ServiceContext, team_id: int, id_: UUID, now: datetime) -> Monitor:
     """No checks until the resume; a second time changes nothing. Raises NotFound."""
 
     async def deed(tx: Tx) -> Monitor:
@@ -143,7 +145,7 @@ async def pause(means: Means, team_id: int, id_: UUID, now: datetime) -> Monitor
     return await _carried_out(means, deed)
 
 
-async def resume(means: Means, team_id: int, id_: UUID, now: datetime) -> Monitor:
+async def resume(means: ServiceContext, team_id: int, id_: UUID, now: datetime) -> Monitor:
     """Check again, at once. The open incident goes on without the time of the pause. Raises NotFound."""
 
     async def deed(tx: Tx) -> Monitor:
@@ -165,7 +167,7 @@ async def resume(means: Means, team_id: int, id_: UUID, now: datetime) -> Monito
 
 
 async def silence(
-    means: Means, team_id: int, id_: UUID, wanted: Silence, actor: str, now: datetime
+    means: ServiceContext, team_id: int, id_: UUID, wanted: Silence, actor: str, now: datetime
 ) -> datetime:
     """Hold what would be told, until the moment that is answered; replaces another one. Raises NotFound."""
     until = now + timedelta(seconds=wanted.duration)
@@ -184,7 +186,7 @@ async def silence(
     return until
 
 
-async def unsilence(means: Means, team_id: int, id_: UUID) -> None:
+async def unsilence(means: ServiceContext, team_id: int, id_: UUID) -> None:
     """End a silence, if there is one. Raises NotFound."""
 
     async def deed(tx: Tx) -> None:
@@ -197,7 +199,7 @@ async def unsilence(means: Means, team_id: int, id_: UUID) -> None:
 
 
 async def _revised(
-    tx: Tx, means: Means, before: Monitor, body: Mapping[str, Any], now: datetime
+    tx: Tx, means: ServiceContext, before: Monitor, body: Mapping[str, Any], now: datetime
 ) -> MonitorDetails:
     """*before*, its row locked, changed as the body says; handed to the probes if it concerns them."""
     team_id, id_ = before.team_id, before.id
@@ -232,7 +234,7 @@ async def record(
     await audit.record(tx, by, action, "monitor", shown, name=monitor.name, fields=fields)
 
 
-async def _tell(tx: Tx, means: Means, kind: str, monitor: Monitor, now: datetime) -> None:
+async def _tell(tx: Tx, means: ServiceContext, kind: str, monitor: Monitor, now: datetime) -> None:
     """Those who follow the team's events. The last deed: for the team's next position all others wait."""
     told = event_writer.change(kind, monitor, now)
     if means.later is None:
@@ -259,7 +261,7 @@ async def _bad_parents(tx: Tx, team_id: int, id_: UUID, body: Mapping[str, Any])
     return faults
 
 
-async def _carried_out(means: Means, deed: Callable[[Tx], Awaitable[T]]) -> T:
+async def _carried_out(means: ServiceContext, deed: Callable[[Tx], Awaitable[T]]) -> T:
     """Do *deed* and have the probes hear of it."""
     done = await giving_way(means.db, deed)
     means.signals.ring()

@@ -12,7 +12,7 @@ from collector.events.storage import events
 from collector.metrics.service import series
 from collector.monitors.service import receivers
 from collector.monitors.service.columns import columns, settings_of, whole_config
-from collector.monitors.service.monitors import Means, record
+from collector.monitors.service.monitors import ServiceContext, record
 from collector.monitors.storage import monitors as table
 from collector.monitors.storage.monitors import Monitor
 from collector.platform.storage.db import Tx
@@ -66,7 +66,7 @@ def target(monitor: Monitor, config: Mapping[str, Any], at: Addresses) -> Report
     return None if url is None else ReportingTarget(url, token[0] if token else None)
 
 
-async def rotate(means: Means, team_id: int, id_: UUID, now: datetime) -> Monitor:
+async def rotate(means: ServiceContext, team_id: int, id_: UUID, now: datetime) -> Monitor:
     """Replace its key or token; the old one permits nothing from now on.
 
     Raises NotFound; Invalid for a monitor that does not report by itself.

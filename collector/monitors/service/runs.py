@@ -20,7 +20,7 @@ from collector.platform.seal import Keyring, SealScope
 from collector.platform.storage.db import Db
 from collector.probes.storage import probes
 from shared.errors import Unavailable
-from shared.findings import Finding, Found
+from shared.findings import Finding, Findings
 from shared.held import demand_none
 from shared.kinds import WEB3
 from shared.phases import days_left, unpack
@@ -135,5 +135,5 @@ async def _session(db: Db, team_id: int, type_: str, locations: Sequence[str], n
 def _tested(type_: str, said: dict[str, Any]) -> TrialResult:
     phases = bytes.fromhex(said["phases"])
     outcome = Outcome(Status(said["status"]), said["code"], said["error"], unpack(phases))
-    found = [Finding(Found(kind), key, data.encode()) for kind, key, data in said.get("found", ())]
+    found = [Finding(Findings(kind), key, data.encode()) for kind, key, data in said.get("found", ())]
     return TrialResult(outcome, said["durationUs"], found if type_ in WEB3 else None, days_left(phases))

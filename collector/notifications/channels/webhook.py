@@ -207,7 +207,7 @@ class Webhook:
         return dict(headers.values())
 
 
-def hears(events: Sequence[str], monitors: Collection[str], kind: str, monitor_id: str) -> bool:
+def is_subscribed(events: Sequence[str], monitors: Collection[str], kind: str, monitor_id: str) -> bool:
     """Does a webhook channel that is narrowed so hear of this event of this monitor by itself?"""
     of_monitor = not kind.startswith(_OF_NO_MONITOR)
     if kind in CHANGES or (of_monitor and monitors and monitor_id not in monitors):

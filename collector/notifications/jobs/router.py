@@ -7,7 +7,7 @@ from uuid import UUID
 
 from collector.evaluation.storage import rule_triggers
 from collector.events.core.events import INCIDENT
-from collector.notifications.channels.webhook import hears
+from collector.notifications.channels.webhook import is_subscribed
 from collector.notifications.storage import channels, deliveries, streams
 from collector.notifications.storage.channels import ListeningChannel
 from collector.notifications.storage.streams import Stream, Waiting
@@ -78,7 +78,7 @@ def choose(
 
 def _hearers(event: Waiting, listeners: Mapping[int, Sequence[ListeningChannel]]) -> Iterator[UUID]:
     for listener in listeners.get(event.team_id, ()):
-        if hears(listener.events, listener.monitors, event.kind, ids.show("mon", event.stream_id)):
+        if is_subscribed(listener.events, listener.monitors, event.kind, ids.show("mon", event.stream_id)):
             yield listener.id
 
 

@@ -159,7 +159,7 @@ class Sender:
 
     async def _deliver(self, one: Claimed) -> None:
         try:
-            finish = judge(one, await self._try(one))
+            finish = next_step(one, await self._try(one))
         except asyncio.CancelledError:
             finish = interrupted(one)
         log.info(
@@ -225,7 +225,7 @@ def _missed(policy: RetryPolicy, error: Undelivered, took_ms: int) -> Try:
     )
 
 
-def judge(one: Claimed, tried: Try) -> Finish:
+def next_step(one: Claimed, tried: Try) -> Finish:
     """What becomes of the delivery after this try."""
     asked = None if tried.retry_after_s is None else timedelta(seconds=tried.retry_after_s)
     again = tried.error is not None and not tried.lasting

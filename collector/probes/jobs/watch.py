@@ -55,7 +55,7 @@ class ProbeWatch:
         if not changed:
             return False
         async with self._db.transaction() as tx:
-            changes = await notices.tell(tx, changed[:_AT_ONCE], since, now)
+            changes = await notices.notify_owners(tx, changed[:_AT_ONCE], since, now)
         for what in changes:
             metrics.probe_notices.labels("online" if what is PresenceChange.BACK else what.value).inc()
         if changes:

@@ -13,7 +13,9 @@ from collector.probes.storage import watch as table
 from collector.probes.storage.watch import WatchedProbe
 
 
-async def tell(tx: Tx, probe_ids: Sequence[UUID], since: datetime, now: datetime) -> list[PresenceChange]:
+async def notify_owners(
+    tx: Tx, probe_ids: Sequence[UUID], since: datetime, now: datetime
+) -> list[PresenceChange]:
     """Decide anew on these probes, under their lock, and append what is to be told.
 
     *since*: from then on somebody listened without a break. Answers what changed.

@@ -16,7 +16,7 @@ from collector.status_pages.console.status_pages import changes, page_id
 from collector.status_pages.core.fields import PageSettings
 from collector.status_pages.service import status_pages
 from collector.status_pages.service import view as status_pages_view
-from collector.status_pages.service.fields import WHAT, wish
+from collector.status_pages.service.fields import WHAT, parse
 from collector.status_pages.service.view import View
 from collector.status_pages.web import addresses, status
 from collector.status_pages.web.policy import policy
@@ -35,7 +35,7 @@ async def show_unsaved(request: web.Request) -> web.StreamResponse:
     """With what stands in the form, as long as it could be saved; as it is kept otherwise."""
     saved, form = await _view(request), await posted(request)
     try:
-        asked, _ = wish(
+        asked, _ = parse(
             PageSettings, changes(read.body(PageSettings, form)), status_pages.settable(saved.page)
         )
     except Invalid:

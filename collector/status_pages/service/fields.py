@@ -44,7 +44,7 @@ class StatusPageRequest(Generic[T]):
         return self.value
 
 
-def wish(cls: type[T], body: Mapping[str, Any], kept: Mapping[str, Any]) -> tuple[T, list[str]]:
+def parse(cls: type[T], body: Mapping[str, Any], kept: Mapping[str, Any]) -> tuple[T, list[str]]:
     """What *body* asks for, and warnings, where it names nothing that could be a stranger. Raises Invalid."""
     read_ = asked_for(cls, body, kept)
     return read_.checked({}), read_.warnings

@@ -13,7 +13,7 @@ from collector.status_pages.core.fields import PageIncidentSettings
 from collector.status_pages.core.news import by_itself
 from collector.status_pages.core.status_page import MAINTENANCE, RESOLVED, Status
 from collector.status_pages.service.fields import StatusPageRequest, asked_for, named, record, there, when
-from collector.status_pages.service.notifications import settable, tell
+from collector.status_pages.service.notifications import notify, settable
 from collector.status_pages.storage import components as status_pages_components
 from collector.status_pages.storage import incidents as table
 from collector.status_pages.storage import status_pages
@@ -79,7 +79,7 @@ async def publish(
         news = await _say(tx, row, asked.message, now)
         await _hold(tx, row, _taken(None, row), now)
         await record(tx, who, "publish_incident", page)
-        await tell(tx, who, page, None, row, news)
+        await notify(tx, who, page, None, row, news)
         return await _told(tx, row, said.warnings)
 
 
@@ -203,7 +203,7 @@ async def _go_on(
     await table.save(tx, after)
     said = await _say(tx, after, message, now)
     await _hold(tx, after, await _freed(tx, before, after) | _taken(before, after), now)
-    await tell(tx, who, page, before, after, said)
+    await notify(tx, who, page, before, after, said)
 
 
 async def _say(tx: Tx, row: PageIncident, message: str, now: datetime) -> Update:

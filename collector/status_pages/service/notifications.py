@@ -40,7 +40,7 @@ def shown(row: PageIncident, message: str) -> dict[str, Any]:
     }
 
 
-async def tell(
+async def notify(
     tx: Tx, who: Actor, page: StatusPage, before: PageIncident | None, after: PageIncident, said: Update
 ) -> None:
     """As the last deed of the transaction: the team's other events wait for its end."""

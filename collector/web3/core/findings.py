@@ -8,7 +8,7 @@ from typing import Any, Final
 import orjson
 
 from shared.errors import TocsinError
-from shared.findings import Finding, Found
+from shared.findings import Finding, Findings
 
 _ALERT: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _LOG: Final = re.compile(r"0x[0-9a-f]{64}:(?:[0-9]{1,10}|native)")
@@ -141,10 +141,12 @@ def one_line(late: ChainReading | None, kept: ChainReading | None) -> bool:
 
 def read(finding: Finding) -> ThresholdCrossing | ChainLog | Gone:
     """Raises Unreadable."""
-    if finding.found in {Found.RAISED, Found.RECOVERED}:
+    if finding.found in {Findings.RAISED, Findings.RECOVERED}:
         _demand(_ALERT.fullmatch(finding.key), "key")
-        return ThresholdCrossing(finding.key, finding.found is Found.RAISED, _measured(_object(finding.data)))
-    if finding.found is Found.LOG:
+        return ThresholdCrossing(
+            finding.key, finding.found is Findings.RAISED, _measured(_object(finding.data))
+        )
+    if finding.found is Findings.LOG:
         return _log(finding)
     return _gone(_object(finding.data))
 

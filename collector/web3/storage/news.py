@@ -84,7 +84,7 @@ async def chains(tx: Tx, monitors: Sequence[int]) -> dict[int, Chain]:
     return {row["monitor"]: Chain(**row) for row in rows}
 
 
-async def told_since(
+async def announced_since(
     tx: Tx, monitors: Sequence[tuple[int, UUID]], since: datetime
 ) -> dict[tuple[int, UUID], int]:
     """How many logs were told of these monitors, by team and id."""
@@ -101,7 +101,7 @@ async def told_since(
     return {(row["team_id"], row["monitor_id"]): row["logs"] for row in rows}
 
 
-async def untold(
+async def unannounced(
     tx: Tx, wanted: Sequence[tuple[int, UUID, int]], limit: int, *, removed: bool
 ) -> list[UnannouncedLog]:
     """Of monitors by team and id, so many of each and *limit* of all at the most: all get their turn.
@@ -128,7 +128,7 @@ async def untold(
     return [UnannouncedLog(**row) for row in rows]
 
 
-async def tell(tx: Tx, told: Sequence[UnannouncedLog], now: datetime) -> None:
+async def mark_announced(tx: Tx, told: Sequence[UnannouncedLog], now: datetime) -> None:
     """Nobody is told of these again, unless the chain holds one anew that was taken back."""
     await tx.execute(
         """

@@ -56,7 +56,7 @@ async def raised(tx: Tx, team_id: int, monitor_id: UUID) -> list[Raised]:
     return await _raised(tx, [(team_id, monitor_id)])
 
 
-async def raised_and_told(tx: Tx, monitors: Sequence[tuple[int, UUID]]) -> list[Raised]:
+async def raised_and_announced(tx: Tx, monitors: Sequence[tuple[int, UUID]]) -> list[Raised]:
     """Of these monitors, by team and id: the crossed thresholds that were told of."""
     return [one for one in await _raised(tx, monitors) if one.told_at is not None]
 
@@ -77,7 +77,7 @@ async def _raised(tx: Tx, monitors: Sequence[tuple[int, UUID]]) -> list[Raised]:
     return [Raised(**row) for row in rows]
 
 
-async def told_lately(tx: Tx, monitors: Sequence[tuple[int, UUID]], since: datetime) -> list[OneOff]:
+async def announced_lately(tx: Tx, monitors: Sequence[tuple[int, UUID]], since: datetime) -> list[OneOff]:
     """The newest log told of after *since* of each of these monitors, by team and id."""
     rows = await tx.fetch(
         """

@@ -159,7 +159,7 @@ async def add_logs(tx: Tx, found: Sequence[ObservedLog]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class TakenBack:
+class RetractedLog:
     """What a check at *location* that began *at* found to be no part of the chain any more."""
 
     owner: Owner
@@ -168,7 +168,7 @@ class TakenBack:
     gone: Gone
 
 
-async def take_back(tx: Tx, taken: Sequence[TakenBack], now: datetime) -> None:
+async def take_back(tx: Tx, taken: Sequence[RetractedLog], now: datetime) -> None:
     """No two of one monitor. Who was not told of such a log hears nothing of it."""
     await tx.execute(
         """

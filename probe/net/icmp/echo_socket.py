@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from select import EPOLLIN
 from typing import TYPE_CHECKING, Final, Protocol
 
-from probe.net.icmp.wire import ANSWERS, HEADER, Fault, echoes, fault, heard, open_socket
+from probe.net.icmp.wire import ANSWERS, HEADER, Fault, echoes, fault, open_socket, parse_reply
 
 if TYPE_CHECKING:
     from probe.net.engine import Net
@@ -125,7 +125,7 @@ class Line:
         if known is None or data[0] != self._answer or data[self._known_by] != known[1]:
             return
         del self.waiting[number]
-        at_ns, dropped = heard(extras)
+        at_ns, dropped = parse_reply(extras)
         if dropped:
             self.dropped = dropped
         pinging, _, sent_ns, began_ns = known

@@ -112,7 +112,7 @@ def echoes(family: socket.AddressFamily, ident: int, mark: bytes) -> Callable[[i
     return echo
 
 
-def heard(extras: Sequence[tuple[int, int, bytes]]) -> tuple[int, int]:
+def parse_reply(extras: Sequence[tuple[int, int, bytes]]) -> tuple[int, int]:
     """When the kernel took a packet in, in ns of its wall clock, and how many it had to drop; 0: not told."""
     at_ns = dropped = 0
     if len(extras) == 1 and extras[0][1] == _SO_TIMESTAMPNS:

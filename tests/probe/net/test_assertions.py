@@ -9,7 +9,7 @@ from typing import Any
 import jsonpath
 import pytest
 
-from probe.net.assertions import Answer, judge, judge_aside
+from probe.net.assertions import Answer, compile_aside, compile_assertions
 from shared.assertions import Assertion
 from shared.effort import Meter, TooCostly
 from shared.json_paths import MOST_FOUND, fault, path
@@ -26,7 +26,7 @@ ANSWER = Answer(
 def told(answer: Answer = ANSWER, **words: Any) -> str:
     assertion = Assertion(**words)
     assert assertion.faults() == {}
-    return judge([assertion])(answer, Meter())
+    return compile_assertions([assertion])(answer, Meter())
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,10 @@ def test_a_body_that_is_not_json_is_told_of(body: bytes) -> None:
 def test_the_first_that_fails_is_told_of() -> None:
     good, bad, worse = (Assertion(source="status", value=code) for code in (200, 201, 202))
 
-    assert judge([good, bad, worse])(ANSWER, Meter()) == "assertion failed: status eq 201, found 200"
+    assert (
+        compile_assertions([good, bad, worse])(ANSWER, Meter())
+        == "assertion failed: status eq 201, found 200"
+    )
 
 
 def test_what_is_long_is_cut() -> None:
@@ -167,7 +170,7 @@ async def test_a_stored_path_that_would_never_end_is_told_as_too_costly() -> Non
     nested = Answer(200, [], b"[" * 60 + b"1" + b"]" * 60, 1.0, None)
     endless = Assertion(source="json", path="$" + "..[*]" * 12 + ".zzz", op="exists")
 
-    assert await judge_aside([endless])(nested) == "assertion failed: path too costly"
+    assert await compile_aside([endless])(nested) == "assertion failed: path too costly"
 
 
 @pytest.mark.parametrize(
@@ -197,31 +200,33 @@ async def test_all_assertions_of_an_answer_share_what_they_may_cost() -> None:
     body = Answer(200, [], b"[" + b"1," * 4_000 + b"1]", 1.0, None)
     one = Assertion(source="json", path="$..[?@ > 1]", op="exists", value=False)
 
-    assert await judge_aside([one])(body) == ""
-    assert await judge_aside([one] * 50)(body) == "assertion failed: path too costly"
+    assert await compile_aside([one])(body) == ""
+    assert await compile_aside([one] * 50)(body) == "assertion failed: path too costly"
 
 
 async def test_a_pattern_sees_the_beginning_of_a_large_body() -> None:
     body = Answer(200, [], b"x" * 5_000_000 + b"end", 1.0, None)
 
-    assert await judge_aside([Assertion(source="body", op="matches", value="^x+")])(body) == ""
-    assert "too costly" not in await judge_aside([Assertion(source="body", op="matches", value="end$")])(body)
-    assert await judge_aside([Assertion(source="body", op="contains", value="end")])(body) == ""
+    assert await compile_aside([Assertion(source="body", op="matches", value="^x+")])(body) == ""
+    assert "too costly" not in await compile_aside([Assertion(source="body", op="matches", value="end$")])(
+        body
+    )
+    assert await compile_aside([Assertion(source="body", op="contains", value="end")])(body) == ""
 
 
 async def test_many_heavy_patterns_are_too_costly_together() -> None:
     heavy = Assertion(source="body", op="matches", value="(a|b)*a[ab]{201}c")
     body = Answer(200, [], b"ab" * 100_000 + b"c", 1.0, None)
 
-    assert await judge_aside([heavy])(body) == ""
-    assert await judge_aside([heavy] * 50)(body) == "assertion failed: pattern too costly"
+    assert await compile_aside([heavy])(body) == ""
+    assert await compile_aside([heavy] * 50)(body) == "assertion failed: pattern too costly"
 
 
 async def test_a_costly_look_leaves_the_loop_free() -> None:
     heavy = Assertion(source="body", op="matches", value="(a|b)*a[ab]{201}c")
     body = Answer(200, [], b"ab" * 100_000 + b"c", 1.0, None)
     beats, began = [time.monotonic()], time.monotonic()
-    looking = asyncio.ensure_future(judge_aside([heavy])(body))
+    looking = asyncio.ensure_future(compile_aside([heavy])(body))
     while not looking.done():
         await asyncio.sleep(0.001)
         beats.append(time.monotonic())
@@ -233,7 +238,7 @@ async def test_a_document_of_too_many_values_is_not_read() -> None:
     body = Answer(200, [], b"[" + b"[]," * 1_000_000 + b"[]]", 1.0, None)
     first = Assertion(source="json", path="[0]", op="exists")
 
-    assert await judge_aside([first])(body) == (
+    assert await compile_aside([first])(body) == (
         "assertion failed: body of more than 200000 values too costly"
     )
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from shared.findings import Finding, Found
+from shared.findings import Finding, Findings
 from tests.probe.web3.chain import Chain
 
 
@@ -23,13 +23,13 @@ class Ledger:
         new = []
         for one in found:
             said = orjson.loads(one.data)
-            if one.found is Found.LOG:
+            if one.found is Findings.LOG:
                 if one.key not in self.held:
                     self.news.append(one.key)
                     new.append(said)
                 self.held[one.key] = said["blockHash"]
                 self.blocks[one.key] = said["blockNumber"]
-            elif one.found is Found.RETRACTED:
+            elif one.found is Findings.RETRACTED:
                 self._retract(said)
         return new
 

@@ -3,7 +3,7 @@
 import orjson
 import pytest
 
-from shared.findings import Found
+from shared.findings import Findings
 from tests.probe.web3.between import between
 from tests.probe.web3.chain import Chain, running
 from tests.probe.web3.test_reader import narrow
@@ -41,7 +41,7 @@ async def test_what_was_told_of_blocks_that_it_has_no_more_is_taken_back(restore
     for _ in range(2):
         await restored.watch.fault()
     outcome = await restored.watch.look()
-    [said] = [orjson.loads(one.data) for one in outcome.found if one.found is Found.RETRACTED]
+    [said] = [orjson.loads(one.data) for one in outcome.found if one.found is Findings.RETRACTED]
     assert said["first"] == restored.chain.head + 1
     assert said["hashes"] == {}
     restored.ledger.take(outcome.found)

@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 import pytest
 
-from shared.findings import MAX_BYTES, Found
+from shared.findings import MAX_BYTES, Findings
 from shared.kinds.web3.contract_event import ContractEvent
 from shared.results import Outcome
 from tests.probe.web3.between import between
@@ -38,7 +38,7 @@ async def watching(kind: ContractEvent) -> Watch:
 
 def logs(outcome: Outcome) -> list[dict[str, Any]]:
     assert not outcome.error
-    return [orjson.loads(one.data) for one in outcome.found if one.found is Found.LOG]
+    return [orjson.loads(one.data) for one in outcome.found if one.found is Findings.LOG]
 
 
 async def seen(watch: Watch) -> list[dict[str, Any]]:

@@ -15,9 +15,9 @@ from probe.checks import prepare
 from probe.checks._check import Kept
 from probe.net.engine import Net
 from probe.schedule.runner import run
-from probe.web3.checkpoint import Standing
-from probe.web3.crossings import Measured, judge, plain, rounded
-from shared.findings import Finding, Found
+from probe.web3.checkpoint import CheckpointState
+from probe.web3.crossings import Measured, compare, plain, rounded
+from shared.findings import Finding, Findings
 from shared.kinds import load
 from shared.results import Outcome, Status
 from tests.probe.targets import target
@@ -54,13 +54,13 @@ class Watch:
             self.kept.keep(outcome.state)
         return outcome
 
-    async def found(self) -> list[tuple[Found, str]]:
+    async def found(self) -> list[tuple[Findings, str]]:
         outcome = await self.run()
         assert outcome.status is Status.UP, outcome.error
         return [(one.found, one.key) for one in outcome.found]
 
 
-RAISED, RECOVERED = Found.RAISED, Found.RECOVERED
+RAISED, RECOVERED = Findings.RAISED, Findings.RECOVERED
 HIGH, LOW = "high_gas", "low_gas"
 
 
@@ -184,18 +184,18 @@ async def test_a_checkpoint_of_any_other_kind_is_none() -> None:
         b'{"raised": [5, null]}',
         b'{"more": [], "raised": {}}',
     ):
-        standing = Standing(Kept(state), "x")
+        standing = CheckpointState(Kept(state), "x")
         assert not standing.raised
         assert not standing.more
 
 
 def test_what_was_kept_counts_only_for_what_it_was_about() -> None:
     kept = Kept()
-    state, _ = Standing(kept, "event", 1, "0xa").settle([hot(7)], {"block": 5})
+    state, _ = CheckpointState(kept, "event", 1, "0xa").settle([hot(7)], {"block": 5})
     assert state is not None
     kept.keep(state)
-    assert Standing(kept, "event", 1, "0xa").more == {"block": 5}
-    other = Standing(kept, "event", 1, "0xb")
+    assert CheckpointState(kept, "event", 1, "0xa").more == {"block": 5}
+    other = CheckpointState(kept, "event", 1, "0xb")
     assert other.raised == {"hot"}
     assert not other.more
 
@@ -206,7 +206,7 @@ def hot(value: int) -> Measured:
 
 def test_what_did_not_change_is_not_written_again() -> None:
     kept = Kept()
-    standing = Standing(kept, "x")
+    standing = CheckpointState(kept, "x")
     state, found = standing.settle([hot(7)])
     assert state is not None
     assert [one.found for one in found] == [RAISED]
@@ -216,10 +216,10 @@ def test_what_did_not_change_is_not_written_again() -> None:
 
 def test_what_can_t_be_judged_stays_as_it_was() -> None:
     kept = Kept(b'{"raised": ["hot"]}')
-    state, found = Standing(kept, "x").settle((), None, ["hot", "cold"])
+    state, found = CheckpointState(kept, "x").settle((), None, ["hot", "cold"])
     assert found == []
-    assert Standing(Kept(state or b""), "x").raised == {"hot"}
-    state, found = Standing(kept, "x").settle()
+    assert CheckpointState(Kept(state or b""), "x").raised == {"hot"}
+    state, found = CheckpointState(kept, "x").settle()
     assert found == [Finding(RECOVERED, "hot", b"{}")]
 
 
@@ -227,7 +227,7 @@ def test_what_can_t_be_judged_stays_as_it_was() -> None:
 def test_where_a_limit_is_allowed_only_what_lies_beyond_it_crosses(above: bool, beyond: int) -> None:
     def crossed(value: int) -> bool:
         one = Measured("k", Decimal(value), Decimal(5), "", "", above=above, strict=True)
-        return bool(judge(frozenset(), [one])[0])
+        return bool(compare(frozenset(), [one])[0])
 
     assert not crossed(5)
     assert crossed(beyond)
@@ -250,6 +250,6 @@ def test_edges_alternate_and_lie_where_whole_numbers_say(
         crossed = exact >= line if above else exact <= line
         away = (exact <= back if above else exact >= back) if line else not crossed
         before, wanted = wanted, crossed or (wanted and not away)
-        raised, found = judge(raised, [Measured("k", value, threshold, "", "", above=above)])
+        raised, found = compare(raised, [Measured("k", value, threshold, "", "", above=above)])
         assert [one.found for one in found] == ([RAISED if wanted else RECOVERED] if wanted != before else [])
         assert bool(raised) == wanted

@@ -6,11 +6,11 @@ import pytest
 from probe.checks._check import Kept
 from probe.web3.agreement import agreed
 from probe.web3.branches import Gone
-from probe.web3.checkpoint import Standing
+from probe.web3.checkpoint import CheckpointState
 from probe.web3.line import MOST_AGAIN, begin
-from probe.web3.places import Told
+from probe.web3.places import PlaceFinding
 from probe.web3.reader import Cursor, Step
-from shared.findings import Found
+from shared.findings import Findings
 from tests.probe.web3.chain import Chain
 from tests.probe.web3.zoo import Zoo
 
@@ -36,7 +36,7 @@ async def retracted(zoo: Zoo) -> int:
     outcome = await zoo.watch.look()
     assert not outcome.error
     zoo.ledger.take(outcome.found)
-    return sum(one.found is Found.RETRACTED for one in outcome.found)
+    return sum(one.found is Findings.RETRACTED for one in outcome.found)
 
 
 @pytest.mark.parametrize("confirmations", [0, 1])
@@ -104,7 +104,7 @@ async def test_what_one_finding_does_not_name_of_the_blocks_to_look_at_again_the
     named = []
     for _ in range(3):
         outcome = await zoo.watch.look()
-        [said] = [orjson.loads(one.data) for one in outcome.found if one.found is Found.RETRACTED]
+        [said] = [orjson.loads(one.data) for one in outcome.found if one.found is Findings.RETRACTED]
         assert len(said["hashes"]) == said["last"] - said["first"] + 1 <= 256
         named += list(map(int, said["hashes"]))
     assert named == list(range(first, first + 600))
@@ -129,8 +129,8 @@ async def test_what_another_told_far_behind_the_checkpoint_that_was_kept_is_take
 
 def test_farther_from_the_checkpoint_than_the_bound_nothing_is_looked_at_again() -> None:
     state = b'{"about": "%s", "more": {"cursor": [100, 0, [], null]}}'
-    about = Standing(Kept(), "chain").settle()[0] or b""
-    standing = Standing(Kept(state % orjson.loads(about)["about"].encode()), "chain")
+    about = CheckpointState(Kept(), "chain").settle()[0] or b""
+    standing = CheckpointState(Kept(state % orjson.loads(about)["about"].encode()), "chain")
     _, begun = begin(standing, None)
     assert begun.again == (100, 99 + MOST_AGAIN)
     assert begun.after(Step(Cursor(101), head=10**9)).last == 99 + MOST_AGAIN
@@ -165,8 +165,8 @@ async def test_no_more_forks_are_remembered_than_a_checkpoint_has_room_for(chain
 
 def test_nodes_agree_on_what_stands_as_far_as_the_slower_came() -> None:
     hashes = tuple((number, f"0x{number:064x}") for number in range(5, 9))
-    near: Step[Told] = Step(Cursor(7), again=Gone(5, 6, hashes[:2]))
-    far: Step[Told] = Step(Cursor(9), again=Gone(5, 8, hashes))
-    other: Step[Told] = Step(Cursor(9), again=Gone(5, 8, tuple((n, "0x") for n, _ in hashes)))
+    near: Step[PlaceFinding] = Step(Cursor(7), again=Gone(5, 6, hashes[:2]))
+    far: Step[PlaceFinding] = Step(Cursor(9), again=Gone(5, 8, hashes))
+    other: Step[PlaceFinding] = Step(Cursor(9), again=Gone(5, 8, tuple((n, "0x") for n, _ in hashes)))
     assert agreed([near, far, other], 2) is near
     assert agreed([near, other], 2) is None

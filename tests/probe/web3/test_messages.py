@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probe.web3.branches import Gone
-from probe.web3.messages import MOST_KEPT, Book, Message, matched, merged, settled
+from probe.web3.messages import MOST_KEPT, Message, MessageBook, matched, merged, settled
 
 
 def message(number: int, id_: str = "a", *, branch: str = "0", at: int = 0) -> Message:
@@ -21,12 +21,12 @@ def ids(messages: list[Message]) -> list[str]:
     return [one.id for one in messages]
 
 
-def under_way(book: Book) -> list[str]:
+def under_way(book: MessageBook) -> list[str]:
     return ids(matched(book)[1])
 
 
 def test_each_delivery_is_of_the_oldest_that_is_the_same() -> None:
-    book = Book(
+    book = MessageBook(
         (message(1), message(2, "b"), message(3), message(4)), (message(9, "b"), message(10), message(11))
     )
 
@@ -38,10 +38,10 @@ def test_each_delivery_is_of_the_oldest_that_is_the_same() -> None:
 
 
 def test_nothing_is_delivered_before_it_was_sent() -> None:
-    book = Book((message(500),), (message(1),))
+    book = MessageBook((message(500),), (message(1),))
 
     assert under_way(book) == ["a"]
-    assert under_way(Book((message(100),), (message(1),))) == []  # the clocks of two chains differ
+    assert under_way(MessageBook((message(100),), (message(1),))) == []  # the clocks of two chains differ
 
 
 def test_a_fork_takes_messages_back_and_what_is_read_anew_counts_once() -> None:
@@ -54,7 +54,7 @@ def test_a_fork_takes_messages_back_and_what_is_read_anew_counts_once() -> None:
 
 
 def test_a_delivery_that_a_fork_took_back_is_under_way_again() -> None:
-    book = Book((message(5),), (message(50),))
+    book = MessageBook((message(5),), (message(50),))
     assert under_way(book) == []
 
     forked = replace(book, delivered=merged(book.delivered, (), Gone(40, 60, ((50, "0x" + "f" * 64),))))
@@ -63,15 +63,15 @@ def test_a_delivery_that_a_fork_took_back_is_under_way_again() -> None:
 
 
 def test_only_pairs_that_no_fork_can_reach_are_forgotten() -> None:
-    book = Book((message(5), message(6, "b"), message(7, "c")), (message(50), message(60, "b")))
+    book = MessageBook((message(5), message(6, "b"), message(7, "c")), (message(50), message(60, "b")))
 
-    assert settled(book, (6, 51), 0) == Book(book.sent[1:], book.delivered[1:])
+    assert settled(book, (6, 51), 0) == MessageBook(book.sent[1:], book.delivered[1:])
     assert settled(book, (5, 51), 0) == book
     assert settled(book, (6, 50), 0) == book
 
 
 def test_what_was_sent_too_long_ago_is_given_up() -> None:
-    book = Book((message(5), message(900, "b")), ())
+    book = MessageBook((message(5), message(900, "b")), ())
 
     assert under_way(settled(book, (0, 0), 1500)) == ["b"]
 
@@ -81,7 +81,7 @@ def test_what_is_kept_fits_into_a_checkpoint_and_forgets_nothing_that_is_under_w
     delivered = tuple(replace(one, block=one.block + 7) for one in sent if one.block % 6)
     lost = [one.id for one in sent if not one.block % 6]
 
-    book = settled(Book(sent, delivered), (0, 0), 0)
+    book = settled(MessageBook(sent, delivered), (0, 0), 0)
 
     assert under_way(book) == lost
     assert len(book.sent) <= MOST_KEPT
@@ -90,9 +90,9 @@ def test_what_is_kept_fits_into_a_checkpoint_and_forgets_nothing_that_is_under_w
 
 
 def test_a_checkpoint_holds_all_of_it() -> None:
-    book = Book((message(5), message(6, "b")), (message(50),))
+    book = MessageBook((message(5), message(6, "b")), (message(50),))
 
-    assert Book.of(orjson.loads(orjson.dumps(book.plain()))) == book
+    assert MessageBook.of(orjson.loads(orjson.dumps(book.plain()))) == book
 
 
 SENT, DELIVERED = 0, 1
@@ -109,7 +109,7 @@ class World:
 
     def __init__(self) -> None:
         self.chains: list[list[Message]] = [[], []]
-        self.book = Book()
+        self.book = MessageBook()
         self.at = 1000
         self.branch = 0
 
@@ -134,7 +134,7 @@ class World:
     def read(self, side: int, new: list[Message], gone: Gone | None) -> None:
         sides = [self.book.sent, self.book.delivered]
         sides[side] = merged(sides[side], new, gone)
-        self.book = Book.of(orjson.loads(orjson.dumps(Book(*sides).plain())))
+        self.book = MessageBook.of(orjson.loads(orjson.dumps(MessageBook(*sides).plain())))
 
     @property
     def under_way(self) -> list[str]:
@@ -160,4 +160,4 @@ def test_what_is_under_way_is_known_over_all_forks_and_restarts(deeds: list[tupl
 
 @pytest.mark.parametrize("said", [{}, {"sent": 7}, {"sent": [[1, 2]]}, {"sent": [["x", 0, "", "", 0]]}])
 def test_a_book_of_another_shape_is_empty(said: dict[str, Any]) -> None:
-    assert Book.of(said) == Book()
+    assert MessageBook.of(said) == MessageBook()

@@ -3,7 +3,7 @@
 import orjson
 
 from probe.checks._check import Kept, Missed
-from probe.web3.checkpoint import Standing
+from probe.web3.checkpoint import CheckpointState
 from probe.web3.line import begin
 from probe.web3.reader import Cursor
 from shared.results import Outcome
@@ -104,11 +104,11 @@ async def test_a_wallet_counts_no_transfer_twice_that_is_read_again(chain: Chain
 
 def at(cursor: Cursor, missed: Missed | None, line: int = 50) -> tuple[Cursor | None, int]:
     """Where a check goes on from *cursor*, on a line that began there, and where that line begins then."""
-    about = orjson.loads(Standing(Kept(), "chain").settle()[0] or b"")["about"]
+    about = orjson.loads(CheckpointState(Kept(), "chain").settle()[0] or b"")["about"]
     more = {"cursor": cursor.plain(), "line": ["a", line, -1, -1, 0]}
     kept = Kept()
     kept.keep(orjson.dumps({"about": about, "raised": [], "more": more}))
-    begun, made = begin(Standing(kept, "chain"), missed)
+    begun, made = begin(CheckpointState(kept, "chain"), missed)
     return begun, made.first
 
 
@@ -129,4 +129,4 @@ def test_what_is_in_doubt_already_stays_so() -> None:
 
 
 def test_who_never_looked_has_nothing_to_go_back_to() -> None:
-    assert begin(Standing(Kept(), "chain"), Missed(5))[0] is None
+    assert begin(CheckpointState(Kept(), "chain"), Missed(5))[0] is None

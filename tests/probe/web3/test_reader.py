@@ -10,7 +10,7 @@ import pytest
 from probe.checks._check import Kept
 from probe.web3.agreement import agreed
 from probe.web3.reader import Cursor, Step
-from shared.findings import Found
+from shared.findings import Findings
 from tests.probe.web3.between import Refused, between
 from tests.probe.web3.chain import Chain, calldata, running
 from tests.probe.web3.zoo import Zoo
@@ -330,7 +330,7 @@ async def test_logs_that_were_removed_do_not_count_and_those_said_twice_count_on
         zoo.watch.change(zoo.kind(node.url))
         zoo.ring(5)
         outcome = await zoo.watch.look()
-    assert [one.found for one in outcome.found if one.found is not Found.RETRACTED] == [Found.LOG]
+    assert [one.found for one in outcome.found if one.found is not Findings.RETRACTED] == [Findings.LOG]
 
 
 async def test_a_node_without_a_block_behind_its_head_is_at_fault(chain: Chain, zoo: Zoo) -> None:

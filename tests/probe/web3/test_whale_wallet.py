@@ -8,7 +8,7 @@ import pytest
 
 from probe.checks._check import Kept
 from probe.web3 import coins
-from shared.findings import Found
+from shared.findings import Findings
 from shared.kinds.web3.whale_wallet import WhaleWallet
 from tests.probe.web3.between import Refused, between
 from tests.probe.web3.chain import ETHER, Chain
@@ -176,7 +176,7 @@ async def test_after_a_fork_transfers_are_retracted_and_no_balance_changed(
     chain.rpc("anvil_reorg", 1, [])
     chain.mine()
     outcome = await watch.look()
-    assert [one.key for one in outcome.found if one.found is Found.RAISED] == []
+    assert [one.key for one in outcome.found if one.found is Findings.RAISED] == []
     ledger.take(outcome.found)
     assert len(ledger.held) == len(ledger.gone) == 1
     assert await told(watch) == ([], [])

@@ -9,7 +9,7 @@ from probe.checks import prepare
 from probe.checks._check import Kept
 from probe.net.engine import Net
 from probe.schedule.runner import run
-from shared.findings import Found, bounded
+from shared.findings import Findings, bounded
 from shared.results import Outcome, Status
 
 
@@ -43,8 +43,8 @@ class Watch:
         assert bounded(outcome.found)
         if outcome.state is not None:
             self.kept.keep(outcome.state)
-        self.raised = [one.key for one in outcome.found if one.found is Found.RAISED]
-        self.recovered = [one.key for one in outcome.found if one.found is Found.RECOVERED]
+        self.raised = [one.key for one in outcome.found if one.found is Findings.RAISED]
+        self.recovered = [one.key for one in outcome.found if one.found is Findings.RECOVERED]
         self.said = {one.key: orjson.loads(one.data) for one in outcome.found}
         return outcome
 
