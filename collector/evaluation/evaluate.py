@@ -66,20 +66,20 @@ async def evaluate(tx: Tx, pending: Pending, since: datetime | None, now: dateti
     Each round takes every location up to its next change, so that an outage that began and ended within one
     transaction is still an outage. *since*: see `decide`.
     """
-    judgement = Evaluation()
+    evaluation = Evaluation()
     while monitors := sorted({key for (key, _), results in pending.items() if results}):
-        judged_now = await _round(tx, monitors, pending, since, now, judgement)
+        evaluated_now = await _round(tx, monitors, pending, since, now, evaluation)
         for (key, _), results in pending.items():
-            if key not in judged_now:
+            if key not in evaluated_now:
                 results.clear()
-    return judgement
+    return evaluation
 
 
 async def reevaluate(tx: Tx, monitors: Sequence[int], since: datetime | None, now: datetime) -> Evaluation:
     """Decide about *monitors*, in key order, by what is known of them."""
-    judgement = Evaluation()
-    await _round(tx, monitors, {}, since, now, judgement)
-    return judgement
+    evaluation = Evaluation()
+    await _round(tx, monitors, {}, since, now, evaluation)
+    return evaluation
 
 
 def differs(
@@ -102,9 +102,9 @@ async def _round(
     pending: Pending,
     since: datetime | None,
     now: datetime,
-    judgement: Evaluation,
+    evaluation: Evaluation,
 ) -> set[int]:
-    """Take every location up to its next change, and decide; the monitors that are judged at all."""
+    """Take every location up to its next change, and decide; the monitors that are evaluated at all."""
     locked = await locked_monitors.lock(tx, monitors)
     places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in locked]))
     writes = DecisionChanges()
@@ -127,9 +127,9 @@ async def _round(
             decision = decide(monitor(one, about), seen[one.monitor], since, now)
         apply_decision(one, decision, about or _NOTHING_AROUND, now, writes)
         if decision.turned and not decision.down:
-            judgement.risen.append(one.monitor)
+            evaluation.risen.append(one.monitor)
     await write(tx, writes, now)
-    judgement.doubted.extend(
+    evaluation.doubted.extend(
         one.monitor for one in locked if _doubted(one, places[one.monitor], seen[one.monitor])
     )
     return {one.monitor for one in locked}

@@ -38,19 +38,19 @@ class SystemAction:
     about: Mapping[str, Any]
 
 
-def about(judged: LockedMonitor, *, down: bool) -> dict[str, Any]:
+def about(locked: LockedMonitor, *, down: bool) -> dict[str, Any]:
     """A monitor as events show it."""
     return payloads.monitor_part(
-        id_=judged.id,
-        name=judged.name,
-        type_=judged.type,
-        url=judged.url if judged.type == "http" else None,
+        id_=locked.id,
+        name=locked.name,
+        type_=locked.type,
+        url=locked.url if locked.type == "http" else None,
         status="down" if down else "up",
     )
 
 
 def event(
-    judged: LockedMonitor,
+    locked: LockedMonitor,
     tell: Announcement,
     incident: LatestIncident,
     *,
@@ -61,7 +61,7 @@ def event(
 ) -> Event:
     """monitor.down or monitor.up of this incident; *until* is where its downtime ends."""
     going_down = tell is Announcement.DOWN
-    monitor = about(judged, down=going_down)
+    monitor = about(locked, down=going_down)
     if going_down:
         payload = payloads.down(
             monitor,
@@ -80,33 +80,33 @@ def event(
             downtime_s=incident.downtime_s(until),
             now=now,
         )
-    return Event(judged.team_id, judged.id, payload["event"], payload, incident.id)
+    return Event(locked.team_id, locked.id, payload["event"], payload, incident.id)
 
 
 def notice(
-    judged: LockedMonitor, kind: str, places: Sequence[Located], *, begins: bool, now: datetime
+    locked: LockedMonitor, kind: str, places: Sequence[Located], *, begins: bool, now: datetime
 ) -> Event:
     """monitor.degraded or monitor.flapping."""
     states = [located(place, bad=place.state.failing) for place in places]
-    monitor = about(judged, down=judged.down)
+    monitor = about(locked, down=locked.down)
     payload = payloads.notice(kind, monitor, states, begins=begins, now=now)
-    return Event(judged.team_id, judged.id, kind, payload)
+    return Event(locked.team_id, locked.id, kind, payload)
 
 
 def crossing(
-    judged: LockedMonitor, chain: Chain, type_: str, alert: ChainAlert, *, over: bool, now: datetime
+    locked: LockedMonitor, chain: Chain, type_: str, alert: ChainAlert, *, over: bool, now: datetime
 ) -> Event:
     """That a threshold of a chain was crossed, or that this is *over*."""
-    about = of_chains.monitor_part(judged.id, judged.name, judged.type, chain.chain)
+    about = of_chains.monitor_part(locked.id, locked.name, locked.type, chain.chain)
     payload = of_chains.crossing(about, chain.sub_type, type_, alert, over=over, now=now)
-    return Event(judged.team_id, judged.id, payload["event"], payload)
+    return Event(locked.team_id, locked.id, payload["event"], payload)
 
 
-def chain_log(judged: LockedMonitor, chain: Chain, log: UnannouncedLog, now: datetime) -> Event:
+def chain_log(locked: LockedMonitor, chain: Chain, log: UnannouncedLog, now: datetime) -> Event:
     """That something happened on a chain, or that the chain took it back."""
-    about = of_chains.monitor_part(judged.id, judged.name, judged.type, chain.chain)
+    about = of_chains.monitor_part(locked.id, locked.name, locked.type, chain.chain)
     payload = of_chains.log(about, chain.sub_type, log.data, removed=log.removed, now=now)
-    return Event(judged.team_id, judged.id, payload["event"], payload)
+    return Event(locked.team_id, locked.id, payload["event"], payload)
 
 
 def located(place: Located, *, bad: bool) -> dict[str, Any]:

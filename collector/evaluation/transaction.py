@@ -63,7 +63,7 @@ class Committed:
     taken: list[Submission]
     results: int
     dropped: int
-    judgement: Evaluation
+    evaluation: Evaluation
     found: bool = False
 
 
@@ -91,16 +91,16 @@ async def commit(
             for one in ranked
         ]
         columns = flatten(parts, errors, now)
-        stored, judgement, found = 0, Evaluation(), False
+        stored, evaluation, found = 0, Evaluation(), False
         if columns.key:
-            stored, judgement = await _store(
+            stored, evaluation = await _store(
                 tx, ranked, columns, since, now, rolled_until=end(now, advanced.rolled_until)
             )
             await rule_triggers.mark(tx, columns, watched, now)
-            # After the judgement, which locks monitors, too.
+            # After the evaluation, which locks monitors, too.
             found = await findings.note(tx, columns, now)
         await _keep_losses(tx, taken, now)
-    return Committed(taken, stored, len(columns.key) - stored, judgement, found)
+    return Committed(taken, stored, len(columns.key) - stored, evaluation, found)
 
 
 def _runs(group: Sequence[Submission]) -> list[Advance]:
@@ -123,7 +123,7 @@ async def _store(
     *,
     rolled_until: datetime,
 ) -> tuple[int, Evaluation]:
-    """Move the states, copy the results, judge; the number of results stored and what was decided.
+    """Move the states, copy the results, evaluate; the number of results stored and what was decided.
 
     *rolled_until*: results of hours before it have these rolled up again.
     """
@@ -139,16 +139,16 @@ async def _store(
     if late := touched(keys, at_ms, rolled_until):
         await rollups.mark(tx, late)
     await _keep_checkpoints(tx, columns)
-    judgement = Evaluation()
+    evaluation = Evaluation()
     if moved.wanting:
         await locks.in_any_order(tx)
         if found := findings.monitors(columns) & {key >> 16 for key in keys}:
             await locks.lock(tx, sorted(found | {monitor for monitor, _ in moved.wanting}))
         pending = _pending(columns, counting, {key_of(*key) for key in moved.wanting})
         await evidence.remember(tx, columns, counting, moved.wanting)
-        judgement = await evaluate(tx, pending, since, now)
+        evaluation = await evaluate(tx, pending, since, now)
         await certificates.note(tx, columns, counting, moved.wanting, now)
-    return len(rows), judgement
+    return len(rows), evaluation
 
 
 async def _counting(tx: Tx, ranked: Sequence[Submission], columns: Columns) -> list[int] | None:

@@ -229,7 +229,7 @@ class ResultWriter:
         metrics.results_dropped.inc(done.dropped)
         metrics.results_refused.inc(sum(len(one.refusals) for one in done.taken))
         metrics.result_gaps.inc(sum(one.batch.gap is not None for one in done.taken))
-        self._ask(done.judgement.doubted, done.judgement.risen)
+        self._ask(done.evaluation.doubted, done.evaluation.risen)
         if done.found:
             self._found()
 

@@ -19,7 +19,7 @@ async def note(
     wanting: Collection[tuple[int, int]],
     now: datetime,
 ) -> None:
-    """Keep what is to be told, after the judgement: it locked the monitors.
+    """Keep what is to be told, after the evaluation: it locked the monitors.
 
     *counting*, *wanting*: see `evidence.remember`.
     """

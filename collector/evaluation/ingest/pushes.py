@@ -57,7 +57,7 @@ class PushCommit:
     """
 
     results: int
-    judgement: Evaluation
+    evaluation: Evaluation
     ties: Sequence[int | None]
     errors: Mapping[str, int] = field(default_factory=dict)
 
@@ -111,20 +111,20 @@ class Pushes:
             await marking.mark(tx, columns, self._watch.monitors, now)
         if late := touched(columns.key, columns.at_ms, end(now, where[kept[0].monitor].rolled_until)):
             await rollups.mark(tx, late)
-        judgement = Evaluation()
+        evaluation = Evaluation()
         if wanting:
             await locks.in_any_order(tx)
             pending = _pending([kept[i] for i in counting], where, wanting, now)
-            judgement = await evaluate(tx, pending, self._since(), now)
+            evaluation = await evaluate(tx, pending, self._since(), now)
         places = iter(range(len(kept)))
         ties = [_tie(part, next(places)) if one.monitor in where else None for one in brought]
-        return PushCommit(len(kept), judgement, ties, errors)
+        return PushCommit(len(kept), evaluation, ties, errors)
 
     def settle(self, written: PushCommit) -> None:
         """After the commit: count it, and have those told who go by it."""
         self._interner.remember(written.errors)
         self.count(written.results)
-        self._ask(written.judgement.doubted, written.judgement.risen)
+        self._ask(written.evaluation.doubted, written.evaluation.risen)
 
     def count(self, results: int) -> None:
         """After the commit of so many."""

@@ -12,7 +12,7 @@ _LAPSE = timedelta(seconds=20)
 
 
 class CollectorPresence:
-    """One per collector, from its start on. *since*: see `ClockGuard`; a clock that was set begins a new row."""
+    """One per collector, from its start on. *since*: see `ClockGuard`; a set clock begins a new row."""
 
     def __init__(self, db: Db, *, since: Callable[[], datetime | None], now: Callable[[], datetime]) -> None:
         self._db = db

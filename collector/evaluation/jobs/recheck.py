@@ -37,6 +37,6 @@ class Verdicts:
         if not wrong:
             return False
         async with self._db.transaction() as tx:
-            judgement = await reevaluate(tx, wrong, since, now)
-        self._ask(judgement.doubted, judgement.risen)
+            evaluation = await reevaluate(tx, wrong, since, now)
+        self._ask(evaluation.doubted, evaluation.risen)
         return False

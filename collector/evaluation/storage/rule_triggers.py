@@ -20,7 +20,7 @@ async def add(tx: Tx, keys: Sequence[Key]) -> None:
 
 
 async def add_later(tx: Tx, due: Mapping[Key, datetime]) -> None:
-    """Have these monitors judged again then, unless they are to be already."""
+    """Have these monitors evaluated again then, unless they are to be already."""
     await tx.execute(
         """
         INSERT INTO alert_marks (team_id, monitor_id, due_at)
@@ -58,7 +58,7 @@ async def add_where_ruled(tx: Tx, keys: Sequence[Key]) -> int:
 async def add_of_rule(tx: Tx, team_id: int, rule_id: UUID) -> None:
     """After a change of a rule: the monitors in trouble that it is for now, and those it fired for.
 
-    A rate may be bad although its monitor is well by now: of an error rate all are judged, of an
+    A rate may be bad although its monitor is well by now: of an error rate all are evaluated, of an
     availability those that were down within its day.
     """
     await tx.execute(
