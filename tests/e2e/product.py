@@ -166,6 +166,14 @@ async def running(directory: Path, *flags: str, **settings: str) -> AsyncIterato
             product.stop()
 
 
+async def connected(caller: Caller) -> bool:
+    """Does a probe answer?"""
+    status, _ = await caller.call(
+        "POST", "/v1/monitors/test", {"type": "tcp", "config": {"host": "127.0.0.1", "port": 9}}
+    )
+    return status == 200
+
+
 async def eventually(question: Any, timeout_s: float = 20.0) -> Any:
     """Ask again and again until the answer is true; that answer. *question* is an async function."""
     async with asyncio.timeout(timeout_s):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.product import Product, eventually, running
+from tests.e2e.product import Product, connected, eventually, running
 
 FILE = """\
 monitors:
@@ -38,6 +38,7 @@ async def tocsin(product: Product, *arguments: str, **variables: str) -> tuple[i
 async def test_what_is_applied_is_checked_and_a_pipeline_elsewhere_goes_on_with_it(tmp_path: Path) -> None:
     file = tmp_path / "monitors.yaml"
     async with running(tmp_path) as (product, caller):
+        await eventually(lambda: connected(caller))
         file.write_text(FILE.format(port=product.grpc))
         made = await tocsin(product, "apply", "-f", str(file))
         assert made == (0, "+ monitor probes\n1 created, 0 unchanged\n", ""), made

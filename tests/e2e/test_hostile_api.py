@@ -23,7 +23,7 @@ from collector.routes import ROUTES
 from shared import ids
 from shared.tokens import new_token
 from tests.e2e.burden import Burden
-from tests.e2e.product import Caller, Product, eventually, running
+from tests.e2e.product import Caller, Product, connected, eventually, running
 from tests.receiver import Receiver, answer, receiving
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
@@ -351,14 +351,6 @@ async def only(caller: Caller, path: str) -> Any:
 async def has_status(caller: Caller, path: str, status: str) -> bool:
     found = await caller.got(path)
     return any(one["status"] == status for one in found.get("data", [found]))
-
-
-async def connected(caller: Caller) -> bool:
-    """Does a probe answer?"""
-    status, _ = await caller.call(
-        "POST", "/v1/monitors/test", {"type": "tcp", "config": {"host": "127.0.0.1", "port": 9}}
-    )
-    return status == 200
 
 
 async def reader_token(product: Product) -> str:
