@@ -19,7 +19,7 @@ from collector.evaluation.storage.rule_triggers import Key
 from collector.evaluation.storage.states import Located
 from collector.events.core import events as payloads
 from collector.events.storage.events import Event
-from collector.events.storage.timeline import TimelineEntry
+from collector.events.storage.timeline import NewTimelineEntry
 from collector.notifications.storage.channels import Addressee
 from shared import ids
 
@@ -59,7 +59,7 @@ class AlertChanges:
     fired: list[Alert] = field(default_factory=list)
     changed: list[Alert] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
-    entries: list[TimelineEntry] = field(default_factory=list)
+    entries: list[NewTimelineEntry] = field(default_factory=list)
     later: dict[Key, datetime] = field(default_factory=dict)
 
 
@@ -270,15 +270,15 @@ def _named(one: LockedMonitor, alert: Alert) -> LatestIncident | None:
 
 def _entry(
     seen: MonitorSnapshot, rule: RuleRow, alert: Alert, deed: AlertAction, channels: Sequence[UUID]
-) -> TimelineEntry:
+) -> NewTimelineEntry:
     assert alert.incident_id is not None  # noqa: S101 - only what has one is noted in its log
     names = ", ".join(seen.channels[id_].name for id_ in channels) or "nobody"
     if deed is AlertAction.ESCALATE:
         steps = rule.escalation["maxEscalations"] if rule.escalation else 0
         said = f"{rule.name}, step {alert.escalations} of {steps}: {names}"
-        return TimelineEntry(alert.team_id, alert.incident_id, "escalated", said)
+        return NewTimelineEntry(alert.team_id, alert.incident_id, "escalated", said)
     again = " again" if deed is AlertAction.REMIND else ""
-    return TimelineEntry(alert.team_id, alert.incident_id, "notified", f"{rule.name}{again}: {names}")
+    return NewTimelineEntry(alert.team_id, alert.incident_id, "notified", f"{rule.name}{again}: {names}")
 
 
 def _policy(rule: RuleRow) -> EscalationPolicy:

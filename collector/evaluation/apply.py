@@ -6,7 +6,7 @@ from uuid import UUID
 
 from collector.evaluation import event_writer
 from collector.evaluation.core.decision import Announcement, Decision, IncidentAction, after, goes_on
-from collector.evaluation.core.state import LocationState
+from collector.evaluation.core.state import CheckStreak
 from collector.evaluation.storage import certificates, locked_monitors
 from collector.evaluation.storage.certificates import Graver
 from collector.evaluation.storage.locked_monitors import LatestIncident, LockedMonitor
@@ -14,7 +14,7 @@ from collector.evaluation.suppression import Surroundings, monitor
 from collector.events.core import events as payloads
 from collector.events.storage import events, timeline
 from collector.events.storage.events import Event
-from collector.events.storage.timeline import TimelineEntry
+from collector.events.storage.timeline import NewTimelineEntry
 from collector.history.core import certificate
 from collector.history.core.hours import between, end
 from collector.history.storage import outages, rollups
@@ -27,7 +27,7 @@ from shared.ids import uuid7
 class DecisionChanges:
     """What the decisions of one round come to, written set by set; *states* by who moved them."""
 
-    states: list[tuple[int, int, LocationState]] = field(default_factory=list)
+    states: list[tuple[int, int, CheckStreak]] = field(default_factory=list)
     monitors: list[LockedMonitor] = field(default_factory=list)
     began: list[outages.Turn] = field(default_factory=list)
     ended: list[outages.Turn] = field(default_factory=list)
@@ -37,7 +37,7 @@ class DecisionChanges:
     linked: list[tuple[int, UUID, UUID]] = field(default_factory=list)
     counted: list[tuple[int, UUID, int, str]] = field(default_factory=list)
     graver: list[Graver] = field(default_factory=list)
-    entries: list[TimelineEntry] = field(default_factory=list)
+    entries: list[NewTimelineEntry] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     deeds: list[event_writer.SystemAction] = field(default_factory=list)
 
@@ -118,7 +118,7 @@ def _record(
         entries.insert(0, (kind, decision.error))
     if kind == "resolved":
         entries.append((kind, "Recovered"))
-    writes.entries.extend(TimelineEntry(team, incident.id, type_, details) for type_, details in entries)
+    writes.entries.extend(NewTimelineEntry(team, incident.id, type_, details) for type_, details in entries)
     fresh = kind in {"created", "reopened"}
     failures = decision.failures if fresh else decision.failed_now
     if failures and concerned:
@@ -210,8 +210,8 @@ async def _keep_incidents(tx: Tx, writes: DecisionChanges, now: datetime) -> Non
         await timeline.add(tx, writes.entries, now)
 
 
-def _raised(one: Graver) -> TimelineEntry:
-    return TimelineEntry(
+def _raised(one: Graver) -> NewTimelineEntry:
+    return NewTimelineEntry(
         one.team_id, one.incident_id, "severity_changed", f"{certificate.SEVERITY} to {one.severity}"
     )
 

@@ -12,7 +12,7 @@ from collector.evaluation.storage.states import Located
 from collector.events.core import events as payloads
 from collector.events.core import events_web3 as of_chains
 from collector.events.storage.events import Event
-from collector.events.storage.timeline import TimelineEntry
+from collector.events.storage.timeline import NewTimelineEntry
 from collector.incidents.service.incidents import shown
 from collector.incidents.storage import reads
 from collector.incidents.storage.incidents import SYSTEM
@@ -167,9 +167,9 @@ def by_hand(
     return Event(actor.team_id, stream, kind, payload, incident.id)
 
 
-def held_by_parent(team_id: int, incident_id: UUID, parent: str) -> TimelineEntry:
+def held_by_parent(team_id: int, incident_id: UUID, parent: str) -> NewTimelineEntry:
     """The line of an incident's log that says why nobody was told."""
-    return TimelineEntry(team_id, incident_id, "parent_down", f"Held while {parent} is down")
+    return NewTimelineEntry(team_id, incident_id, "parent_down", f"Held while {parent} is down")
 
 
 def change(kind: str, monitor: Monitor, now: datetime) -> Event:

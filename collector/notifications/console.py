@@ -20,7 +20,7 @@ from collector.http.request_data import path_id
 from collector.monitors.console import pickers
 from collector.notifications.channels import CHANNELS
 from collector.notifications.service import channels, redelivery
-from collector.notifications.service.channels import ChannelDetails
+from collector.notifications.service.channels import ChannelWithConfig
 from collector.notifications.service.fields import ChannelSettings
 from collector.notifications.storage.deliveries import Status
 from collector.notifications.storage.reads import Delivery, DeliveryAttempt
@@ -177,7 +177,7 @@ async def _drawn(
     settings: Mapping[str, Any],
     config: Mapping[str, Any],
     faults: Mapping[str, str],
-    known: ChannelDetails | None = None,
+    known: ChannelWithConfig | None = None,
     *,
     status: int = 200,
 ) -> web.Response:
@@ -223,7 +223,7 @@ def _sent(type_: str, form: Posted) -> tuple[dict[str, Any], dict[str, Any]]:
     return read.body(ChannelSettings, form), read.body(CHANNELS[type_], form, prefix="config.")
 
 
-def _masked(known: ChannelDetails) -> dict[str, Any]:
+def _masked(known: ChannelWithConfig) -> dict[str, Any]:
     """For everybody: what is typed in once is not read here again."""
     return masked(CHANNELS[known.row.type], known.config)
 
@@ -232,7 +232,7 @@ def _id(request: web.Request) -> UUID:
     return path_id(request, "chan", channels.WHAT)
 
 
-async def _known(request: web.Request) -> ChannelDetails:
+async def _known(request: web.Request) -> ChannelWithConfig:
     """The channel of the path. Raises NotFound."""
     at_hand = deps(request)
     return await channels.one(at_hand.db, at_hand.keyring, visitor(request).team_id, _id(request))

@@ -12,7 +12,7 @@ from collector.console.state import visitor, who
 from collector.http.deps import deps
 from collector.http.request_data import path_id
 from collector.probes.service import join_tokens, probes
-from collector.probes.service.join_tokens import CreatedJoinToken
+from collector.probes.service.join_tokens import NewJoinToken
 from shared.errors import Invalid
 
 _HERE: Final = "/settings/probes"
@@ -71,7 +71,7 @@ def _id(request: web.Request) -> UUID:
     return path_id(request, "prb", probes.WHAT)
 
 
-async def _shown(request: web.Request, made: CreatedJoinToken | None = None) -> web.StreamResponse:
+async def _shown(request: web.Request, made: NewJoinToken | None = None) -> web.StreamResponse:
     at_hand, mine, number = deps(request), visitor(request), common.asked(request)
     found, total = await probes.page(
         at_hand.db, mine.team_id, common.PER_PAGE, (number - 1) * common.PER_PAGE
@@ -88,7 +88,7 @@ async def _shown(request: web.Request, made: CreatedJoinToken | None = None) -> 
     )
 
 
-def _command(address: str, made: CreatedJoinToken | None) -> str:
+def _command(address: str, made: NewJoinToken | None) -> str:
     return f"TOCSIN_JOIN_TOKEN={made.text} tocsin probe --collector {address}" if made else ""
 
 

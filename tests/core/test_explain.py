@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from collector.evaluation.core.decision import EvaluatedLocation, EvaluatedMonitor, decide
 from collector.evaluation.core.quorum import Vote
-from collector.evaluation.core.state import LocationState
+from collector.evaluation.core.state import CheckStreak
 from collector.monitors.core import explain, explain_holds
 from collector.monitors.core.explain import MonitorFacts, Trace, VotingLocation
 from shared.results import Status
@@ -22,7 +22,7 @@ def place(
     name: str, *, failing: bool = False, ago_s: float | None = 1, known: bool = True, error: str = ""
 ) -> VotingLocation:
     seen_at = None if ago_s is None else NOW - timedelta(seconds=ago_s)
-    state = LocationState(failing, 3, 0, THEN) if failing else LocationState()
+    state = CheckStreak(failing, 3, 0, THEN) if failing else CheckStreak()
     return VotingLocation(Vote(name, failing, seen_at, known), state, THEN if known else None, error)
 
 

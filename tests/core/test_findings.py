@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.web3.core.findings import ChainLog, Gone, ThresholdCrossing, Unreadable, read
+from collector.web3.core.findings import FoundLog, Gone, ThresholdCrossing, Unreadable, read
 from shared.findings import Finding, Findings
 
 HASH = "0x" + "ab" * 32
@@ -42,7 +42,7 @@ def test_words_for_people_are_one_line() -> None:
 
 def test_a_log_is_read_and_only_what_is_known_of_it_is_kept() -> None:
     found = read(of_log(other="thing", address="0x11"))
-    assert isinstance(found, ChainLog)
+    assert isinstance(found, FoundLog)
     assert (found.block, found.index, found.block_hash) == (7, 0, HASH)
     assert found.data == {**LOG, "address": "0x11", "transactionHash": HASH}
 
@@ -92,8 +92,8 @@ def test_that_something_happened_counts_even_if_its_arguments_cannot_be_kept() -
     for _ in range(40):
         deep = [deep]
     large, nested = read(of_log(args={"a": "x" * 70_000})), read(of_log(args={"a": deep}))
-    assert isinstance(large, ChainLog)
-    assert isinstance(nested, ChainLog)
+    assert isinstance(large, FoundLog)
+    assert isinstance(nested, FoundLog)
     assert (large.data["args"], large.data["error"]) == ({}, "its arguments are too large to be kept")
     assert (nested.data["args"], nested.data["error"]) == (
         {},
@@ -103,7 +103,7 @@ def test_that_something_happened_counts_even_if_its_arguments_cannot_be_kept() -
 
 def test_no_nul_reaches_the_database() -> None:
     found = read(of_log(args={"a\0": ["b\0", {"c": "\0"}]}, name="Pa\0id", error="e\0"))
-    assert isinstance(found, ChainLog)
+    assert isinstance(found, FoundLog)
     assert b"\\u0000" not in orjson.dumps(found.data)
 
 
@@ -126,4 +126,4 @@ def test_whatever_it_says_is_read_or_refused(found: Findings, key: str, said: di
         taken = read(Finding(found, key, orjson.dumps(said)))
     except Unreadable:
         return
-    assert isinstance(taken, ThresholdCrossing | ChainLog | Gone)
+    assert isinstance(taken, ThresholdCrossing | FoundLog | Gone)

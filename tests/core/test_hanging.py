@@ -6,7 +6,7 @@ import pytest
 
 from collector.evaluation.core.decision import EvaluatedLocation
 from collector.evaluation.core.quorum import Vote
-from collector.evaluation.core.state import LocationState, StateChange, Thresholds
+from collector.evaluation.core.state import CheckStreak, StateChange, Thresholds
 from collector.evaluation.core.timeouts import joined
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -27,7 +27,7 @@ def place(
 ) -> EvaluatedLocation:
     """Seen so many seconds ago; it fails after three checks."""
     failing = fails >= 3 or goods > 0
-    state = LocationState(failing, fails, goods, NOW - 30 * SECOND if fails else None)
+    state = CheckStreak(failing, fails, goods, NOW - 30 * SECOND if fails else None)
     vote = Vote("eu", failing, NOW - heard_s * SECOND, stale=stale)
     return EvaluatedLocation(vote, state, last_error=error, checked_at=NOW - checked_s * SECOND)
 

@@ -18,7 +18,7 @@ from collector.evaluation.core.decision import (
 from collector.evaluation.core.dependencies import Parents
 from collector.evaluation.core.holds import MonitorContext
 from collector.evaluation.core.quorum import Vote
-from collector.evaluation.core.state import LocationState, StateChange
+from collector.evaluation.core.state import CheckStreak, StateChange
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 LONG_AGO = NOW - timedelta(days=1)
@@ -40,7 +40,7 @@ def seen(
     error: str = "",
     at: datetime = NOW,
 ) -> EvaluatedLocation:
-    state = LocationState(failing, 3, 0, since) if failing else LocationState()
+    state = CheckStreak(failing, 3, 0, since) if failing else CheckStreak()
     return EvaluatedLocation(
         Vote("eu", failing, at), state, change, EARLIER if change else None, int(failing), error
     )
@@ -128,7 +128,7 @@ def test_a_failing_location_is_an_entry_with_its_error() -> None:
 
 
 def test_nothing_opens_while_a_started_collector_waits_for_the_others() -> None:
-    away = EvaluatedLocation(Vote("us", failing=False, seen_at=NOW - timedelta(seconds=50)), LocationState())
+    away = EvaluatedLocation(Vote("us", failing=False, seen_at=NOW - timedelta(seconds=50)), CheckStreak())
     places = (seen(failing=True), seen(failing=True), away)
     assert decided(monitor(), *places, started_at=NOW - timedelta(seconds=5)).deed is IncidentAction.NONE
     assert decided(monitor(), *places, started_at=NOW - timedelta(seconds=31)).deed is IncidentAction.OPEN

@@ -20,7 +20,7 @@ from collector.evaluation.core.dependencies import Parents
 from collector.evaluation.core.flapping import HELD
 from collector.evaluation.core.holds import MonitorContext
 from collector.evaluation.core.quorum import SILENCE, Vote, verdict, vouched
-from collector.evaluation.core.state import CheckResult, LocationState, Thresholds, step
+from collector.evaluation.core.state import CheckResult, CheckStreak, Thresholds, step
 from shared.results import Status
 
 START = datetime(2026, 11, 21, tzinfo=UTC)
@@ -35,7 +35,7 @@ QUORUMS = st.sampled_from(["majority", "any", "all", "1", "2", "9"])
 def test_a_late_result_changes_nothing_by_itself(
     results: list[tuple[Status, bool]], failure: int, recovery: int
 ) -> None:
-    state = LocationState()
+    state = CheckStreak()
     for status, late in results:
         state, change = step(state, CheckResult(status, START, late=late), Thresholds(failure, recovery))
         assert not (late and change)
@@ -145,7 +145,7 @@ class World:
         return [
             EvaluatedLocation(
                 Vote(name, bad, self.now if heard else None),
-                LocationState(bad, 3 * bad, 0, self.now if bad else None),
+                CheckStreak(bad, 3 * bad, 0, self.now if bad else None),
             )
             for name, bad, heard in zip(PLACES, self.bad, self.heard, strict=True)
         ]

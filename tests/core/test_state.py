@@ -6,7 +6,7 @@ import pytest
 
 from collector.evaluation.core.state import (
     CheckResult,
-    LocationState,
+    CheckStreak,
     StateChange,
     Thresholds,
     outdated,
@@ -21,10 +21,10 @@ T0 = datetime(2026, 11, 21, tzinfo=UTC)
 T1 = T0 + timedelta(seconds=1)
 TWICE = Thresholds(failure=2, recovery=2)
 
-WELL = LocationState()
-SHAKY = LocationState(fails=1, failed_since=T0)
-FAILING = LocationState(failing=True, fails=2, failed_since=T0)
-MENDING = LocationState(failing=True, goods=1, failed_since=T0)
+WELL = CheckStreak()
+SHAKY = CheckStreak(fails=1, failed_since=T0)
+FAILING = CheckStreak(failing=True, fails=2, failed_since=T0)
+MENDING = CheckStreak(failing=True, goods=1, failed_since=T0)
 
 
 @pytest.mark.parametrize(
@@ -44,21 +44,21 @@ MENDING = LocationState(failing=True, goods=1, failed_since=T0)
         pytest.param(
             SHAKY,
             CheckResult(Status.DOWN, T1, late=True),
-            LocationState(fails=2, failed_since=T0),
+            CheckStreak(fails=2, failed_since=T0),
             None,
             id="a late failure counts but does not fail it",
         ),
         pytest.param(
-            LocationState(fails=2, failed_since=T0),
+            CheckStreak(fails=2, failed_since=T0),
             CheckResult(Status.DOWN, T1),
-            LocationState(failing=True, fails=3, failed_since=T0),
+            CheckStreak(failing=True, fails=3, failed_since=T0),
             StateChange.FAILING,
             id="the next fresh failure does",
         ),
         pytest.param(
             FAILING,
             CheckResult(Status.DOWN, T1),
-            LocationState(failing=True, fails=3, failed_since=T0),
+            CheckStreak(failing=True, fails=3, failed_since=T0),
             None,
             id="failing is said once",
         ),
@@ -69,14 +69,14 @@ MENDING = LocationState(failing=True, goods=1, failed_since=T0)
         pytest.param(
             MENDING,
             CheckResult(Status.UP, T1, late=True),
-            LocationState(failing=True, goods=2, failed_since=T0),
+            CheckStreak(failing=True, goods=2, failed_since=T0),
             None,
             id="a late good check does not recover it",
         ),
         pytest.param(
             MENDING,
             CheckResult(Status.DOWN, T1),
-            LocationState(failing=True, fails=1, failed_since=T0),
+            CheckStreak(failing=True, fails=1, failed_since=T0),
             None,
             id="a failure between begins the recovery anew, within the same outage",
         ),
@@ -84,7 +84,7 @@ MENDING = LocationState(failing=True, goods=1, failed_since=T0)
     ],
 )
 def test_step(
-    before: LocationState, check: CheckResult, after: LocationState, change: StateChange | None
+    before: CheckStreak, check: CheckResult, after: CheckStreak, change: StateChange | None
 ) -> None:
     assert step(before, check, TWICE) == (after, change)
 
@@ -112,7 +112,7 @@ def test_after_another_location_one_that_hangs_needs_one_failure_less(needs: int
 
 
 def test_failing_against_enough_good_checks_that_came_late_is_outdated() -> None:
-    failing = LocationState(failing=True, fails=2, failed_since=T0)
+    failing = CheckStreak(failing=True, fails=2, failed_since=T0)
     late_good = CheckResult(Status.UP, T1, late=True)
     once, _ = step(failing, late_good, Thresholds(2, 2))
     twice, _ = step(once, late_good, Thresholds(2, 2))

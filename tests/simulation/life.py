@@ -17,7 +17,7 @@ from collector.evaluation.core.decision import (
 from collector.evaluation.core.dependencies import Parents
 from collector.evaluation.core.holds import REOPENED_AFTER, MonitorContext
 from collector.evaluation.core.quorum import Vote
-from collector.evaluation.core.state import CheckResult, LocationState, Thresholds, outdated, step
+from collector.evaluation.core.state import CheckResult, CheckStreak, Thresholds, outdated, step
 from shared.results import Status
 
 SECOND: Final = timedelta(seconds=1)
@@ -31,7 +31,7 @@ class Location:
     def __init__(self, name: str, thresholds: Thresholds) -> None:
         self.name = name
         self.thresholds = thresholds
-        self.state = LocationState()
+        self.state = CheckStreak()
         self.checked_at: datetime | None = None
         self.probe_seen_at = BIRTH
         self.fails = False

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from collector.evaluation.core.state import LocationState
+from collector.evaluation.core.state import CheckStreak
 from probe.link.plan import Order, prepare
 from probe.schedule.streak import Streak
 from shared.results import Status
@@ -15,7 +15,7 @@ from tests.simulation.script import MINUTE, PLACES, SECOND, Outage, Script
 
 INTERVAL: Final = MINUTE
 TIMEOUT: Final = 10 * SECOND
-WELL: Final = LocationState()
+WELL: Final = CheckStreak()
 
 _TAKES: Final = 50_000
 _REFUSAL_TAKES: Final = 2_000

@@ -5,7 +5,7 @@ from typing import Final
 from aiohttp import web
 
 from collector.accounts.service import tokens, users
-from collector.accounts.service.tokens import CreatedToken
+from collector.accounts.service.tokens import NewToken
 from collector.console import common
 from collector.console.answers import back, page, posted
 from collector.console.forms import forms, read
@@ -46,7 +46,7 @@ async def revoke(request: web.Request) -> web.StreamResponse:
     return back(request, _HERE, "The token is revoked: it is refused from now on.")
 
 
-async def _shown(request: web.Request, made: CreatedToken | None = None) -> web.StreamResponse:
+async def _shown(request: web.Request, made: NewToken | None = None) -> web.StreamResponse:
     number = common.asked(request)
     offset = (number - 1) * common.PER_PAGE
     found, total = await tokens.page(deps(request).db, visitor(request).team_id, common.PER_PAGE, offset)

@@ -57,7 +57,7 @@ class TokenRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class CreatedToken:
+class NewToken:
     """A new token; its *value* is nowhere else."""
 
     token: ListedToken
@@ -122,7 +122,7 @@ async def page(db: Db, team_id: int, limit: int | None, offset: int) -> tuple[li
         return await table.page(tx, team_id, limit, offset)
 
 
-async def create(db: Db, who: Actor, user_id: UUID, body: Mapping[str, Any], now: datetime) -> CreatedToken:
+async def create(db: Db, who: Actor, user_id: UUID, body: Mapping[str, Any], now: datetime) -> NewToken:
     """A token of the user *user_id*, or of the one that the body names.
 
     Raises Invalid; Forbidden when the caller is no admin any more.
@@ -139,7 +139,7 @@ async def create(db: Db, who: Actor, user_id: UUID, body: Mapping[str, Any], now
         wanted = Permission(wish.permission)
         _demand_role(user, wanted, named_by_caller=named is not None)
         made = await make(tx, who, user, wish.name, wanted, LIVES[wish.expires_in], now)
-    return CreatedToken(made.token, made.value, unknown)
+    return NewToken(made.token, made.value, unknown)
 
 
 async def _beside(db: Db, team_id: int, named: UUID | None, body: Mapping[str, Any]) -> dict[str, str]:
@@ -162,13 +162,13 @@ async def make(
     permission: Permission,
     life: timedelta | None,
     now: datetime,
-) -> CreatedToken:
+) -> NewToken:
     """A token of *user*, whose role is held; *life* None: until it is revoked."""
     value, id_ = new_token(), uuid7()
     expires_at = now + life if life else None
     await _insert(tx, user.team_id, id_, user.id, name, permission, value, now, expires_at)
     await audit.record(tx, who, "create", "token", ids.show("tok", id_), name=name)
-    return CreatedToken(
+    return NewToken(
         ListedToken(id_, name, permission, value[:_HINT], now, expires_at, user.id, user.name), value, []
     )
 

@@ -8,7 +8,7 @@ from collector.platform.storage.db import Tx
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class TeamMember:
     """Somebody, and the team that they are in."""
 
     id: UUID
@@ -86,7 +86,7 @@ async def insert_user(
     )  # fmt: skip
 
 
-async def person(tx: Tx, team_id: int, user_id: UUID) -> Person | None:
+async def person(tx: Tx, team_id: int, user_id: UUID) -> TeamMember | None:
     row = await tx.fetchrow(
         """
         SELECT u.id, u.email, u.name, u.role, t.id AS team, t.name AS team_name, t.plan
@@ -95,4 +95,4 @@ async def person(tx: Tx, team_id: int, user_id: UUID) -> Person | None:
         """,
         team_id, user_id,
     )  # fmt: skip
-    return Person(**row) if row else None
+    return TeamMember(**row) if row else None

@@ -9,7 +9,7 @@ from collector.console.state import visitor
 from collector.http.deps import deps
 from collector.monitors.console.pickers import Options
 from collector.notifications.service import channels
-from collector.notifications.service.channels import ChannelDetails
+from collector.notifications.service.channels import ChannelWithConfig
 from shared import ids
 
 _REASONS: Final[Mapping[str, str]] = {
@@ -21,13 +21,13 @@ _REASONS: Final[Mapping[str, str]] = {
 }
 
 
-async def every_channel(request: web.Request) -> list[ChannelDetails]:
+async def every_channel(request: web.Request) -> list[ChannelWithConfig]:
     at_hand = deps(request)
     found, _ = await channels.page(at_hand.db, at_hand.keyring, visitor(request).team_id, None, None, 0)
     return found
 
 
-def silence(known: Sequence[ChannelDetails]) -> str:
+def silence(known: Sequence[ChannelWithConfig]) -> str:
     """Why nothing would tell anybody of an outage, by the team's channels; empty when something would."""
     if not known:
         return "Nothing would tell you: there is no channel yet."
@@ -47,7 +47,7 @@ def reason(key: str, value: float | None) -> str:
     return _REASONS[key].format(f"{value:g}") if key in _REASONS and value is not None else key
 
 
-def channel_options(known: Iterable[ChannelDetails]) -> Options:
+def channel_options(known: Iterable[ChannelWithConfig]) -> Options:
     return [
         (
             ids.show("chan", one.row.id),

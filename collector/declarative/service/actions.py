@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from collector.declarative import storage as managed
-from collector.declarative.service.changes import ApplyOutcome, DeclaredChange, FieldChange, fields, swapped
+from collector.declarative.service.changes import ApplyOutcome, FieldChange, PlannedChange, fields, swapped
 from collector.declarative.service.items import DeclaredItem
 from collector.declarative.service.kinds import SECTIONS
 from collector.declarative.service.shape import ApplyContext, Present
@@ -79,12 +79,12 @@ async def _put(
 
 async def _put_one(
     ground: ApplyContext, work: Work, item: DeclaredItem, called: dict[str, str]
-) -> tuple[DeclaredChange | None, list[str]]:
+) -> tuple[PlannedChange | None, list[str]]:
     sort, before, whole = SECTIONS[item.section], item.before, work.wholes[item.at]
     if before is None:
         made = await sort.create(ground, swapped(item.body, work.real))
         work.real[item.tentative] = ids.show(sort.prefix, made.id)
-        return DeclaredChange("create", item.section, item.key), list(made.warnings)
+        return PlannedChange("create", item.section, item.key), list(made.warnings)
     if before.body == whole:
         return None, []
     shown = sort.hidden(before.body), sort.hidden(whole)
@@ -93,14 +93,14 @@ async def _put_one(
         for one in fields(before.body, whole, shown)
     ]
     warnings = await sort.update(ground, before, swapped(whole, work.real))
-    return DeclaredChange("update", item.section, item.key, changed), list(warnings)
+    return PlannedChange("update", item.section, item.key, changed), list(warnings)
 
 
 async def _delete(ground: ApplyContext, work: Work, section: str, *, plan: bool = False) -> None:
     for key, one in work.left[section].items():
         if not plan:
             await SECTIONS[section].delete(ground, one.id)
-        work.outcome.changes.append(DeclaredChange("delete", section, key))
+        work.outcome.changes.append(PlannedChange("delete", section, key))
 
 
 async def _remember(tx: Tx, ground: ApplyContext, work: Work, section: str) -> None:

@@ -20,7 +20,7 @@ class FieldChange:
 
 
 @dataclass(frozen=True, slots=True)
-class DeclaredChange:
+class PlannedChange:
     """What is done to one; *fields*: of an update."""
 
     action: Literal["create", "update", "delete"]
@@ -33,7 +33,7 @@ class DeclaredChange:
 class ApplyOutcome:
     """*taken_over*: keys of what was made by hand; *left*: what files declared once and do no more."""
 
-    changes: list[DeclaredChange] = field(default_factory=list)
+    changes: list[PlannedChange] = field(default_factory=list)
     unchanged: int = 0
     taken_over: list[tuple[str, str]] = field(default_factory=list)
     left: list[tuple[str, str]] = field(default_factory=list)

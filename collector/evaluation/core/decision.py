@@ -8,7 +8,7 @@ from enum import Enum
 from collector.evaluation.core import flapping, quorum
 from collector.evaluation.core.holds import Allowed, MonitorContext, allowed, holding
 from collector.evaluation.core.quorum import Vote
-from collector.evaluation.core.state import LocationState, StateChange
+from collector.evaluation.core.state import CheckStreak, StateChange
 from collector.history.core.certificate import only_nears
 
 # A monitor that fails again this soon after an automatic resolve goes on with the same incident.
@@ -49,7 +49,7 @@ class EvaluatedLocation:
     """
 
     vote: Vote
-    state: LocationState
+    state: CheckStreak
     change: StateChange | None = None
     changed_at: datetime | None = None
     failed_now: int = 0

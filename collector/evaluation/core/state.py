@@ -12,7 +12,7 @@ LATE = timedelta(seconds=15)
 
 
 @dataclass(frozen=True, slots=True)
-class LocationState:
+class CheckStreak:
     """*fails*: failed checks in a row; *goods*: good ones in a row, counted only while failing."""
 
     failing: bool = False
@@ -59,14 +59,14 @@ def sooner(thresholds: Thresholds) -> Thresholds:
     return replace(thresholds, failure=max(1, thresholds.failure - 1))
 
 
-def outdated(state: LocationState, thresholds: Thresholds) -> bool:
+def outdated(state: CheckStreak, thresholds: Thresholds) -> bool:
     """Has it failed so far only because the checks that found it well came late?"""
     return state.failing and state.goods >= thresholds.recovery
 
 
 def step(
-    state: LocationState, check: CheckResult, thresholds: Thresholds
-) -> tuple[LocationState, StateChange | None]:
+    state: CheckStreak, check: CheckResult, thresholds: Thresholds
+) -> tuple[CheckStreak, StateChange | None]:
     """The state after one check, and the change that it made, if any."""
     if check.status is Status.UP:
         return _good(state, check, thresholds)
@@ -76,21 +76,21 @@ def step(
 
 
 def _good(
-    state: LocationState, check: CheckResult, thresholds: Thresholds
-) -> tuple[LocationState, StateChange | None]:
+    state: CheckStreak, check: CheckResult, thresholds: Thresholds
+) -> tuple[CheckStreak, StateChange | None]:
     if not state.failing:
-        return LocationState(), None
+        return CheckStreak(), None
     goods = state.goods + 1
     if goods >= thresholds.recovery and not check.late:
-        return LocationState(), StateChange.RECOVERED
+        return CheckStreak(), StateChange.RECOVERED
     return replace(state, goods=goods, fails=0), None
 
 
 def _bad(
-    state: LocationState, check: CheckResult, thresholds: Thresholds
-) -> tuple[LocationState, StateChange | None]:
+    state: CheckStreak, check: CheckResult, thresholds: Thresholds
+) -> tuple[CheckStreak, StateChange | None]:
     fails = state.fails + 1
     since = state.failed_since or check.at
     turns = not state.failing and fails >= thresholds.failure and not check.late
-    after = LocationState(state.failing or turns, fails, 0, since)
+    after = CheckStreak(state.failing or turns, fails, 0, since)
     return after, StateChange.FAILING if turns else None

@@ -13,8 +13,8 @@ from collector.evaluation.storage.checkpoints import CheckpointKey
 from collector.platform import metrics
 from collector.platform.storage.db import Tx
 from collector.web3.core.findings import (
-    ChainLog,
     ChainReading,
+    FoundLog,
     Gone,
     ThresholdCrossing,
     Unreadable,
@@ -163,12 +163,12 @@ def _add(
     news: _FindingChanges,
     owner: Owner,
     result: _Result,
-    found: ThresholdCrossing | ChainLog | Gone,
+    found: ThresholdCrossing | FoundLog | Gone,
     lines: tuple[ChainReading | None, ChainReading | None],
 ) -> None:
     """*lines*: of a result that comes late its own, and the one that goes on."""
     location = result.kept.location
-    if isinstance(found, ChainLog):
+    if isinstance(found, FoundLog):
         if found_again(*lines, found.block):
             raise Unreadable("found again")
         seen = ObservedLog(owner, location, result.at, found, stands=one_line(*lines))

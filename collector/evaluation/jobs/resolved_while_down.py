@@ -12,7 +12,7 @@ from collector.evaluation.storage.locked_monitors import LatestIncident, LockedM
 from collector.evaluation.suppression import Surroundings, monitor, surroundings
 from collector.events.core import events as payloads
 from collector.events.storage import events, timeline
-from collector.events.storage.timeline import TimelineEntry
+from collector.events.storage.timeline import NewTimelineEntry
 from collector.incidents.storage import incidents
 from collector.platform.storage.db import Db, Tx
 
@@ -50,7 +50,7 @@ class IncidentReopener:
 async def _reopen(tx: Tx, again: list[tuple[LockedMonitor, LatestIncident]], now: datetime) -> None:
     await incidents.reopen(tx, [(one.team_id, ended.id, now) for one, ended in again], now)
     await timeline.add(
-        tx, [TimelineEntry(one.team_id, ended.id, "reopened", _WHY) for one, ended in again], now
+        tx, [NewTimelineEntry(one.team_id, ended.id, "reopened", _WHY) for one, ended in again], now
     )
     await locked_monitors.save(tx, [replace(one, owed=True) for one, _ in again], now)
     done = [

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from collector.evaluation.core import quorum
 from collector.evaluation.core.quorum import Vote
-from collector.evaluation.core.state import LATE, LocationState, Thresholds, outdated
+from collector.evaluation.core.state import LATE, CheckStreak, Thresholds, outdated
 from collector.platform.storage.db import Tx
 from shared.kinds import RECEIVING
 from shared.results import Status
@@ -170,7 +170,7 @@ class Located:
     location: int
     name: str
     seen_at: datetime | None
-    state: LocationState
+    state: CheckStreak
     last_at: datetime | None
     error: str
     receives: bool
@@ -227,7 +227,7 @@ async def of_monitors(tx: Tx, monitors: Sequence[int]) -> list[Located]:
             row["location"],
             row["name"],
             row["seen_at"],
-            LocationState(row["failing"], row["fails"], row["goods"], row["failed_since"]),
+            CheckStreak(row["failing"], row["fails"], row["goods"], row["failed_since"]),
             row["last_at"],
             row["error"],
             row["receives"],
@@ -261,7 +261,7 @@ async def _spoke(tx: Tx, rows: Sequence[Any]) -> dict[tuple[int, int], datetime]
     return {(row["monitor"], row["location"]): row["ts"] for row in found}
 
 
-async def save(tx: Tx, after: Sequence[tuple[int, int, LocationState]]) -> None:
+async def save(tx: Tx, after: Sequence[tuple[int, int, CheckStreak]]) -> None:
     """Write states that the machine has moved; their rows are locked by `move` already."""
     await tx.execute(
         """

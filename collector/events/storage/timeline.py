@@ -11,7 +11,7 @@ SYSTEM = "System"
 
 
 @dataclass(frozen=True, slots=True)
-class TimelineEntry:
+class NewTimelineEntry:
     """One line of the log; *type* as in decisions.md, *details* for people."""
 
     team_id: int
@@ -21,7 +21,7 @@ class TimelineEntry:
     actor: str = SYSTEM
 
 
-async def add(tx: Tx, entries: Sequence[TimelineEntry], now: datetime) -> None:
+async def add(tx: Tx, entries: Sequence[NewTimelineEntry], now: datetime) -> None:
     await tx.execute(
         """
         INSERT INTO timeline (team_id, incident_id, at, type, actor, details)

@@ -25,7 +25,7 @@ class ChartRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class ChartPoint:
     """Half open, like every window here."""
 
     since: datetime
@@ -39,8 +39,8 @@ class ChartData:
 
     wanted: ChartRequest
     step: timedelta
-    points: list[Point]
-    places: dict[str, list[Point]]
+    points: list[ChartPoint]
+    places: dict[str, list[ChartPoint]]
     total: Numbers
 
 
@@ -110,12 +110,12 @@ def _drawn(wanted: ChartRequest, step: timedelta, found: Sequence[Rollup]) -> Ch
     )
 
 
-def _points(spans: Sequence[Between], step: timedelta, rows: Sequence[Rollup]) -> list[Point]:
+def _points(spans: Sequence[Between], step: timedelta, rows: Sequence[Rollup]) -> list[ChartPoint]:
     by_step: dict[int, list[Rollup]] = defaultdict(list)
     for row in rows:
         by_step[(row.at - EPOCH) // step].append(row)
     first = (spans[0][0] - EPOCH) // step
     return [
-        Point(since, until, numbers(by_step.get(number, ())))
+        ChartPoint(since, until, numbers(by_step.get(number, ())))
         for number, (since, until) in enumerate(spans, start=first)
     ]

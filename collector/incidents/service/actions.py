@@ -15,7 +15,7 @@ import asyncpg
 from collector.alerts.storage import alerts
 from collector.evaluation import event_writer
 from collector.events.storage import events, timeline
-from collector.events.storage.timeline import TimelineEntry
+from collector.events.storage.timeline import NewTimelineEntry
 from collector.incidents.core.fields import Changes, NewIncident
 from collector.incidents.service.incidents import WHAT
 from collector.incidents.storage import monitor_incidents, reads, writes
@@ -131,7 +131,7 @@ async def add_note(db: Db, actor: Actor, id_: UUID, text: str, now: datetime) ->
 
 
 async def _log(tx: Tx, actor: Actor, id_: UUID, type_: str, details: str, now: datetime) -> None:
-    await timeline.add(tx, [TimelineEntry(actor.team_id, id_, type_, details, actor.name)], now)
+    await timeline.add(tx, [NewTimelineEntry(actor.team_id, id_, type_, details, actor.name)], now)
 
 
 async def _done(tx: Tx, actor: Actor, action: str, id_: UUID, fields: Sequence[str] = ()) -> Incident:

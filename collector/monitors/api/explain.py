@@ -11,7 +11,7 @@ from collector.http.request_data import ok, path_id
 from collector.monitors.api import explain_views, views
 from collector.monitors.core import explain as core
 from collector.monitors.service import explain, reads
-from collector.monitors.service.explain import Explanation
+from collector.monitors.service.explain import ExplanationInputs
 from collector.platform.validation.validation import to_json
 from shared.results import Run, Status
 
@@ -36,7 +36,7 @@ def _location(said: dict[str, Any]) -> dict[str, Any]:
     return {name: one for name, one in said.items() if name != "certificate" or one is not None}
 
 
-def _result(result: Result, found: Explanation) -> dict[str, Any]:
+def _result(result: Result, found: ExplanationInputs) -> dict[str, Any]:
     """As in the list of results, and what it did; null where that cannot be known."""
     did, failures = core.did(Status(result.status), result.ts, found.trace(result.name))
     shown = views.result(result)

@@ -193,7 +193,7 @@ class Explanation(ExplainedMonitor):
     """Its newest results, newest first."""
 
 
-def explained(found: explain.Explanation, now: datetime) -> ExplainedMonitor:
+def explained(found: explain.ExplanationInputs, now: datetime) -> ExplainedMonitor:
     monitor, facts, places = found.monitor, found.monitor.facts, found.places
     votes = core.tally(facts, places, now)
     return ExplainedMonitor(

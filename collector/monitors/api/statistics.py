@@ -10,7 +10,7 @@ from aiohttp import web
 from collector.history.core.histogram import ERROR
 from collector.history.core.rollup import Numbers
 from collector.history.service import charts, statistics
-from collector.history.service.charts import ChartData, ChartRequest, Point
+from collector.history.service.charts import ChartData, ChartPoint, ChartRequest
 from collector.history.service.statistics import Daily
 from collector.http.auth import caller
 from collector.http.deps import deps
@@ -126,7 +126,7 @@ def _shown(found: ChartData) -> dict[str, Any]:
     }
 
 
-def _points(times: list[tuple[str, str]], points: list[Point]) -> list[dict[str, Any]]:
+def _points(times: list[tuple[str, str]], points: list[ChartPoint]) -> list[dict[str, Any]]:
     return [_point(since, until, point.numbers) for (since, until), point in zip(times, points, strict=True)]
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 from collector.evaluation.core import quorum
 from collector.evaluation.core.decision import EvaluatedMonitor
 from collector.evaluation.core.quorum import Vote
-from collector.evaluation.core.state import LocationState
+from collector.evaluation.core.state import CheckStreak
 from collector.platform import monitor as monitors
 from shared.clock import iso
 from shared.results import Status
@@ -23,7 +23,7 @@ class VotingLocation:
     """A location of the monitor; *last_at* is the start of its newest check."""
 
     vote: Vote
-    state: LocationState
+    state: CheckStreak
     last_at: datetime | None
     last_error: str
 

@@ -118,7 +118,7 @@ async def _end_incident(tx: Tx, monitor: Monitor, now: datetime) -> LatestIncide
     incident = await monitor_incidents.newest(tx, monitor.team_id, monitor.id)
     if incident and incident.resolved_at is None:
         await incidents.resolve(tx, [(monitor.team_id, incident.id, now)])
-        entry = timeline.TimelineEntry(
+        entry = timeline.NewTimelineEntry(
             monitor.team_id, incident.id, "monitor_deleted", f"Monitor {monitor.name} was deleted"
         )
         await timeline.add(tx, [entry], now)

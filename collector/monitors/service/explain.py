@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from collector.evaluation.core.quorum import Vote
-from collector.evaluation.core.state import LocationState
+from collector.evaluation.core.state import CheckStreak
 from collector.evaluation.storage import locked_monitors, states
 from collector.evaluation.storage.states import Located
 from collector.evaluation.suppression import monitor as as_decided
@@ -34,7 +34,7 @@ _AHEAD = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class ExplanationInputs:
     """*results* and *told* newest first; *heard*: some enabled channel would hear of its being down."""
 
     monitor: Explained
@@ -54,7 +54,7 @@ class Explanation:
         return next(traces, Trace())
 
 
-async def explain(db: Db, team_id: int, id_: UUID, now: datetime) -> Explanation:
+async def explain(db: Db, team_id: int, id_: UUID, now: datetime) -> ExplanationInputs:
     """Raises NotFound."""
     async with db.transaction() as tx:
         await explain_reads.freeze(tx)
@@ -70,7 +70,7 @@ async def explain(db: Db, team_id: int, id_: UUID, now: datetime) -> Explanation
         parents = await explain_reads.parents(tx, team_id, monitor.depends_on) if monitor.depends_on else []
         listening = await explain_reads.listening(tx, team_id)
         shown = ids.show("mon", id_)
-        return Explanation(
+        return ExplanationInputs(
             monitor,
             [*locations, *_unserved(monitor, locations)],
             parents,
@@ -94,7 +94,7 @@ def _unserved(monitor: Explained, locations: Sequence[CheckedLocation]) -> list[
     known = {at.place.vote.location for at in locations}
     return [
         CheckedLocation(
-            VotingLocation(Vote(name, failing=False, seen_at=None, known=False), LocationState(), None, ""),
+            VotingLocation(Vote(name, failing=False, seen_at=None, known=False), CheckStreak(), None, ""),
             Trace(),
             probe=None,
             session=False,

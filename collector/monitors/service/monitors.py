@@ -63,21 +63,19 @@ class ServiceContext:
 
 
 @dataclass(frozen=True, slots=True)
-class MonitorDetails:
+class SavedMonitor:
     """The monitor after the deed, and what its caller should know."""
 
     monitor: Monitor
     warnings: list[str]
 
 
-async def create(
-    means: ServiceContext, team_id: int, body: Mapping[str, Any], now: datetime
-) -> MonitorDetails:
+async def create(means: ServiceContext, team_id: int, body: Mapping[str, Any], now: datetime) -> SavedMonitor:
     """A new monitor, whose first check runs at once. Raises Invalid; Conflict above the plan's limit."""
     wish = monitor_fields.for_create(body, means.min_interval, means.nodes)
     id_ = ids.uuid7()
 
-    async def deed(tx: Tx) -> MonitorDetails:
+    async def deed(tx: Tx) -> SavedMonitor:
         settings, kind = wish.checked(await _bad_parents(tx, team_id, id_, body))
         kind = receivers.completed(kind)
         written = await columns(tx, means.keyring, (team_id, id_), settings, kind, now)
@@ -87,7 +85,7 @@ async def create(
         await receivers.keep(tx, made, kind, now)
         await record(tx, means.who, "create", made)
         await _tell(tx, means, payloads.CREATED, made, now)
-        return MonitorDetails(made, _warnings(settings, wish) + placed)
+        return SavedMonitor(made, _warnings(settings, wish) + placed)
 
     return await _carried_out(means, deed)
 
@@ -100,13 +98,13 @@ async def update(
     now: datetime,
     *,
     only: frozenset[str] | None = None,
-) -> MonitorDetails:
+) -> SavedMonitor:
     """Change what the body names; nothing at all if it is all as it was.
 
     *only*: the revisions that may be changed. Raises NotFound, PreconditionFailed, Invalid, in this order.
     """
 
-    async def deed(tx: Tx) -> MonitorDetails:
+    async def deed(tx: Tx) -> SavedMonitor:
         before = _found(await table.lock(tx, team_id, id_))
         require(before.revision, only)
         return await _revised(tx, means, before, body, now)
@@ -116,10 +114,10 @@ async def update(
 
 async def tag(
     means: ServiceContext, team_id: int, id_: UUID, tags: Mapping[str, str | None], now: datetime
-) -> MonitorDetails:
+) -> SavedMonitor:
     """Give it these tags beside its own; a name with None loses its own. Raises NotFound, Invalid."""
 
-    async def deed(tx: Tx) -> MonitorDetails:
+    async def deed(tx: Tx) -> SavedMonitor:
         before = _found(await table.lock(tx, team_id, id_))
         return await _revised(tx, means, before, {"tags": merge(before.tags, tags)}, now)
 
@@ -178,7 +176,7 @@ async def silence(
             raise NotFound("Monitor not found")
         incident = await monitor_incidents.newest(tx, team_id, id_)
         if incident and incident.resolved_at is None:
-            entry = timeline.TimelineEntry(team_id, incident.id, "silenced", said, actor)
+            entry = timeline.NewTimelineEntry(team_id, incident.id, "silenced", said, actor)
             await timeline.add(tx, [entry], now)
         await record(tx, means.who, "silence", _found(await table.get(tx, team_id, id_)))
 
@@ -200,7 +198,7 @@ async def unsilence(means: ServiceContext, team_id: int, id_: UUID) -> None:
 
 async def _revised(
     tx: Tx, means: ServiceContext, before: Monitor, body: Mapping[str, Any], now: datetime
-) -> MonitorDetails:
+) -> SavedMonitor:
     """*before*, its row locked, changed as the body says; handed to the probes if it concerns them."""
     team_id, id_ = before.team_id, before.id
     config = whole_config(means.keyring, before)
@@ -222,7 +220,7 @@ async def _revised(
         fields = named_fields(named, config, monitor_fields.stored(kind))
         await record(tx, means.who, "update", after, fields)
         await _tell(tx, means, payloads.UPDATED, after, now)
-    return MonitorDetails(after, _warnings(settings, wish) + placed)
+    return SavedMonitor(after, _warnings(settings, wish) + placed)
 
 
 async def record(

@@ -12,7 +12,7 @@ from collector.http.request_data import Query, body, no_content, ok, path_id, wa
 from collector.notifications.api.deliveries import shown as delivery_shown
 from collector.notifications.channels import CHANNELS
 from collector.notifications.service import channels
-from collector.notifications.service.channels import ChannelDetails
+from collector.notifications.service.channels import ChannelWithConfig
 from collector.platform.access import Permission
 from collector.platform.masks import masked
 from collector.platform.validation.validation import ignored
@@ -108,7 +108,7 @@ async def _found(request: web.Request) -> UUID:
     return (await channels.found(deps(request).db, caller(request).team_id, _id(request))).id
 
 
-async def _one(request: web.Request, known: ChannelDetails) -> dict[str, Any]:
+async def _one(request: web.Request, known: ChannelWithConfig) -> dict[str, Any]:
     """As `_shown`, with the addresses that are yet to confirm, where addresses do."""
     at_hand, shown = deps(request), _shown(request, known)
     waiting = await channels.unconfirmed(at_hand.db, at_hand.transport, known)
@@ -118,7 +118,7 @@ async def _one(request: web.Request, known: ChannelDetails) -> dict[str, Any]:
     return {**shown, "unconfirmed": waiting, "warnings": [*shown.get("warnings", ()), *said]}
 
 
-def _shown(request: web.Request, known: ChannelDetails) -> dict[str, Any]:
+def _shown(request: web.Request, known: ChannelWithConfig) -> dict[str, Any]:
     """A channel as lists and reads show it: its secrets masked for who may only read."""
     row = known.row
     reader = caller(request).permission is Permission.READ_ONLY

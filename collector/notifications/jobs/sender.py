@@ -271,7 +271,7 @@ def interrupted(one: Claimed) -> Finish:
 async def _note(tx: Tx, failed: Sequence[tuple[Claimed, str]], now: datetime) -> None:
     """Write what could not be delivered into the timeline of its incident."""
     entries = [
-        timeline.TimelineEntry(
+        timeline.NewTimelineEntry(
             team_id=one.team_id,
             incident_id=one.incident_id,
             type="notification_failed",

@@ -40,7 +40,7 @@ MOST = PLANS["pro"].channels
 
 
 @dataclass(frozen=True, slots=True)
-class ChannelDetails:
+class ChannelWithConfig:
     """A channel with its whole *config*, secrets too; *unknown* names what a request said in vain.
 
     *used*: some rule sends to it.
@@ -63,7 +63,7 @@ class ChannelTestResult:
 
 async def create(
     db: Db, keyring: Keyring, who: Actor, body: Mapping[str, Any], now: datetime, *, most: int = MOST
-) -> ChannelDetails:
+) -> ChannelWithConfig:
     """*most*: how many the team's plan allows. Raises Invalid; Conflict above that."""
     wish, team_id = for_create(body), who.team_id
     async with db.transaction() as tx:
@@ -87,12 +87,12 @@ async def create(
         )
         await table.insert(tx, row)
         await _record(tx, who, "create", row)
-    return ChannelDetails(row, config, wish.unknown)
+    return ChannelWithConfig(row, config, wish.unknown)
 
 
 async def page(
     db: Db, keyring: Keyring, team_id: int, type_: str | None, limit: int | None, offset: int
-) -> tuple[list[ChannelDetails], int]:
+) -> tuple[list[ChannelWithConfig], int]:
     """Channels of one type or all, newest first, and how many there are."""
     async with db.connection() as tx:
         total = await table.count(tx, team_id, type_)
@@ -110,7 +110,7 @@ async def found(db: Db, team_id: int, id_: UUID) -> ChannelRow:
         return demand_found(await table.get(tx, team_id, id_), WHAT)
 
 
-async def one(db: Db, keyring: Keyring, team_id: int, id_: UUID) -> ChannelDetails:
+async def one(db: Db, keyring: Keyring, team_id: int, id_: UUID) -> ChannelWithConfig:
     """Raises NotFound."""
     async with db.connection() as tx:
         row = demand_found(await table.get(tx, team_id, id_), WHAT)
@@ -128,7 +128,7 @@ async def update(
     now: datetime,
     *,
     only: frozenset[str] | None = None,
-) -> ChannelDetails:
+) -> ChannelWithConfig:
     """What changes nothing leaves the revision as it is; *only*: the revisions that may be changed.
 
     Raises NotFound, PreconditionFailed, Invalid, in this order.
@@ -146,7 +146,7 @@ async def update(
         fault = (await channel_faults.of(tx, team_id, [id_])).get(id_)
         used = await rules.used_channels(tx, team_id)
         if config == before.config and settings == old:
-            return ChannelDetails(row, config, wish.unknown, fault, used=id_ in used)
+            return ChannelWithConfig(row, config, wish.unknown, fault, used=id_ in used)
         rest, sealed = _split(keyring, team_id, id_, row.type, config)
         row = replace(
             row,
@@ -159,7 +159,7 @@ async def update(
         )
         await table.save(tx, row)
         await _record(tx, who, "update", row, _changed(before, row, config))
-    return ChannelDetails(row, config, wish.unknown, fault, used=id_ in used)
+    return ChannelWithConfig(row, config, wish.unknown, fault, used=id_ in used)
 
 
 async def delete(db: Db, who: Actor, id_: UUID, *, only: frozenset[str] | None = None) -> None:
@@ -192,14 +192,14 @@ async def test(
     )
 
 
-async def unconfirmed(db: Db, transport: Transport, known: ChannelDetails) -> list[str]:
+async def unconfirmed(db: Db, transport: Transport, known: ChannelWithConfig) -> list[str]:
     """The addresses of a channel to which nothing is sent before they confirm."""
     if known.row.type != "email" or transport.mailer is None or not transport.mailer.confirms:
         return []
     return await outside_mails.unconfirmed(db, known.row.team_id, known.config["recipients"])
 
 
-def silence(known: ChannelDetails) -> list[str]:
+def silence(known: ChannelWithConfig) -> list[str]:
     """A warning for a channel that nothing sends to: only webhooks hear events without being asked to."""
     return [] if known.used or known.row.type == "webhook" else ["no rule sends here"]
 
@@ -241,14 +241,14 @@ async def _record(tx: Tx, who: Actor, action: str, row: ChannelRow, fields: Sequ
     )
 
 
-def _changed(before: ChannelDetails, row: ChannelRow, config: Mapping[str, Any]) -> list[str]:
+def _changed(before: ChannelWithConfig, row: ChannelRow, config: Mapping[str, Any]) -> list[str]:
     """The names of the fields that are not as they were."""
     own = [name for name in ("name", "enabled") if getattr(row, name) != getattr(before.row, name)]
     return own + audit.differing(before.config, config, "config.")
 
 
-def _known(keyring: Keyring, row: ChannelRow) -> ChannelDetails:
-    return ChannelDetails(row, whole(keyring, row.config, row.secrets, _place(row.team_id, row.id)))
+def _known(keyring: Keyring, row: ChannelRow) -> ChannelWithConfig:
+    return ChannelWithConfig(row, whole(keyring, row.config, row.secrets, _place(row.team_id, row.id)))
 
 
 def _split(

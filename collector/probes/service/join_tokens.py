@@ -57,7 +57,7 @@ class JoinTokenRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class CreatedJoinToken:
+class NewJoinToken:
     """A new token, its text, and what of the body was not understood."""
 
     token: JoinToken
@@ -67,7 +67,7 @@ class CreatedJoinToken:
 
 async def create(
     db: Db, keyring: Keyring, who: Actor, body: Mapping[str, Any], now: datetime
-) -> CreatedJoinToken:
+) -> NewJoinToken:
     """A token for probes that serve this team only. Raises Invalid."""
     values = dict(body)
     if "location" in values and "locations" not in values:
@@ -85,7 +85,7 @@ async def create(
             life=timedelta(seconds=wish.ttl),
         )
         await record(tx, who, "create", token)
-    return CreatedJoinToken(token, text, unknown)
+    return NewJoinToken(token, text, unknown)
 
 
 async def issue(

@@ -39,7 +39,7 @@ class ThresholdCrossing:
 
 
 @dataclass(frozen=True, slots=True)
-class ChainLog:
+class FoundLog:
     """Something that happened, once; *data* is as people see it."""
 
     key: str
@@ -139,7 +139,7 @@ def one_line(late: ChainReading | None, kept: ChainReading | None) -> bool:
     return late is not None and kept is not None and late.id == kept.id
 
 
-def read(finding: Finding) -> ThresholdCrossing | ChainLog | Gone:
+def read(finding: Finding) -> ThresholdCrossing | FoundLog | Gone:
     """Raises Unreadable."""
     if finding.found in {Findings.RAISED, Findings.RECOVERED}:
         _demand(_ALERT.fullmatch(finding.key), "key")
@@ -151,7 +151,7 @@ def read(finding: Finding) -> ThresholdCrossing | ChainLog | Gone:
     return _gone(_object(finding.data))
 
 
-def _log(finding: Finding) -> ChainLog:
+def _log(finding: Finding) -> FoundLog:
     _demand(_LOG.fullmatch(finding.key), "key")
     said = _object(finding.data)
     block = _number(said.get("blockNumber"), _BIG)
@@ -174,7 +174,7 @@ def _log(finding: Finding) -> ChainLog:
         type_ = _text(alert.get("type"), _MOST_NAME)
         _demand(_ALERT.fullmatch(type_), "alert")
         shown["alert"] = {"type": type_, **_measured(alert)}
-    return ChainLog(finding.key, block, index, block_hash, shown)
+    return FoundLog(finding.key, block, index, block_hash, shown)
 
 
 def _gone(said: Mapping[str, Any]) -> Gone:

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from collector.platform.storage.db import Tx
-from collector.web3.core.findings import ChainLog, Gone
+from collector.web3.core.findings import FoundLog, Gone
 from collector.web3.core.web3 import ChainAlert
 from shared.kinds import OF_CHAINS
 
@@ -117,7 +117,7 @@ class ObservedLog:
     owner: Owner
     location: int
     at: datetime
-    log: ChainLog
+    log: FoundLog
     stands: bool = False
 
 
