@@ -167,7 +167,7 @@ async def receiving(
         try:
             await receiver._serve(reader, writer)
         except asyncio.CancelledError:
-            pass  # the end of the block
+            writer.transport.abort()  # the end of the block: nobody reads what is left
         finally:
             open_.discard(task)
             writer.close()
@@ -178,10 +178,12 @@ async def receiving(
         yield receiver
     finally:
         server.close()
+        await asyncio.sleep(0)  # who has just connected has its task then
         for task in open_:
             task.cancel()
         if open_:
             await asyncio.wait(open_)
+        await asyncio.sleep(0)  # and its connection is closed before the loop is
 
 
 async def _read(reader: asyncio.StreamReader) -> Received:

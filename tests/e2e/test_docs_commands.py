@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 
 from tests.e2e.product import Caller, Product, eventually, running
 from tests.probe.targets import target
+from tests.probe.web3 import standin
 from tests.probe.web3.standin import Facts, node
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
@@ -116,7 +118,10 @@ class Reader:
             await self.probe.communicate()
 
 
-async def test_the_commands_of_the_docs_do_what_they_say(tmp_path: Path) -> None:
+async def test_the_commands_of_the_docs_do_what_they_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(standin, "START", int(time.time()))  # a chain whose head is old is stale
     with target(node(Facts())) as rpc:
         async with running(tmp_path, "--demo") as (product, caller):
             reader = Reader(product, tmp_path, rpc.url)
