@@ -21,8 +21,8 @@ EXCEPTIONS: Final = {
     "GET /v1/events": "streamEvents",
     "POST /v1/deliveries/{id}/redeliver": "resendDelivery",
     "POST /v1/status-pages/{id}/verify-domain": "verifyStatusPageDomain",
-    "PUT /v1/status-pages/{id}/components": "replaceStatusPageComponentOrder",
-    "PATCH /v1/status-pages/{id}/components": "updateStatusPageComponentOrder",
+    "PUT /v1/status-pages/{id}/components": "updateStatusPageComponentOrder",
+    "PATCH /v1/status-pages/{id}/components": "patchStatusPageComponentOrder",
     "POST /v1/apply": "applyConfiguration",
     "GET /v1/export": "exportConfiguration",
     "GET /v1/me": "getCurrentUser",
@@ -32,15 +32,15 @@ EXCEPTIONS: Final = {
     "GET /v1/docs": "getDocumentationPage",
 }
 _ON_MANY: Final = {"GET": "list", "POST": "create"}
-_ON_ONE: Final = {"GET": "get", "PUT": "replace", "PATCH": "update", "DELETE": "delete"}
+_ON_ONE: Final = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 
 
 def operation_name(method: str, path: str) -> str:
     """The operationId of a route: an exception, or the method and the nouns of the path.
 
-    ``GET /v1/monitors`` is ``listMonitors``, ``POST`` of it ``createMonitor``, ``PATCH /v1/monitors/{id}``
-    ``updateMonitor``, ``PUT`` of it ``replaceMonitor``. A last word in the singular is a verb of ``POST``
-    (``pauseMonitor``) and a noun of all other methods (``getIncidentTimeline``).
+    ``GET /v1/monitors`` is ``listMonitors``, ``POST`` of it ``createMonitor``, ``PUT /v1/monitors/{id}``
+    ``updateMonitor``, for it merges as ``PATCH`` does, which is ``patchMonitor``. A last word in the singular
+    is a verb of ``POST`` (``pauseMonitor``) and a noun of all other methods (``getIncidentTimeline``).
     """
     known = EXCEPTIONS.get(f"{method} {path}")
     if known is not None:

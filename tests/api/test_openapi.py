@@ -70,7 +70,7 @@ INTERFACE = """
 NOT_YET = ""
 VERB_AND_NOUN = re.compile(
     "(acknowledge|apply|change|create|delete|drain|end|explain|export|get|invite|list|pause|ping|preview|reopen|"
-    "replace|resend|resolve|resume|revoke|rotate|scrape|signal|silence|stream|test|undrain|unsilence|update|verify|"
+    "patch|resend|resolve|resume|revoke|rotate|scrape|signal|silence|stream|test|undrain|unsilence|update|verify|"
     "write)([A-Z][a-z]+)+"
 )
 ROUTED = {f"{method} {path}" for method, path, _, _ in ROUTES if path.startswith("/v1/")}
@@ -128,8 +128,8 @@ def test_operations_are_named_once_by_verb_and_noun(document: dict[str, Any]) ->
         ("GET /v1/monitors", "listMonitors"),
         ("POST /v1/monitors", "createMonitor"),
         ("GET /v1/monitors/{id}", "getMonitor"),
-        ("PATCH /v1/monitors/{id}", "updateMonitor"),
-        ("PUT /v1/monitors/{id}", "replaceMonitor"),
+        ("PATCH /v1/monitors/{id}", "patchMonitor"),
+        ("PUT /v1/monitors/{id}", "updateMonitor"),
         ("DELETE /v1/monitors/{id}", "deleteMonitor"),
         ("POST /v1/monitors/{id}/pause", "pauseMonitor"),
         ("POST /v1/incidents/{id}/acknowledge", "acknowledgeIncident"),
