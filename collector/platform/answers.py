@@ -1,11 +1,7 @@
-"""Marks fields of response classes, and encodes them as JSON."""
+"""Marks of the fields of response classes, for the OpenAPI document."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
-from functools import cache
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
-
-from shared.kinds.fields import camel
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,38 +57,3 @@ class Person:
     """Id of the user; null for the service itself and for who is no user any more."""
     name: Annotated[str, Example("Admin")]
     """Name of the user, or `System`."""
-
-
-def as_json(answer: Any) -> dict[str, Any]:
-    """A dataclass by JSON's names of its fields, what is omitted left out; moments stay moments."""
-    made: dict[str, Any] = {}
-    cls: Any = type(answer)
-    for name, alias, omitted in _names(cls):
-        value = getattr(answer, name)
-        if value is not None or not omitted:
-            made[alias] = _value(value)
-    return made
-
-
-def _value(value: Any) -> Any:
-    if isinstance(value, str | int | float) or value is None:
-        return value
-    if is_dataclass(value) and not isinstance(value, type):
-        return as_json(value)
-    if isinstance(value, list | tuple):
-        return [_value(each) for each in value]
-    if isinstance(value, Mapping):
-        return {key: _value(each) for key, each in value.items()}
-    return value
-
-
-@cache
-def _names(cls: Any) -> tuple[tuple[str, str, bool], ...]:
-    hints = get_type_hints(cls, include_extras=True)
-    return tuple(
-        (field.name, camel(field.name.rstrip("_")), _is_omitted(hints[field.name])) for field in fields(cls)
-    )
-
-
-def _is_omitted(hint: Any) -> bool:
-    return get_origin(hint) is Annotated and any(isinstance(mark, Omitted) for mark in get_args(hint)[1:])
