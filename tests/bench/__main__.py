@@ -13,6 +13,7 @@ from tests.bench import (
     engine,
     fleet,
     history,
+    hostile,
     icmp,
     idle,
     ingest,
@@ -51,6 +52,7 @@ def main() -> None:
         status_page,
         ingest,
         product,
+        hostile,
     ):
         for figure in part.run():
             print(figure, flush=True)

@@ -6,6 +6,7 @@
 import asyncio
 import contextlib
 import itertools
+import json
 import os
 import re
 import statistics
@@ -14,6 +15,7 @@ import sys
 import tempfile
 import time
 import zlib
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -31,13 +33,13 @@ from tests.ports import free_port
 
 MONITORS: Final = 5_000
 INTERVAL_S: Final = 5
-SECONDS: Final = 15
+SECONDS: Final = 8
 AT_ONCE: Final = 8
 EVERY_S: Final = 0.05
 MB: Final = 1 << 20
 
-# Goes on with the attack of one client until it is cancelled.
-Attack = Callable[["World"], Awaitable[None]]
+# One request, or a few, of one attacker; the statuses that answered.
+Attack = Callable[["World"], Awaitable[list[int]]]
 
 
 @dataclass(slots=True)
@@ -54,38 +56,45 @@ class World:
 
 @dataclass(slots=True)
 class Noticed:
-    """Seconds that each request of the neighbour took; *late*: checks that started over a second late."""
+    """Seconds that each request of the neighbour took; *late*: checks that started over a second late.
+
+    *answers*: how often the attackers were answered by which status, 0 where the connection broke.
+    """
 
     health: list[float] = field(default_factory=list)
     reads: list[float] = field(default_factory=list)
     checks: float = 0
     late: float = 0
+    answers: Counter[int] = field(default_factory=Counter)
 
 
 def run() -> Iterator[Figure]:
     """For each attack: the worst /healthz, the 99th percentile of another team's reads, late checks."""
-    for name, noticed in uvloop.run(_all()).items():
-        yield Figure(f"{name}: /healthz, worst", max(noticed.health) * 1000, "ms", at_most=100)
-        yield Figure(f"{name}: reads of another team, p99", _p99(noticed.reads) * 1000, "ms", at_most=200)
-        yield Figure(f"{name}: checks a second", noticed.checks, "checks")
-        yield Figure(f"{name}: checks over 1 s late", noticed.late, "checks", at_most=0)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        world = _world()
+        entered = runner.run(world.__aenter__())
+        try:
+            for name, attack in ATTACKS.items():
+                noticed = runner.run(_beside(entered, attack))
+                answers = ", ".join(f"{count} x {status}" for status, count in noticed.answers.most_common())
+                print(f"{name}: answered {answers or 'nothing'}", flush=True)
+                yield from _figures(name, noticed)
+        finally:
+            runner.run(world.__aexit__(None, None, None))
 
 
-async def _all() -> dict[str, Noticed]:
-    found: dict[str, Noticed] = {}
-    async with _world() as world:
-        for name, attack in ATTACKS.items():
-            found[name] = await _beside(world, attack)
-            print(name, found[name].checks, flush=True)
-            await asyncio.sleep(3)
-    return found
+def _figures(name: str, noticed: Noticed) -> Iterator[Figure]:
+    yield Figure(f"{name}: /healthz, worst", max(noticed.health) * 1000, "ms", at_most=100)
+    yield Figure(f"{name}: reads of another team, p99", _p99(noticed.reads) * 1000, "ms", at_most=200)
+    yield Figure(f"{name}: checks a second", noticed.checks, "checks")
+    yield Figure(f"{name}: checks over 1 s late", noticed.late, "checks", at_most=0)
 
 
 async def _beside(world: World, attack: Attack) -> Noticed:
     noticed = Noticed()
     before = await _starts(world)
     began = time.monotonic()
-    attackers = [asyncio.create_task(_again(world, attack)) for _ in range(AT_ONCE)]
+    attackers = [asyncio.create_task(_again(world, attack, noticed.answers)) for _ in range(AT_ONCE)]
     asking = [
         asyncio.create_task(_ask(world.neighbour, ["/healthz"], noticed.health)),
         asyncio.create_task(_ask(world.neighbour, ["/v1/monitors", "/v1/me"], noticed.reads)),
@@ -100,10 +109,13 @@ async def _beside(world: World, attack: Attack) -> Noticed:
     return noticed
 
 
-async def _again(world: World, attack: Attack) -> None:
+async def _again(world: World, attack: Attack, answers: Counter[int]) -> None:
+    """The attack of one client, until it is cancelled."""
     while True:
-        with contextlib.suppress(aiohttp.ClientError, TimeoutError, OSError):
-            await attack(world)
+        try:
+            answers.update(await attack(world))
+        except (aiohttp.ClientError, TimeoutError, OSError):
+            answers[0] += 1
         await asyncio.sleep(0)
 
 
@@ -134,58 +146,54 @@ def _number(text: str, pattern: str) -> str:
 # --- the attacks -------------------------------------------------------------------------------------------
 
 
-async def _nothing(_: World) -> None:
+async def _nothing(_: World) -> list[int]:
     await asyncio.sleep(1)
+    return []
 
 
-async def _packed(world: World) -> None:
-    for encoding, body in PACKED:
-        headers = {"Content-Encoding": encoding}
-        for path in ("/v1/me", "/nowhere", "/sign-in", "/healthz"):
-            async with world.attacker.session.post(
-                world.product.url + path, data=body, headers=headers, allow_redirects=False
-            ) as answer:
-                await answer.read()
+async def _packed(world: World) -> list[int]:
+    return [
+        await _post(world, path, body, {"Content-Encoding": encoding})
+        for encoding, body in PACKED
+        for path in ("/v1/me", "/nowhere", "/sign-in", "/healthz")
+    ]
 
 
-async def _metrics_bomb(world: World) -> None:
+async def _metrics_bomb(world: World) -> list[int]:
     body = bytes(cramjam.snappy.compress_raw(bytes(16 * MB)))
-    async with world.attacker.session.post(world.paths["push"], data=body, headers=FIRST) as answer:
-        await answer.read()
+    return [await _post(world, world.paths["push"].removeprefix(world.product.url), body, FIRST)]
 
 
-async def _jsonpath(world: World) -> None:
-    for path in ("$" + "..[*]" * 12 + ".zzz", "$..a[?@.b=='c']..d[*]..e"):
-        await _trial(world, {"source": "json", "path": path, "op": "exists", "value": True})
+async def _jsonpath(world: World) -> list[int]:
+    paths = ("$" + "..[*]" * 12 + ".zzz", "$..[*]..[*].zzz", "$..zzz")
+    return [await _trial(world, {"source": "json", "path": path, "op": "exists"}) for path in paths]
 
 
-async def _patterns(world: World) -> None:
-    await _trial(world, {"source": "body", "op": "matches", "value": "(x+x+)+y" * 100})
+async def _patterns(world: World) -> list[int]:
+    return [await _trial(world, {"source": "body", "op": "matches", "value": "(x+x+)+y" * 100})]
 
 
-async def _trial(world: World, assertion: Mapping[str, Any]) -> None:
+async def _trial(world: World, assertion: Mapping[str, Any]) -> int:
     config = {"url": world.heavy, "assertions": [assertion] * 20}
-    await world.attacker.call("POST", "/v1/monitors/test", {"type": "http", "config": config})
+    body = {"type": "http", "config": config}
+    return (await world.attacker.call("POST", "/v1/monitors/test", body))[0]
 
 
-async def _passwords(world: World) -> None:
+async def _passwords(world: World) -> list[int]:
     body = {"visibility": "private", "password": "as long as it must be"}
-    await world.attacker.call("PUT", world.paths["page"], body)
+    return [(await world.attacker.call("PUT", world.paths["page"], body))[0]]
 
 
-async def _keyed_apply(world: World) -> None:
+async def _keyed_apply(world: World) -> list[int]:
     headers = {
         "Authorization": f"Bearer {world.attacker.token}",
         "Idempotency-Key": f"key-{next(_NUMBERS)}",
     }
     monitors = [{"key": f"k{n}", "name": f"k{n}", "type": "tcp", "config": TCP} for n in range(20)]
-    async with world.attacker.session.post(
-        world.product.url + "/v1/apply", json={"monitors": monitors}, headers=headers
-    ) as answer:
-        await answer.read()
+    return [await _post(world, "/v1/apply", json.dumps({"monitors": monitors}).encode(), headers)]
 
 
-async def _slow_bodies(world: World) -> None:
+async def _slow_bodies(world: World) -> list[int]:
     reader, writer = await asyncio.open_connection("127.0.0.1", world.product.http)
     writer.write(b"POST /sign-in HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n")
     try:
@@ -195,12 +203,22 @@ async def _slow_bodies(world: World) -> None:
             await asyncio.sleep(0.2)
     finally:
         writer.close()
+    return [int((await reader.read()).split()[1])]
 
 
-async def _streams(world: World) -> None:
+async def _streams(world: World) -> list[int]:
     headers = {"Authorization": f"Bearer {world.attacker.token}"}
     async with world.attacker.session.get(world.product.url + "/v1/events", headers=headers) as answer:
-        await asyncio.wait_for(answer.content.read(1000), 1)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(answer.content.read(1000), 1)
+        return [answer.status]
+
+
+async def _post(world: World, path: str, body: bytes, headers: Mapping[str, str]) -> int:
+    url = world.product.url + path
+    async with world.attacker.session.post(url, data=body, headers=headers, allow_redirects=False) as answer:
+        await answer.read()
+        return answer.status
 
 
 _NUMBERS = itertools.count()
