@@ -80,11 +80,8 @@ fmt: $(TEST_READY) ## mend the style where that goes by itself
 	$(BIN)/ruff check --fix --exit-zero
 	$(BIN)/ruff format
 
-# Most tests of these folders need a database or a product: importing them takes longer than the few others.
-NOT_FAST := alerting api browser delivery e2e faults ingest senders services storage sweeper
-test-fast: $(TEST_READY) ## within a minute: tests without database, browser, processes and real time
-	$(BIN)/python -m pytest -n auto -p no:schemathesis -m "not database and not races" \
-		$(addprefix --ignore=tests/,$(NOT_FAST)) $(PYTEST_ARGS)
+test-fast: $(TEST_READY) ## the tests without database, browser, other processes and real time
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -p no:schemathesis -m fast $(PYTEST_ARGS)
 
 bench: $(TEST_READY) ## the figures of the hot paths, on this machine
 	$(BIN)/python -m tests.bench

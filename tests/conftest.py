@@ -41,6 +41,8 @@ _TESTS: Final = Path(__file__).parent
 # Folders whose tests execute SQL first, and folders whose tests start a whole product or a browser.
 _SQL_FIRST: Final = frozenset({"alerting", "delivery", "ingest", "services", "storage", "sweeper"})
 _WHOLE: Final = frozenset({"browser", "e2e", "faults", "senders"})
+# Nearly no test of these folders is fast, and to import them takes longer than to run all that are.
+_NOT_FAST: Final = _SQL_FIRST | _WHOLE | {"api"}
 # What lies between who asks for a connection and who takes note of it.
 _BETWEEN: Final = ("/shared/held.py", "/storage/db.py", "/contextlib.py")
 
@@ -205,6 +207,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.line(report.longreprtext)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import nothing of the folders in which no test is fast when those alone are asked for."""
+    folder = collection_path.parent == _TESTS and collection_path.name in _NOT_FAST
+    return True if folder and config.option.markexpr == "fast" else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
@@ -225,6 +233,8 @@ def _mark(item: pytest.Item) -> None:
             item.add_marker(pytest.mark.oldest)
     if folder in _WHOLE or "chain" in fixtures or item.get_closest_marker("slow"):
         item.add_marker(pytest.mark.races)
+    if folder not in _NOT_FAST and not any(map(item.get_closest_marker, ("database", "races"))):
+        item.add_marker(pytest.mark.fast)
     if "module_api" in fixtures:
         # In the loop in which the server that it shares with its neighbours runs.
         item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
