@@ -1,12 +1,17 @@
 """The command: what it answers when it is asked for what it has not."""
 
 import os
+import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from shared import __version__
 from shared.command import VERBS, main
+
+ROOT = Path(__file__).parents[1]
 
 
 def test_it_tells_its_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -34,6 +39,28 @@ def test_bad_settings_are_told_without_a_traceback(capsys: pytest.CaptureFixture
     assert "TOCSIN_HTTP_LISTEN: must be host:port" in text
     assert "TOCSIN_PLAN: must be one of" in text
     assert "Traceback" not in text
+
+
+def test_grpc_says_nothing_by_itself_of_a_port_that_is_taken() -> None:
+    program = """
+import sys
+from shared.settings import quiet_libraries
+quiet_libraries()
+import grpc
+from concurrent.futures import ThreadPoolExecutor
+server = grpc.server(ThreadPoolExecutor(1), options=[("grpc.so_reuseport", 0)])
+try:
+    server.add_insecure_port(sys.argv[1])
+except RuntimeError:
+    print("refused")
+"""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = f"127.0.0.1:{other.getsockname()[1]}"
+        ended = subprocess.run(
+            [sys.executable, "-c", program, taken], capture_output=True, text=True, check=True, cwd=ROOT
+        )
+
+    assert (ended.stdout, ended.stderr) == ("refused\n", "")
 
 
 def told(argv: list[str], capsys: pytest.CaptureFixture[str]) -> list[str]:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +29,9 @@ async def target() -> AsyncIterator[Receiver]:
         yield receiver
 
 
-async def check(*argv: str) -> tuple[int, str, str]:
+async def check(*argv: str, program: Sequence[str] = (sys.executable,)) -> tuple[int, str, str]:
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
+        *program,
         "-m",
         "probe.cli.check",
         *argv,
@@ -64,6 +64,14 @@ async def test_a_failing_one_says_why(target: Receiver) -> None:
     assert status == 1
     assert out.splitlines()[0].split() == ["DOWN", target.url("/none"), "status", "404"]
     assert out.splitlines()[1].strip() == "status 404, expected 200-299"
+
+
+async def test_what_cannot_be_known_from_here_has_a_status_of_its_own() -> None:
+    """In a network of its own, as nobody, it may not ping."""
+    status, out, _ = await check("icmp", "127.0.0.1", program=["unshare", "--user", "--net", sys.executable])
+    assert status == 3
+    assert out.splitlines()[0].split() == ["UNKNOWN", "127.0.0.1"]
+    assert out.splitlines()[1].strip().startswith("probe: not permitted to ping")
 
 
 async def test_a_tcp_port_is_open_or_refused(target: Receiver) -> None:
