@@ -272,3 +272,16 @@ async def test_a_result_shows_the_days_that_its_certificate_had_left(
     page = await console.get(f"/monitors/{shop}")
 
     assert f"certificate: {words}" in page.words if words else "certificate:" not in page.words
+
+
+async def test_the_card_of_a_monitor_that_was_never_measured_is_not_green(console: Console) -> None:
+    monitor = await made(console)
+    await console.sign_in()
+
+    before = await console.get(f"/monitors/{monitor}")
+    await console.api.post(f"/v1/monitors/{monitor}/pause")
+    after = await console.get(f"/monitors/{monitor}")
+
+    assert re.findall(r'class="card verdict (\w+)"', before.text + after.text) == ["off", "paused"]
+    assert "no result yet" in before.words
+    assert "no result yet" not in after.words
