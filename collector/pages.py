@@ -11,8 +11,9 @@ from collector.console.render import NavigationLink
 from collector.console.site import ConsolePage, ConsoleSite
 from collector.incidents import console as incidents
 from collector.maintenance import console as maintenance
-from collector.monitors.console import forms, home, monitor, monitors, reports
+from collector.monitors.console import forms, monitor, monitors, reports
 from collector.notifications import console as channels
+from collector.overview import console as overview
 from collector.platform.access import Permission
 from collector.probes import console as settings_probes
 from collector.routes import ROUTES
@@ -50,7 +51,7 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ConsolePage("GET", "/forgot", links.forgot, ANYBODY),
     ConsolePage("POST", "/forgot", links.ask, ANYBODY),
     ConsolePage("GET", "/events", common.stream, like("GET", "/v1/events")),
-    ConsolePage("GET", "/", home.show, like("GET", "/v1/monitors")),
+    ConsolePage("GET", "/", overview.show, like("GET", "/v1/monitors")),
     ConsolePage("GET", "/monitors", monitors.list_, like("GET", "/v1/monitors")),
     ConsolePage("POST", "/monitors", forms.create, like("POST", "/v1/monitors")),
     ConsolePage("GET", "/monitors/new", forms.new, like("POST", "/v1/monitors")),

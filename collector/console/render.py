@@ -25,6 +25,7 @@ _BROWSERS: Final = (
     ("Safari/", "Safari"),
     ("curl/", "curl"),
 )
+_UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 _SYSTEMS: Final = (
     ("Android", "Android"),
     ("iPhone", "iPhone"),
@@ -116,12 +117,15 @@ def _time(moment: datetime | None, mark: str, empty: str) -> Markup:
 
 
 def span(length: timedelta | float) -> str:
-    """``45 s``, ``5 min``, ``3 h``, ``2 d``: the largest unit that fits."""
+    """``45 s``, ``1 min 13 s``, ``3 h``, ``2 d 4 h``: two units at most, and no second one that is 0."""
     seconds = length.total_seconds() if isinstance(length, timedelta) else float(length)
-    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds:.3g} s"
+    if seconds < _UNITS[-2][0]:
+        return f"{seconds:.3g} s"
+    whole = round(seconds)
+    place = next(place for place, (size, _) in enumerate(_UNITS) if whole >= size)
+    (size, unit), (below, smaller) = _UNITS[place : place + 2]
+    more = whole % size // below
+    return f"{whole // size} {unit}" + (f" {more} {smaller}" if more else "")
 
 
 def size(count: float) -> str:

@@ -16,6 +16,7 @@ from tests.bench.figures import Figure
 
 TIMES: Final = 50
 PATHS: Final[Mapping[str, str]] = {
+    "the overview": "/",
     "the first page": "/monitors",
     "the last page": f"/monitors?page={MANY // 50}",
     "those that are down": "/monitors?status=down",

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from collector.metrics.storage import agent_metrics
-from collector.monitors.storage import overview
+from collector.overview import storage as overview
 from collector.platform.storage.db import Db
 from collector.probes.core.assignment import LIVE
 from collector.probes.service.sessions import accept
@@ -40,5 +40,5 @@ async def test_it_is_live_only_around_the_time_at_which_it_was_heard(db: Db, ahe
         await tx.execute("UPDATE probes SET vitals = '{\"running\": 1}'::jsonb")
         assert await probes.served(tx, team_id, NOW) == (["local"] if there else [])
         assert (await probes.connected(tx, team_id, "http", [], NOW) is not None) is there
-        assert (await overview.look(tx, team_id, NOW, LIVE)).live == there
+        assert (await overview.counts(tx, team_id, NOW, LIVE)).live == there
         assert len(await agent_metrics.live(tx, NOW)) == there

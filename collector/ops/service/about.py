@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from collector.monitors.storage import overview
-from collector.monitors.storage.overview import Overview
 from collector.ops.storage import about as table
 from collector.ops.storage.about import DatabaseFacts
+from collector.overview import storage as overview
+from collector.overview.storage import TeamCounts
 from collector.platform.storage.db import Db
 from collector.probes.core.assignment import LIVE
 
@@ -14,9 +14,9 @@ from collector.probes.core.assignment import LIVE
 @dataclass(frozen=True, slots=True)
 class AboutDetails:
     database: DatabaseFacts
-    team: Overview
+    team: TeamCounts
 
 
 async def read(db: Db, team_id: int, now: datetime) -> AboutDetails:
     async with db.connection() as tx:
-        return AboutDetails(await table.read(tx), await overview.look(tx, team_id, now, LIVE))
+        return AboutDetails(await table.read(tx), await overview.counts(tx, team_id, now, LIVE))

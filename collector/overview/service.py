@@ -1,0 +1,198 @@
+"""What the first page shows: a verdict, open incidents, all monitors by group, what to look at next."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from collector.events.core import events
+from collector.incidents.service import incidents
+from collector.incidents.service.stats import SEVERITIES
+from collector.incidents.storage.reads import Incident, IncidentFilter
+from collector.maintenance.service import calendar
+from collector.maintenance.service.calendar import UpcomingSpan
+from collector.overview import storage
+from collector.overview.storage import (
+    AbsentProbe,
+    EndingCertificate,
+    GroupCount,
+    MonitorDowntime,
+    RecentEvent,
+    ResponseTime,
+    TeamCounts,
+    Tile,
+)
+from collector.platform.storage.db import Db
+from collector.probes.core.assignment import LIVE
+
+# As they are listed: what needs somebody first.
+STATES: Final = ("down", "degraded", "flapping", "unmeasured", "new", "paused", "up")
+# Of more monitors than this only those are drawn that are not simply up.
+_ALL_TILES: Final = 600
+_TILES: Final = 400
+_INCIDENTS: Final = 6
+# Of so many of the newest, the most severe are shown.
+_MOST_INCIDENTS: Final = 100
+_FEW: Final = 5
+_EVENTS: Final = 12
+_WEEK: Final = timedelta(days=7)
+_KINDS: Final = (
+    events.DOWN,
+    events.UP,
+    events.DEGRADED,
+    events.FLAPPING,
+    events.UNMEASURED,
+    events.MEASURED,
+    events.ALERT_ESCALATED,
+    events.CERTIFICATE_EXPIRING,
+    events.CHANNEL_FAILING,
+    events.CHANNEL_RECOVERED,
+    events.MAINTENANCE_STARTED,
+    events.MAINTENANCE_ENDED,
+    events.PROBE_OFFLINE,
+    events.PROBE_ONLINE,
+    events.WEB3_ALERT,
+    "incident.acknowledged",
+    "incident.resolved",
+    "incident.reopened",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether all is well; *tone*: ``good``, ``warn``, ``bad``, or ``off`` where nothing is known."""
+
+    tone: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorGroup:
+    """A group of monitors; *name* is empty for those without one, *states* how many are in which state."""
+
+    name: str
+    states: dict[str, int]
+    tiles: list[Tile]
+
+    @property
+    def count(self) -> int:
+        return sum(self.states.values())
+
+    @property
+    def hidden(self) -> int:
+        """How many have no tile."""
+        return self.count - len(self.tiles)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenIncident:
+    """*lasted*: seconds for which it has been open."""
+
+    incident: Incident
+    lasted: int
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    counts: TeamCounts
+    verdict: Verdict
+    states: dict[str, int]
+    incidents: list[OpenIncident]
+    groups: list[MonitorGroup]
+    maintenance: list[UpcomingSpan]
+    certificates: list[EndingCertificate]
+    most_down: list[MonitorDowntime]
+    slowest: list[ResponseTime]
+    absent_probes: list[AbsentProbe]
+    events: list[RecentEvent]
+
+
+async def read(db: Db, team_id: int, now: datetime) -> Overview:
+    async with db.connection() as tx:
+        counts = await storage.counts(tx, team_id, now, LIVE)
+        groups = await storage.group_counts(tx, team_id)
+        small = counts.monitors <= _ALL_TILES
+        drawn = STATES if small else STATES[:4]
+        tiles = await storage.tiles(tx, team_id, drawn, _ALL_TILES if small else _TILES)
+        certificates = await storage.ending_certificates(tx, team_id, now, _FEW)
+        most_down = await storage.most_down(tx, team_id, now - _WEEK, now, _FEW)
+        slowest = await storage.slowest(tx, team_id, _FEW)
+        absent = await storage.absent_probes(tx, team_id, now, LIVE, _FEW)
+        recent = await storage.recent_events(tx, team_id, _KINDS, _EVENTS)
+    open_ = await _open_incidents(db, team_id, now) if counts.incidents else []
+    states = _sum(groups)
+    return Overview(
+        counts,
+        verdict(counts, states),
+        states,
+        open_,
+        _grouped(groups, tiles),
+        await _maintenance(db, team_id, now),
+        certificates,
+        most_down,
+        slowest,
+        absent,
+        recent,
+    )
+
+
+def verdict(counts: TeamCounts, states: Mapping[str, int]) -> Verdict:
+    """One sentence: what is wrong, the worst first, or that nothing is."""
+    checked = counts.monitors - states.get("paused", 0)
+    sentences = (
+        (counts.monitors == 0, "off", "No monitors yet"),
+        (states.get("down"), "bad", _counted(states, "down")),
+        (counts.live == 0, "bad", "No probe is connected: nothing is being checked"),
+        (checked == 0, "off", "All monitors are paused"),
+        (states.get("degraded"), "warn", _counted(states, "degraded")),
+        (states.get("flapping"), "warn", _counted(states, "flapping")),
+        (states.get("unmeasured"), "warn", _counted(states, "unmeasured", "not measured")),
+        (not states.get("up"), "off", "Waiting for the first results"),
+        (counts.incidents, "warn", "All monitors are up, with incidents still open"),
+    )
+    for holds, tone, text in sentences:
+        if holds:
+            return Verdict(tone, text)
+    return Verdict("good", "All monitors are up" if checked > 1 else "The monitor is up")
+
+
+def _counted(states: Mapping[str, int], state: str, words: str = "") -> str:
+    count = states.get(state, 0)
+    return f"{count:,} {'monitor is' if count == 1 else 'monitors are'} {words or state}"
+
+
+async def _maintenance(db: Db, team_id: int, now: datetime) -> list[UpcomingSpan]:
+    """The present or next span of each window, by its start."""
+    nearest: dict[UUID, UpcomingSpan] = {}
+    for one in await calendar.planned(db, team_id, now):
+        nearest.setdefault(one.row.id, one)
+    return list(nearest.values())[:_FEW]
+
+
+async def _open_incidents(db: Db, team_id: int, now: datetime) -> list[OpenIncident]:
+    """Those that nobody has acknowledged first, of those the most severe."""
+    found: list[Incident] = []
+    for status in ("open", "acknowledged"):
+        if len(found) < _INCIDENTS:
+            some, _ = await incidents.page(db, team_id, IncidentFilter(status=status), _MOST_INCIDENTS, 0)
+            found += sorted(some, key=lambda one: SEVERITIES.index(one.severity))
+    return [OpenIncident(one, incidents.lasted_s(one, now)) for one in found[:_INCIDENTS]]
+
+
+def _sum(groups: Sequence[GroupCount]) -> dict[str, int]:
+    sums: dict[str, int] = {}
+    for one in groups:
+        sums[one.state] = sums.get(one.state, 0) + one.count
+    return sums
+
+
+def _grouped(counts: Sequence[GroupCount], tiles: Sequence[Tile]) -> list[MonitorGroup]:
+    """Groups by name, what has no group last; in each, what needs somebody first."""
+    groups: dict[str, MonitorGroup] = {}
+    for one in counts:
+        groups.setdefault(one.name, MonitorGroup(one.name, {}, [])).states[one.state] = one.count
+    for tile in sorted(tiles, key=lambda tile: STATES.index(tile.state)):
+        if tile.group in groups:
+            groups[tile.group].tiles.append(tile)
+    return sorted(groups.values(), key=lambda group: (not group.name, group.name.lower()))

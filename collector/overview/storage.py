@@ -1,0 +1,244 @@
+"""Reads what the first page shows: counts, monitors by group and state, newest events."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from collector.platform.storage.db import Tx
+from shared.results import Status
+
+# A monitor's state as the console colours it. What has no result yet is neither up nor down.
+_STATE = """
+    CASE
+        WHEN m.paused_at IS NOT NULL THEN 'paused'
+        WHEN NOT EXISTS (SELECT FROM states s WHERE s.monitor = m.monitor AND s.last_at IS NOT NULL)
+            THEN 'new'
+        WHEN m.down THEN 'down'
+        WHEN m.unmeasured_since IS NOT NULL THEN 'unmeasured'
+        WHEN m.flapping_told THEN 'flapping'
+        WHEN m.degraded_told THEN 'degraded'
+        ELSE 'up'
+    END
+"""
+# Events are looked for among so many of the newest.
+_NEWEST = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class TeamCounts:
+    """*down* and *paused* are of *monitors*; *live* of *probes*; *incidents* are those not resolved."""
+
+    monitors: int
+    down: int
+    paused: int
+    incidents: int
+    probes: int
+    live: int
+    channels: int
+    rules: int
+    users: int
+
+
+async def counts(tx: Tx, team_id: int, now: datetime, live: timedelta) -> TeamCounts:
+    """Probes are live that were heard of within *live*; channels and rules count while they are enabled."""
+    row = await tx.fetchrow(
+        """
+        SELECT m.monitors, m.down, m.paused, p.probes, p.live,
+            (SELECT count(*) FROM incidents WHERE team_id = $1 AND status <> 'resolved') AS incidents,
+            (SELECT count(*) FROM channels WHERE team_id = $1 AND enabled) AS channels,
+            (SELECT count(*) FROM rules WHERE team_id = $1 AND enabled) AS rules,
+            (SELECT count(*) FROM users WHERE team_id = $1) AS users
+        FROM (
+            SELECT count(*) AS monitors, count(*) FILTER (WHERE paused_at IS NOT NULL) AS paused,
+                count(*) FILTER (WHERE down AND paused_at IS NULL) AS down
+            FROM monitors WHERE team_id = $1
+        ) m CROSS JOIN (
+            SELECT count(*) AS probes,
+                count(*) FILTER (
+                    WHERE ended_at IS NULL
+                        AND seen_at > $2::timestamptz - $3::interval AND seen_at < $2 + $3
+                ) AS live
+            FROM probes WHERE coalesce(team_id, $1) = $1 AND revoked_at IS NULL
+        ) p
+        """,
+        team_id, now, live,
+    )  # fmt: skip
+    return TeamCounts(**row) if row else TeamCounts(0, 0, 0, 0, 0, 0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCount:
+    """*count* monitors of the group *name* are in *state*; the name is empty for those without a group."""
+
+    name: str
+    state: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A monitor and its state."""
+
+    id: UUID
+    name: str
+    group: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorDowntime:
+    id: UUID
+    name: str
+    down_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseTime:
+    """The mean over the locations of a monitor's latest good check, in ms."""
+
+    id: UUID
+    name: str
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class EndingCertificate:
+    id: UUID
+    name: str
+    ends_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RecentEvent:
+    """*subject* is the name of what the event is about, *path* its page; *ended*: a state that is over."""
+
+    kind: str
+    at: datetime
+    subject: str
+    subject_id: str
+    incident_id: UUID | None
+    ended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AbsentProbe:
+    """A probe that is not connected; *seen_at* None: it never was."""
+
+    name: str
+    seen_at: datetime | None
+
+
+async def group_counts(tx: Tx, team_id: int) -> list[GroupCount]:
+    """Of each group and state that has monitors, by name."""
+    rows = await tx.fetch(
+        f"""
+        SELECT coalesce(m.group_name, '') AS name, {_STATE} AS state, count(*)
+        FROM monitors m WHERE m.team_id = $1 GROUP BY 1, 2 ORDER BY 1
+        """,
+        team_id,
+    )
+    return [GroupCount(**row) for row in rows]
+
+
+async def tiles(tx: Tx, team_id: int, states: Collection[str], limit: int) -> list[Tile]:
+    """Monitors in one of *states*, by group and name."""
+    rows = await tx.fetch(
+        f"""
+        SELECT id, name, "group", state FROM (
+            SELECT m.id, m.name, coalesce(m.group_name, '') AS "group", {_STATE} AS state
+            FROM monitors m WHERE m.team_id = $1
+        ) one WHERE state = ANY ($2) ORDER BY "group", lower(name), id LIMIT $3
+        """,
+        team_id,
+        list(states),
+        limit,
+    )
+    return [Tile(**row) for row in rows]
+
+
+async def most_down(
+    tx: Tx, team_id: int, since: datetime, now: datetime, limit: int
+) -> list[MonitorDowntime]:
+    """Monitors that were down longest between *since* and *now*, the longest first."""
+    rows = await tx.fetch(
+        """
+        SELECT m.id, m.name, extract(epoch FROM sum(
+            least(coalesce(o.ended_at, $3), $3) - greatest(o.started_at, $2)
+        ))::float AS down_s
+        FROM monitors m JOIN outages o ON o.monitor = m.monitor AND o.location = 0
+        WHERE m.team_id = $1 AND o.started_at < $3 AND (o.ended_at IS NULL OR o.ended_at > $2)
+        GROUP BY m.id, m.name ORDER BY down_s DESC, m.name LIMIT $4
+        """,
+        team_id, since, now, limit,
+    )  # fmt: skip
+    return [MonitorDowntime(**row) for row in rows]
+
+
+async def slowest(tx: Tx, team_id: int, limit: int) -> list[ResponseTime]:
+    """Monitors that are up with the longest response times, the longest first."""
+    rows = await tx.fetch(
+        """
+        SELECT m.id, m.name, avg(s.last_ms)::float AS ms
+        FROM monitors m JOIN states s ON s.monitor = m.monitor
+        WHERE m.team_id = $1 AND m.paused_at IS NULL AND NOT m.down AND s.last_status = $2 AND s.last_ms > 0
+        GROUP BY m.id, m.name ORDER BY ms DESC, m.name LIMIT $3
+        """,
+        team_id, Status.UP, limit,
+    )  # fmt: skip
+    return [ResponseTime(**row) for row in rows]
+
+
+async def ending_certificates(tx: Tx, team_id: int, now: datetime, limit: int) -> list[EndingCertificate]:
+    """Certificates of which a warning was given and that have not ended, the earliest first."""
+    rows = await tx.fetch(
+        """
+        SELECT m.id, m.name, w.ends_at
+        FROM certificate_warnings w JOIN monitors m ON m.team_id = w.team_id AND m.id = w.monitor_id
+        WHERE w.team_id = $1 AND w.ends_at > $2 AND m.paused_at IS NULL
+        ORDER BY w.ends_at, m.name LIMIT $3
+        """,
+        team_id, now, limit,
+    )  # fmt: skip
+    return [EndingCertificate(**row) for row in rows]
+
+
+async def recent_events(tx: Tx, team_id: int, kinds: Collection[str], limit: int) -> list[RecentEvent]:
+    """The newest events of *kinds*, newest first."""
+    rows = await tx.fetch(
+        """
+        SELECT kind, created_at AS at, incident_id,
+            coalesce(about ->> 'name', payload #>> '{incident,title}', '') AS subject,
+            coalesce(about ->> 'id', '') AS subject_id,
+            coalesce(payload ->> 'degraded', payload ->> 'flapping') IS NOT DISTINCT FROM 'false' AS ended
+        FROM events, LATERAL (
+            SELECT coalesce(
+                nullif(payload -> 'monitor', 'null'), payload -> 'probe', payload -> 'channel',
+                payload -> 'maintenanceWindow', '{}'
+            ) AS about
+        ) named
+        WHERE team_id = $1 AND kind = ANY ($2)
+            AND position > (SELECT last FROM event_positions WHERE team_id = $1) - $3
+        ORDER BY position DESC LIMIT $4
+        """,
+        team_id, list(kinds), _NEWEST, limit,
+    )  # fmt: skip
+    return [RecentEvent(**row) for row in rows]
+
+
+async def absent_probes(
+    tx: Tx, team_id: int, now: datetime, live: timedelta, limit: int
+) -> list[AbsentProbe]:
+    """Probes that serve the team and were not heard of within *live*, those seen last first."""
+    rows = await tx.fetch(
+        """
+        SELECT name, seen_at FROM probes
+        WHERE coalesce(team_id, $1) = $1 AND revoked_at IS NULL AND (
+            ended_at IS NOT NULL OR seen_at IS NULL
+            OR seen_at <= $2::timestamptz - $3::interval OR seen_at >= $2 + $3
+        )
+        ORDER BY seen_at DESC NULLS LAST, name LIMIT $4
+        """,
+        team_id, now, live, limit,
+    )  # fmt: skip
+    return [AbsentProbe(**row) for row in rows]
