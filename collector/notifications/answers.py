@@ -11,7 +11,7 @@ Name = Annotated[str, Example("ops")]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelDetails:
-    """Where notifications go."""
+    """A notification channel."""
 
     id: ChannelId
     """Id of the channel."""
@@ -22,24 +22,24 @@ class ChannelDetails:
     flagged: bool
     """Whether it has failed for so long that its team was notified."""
     failing_since: datetime | None
-    """First failed attempt of those that failed in a row; null where it works."""
+    """Time of the first of the latest consecutive failed attempts; null if the channel works."""
     last_error: Annotated[str, Example("answered 500")] | None
     """Error of the last failed attempt."""
     revision: Revision
-    """Number of its present version, as in the ETag."""
+    """Current revision number, as in the ETag."""
     created_at: datetime
     """When it was created."""
     updated_at: datetime
     """When it was last changed."""
     unconfirmed: Annotated[list[Annotated[str, Example("name@example.com")]] | None, Omitted()] = None
-    """Mail addresses that are sent nothing before they confirm; there where there are any."""
+    """Email addresses that receive nothing until they confirm; omitted if there are none."""
     warnings: Warnings = None
-    """What was ignored of the request, and what its owner should know."""
+    """Ignored parts of the request, and notes for the channel's owner."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreatedChannel:
-    """A channel that was created."""
+    """A newly created channel."""
 
     id: ChannelId
     """Id of the channel."""
@@ -50,17 +50,17 @@ class CreatedChannel:
     enabled: bool
     """Whether anything is sent through it."""
     warnings: Warnings = None
-    """What was ignored of the request, and what its owner should know."""
+    """Ignored parts of the request, and notes for the channel's owner."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestedChannel:
-    """How the test of a channel ended."""
+    """The result of a channel test."""
 
     success: bool
     """Whether the message was delivered."""
     message: Annotated[str, Example("answered 200")]
-    """How it ended, for people."""
+    """Human-readable result."""
     delivered_at: datetime | None
     """When it was delivered."""
 
@@ -72,18 +72,18 @@ class DeliveryAttemptAnswer:
     at: datetime
     """When it was made."""
     status_code: Annotated[int, Example(200)] | None
-    """HTTP status of the answer; null without one."""
+    """HTTP status of the response; null without one."""
     latency_ms: Annotated[int, Example(52)] | None
     """Duration in milliseconds."""
     error: Annotated[str, Example("answered 500")] | None
     """Why it failed."""
     note: Annotated[str | None, Example("the built-in text was sent"), Omitted()] = None
-    """What else is to be known of it; there where there is anything."""
+    """Additional remark about the attempt; omitted if there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryAnswer:
-    """An event on its way through a channel."""
+    """The delivery of an event through a channel."""
 
     id: Annotated[str, Identifier("dlv")]
     """Id of the delivery."""
@@ -92,10 +92,10 @@ class DeliveryAnswer:
     event_id: EventId
     """Id of the event."""
     status: Literal["pending", "delivered", "failed"]
-    """Whether it is still attempted, was delivered or has failed for good."""
+    """Whether it is still attempted, was delivered or has failed permanently."""
     created_at: datetime
     """When it was created."""
     next_attempt_at: datetime | None
-    """When it is attempted next; null where no attempt follows."""
+    """Time of the next attempt; null if none follows."""
     attempts: list[DeliveryAttemptAnswer]
-    """Its attempts, oldest first."""
+    """All attempts, oldest first."""

@@ -44,7 +44,7 @@ TYPES: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """A delivery in the log; *again*: it may be sent once more."""
+    """A delivery in the log; *again*: it may be redelivered."""
 
     id: str
     event: str
@@ -57,7 +57,7 @@ class LogLine:
 
 
 async def list_(request: web.Request) -> web.StreamResponse:
-    """Those that fail stand first."""
+    """List the channels; failing ones come first."""
     every = await sections.every_channel(request)
     rows = sorted(every, key=lambda one: one.fault is None or not one.fault.flagged)
     return page(
@@ -66,7 +66,7 @@ async def list_(request: web.Request) -> web.StreamResponse:
 
 
 async def show(request: web.Request) -> web.StreamResponse:
-    """With its log; the newest deliveries first."""
+    """Show a channel with its delivery log, newest first."""
     known, number = await _known(request), common.asked(request)
     offset = (number - 1) * common.PER_PAGE
     id_ = known.row.id
@@ -86,7 +86,7 @@ async def show(request: web.Request) -> web.StreamResponse:
 
 
 async def new(request: web.Request) -> web.StreamResponse:
-    """First the type, then its fields."""
+    """Choose a type first, then fill in its fields."""
     type_ = request.query.get("type", "")
     if type_ not in CHANNELS:
         return page(request, "channel_types.html.j2", types=TYPES)
@@ -120,13 +120,13 @@ async def edit(request: web.Request) -> web.StreamResponse:
 
 
 async def update(request: web.Request) -> web.StreamResponse:
-    """Secrets that were left as they are shown stay what they are."""
+    """Save the form; secrets that were left masked stay unchanged."""
     at_hand, known, form = deps(request), await _known(request), await posted(request)
     type_ = known.row.type
     settings, config = _sent(type_, form)
     if pickers.asked(form):
         return await _drawn(request, type_, settings, config, {}, known)
-    # What was in no field of the form is not touched.
+    # Fields that the form does not contain stay unchanged.
     old = {name: one for name, one in known.config.items() if name in config}
     body = {**settings, "config": edits.patch(old, config)}
     try:
@@ -152,7 +152,7 @@ async def delete(request: web.Request) -> web.StreamResponse:
 
 
 async def test(request: web.Request) -> web.StreamResponse:
-    """One real message; what came of it is said at the top."""
+    """Send one real message; the page shows the result at the top."""
     at_hand, id_ = deps(request), _id(request)
     tested = await channels.test(
         at_hand.db, at_hand.keyring, at_hand.transport, visitor(request).team_id, id_, at_hand.now
@@ -161,7 +161,7 @@ async def test(request: web.Request) -> web.StreamResponse:
 
 
 async def again(request: web.Request) -> web.StreamResponse:
-    """Send once more what was sent, or failed."""
+    """Redeliver a delivery that was sent or has failed."""
     channel = path_id(request, "chan", channels.WHAT, "channel")
     id_ = path_id(request, "dlv", redelivery.WHAT)
     try:
@@ -224,7 +224,7 @@ def _sent(type_: str, form: Posted) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _masked(known: ChannelWithConfig) -> dict[str, Any]:
-    """For everybody: what is typed in once is not read here again."""
+    """The channel with its secrets masked for everybody: the console never shows a secret again."""
     return masked(CHANNELS[known.row.type], known.config)
 
 
@@ -233,11 +233,11 @@ def _id(request: web.Request) -> UUID:
 
 
 async def _known(request: web.Request) -> ChannelWithConfig:
-    """The channel of the path. Raises NotFound."""
+    """The channel with the id from the path. Raises NotFound."""
     at_hand = deps(request)
     return await channels.one(at_hand.db, at_hand.keyring, visitor(request).team_id, _id(request))
 
 
 def path(id_: UUID) -> str:
-    """Of a channel's page."""
+    """The path of a channel's page."""
     return f"{HERE}/{ids.show('chan', id_)}"

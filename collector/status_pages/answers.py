@@ -24,9 +24,9 @@ class StatusPageComponent:
     group: Annotated[str, Example("Europe")] | None
     """Name of the group that it is listed under."""
     monitor_id: MonitorId | None
-    """Id of the monitor whose state it shows."""
+    """Id of the monitor whose status it shows."""
     order: Annotated[int, Example(1)]
-    """Place in the list."""
+    """Position in the list."""
     status: Status
     """Status that is shown."""
     status_mode: Literal["auto", "manual"]
@@ -34,13 +34,13 @@ class StatusPageComponent:
     status_message: Annotated[str, Example("")]
     """Text that the page shows beside the status; empty without one."""
     not_measured_since: datetime | None
-    """Since when its monitor is not measured; null where it is."""
+    """Time since which its monitor has not been measured; null while it is measured."""
     created_at: datetime
     """When it was added."""
     updated_at: datetime
     """When it was last changed."""
     warnings: Warnings = None
-    """What was ignored of the request."""
+    """Ignored parts of the request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,12 +50,12 @@ class OrderedComponents:
     data: list[StatusPageComponent]
     """The components."""
     warnings: Warnings = None
-    """What was ignored of the request."""
+    """Ignored parts of the request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProofRecord:
-    """A DNS record that proves whose a domain is."""
+    """A DNS record that proves ownership of a domain."""
 
     type: Annotated[str, Example("TXT")]
     """Type of the record."""
@@ -67,17 +67,17 @@ class ProofRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProofFile:
-    """A file that proves whose a domain is."""
+    """A file that proves ownership of a domain."""
 
     url: Annotated[str, Example("https://status.example.com/.well-known/tocsin")]
-    """URL at which it must lie."""
+    """URL at which the file must be served."""
     content: Annotated[str, Example("tocsin=sp_01kahb5m7q8x9t3v2c4d6e0f1g")]
-    """What must be in it."""
+    """Required content of the file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DomainProof:
-    """What must stand at a domain before it shows the page; either is enough."""
+    """What must be published at a domain before it shows the page; either is sufficient."""
 
     record: ProofRecord
     """A DNS record."""
@@ -87,20 +87,20 @@ class DomainProof:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Page:
-    """What is shown of each page."""
+    """Common fields of a page."""
 
     id: Annotated[str, Identifier("sp")]
     """Id of the page."""
     name: Annotated[str, Example("Example")]
     """Name of the page."""
     slug: Annotated[str, Example("example")]
-    """Last part of its URL."""
+    """Last segment of its URL."""
     domain: Annotated[str, Example("status.example.com")] | None
-    """Host name of the team's own that shows the page."""
+    """Custom domain that shows the page."""
     domain_verified: bool | None
-    """Whether the domain was proven; null without one."""
+    """Whether the domain was verified; null without one."""
     domain_proof: DomainProof | None
-    """What proves the domain; null without one, and once it was proven."""
+    """How to verify the domain; null without one, and after verification."""
     url: Annotated[str, Example("https://tocsin.example.com/status/example")]
     """URL of the page."""
     visibility: Visibility
@@ -112,7 +112,7 @@ class _Page:
     subscribers: Annotated[int, Example(0)]
     """Number of subscribers."""
     revision: Revision
-    """Number of its present version, as in the ETag."""
+    """Current revision number, as in the ETag."""
     created_at: datetime
     """When it was created."""
     updated_at: datetime
@@ -132,28 +132,28 @@ class PageAnswer(_Page):
     """A status page with its components."""
 
     status: Status
-    """Status of the whole: the worst of its components."""
+    """Overall status: the worst of its components."""
     components: list[StatusPageComponent]
     """Its components, in their order."""
     warnings: Warnings = None
-    """What was ignored of the request."""
+    """Ignored parts of the request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentUpdate:
-    """News of an incident."""
+    """An update of an incident."""
 
     timestamp: datetime
     """When it was published."""
     status: Phase
     """Phase that the incident was in."""
     message: Message
-    """Text of the news."""
+    """Text of the update."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageIncidentAnswer:
-    """An incident, or planned maintenance, on a status page."""
+    """An incident or scheduled maintenance on a status page."""
 
     id: Annotated[str, Identifier("spi")]
     """Id of the incident."""
@@ -164,13 +164,13 @@ class PageIncidentAnswer:
     severity: Severity
     """Severity of the incident."""
     affected_components: list[ComponentId]
-    """Ids of the components that are affected."""
+    """Ids of the affected components."""
     component_status: Status | None
-    """Status that these show while it is open."""
+    """Status that the affected components show while the incident is open."""
     scheduled_start: datetime | None
-    """Planned start of maintenance."""
+    """Scheduled start of maintenance."""
     scheduled_end: datetime | None
-    """Planned end of maintenance."""
+    """Scheduled end of maintenance."""
     message: Message
     """Text of the newest update."""
     published_at: datetime
@@ -182,26 +182,26 @@ class PageIncidentAnswer:
     updates: list[IncidentUpdate]
     """Its updates, oldest first."""
     warnings: Warnings = None
-    """What was ignored of the request."""
+    """Ignored parts of the request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubscriberAnswer:
-    """Somebody who is sent the news of a status page."""
+    """A subscriber of a status page."""
 
     id: Annotated[str, Identifier("sub")]
     """Id of the subscriber."""
     email: Annotated[str, Example("name@example.com")] | None
-    """Mail address; null for a webhook."""
+    """Email address; null for a webhook."""
     webhook_url: Annotated[str, Example("https://hooks.example.com/status")] | None
-    """URL that news is posted to; null for an address. Masked for read-only tokens."""
+    """URL that updates are posted to; null for an email subscriber. Masked for read-only tokens."""
     verified: Annotated[bool, Example(False)]
     """Whether the address was confirmed."""
     preferences: Preferences
-    """News that is sent."""
+    """Kinds of updates that are sent."""
     components: list[ComponentId]
-    """Ids of the components whose news is sent; empty: all."""
+    """Ids of the components whose updates are sent; empty: all."""
     subscribed_at: datetime
     """When the subscription was made."""
     warnings: Warnings = None
-    """What was ignored of the request."""
+    """Ignored parts of the request."""

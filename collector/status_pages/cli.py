@@ -24,7 +24,7 @@ _PICTURES: Final = {".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp"}
 
 
 def main(argv: list[str]) -> int:
-    """Write the files; those of an earlier copy give way, each of them whole at any moment."""
+    """Write the files; they replace those of an earlier copy, each one atomically."""
     own, settings = begin_with(_parser(), CopySettings, argv)
     view = run(_view(settings, own.slug))
     if view.page.visibility == "private" and not own.private:
@@ -39,7 +39,7 @@ def main(argv: list[str]) -> int:
 
 
 def put(directory: Path, files: Mapping[str, bytes]) -> None:
-    """All are written before the first takes its place, so that a full disk leaves the old copy as it is."""
+    """Write all files before renaming the first, so that a full disk leaves the old copy unchanged."""
     directory.mkdir(parents=True, exist_ok=True)
     staged = Path(tempfile.mkdtemp(prefix=".status-page-", dir=directory))
     try:
@@ -68,7 +68,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 async def _view(settings: CopySettings, slug: str) -> View:
-    """Raises NotFound."""
+    """Load the page. Raises NotFound."""
     async with ground(operators(settings)) as here:
         view = await status_pages_view.load(here.db, "slug", slug, here.now) if is_slug(slug) else None
     if view is None:
@@ -77,7 +77,7 @@ async def _view(settings: CopySettings, slug: str) -> View:
 
 
 def _usual(view: View, settings: CopySettings) -> str:
-    """Where the page itself is: a copy may take its place."""
+    """The page's own URL; the copy may be served there instead."""
     if view.page.domain is not None:
         return f"https://{view.page.domain}"
     return f"{settings.public_url}/status/{view.page.slug}"

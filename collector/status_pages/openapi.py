@@ -31,7 +31,7 @@ _SEVERITY = choice(*SEVERITIES)
 
 
 def _all_subscribers() -> Schema:
-    """A list that says of how many it is, whether a page is asked for or not."""
+    """A list with a total that is present with and without paging."""
     meta = record(
         ("page", "limit"),
         total=whole(1, description="Number of subscribers."),

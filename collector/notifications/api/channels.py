@@ -104,12 +104,12 @@ def _id(request: web.Request) -> UUID:
 
 
 async def _found(request: web.Request) -> UUID:
-    """The id of the path, if there is such a channel: 404 comes before whatever else is bad."""
+    """The channel id from the path, if the channel exists: 404 takes precedence over all other errors."""
     return (await channels.found(deps(request).db, caller(request).team_id, _id(request))).id
 
 
 async def _one(request: web.Request, known: ChannelWithConfig) -> dict[str, Any]:
-    """As `_shown`, with the addresses that are yet to confirm, where addresses do."""
+    """As `_shown`, plus the addresses that still have to confirm, if addresses have to."""
     at_hand, shown = deps(request), _shown(request, known)
     waiting = await channels.unconfirmed(at_hand.db, at_hand.transport, known)
     if not waiting:
@@ -119,7 +119,7 @@ async def _one(request: web.Request, known: ChannelWithConfig) -> dict[str, Any]
 
 
 def _shown(request: web.Request, known: ChannelWithConfig) -> dict[str, Any]:
-    """A channel as lists and reads show it: its secrets masked for who may only read."""
+    """A channel as lists and reads show it; secrets are masked for read-only callers."""
     row = known.row
     reader = caller(request).permission is Permission.READ_ONLY
     answer = {

@@ -14,7 +14,7 @@ from shared import ids
 
 
 async def redeliver(request: web.Request) -> web.Response:
-    """The new delivery: the old one stays as it is."""
+    """Return the new delivery; the old one stays unchanged."""
     id_ = path_id(request, "dlv", redelivery.WHAT)
     return ok(shown(await redelivery.redeliver(deps(request).db, actor(request), id_)))
 
@@ -32,7 +32,7 @@ def shown(one: Delivery) -> dict[str, Any]:
 
 
 def _attempt(tried: DeliveryAttempt) -> dict[str, Any]:
-    """With a `note` where something about it needs a word."""
+    """An attempt as JSON; `note` is present only if there is something to remark."""
     return {
         "at": tried.at,
         "statusCode": tried.status_code,

@@ -29,6 +29,6 @@ CHANNELS: dict[str, type[Channel]] = {
 
 
 def load(type_: str, config: Mapping[str, Any]) -> Channel:
-    """The channel that *config* (checked already, camelCase) describes; fields unknown here are left out."""
+    """Build the channel from *config* (already checked, camelCase); unknown fields are dropped."""
     channel: Channel = build(CHANNELS[type_], config)
     return channel

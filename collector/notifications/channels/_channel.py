@@ -9,11 +9,11 @@ from collector.platform.transport import Transport
 
 
 class Channel(Protocol):
-    """A frozen dataclass of its configuration, whose annotated bounds validate what a team sends."""
+    """A frozen dataclass of a channel's configuration; its annotated bounds validate user input."""
 
     @property
     def policy(self) -> RetryPolicy:
-        """How often it is tried again."""
+        """How failed deliveries are retried."""
 
     async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:
-        """Say *message*, of whatever kind of event, once. Raises Undelivered."""
+        """Send *message*, an event of any kind, once. Raises Undelivered."""

@@ -15,7 +15,7 @@ from shared.kinds.fields import Says
 from shared.kinds.http import is_url
 
 TIMEOUT_S: Final = 30
-# Of answers that refuse, those that another try may change.
+# Error statuses after which a retry may succeed.
 _PASSING: Final = frozenset({408, 409, 425, 429})
 _TOLD: Final = 200
 _SHORTEST_SECRET: Final = 4
@@ -23,7 +23,7 @@ _SHORTEST_SECRET: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request to a provider: *body* as JSON."""
+    """One request to a provider; *body* is sent as JSON."""
 
     url: str
     body: Mapping[str, Any]
@@ -31,7 +31,7 @@ class Call:
 
 
 def is_base(text: str) -> bool:
-    """Is it an http or https URL that a path can be put behind, without a password?"""
+    """Whether it is an http or https URL without a password, to which a path can be appended."""
     return is_url(text) and not any(letter in text for letter in "?#@")
 
 
@@ -44,12 +44,12 @@ ApiUrl = Annotated[
 
 
 def is_key(text: str) -> bool:
-    """Can it stand in a header or a path as it is?"""
+    """Whether it can be put into a header or a path unescaped."""
     return text.isascii() and text.isprintable() and not any(letter in text for letter in " /\\?#%")
 
 
 async def post(call: Call, transport: Transport) -> Answer:
-    """The answer, whatever it is. Raises Undelivered where there is none."""
+    """Return the response, whatever its status. Raises Undelivered if there is none."""
     headers = {"Content-Type": "application/json", "User-Agent": f"Tocsin/{__version__}", **call.headers}
     try:
         return await transport.request(
@@ -66,9 +66,9 @@ def accepted(
     reason: Callable[[Any], str],
     retry_after: Callable[[Any], Any] = lambda _: None,
 ) -> Answer:
-    """The answer, if it is a 2xx; else raises Undelivered, with what *reason* finds in it less *secrets*.
+    """Return *answer* if it is a 2xx; else raise Undelivered with *reason*'s text, *secrets* removed.
 
-    *retry_after* finds the seconds to wait in an answer whose header does not say.
+    *retry_after* extracts the seconds to wait from a response without a Retry-After header.
     """
     if 200 <= answer.status < 300:
         return answer
@@ -82,7 +82,7 @@ def accepted(
 
 
 def said(answer: Answer, secrets: Iterable[str], reason: Callable[[Any], str]) -> str:
-    """What the provider says, in short; a secret that it repeats is struck out."""
+    """The provider's explanation, shortened; any secret that it repeats is removed."""
     found = str(_found(answer, reason) or "")
     for secret in sorted(secrets, key=len, reverse=True):
         if len(secret) >= _SHORTEST_SECRET:
@@ -98,7 +98,7 @@ def _found(answer: Answer, look: Callable[[Any], Any]) -> Any:
 
 
 def read(answer: Answer) -> Any:
-    """The answer's JSON; its text where it is none."""
+    """The response's JSON, or its text if it is not JSON."""
     try:
         return orjson.loads(answer.body)
     except orjson.JSONDecodeError:
@@ -106,6 +106,6 @@ def read(answer: Answer) -> Any:
 
 
 def number(value: object) -> float | None:
-    """Seconds that a provider asks for, if that is what it is."""
+    """The number of seconds that a provider asks for, or None if *value* is not a number."""
     sound = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9
     return float(value) if sound and isinstance(value, int | float) else None

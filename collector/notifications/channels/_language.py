@@ -1,7 +1,7 @@
 """The template language of teams: bounded in time and in size.
 
-No calls, no assignments, no macros, no arithmetic beyond sums, no loop in a loop, and few filters: how much a
-template can do is bounded by its own length times that of what it is given.
+No calls, no assignments, no macros, no arithmetic beyond sums, no nested loops, and few filters: a template's
+work is bounded by its own length times the length of its input.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -64,7 +64,7 @@ def capitalize(value: object) -> str:
 
 
 def default(value: Any, instead: Any = "") -> Any:
-    """Also in the place of what is empty."""
+    """Replace empty values, too."""
     return value or instead
 
 
@@ -104,11 +104,11 @@ def upper(value: object) -> str:
 
 
 def _looped(values: Any) -> Any:
-    """Of a text each letter would be one."""
+    """Reject text: a loop over it would run once per letter."""
     return list(values)[:MAX_ITEMS] if isinstance(values, list | tuple | Mapping) else []
 
 
-# No template can name it.
+# No template can access it.
 _LOOPED: Final = "what a loop goes over"
 _FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
     filter_.__name__: filter_
@@ -117,7 +117,7 @@ _FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
 
 
 class _OfValues(ImmutableSandboxedEnvironment):
-    """Templates see values alone: what could be called would show where it lies in memory."""
+    """Templates may use only plain values: printing a callable would reveal its memory address."""
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         return self._value(super().getattr(obj, attribute), obj, attribute)
@@ -131,7 +131,7 @@ class _OfValues(ImmutableSandboxedEnvironment):
 
 
 def environment() -> ImmutableSandboxedEnvironment:
-    """Renders what `fault` finds nothing wrong with, and nothing else."""
+    """An environment that renders only the templates that pass `fault`."""
     made = _OfValues(trim_blocks=True, lstrip_blocks=True, cache_size=0)
     made.filters = {**_FILTERS, _LOOPED: _looped}
     made.tests = {name: test for name, test in made.tests.items() if name in _TESTS}
@@ -140,7 +140,7 @@ def environment() -> ImmutableSandboxedEnvironment:
 
 
 def compiled(env: ImmutableSandboxedEnvironment, source: str) -> Template:
-    """*source*, with loops that end soon whatever they go over."""
+    """Compile *source* so that every loop ends soon, whatever it iterates over."""
     tree = env.parse(source)
     for loop in tree.find_all(nodes.For):
         loop.iter = nodes.Filter(loop.iter, _LOOPED, [], [], None, None, lineno=loop.lineno)
@@ -148,7 +148,7 @@ def compiled(env: ImmutableSandboxedEnvironment, source: str) -> Template:
 
 
 def fault(env: ImmutableSandboxedEnvironment, source: str, names: frozenset[str]) -> str | None:
-    """Why *source* is no template of this language that uses *names* alone; None if it is."""
+    """Why *source* is not a valid template that uses only *names*; None if it is."""
     if len(source) > MAX_SOURCE:
         return f"must be at most {MAX_SOURCE} characters long"
     try:

@@ -6,7 +6,7 @@ _SHORTEST = 6
 
 
 def parts(url: str) -> set[str]:
-    """The URL, its path, and the longer parts of path, query and user."""
+    """The URL itself, its path, and the longer parts of its path, query and user."""
     split = urlsplit(url)
     words = [*split.path.split("/"), *(value for _, value in parse_qsl(split.query))]
     words += [split.username or "", split.password or "", split.query, split.path]

@@ -38,11 +38,11 @@ _KINDS: Final = {
     Phase.OVER: "success",
     Phase.NEWS: "info",
 }
-# These tell the machine that the collector runs on, and nobody in the team.
+# These notify the machine that runs the collector, not the team.
 _LOCAL: Final = frozenset(
     {"blink1", "dbus", "gio", "glib", "gnome", "growl", "kde", "macosx", "qt", "syslog", "windows"}
 )
-# May private addresses be reached? Apprise's own threads get a copy of it; None: nothing of Apprise's.
+# Whether private addresses are allowed; Apprise's threads get a copy. None: the call is not Apprise's.
 _GUARD: Final[ContextVar[bool | None]] = ContextVar("apprise", default=None)
 _LOADING: Final = threading.Lock()
 _WATCHED: Final = frozenset({"open", "socket.connect", "socket.sendto", "subprocess.Popen"})
@@ -57,14 +57,14 @@ def is_installed() -> bool:
 
 
 def is_service(text: str) -> bool:
-    """Is it one of Apprise's URLs, for a service elsewhere?"""
+    """Whether it is an Apprise URL of a remote service."""
     scheme, mark, rest = text.partition("://")
     named = bool(mark and rest) and scheme.isascii() and scheme.isalnum() and scheme.lower() not in _LOCAL
     return named and _services(text) == [text.strip()]
 
 
 def _services(text: str) -> list[str]:
-    """The URLs that Apprise itself finds in a text; without it the text as one."""
+    """The URLs that Apprise finds in the text; without Apprise, the whole text as one URL."""
     if not is_installed():
         return [text.strip()]
     with _LOADING:
@@ -80,16 +80,16 @@ Service = Annotated[
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Apprise:
     urls: Annotated[list[Service], MinLen(1), MaxLen(20), Secret()]
-    """URLs of Apprise, each of which names a service. Secret: masked for read-only tokens."""
+    """Apprise URLs, one per service. Secret: masked for read-only tokens."""
     templates: Templates | None = None
-    """Texts of the team's own in place of the built-in ones."""
+    """The team's own texts, used instead of the built-in ones."""
 
     @property
     def policy(self) -> RetryPolicy:
         return PATIENT
 
     def render(self, message: Message) -> tuple[dict[str, str], MessageText]:
-        """What Apprise's `notify` is given."""
+        """The arguments for Apprise's `notify`."""
         notice = message.notice
         text = write(notice, self.templates)
         facts = "" if text.own else "\n".join(f"{label}: {lines(value)}" for label, value in notice.facts)
@@ -102,7 +102,7 @@ class Apprise:
         }, text
 
     async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:  # noqa: ARG002 - one shape
-        """To those services that no earlier try reached. Raises Undelivered."""
+        """Send to the services that no earlier attempt reached. Raises Undelivered."""
         if not is_installed():
             raise Undelivered(f"this type of channel {MISSING}", lasting=True)
         said, text = self.render(message)
@@ -124,7 +124,7 @@ class Apprise:
 
 
 def _notify(urls: dict[str, str], said: dict[str, str], allow_private: bool) -> list[str]:
-    """The names of those that it did not reach. Apprise's own words may hold secrets, and are not taken."""
+    """The names of the services not reached. Apprise's errors are dropped: they may contain secrets."""
     with _LOADING:
         apprise = _library()
     guarded = _GUARD.set(allow_private)
@@ -147,12 +147,12 @@ def _delivered(apprise: Any, url: str, said: dict[str, str]) -> bool:
 @cache
 def _library() -> Any:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what its many parts say of each other is not for our log
+        warnings.simplefilter("ignore")  # its internal messages do not belong in our log
         library = importlib.import_module("apprise")
         library.Apprise.instantiate("json://localhost")
     for name in ("apprise", "requests", "urllib3"):
-        logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # they name the URL
-    # Apprise connects and reads by itself: this judges the very address, also after a redirect, and the file.
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # they contain the URL
+    # Apprise connects and reads files by itself: this checks every file and address, also after redirects.
     sys.addaudithook(_judge)
     return library
 
@@ -163,12 +163,12 @@ def _threads() -> ThreadPoolExecutor:
 
 
 def _of_a_library(path: str | bytes) -> bool:
-    """Where it leads to in the end."""
+    """Whether the path, with symlinks resolved, belongs to a library."""
     return os.path.realpath(os.fsdecode(path)).startswith(_LIBRARIES)
 
 
 def _judge(event: str, arguments: Sequence[Any]) -> None:
-    """Some of its services send a file of this machine that their URL names; none is a channel's to read."""
+    """Deny local files, programs and private addresses: some Apprise URLs name a local file to send."""
     if event not in _WATCHED or (allow_private := _GUARD.get()) is None:
         return
     if event == "open":

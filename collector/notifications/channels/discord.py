@@ -39,7 +39,7 @@ class Discord:
     ]
     """URL of the incoming webhook. A secret: masked for read-only tokens."""
     templates: Templates | None = None
-    """Texts of the team's own in place of the built-in ones."""
+    """The team's own texts, used instead of the built-in ones."""
 
     @property
     def policy(self) -> RetryPolicy:
@@ -64,7 +64,7 @@ class Discord:
         return Call(_waiting(self.webhook_url), body), text
 
     async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:  # noqa: ARG002 - one shape
-        """Raises Undelivered."""
+        """Post the message to the webhook. Raises Undelivered."""
         call, text = self.render(message)
         answer = accepted(
             await post(call, transport),
@@ -76,7 +76,7 @@ class Discord:
 
 
 def _fields(notice: Notice, room: int) -> list[dict[str, Any]]:
-    """As many facts as there is room for: all of an embed together must not be too long."""
+    """As many facts as fit: Discord limits the total length of an embed."""
     found: list[dict[str, Any]] = []
     for label, value in notice.facts[:_MAX_FIELDS]:
         shown = {"name": _escaped(label, _MAX_LABEL), "value": _escaped(lines(value), _MAX_VALUE) or "-"}
@@ -88,14 +88,14 @@ def _fields(notice: Notice, room: int) -> list[dict[str, Any]]:
 
 
 def _escaped(text: str, most: int) -> str:
-    """Without any of Discord's markup; an escape is not cut through."""
+    """Escape Discord's markup and truncate to *most* characters without splitting an escape."""
     whole = _MARKDOWN.sub(r"\\\1", text)
     shown = cut_utf16(whole, most)
     return shown if shown == whole else shown[:-1].rstrip("\\") + "…"
 
 
 def _waiting(url: str) -> str:
-    """Ask for an answer that says what became of the message, and not only that it was taken."""
+    """Add the parameter that makes Discord answer after the message was created, not merely accepted."""
     split = urlsplit(url)
     if "wait=" in split.query:
         return url

@@ -40,7 +40,7 @@ _PAGE: Final = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True
 
 
 def is_address(text: str) -> bool:
-    """Is it one mail address and nothing more?"""
+    """Whether it is exactly one email address."""
     name, _, host = text.rpartition("@")
     return bool(_LOCAL.fullmatch(name)) and (is_host(host) or bool(_LITERAL.fullmatch(host)))
 
@@ -51,9 +51,9 @@ Address = Annotated[str, MaxLen(320), Predicate(is_address), Says("must be a mai
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Email:
     recipients: Annotated[list[Address], MinLen(1), MaxLen(100)]
-    """Mail addresses that are written to."""
+    """Email addresses of the recipients."""
     templates: Templates | None = None
-    """Texts of the team's own in place of the built-in ones."""
+    """The team's own texts, used instead of the built-in ones."""
 
     @property
     def policy(self) -> RetryPolicy:
@@ -88,7 +88,7 @@ class Email:
         return mail, text
 
     async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:
-        """To those whom no earlier try reached. Raises Undelivered."""
+        """Send to the recipients that no earlier attempt reached. Raises Undelivered."""
         mailer = transport.mailer
         if mailer is None:
             raise Undelivered("no mail server is set here: TOCSIN_SMTP_URL", lasting=True)
@@ -123,6 +123,6 @@ def _plain(notice: Notice, text: MessageText) -> str:
 
 
 def _ascii(address: str) -> str:
-    """With the host's name as DNS has it, so that an ordinary mail server takes it."""
+    """The address with its host name in punycode, so that any mail server accepts it."""
     name, _, host = address.rpartition("@")
     return address if host.isascii() else f"{name}@{host.encode('idna').decode()}"

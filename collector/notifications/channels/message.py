@@ -11,9 +11,9 @@ from collector.notifications.core.summary import Notice, notice
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """*id* is the event's (``evt_...``), *delivery* the delivery's (``dlv_...``): the same on every try.
+    """*id* is the event's id (``evt_...``), *delivery* the delivery's (``dlv_...``): equal on every attempt.
 
-    *reached*: whom earlier tries reached, where a channel has several addressees; *team_id*: whose it is.
+    *reached*: addressees that earlier attempts reached, if a channel has several; *team_id*: the owner.
     """
 
     id: str
@@ -25,14 +25,14 @@ class Message:
 
     @property
     def notice(self) -> Notice:
-        """What it means to people."""
+        """The event in human-readable form."""
         event: Mapping[str, Any] = orjson.loads(self.body)
         return notice(event)
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """It arrived: *status* is the answer's, if there is such a thing; *note*: what is odd about it."""
+    """The message was delivered. *status*: of the response, if there is one; *note*: anything unusual."""
 
     status: int | None = None
     note: str | None = None

@@ -30,7 +30,7 @@ _MAX_NOTE = 25_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opsgenie:
-    """*priority*: of every alert, instead of what the incident's severity makes it."""
+    """*priority*: priority of every alert; None: derived from the incident's severity."""
 
     api_key: Annotated[
         str,
@@ -42,11 +42,11 @@ class Opsgenie:
     ]
     """Key of the API integration. A secret: masked for read-only tokens."""
     priority: Literal["P1", "P2", "P3", "P4", "P5"] | None = None
-    """Priority of every alert; without it the one of the incident's severity."""
+    """Priority of every alert; by default it follows the incident's severity."""
     api_url: ApiUrl = "https://api.opsgenie.com"
     """Base URL of the service's API."""
     templates: Templates | None = None
-    """Texts of the team's own in place of the built-in ones."""
+    """The team's own texts, used instead of the built-in ones."""
 
     @property
     def policy(self) -> RetryPolicy:
@@ -71,7 +71,7 @@ class Opsgenie:
         ), text
 
     async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:  # noqa: ARG002 - one shape
-        """Raises Undelivered."""
+        """Create or close the alert. Raises Undelivered."""
         call, text = self.render(message)
         answer = accepted(
             await post(call, transport),
@@ -99,7 +99,7 @@ class Opsgenie:
 
 
 def _details(notice: Notice) -> dict[str, str]:
-    """As many facts as there is room for."""
+    """As many facts as fit."""
     found, room = {}, _MAX_DETAILS
     for label, value in (*notice.facts, ("Link", notice.link)):
         shown = cut(lines(value), _MAX_DETAIL)

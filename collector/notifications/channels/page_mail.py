@@ -23,7 +23,7 @@ _PAGE: Final = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Where the page is, and where who gets the mail may change what it hears of, or end it."""
+    """URLs of the page and of the pages on which a subscriber changes or ends the subscription."""
 
     page: str
     manage: str
@@ -32,9 +32,9 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """From whom, to whom, and what mails of one matter have in common.
+    """Sender, recipient, and the headers that mails of one thread share.
 
-    *key*: the same on every try; *list_id*: the page's; *domain*: of the ids.
+    *key*: the same on every attempt; *list_id*: the page's; *domain*: of the message ids.
     """
 
     sender: str
@@ -47,9 +47,9 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """What it says; *press*: a link's words and where it leads, *facts*: labels and values.
+    """The text of the mail; *press*: label and URL of the button, *facts*: labels and values.
 
-    *preferences* and *leave* are the words for `Links`' other two.
+    *preferences* and *leave* are the labels of the other two `Links`.
     """
 
     language: str
@@ -66,7 +66,7 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class _Whole:
-    """A header in one line, however long: the library would write a long URL as no mail program reads it."""
+    """A header on one line, however long: the library folds long URLs in a way that breaks mail clients."""
 
     name: str
     value: str
@@ -79,7 +79,7 @@ class _Whole:
 
 
 def mail(body: Body, envelope: Envelope, links: Links, now: datetime) -> EmailMessage:
-    """With the headers of RFC 8058, by which a mail program ends the subscription."""
+    """Compose the mail, with the headers of RFC 8058 for one-click unsubscription."""
     body = _clean(body)
     made = EmailMessage(policy=SMTP)
     made["Subject"] = cut(body.subject, _MAX_SUBJECT)
@@ -100,7 +100,7 @@ def mail(body: Body, envelope: Envelope, links: Links, now: datetime) -> EmailMe
 
 
 def deliverable(address: str) -> str | None:
-    """The address as it goes into a mail, its host as DNS has it; None where no mail can go there."""
+    """The address with its host in punycode; None if it is not deliverable."""
     if not is_address(address):
         return None
     name, _, host = address.rpartition("@")
@@ -108,7 +108,7 @@ def deliverable(address: str) -> str | None:
 
 
 def _clean(body: Body) -> Body:
-    """Nothing in it can end a line where it should not, or turn the direction of what follows."""
+    """Remove line breaks from one-line texts, and characters that change the text direction."""
     return replace(
         body,
         title=one_line(body.title),

@@ -27,18 +27,18 @@ _MAX_KEY = 255
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagerDuty:
-    """*severity*: of every alert, instead of the incident's own; PagerDuty's words, or ours."""
+    """*severity*: of every alert, instead of the incident's own; PagerDuty's names, or ours."""
 
     integration_key: Annotated[
         str, MinLen(1), MaxLen(255), Predicate(is_key), Says("must be an integration key"), Secret()
     ]
     """Integration key of the service (Events API v2). A secret: masked for read-only tokens."""
     severity: Literal["critical", "error", "warning", "info", "high", "medium", "low"] | None = None
-    """Severity of every alert; without it the incident's own."""
+    """Severity of every alert; by default the incident's own."""
     api_url: ApiUrl = "https://events.pagerduty.com"
     """Base URL of the service's API."""
     templates: Templates | None = None
-    """Texts of the team's own in place of the built-in ones."""
+    """The team's own texts, used instead of the built-in ones."""
 
     @property
     def policy(self) -> RetryPolicy:
@@ -61,7 +61,7 @@ class PagerDuty:
         return Call(_base(self.api_url) + path, body), text
 
     async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:  # noqa: ARG002 - one shape
-        """Raises Undelivered."""
+        """Send the alert event. Raises Undelivered."""
         call, text = self.render(message)
         answer = accepted(await post(call, transport), secrets=[self.integration_key], reason=_reason)
         return Sent(answer.status, text.fault)
@@ -85,7 +85,7 @@ class PagerDuty:
 
 
 def _base(url: str) -> str:
-    """Taken with the path of the enqueue call, too."""
+    """The base URL; the path of the enqueue call is accepted and removed."""
     for ending in _ENDINGS:
         url = url.removesuffix(ending)
     return url

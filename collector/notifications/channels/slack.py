@@ -39,18 +39,18 @@ _WORD = re.compile(r"[a-z_]{3,60}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slack:
-    """*channel* counts where the webhook allows another than its own; *mentions*: ids, or ``@here``."""
+    """*channel* works only if the webhook permits channels besides its own; *mentions*: ids, or ``@here``."""
 
     webhook_url: Annotated[
         str, MaxLen(8192), Predicate(is_url), Says("must be an http:// or https:// URL with a host"), Secret()
     ]
     """URL of the incoming webhook. A secret: masked for read-only tokens."""
     channel: Annotated[str | None, MaxLen(100)] = None
-    """Channel that is written to, where the webhook permits another than its own."""
+    """Channel that is posted to, if the webhook permits another than its own."""
     mentions: Annotated[list[Annotated[str, MaxLen(100)]], MaxLen(50)] = field(default_factory=list)
     """Ids of users and groups that are mentioned, or `@here`."""
     templates: Templates | None = None
-    """Texts of the team's own in place of the built-in ones."""
+    """The team's own texts, used instead of the built-in ones."""
 
     @property
     def policy(self) -> RetryPolicy:
@@ -73,7 +73,7 @@ class Slack:
         return Call(self.webhook_url, body), text
 
     async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:  # noqa: ARG002 - one shape
-        """Raises Undelivered."""
+        """Post the message to the webhook. Raises Undelivered."""
         call, text = self.render(message)
         answer = accepted(await post(call, transport), secrets=parts(self.webhook_url), reason=_reason)
         return Sent(answer.status, text.fault)
@@ -105,7 +105,7 @@ def _linked(title: str, link: str) -> str:
 
 
 def _escaped(text: str, most: int) -> str:
-    """Slack's three escapes, at most *most* characters of it in the end; no entity is cut through."""
+    """Apply Slack's three escapes and truncate to *most* characters without splitting an entity."""
     whole = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     if len(whole) <= most:
         return whole
@@ -115,7 +115,7 @@ def _escaped(text: str, most: int) -> str:
 
 
 def _mention(said: str) -> str:
-    """Who is meant by ``@here``, ``U012AB3CD``, ``<@U012AB3CD>``, ``S012AB3CD``; other words as they are."""
+    """Slack's syntax for ``@here``, ``U012AB3CD``, ``<@U012AB3CD>``, ``S012AB3CD``; other text as it is."""
     word = said.strip("<>@! ").removeprefix("subteam^")
     if word.lower() in _ALL:
         return f"<!{word.lower()}>"
@@ -125,5 +125,5 @@ def _mention(said: str) -> str:
 
 
 def _reason(answer: Any) -> str:
-    """Slack's errors are single words, as ``channel_is_archived``."""
+    """Slack's error code, a single word such as ``channel_is_archived``."""
     return answer if isinstance(answer, str) and _WORD.fullmatch(answer) else ""

@@ -24,7 +24,7 @@ _MARKS = {
     Phase.OVER: "\N{LARGE GREEN CIRCLE}",
     Phase.NEWS: "\N{LARGE BLUE CIRCLE}",
 }
-# Of the 4,096 that a message may have, after its marks are taken out.
+# Of the 4,096 characters that a message may have after its markup is removed.
 _MAX_TITLE = 500
 _MAX_BODY = 2_000
 _MAX_FACTS = 1_400
@@ -40,11 +40,11 @@ class Telegram:
     chat_id: Annotated[
         Annotated[str, MinLen(1), MaxLen(100)] | int, Says("must be the id of a chat: a string or a number")
     ]
-    """Id of the chat that is written to."""
+    """Id of the chat that is posted to."""
     api_url: ApiUrl = "https://api.telegram.org"
     """Base URL of the service's API."""
     templates: Templates | None = None
-    """Texts of the team's own in place of the built-in ones."""
+    """The team's own texts, used instead of the built-in ones."""
 
     @property
     def policy(self) -> RetryPolicy:
@@ -71,7 +71,7 @@ class Telegram:
         return Call(f"{self.api_url.rstrip('/')}/bot{self.bot_token}/sendMessage", body), text
 
     async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:  # noqa: ARG002 - one shape
-        """To where the group has moved, should it have become a supergroup. Raises Undelivered."""
+        """Post to the chat, or to its new id if the group became a supergroup. Raises Undelivered."""
         call, text = self.render(message)
         answer = await post(call, transport)
         if (moved := _moved(read(answer))) is not None:

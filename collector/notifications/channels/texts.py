@@ -17,10 +17,10 @@ from shared.kinds.fields import camel
 MAX_TITLE: Final = 1_000
 MAX_BODY: Final = 16_000
 _DEPTH: Final = 4
-# Says so itself, whatever a team's templates say.
+# These messages say so themselves, whatever a team's templates contain.
 _TEST: Final = "test"
 
-# What a template may name: parts of the event as webhooks get it, and what is made of them.
+# Names that a template may use: parts of the event's webhook payload, and values derived from them.
 _PARTS: Final = (
     "monitor",
     "incident",
@@ -45,15 +45,15 @@ _ENVIRONMENT: Final = language.environment()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Templates:
-    """A team's own texts, in Jinja2 as far as `_language` goes; None: the built-in one."""
+    """A team's own texts, in the Jinja2 subset of `_language`; None: the built-in text."""
 
     title: Annotated[str | None, MaxLen(language.MAX_SOURCE)] = None
-    """Jinja2 template of the title; without it the built-in one."""
+    """Jinja2 template of the title; by default the built-in one."""
     body: Annotated[str | None, MaxLen(language.MAX_SOURCE)] = None
-    """Jinja2 template of the text; without it the built-in one."""
+    """Jinja2 template of the text; by default the built-in one."""
 
     def faults(self) -> dict[str, str]:
-        """What is wrong with each, by its name in JSON."""
+        """The errors of each template, by its JSON field name."""
         found = {
             camel(field.name): language.fault(_ENVIRONMENT, source, NAMES)
             for field in fields(self)
@@ -64,7 +64,7 @@ class Templates:
 
 @dataclass(frozen=True, slots=True)
 class MessageText:
-    """*title* is one line; *own*: the body is the team's; *fault*: why a built-in text stands in."""
+    """*title* is one line; *own*: the body is the team's; *fault*: why a built-in text was used instead."""
 
     title: str
     body: str
@@ -73,7 +73,7 @@ class MessageText:
 
 
 def write(notice: Notice, templates: Templates | None) -> MessageText:
-    """Never fails: where a team's template does, *fault* says so."""
+    """Render the texts; never fails: if a team's template does, *fault* says so."""
     templates = templates or Templates()
     known = _known(notice)
     title, bad_title = _rendered(templates.title, known, MAX_TITLE)
@@ -100,7 +100,7 @@ def _built_in(source: str, known: Mapping[str, Any], most: int) -> str:
 
 
 def _rendered(source: str | None, known: Mapping[str, Any], most: int) -> tuple[str | None, str]:
-    """The text, or None and why there is none."""
+    """The text, or None and the reason why it could not be rendered."""
     if source is None:
         return None, ""
     try:
@@ -118,7 +118,7 @@ def _rendered(source: str | None, known: Mapping[str, Any], most: int) -> tuple[
 
 @lru_cache(maxsize=1_000)
 def _compiled(source: str) -> Template:
-    """Raises ValueError for what this version's language does not hold, however it came to be stored."""
+    """Compile a stored template. Raises ValueError if this version's language does not support it."""
     if (said := language.fault(_ENVIRONMENT, source, NAMES)) is not None:
         raise ValueError(said)
     return language.compiled(_ENVIRONMENT, source)
@@ -137,7 +137,7 @@ def _known(notice: Notice) -> dict[str, Any]:
 
 
 def _bounded(value: Any, depth: int = 0) -> Any:
-    """A copy of plain values, no larger than a template can be trusted with."""
+    """A copy of plain values, truncated to a size that is safe to give to a template."""
     if isinstance(value, str):
         return value[: language.MAX_VALUE]
     if isinstance(value, Mapping) and depth < _DEPTH:

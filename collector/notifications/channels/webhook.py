@@ -50,11 +50,11 @@ EVENTS = frozenset(
     }
 )
 
-# What is about no monitor is heard whatever monitors a channel is narrowed to.
+# Events that belong to no monitor are sent regardless of a channel's monitor filter.
 _OF_NO_MONITOR = ("probe.", "maintenance.", "status_page.")
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")
-# What frames the message or belongs to the connection is not the channel's to say.
+# A channel may not set headers that frame the message or belong to the connection.
 _FRAMING = frozenset(
     {
         "connection",
@@ -71,7 +71,7 @@ _FRAMING = frozenset(
     }
 )
 
-# What tells a receiver what it gets: a signature elsewhere than in its own header would spoil it.
+# Headers that a receiver relies on: a signature header of the same name would overwrite them.
 _OURS = frozenset(
     {
         "content-type",
@@ -125,27 +125,27 @@ class Webhook:
         Says("names must be header names, values without control characters; Host and framing are ours"),
         Secret(),
     ] = field(default_factory=dict)
-    """Headers that are sent beside the service's own, by name. Secret: their values are masked for read-only
-    tokens.
+    """Headers that are sent in addition to the service's own, by name. Secret: their values are masked for
+    read-only tokens.
     """
     timeout: Annotated[int, Interval(ge=1, le=60)] = 30
-    """Seconds until an attempt is given up."""
+    """Timeout of an attempt in seconds."""
     retry_on_failure: bool = True
     """Whether a failed delivery is attempted again."""
     max_retries: Annotated[int, Interval(ge=0, le=10)] = 3
-    """Number of attempts after the first one."""
+    """Number of retries after the first attempt."""
     signature_header: Annotated[
         str,
         MaxLen(256),
         Predicate(is_free_name),
         Says("must be the name of a header that is not ours already"),
     ] = "X-Service-Signature"
-    """Name of the header with the HMAC-SHA256 of the body."""
+    """Name of the header that carries the HMAC-SHA256 of the body."""
     signing_secret: Annotated[str | None, MaxLen(4096), Secret()] = None
-    """Key of the signatures; without it nothing is signed. A secret: masked for read-only tokens."""
+    """Signing key; without it nothing is signed. A secret: masked for read-only tokens."""
     previous_signing_secret: Annotated[str | None, MaxLen(4096), Secret()] = None
-    """Key that signs beside the new one until every receiver knows that. A secret: masked for read-only
-    tokens.
+    """Previous signing key, used in addition until every receiver knows the new one. A secret: masked for
+    read-only tokens.
     """
     events: Annotated[list[Annotated[str, Predicate(is_event), Says("is no kind of event")]], MaxLen(100)] = (
         field(default_factory=list)
@@ -161,7 +161,7 @@ class Webhook:
         return RetryPolicy(retry=self.retry_on_failure, max_retries=self.max_retries)
 
     async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:
-        """Raises Undelivered, and never calls a failure lasting."""
+        """Send the event. Raises Undelivered, never as a permanent failure."""
         headers = self._headers(message, round(now.timestamp()))
         try:
             answer = await transport.request(
@@ -176,13 +176,13 @@ class Webhook:
         return Sent(answer.status)
 
     def _secrets(self) -> list[str]:
-        """The present one first; a previous one is nothing without it."""
+        """The current secret first; a previous one is ignored without it."""
         if not self.signing_secret:
             return []
         return [self.signing_secret, *filter(None, [self.previous_signing_secret])]
 
     def _headers(self, message: Message, timestamp: int) -> dict[str, str]:
-        """Content type and user agent may be overruled by the channel; what identifies and signs may not."""
+        """The request's headers; channels may override content type and user agent, but no ids."""
         headers = {
             "content-type": ("Content-Type", "application/json"),
             "user-agent": ("User-Agent", f"Tocsin/{__version__}"),
@@ -208,7 +208,7 @@ class Webhook:
 
 
 def is_subscribed(events: Sequence[str], monitors: Collection[str], kind: str, monitor_id: str) -> bool:
-    """Does a webhook channel that is narrowed so hear of this event of this monitor by itself?"""
+    """Whether a webhook channel with these filters receives this event of this monitor without a rule."""
     of_monitor = not kind.startswith(_OF_NO_MONITOR)
     if kind in CHANGES or (of_monitor and monitors and monitor_id not in monitors):
         return False

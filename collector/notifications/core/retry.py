@@ -3,20 +3,20 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-# A delivery whose sender died is sent again without using up a retry, but not for ever.
+# A delivery whose sender died is sent again without using up a retry, but only a limited number of times.
 MAX_EXPIRIES = 2
 
 _SCHEDULE = (timedelta(seconds=1), timedelta(seconds=5), timedelta(seconds=30))
 _DOUBLED = timedelta(seconds=30)
 LONGEST = timedelta(hours=1)
 
-# Through these tries, the first and three retries, newer events of its monitor wait behind a delivery.
+# Until these attempts (the first and three retries) are used up, newer events of the monitor wait.
 TRIES_IN_ORDER = 1 + len(_SCHEDULE)
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often a channel wants to be tried again; *obliging*: no sooner than it asks, from the first."""
+    """A channel's retry settings; *obliging*: honour Retry-After from the first retry on."""
 
     retry: bool = True
     max_retries: int = 3
@@ -24,9 +24,9 @@ class RetryPolicy:
 
 
 def next_try(policy: RetryPolicy, tries: int, retry_after: timedelta | None = None) -> timedelta | None:
-    """How long to wait after *tries* failed ones, the first included; None: there is no other.
+    """How long to wait after *tries* failed attempts, the first included; None: do not retry.
 
-    *retry_after* is what the receiver asked for. A webhook's first retries keep to the contract all the same.
+    *retry_after* is the receiver's request; a webhook's first retries follow the fixed schedule.
     """
     if not policy.retry or tries > policy.max_retries:
         return None

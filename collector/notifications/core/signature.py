@@ -9,7 +9,7 @@ _PREFIX = "whsec_"
 
 
 def hex_hmac(secret: str, body: bytes) -> str:
-    """HMAC-SHA256 of the exact bytes under the secret's own bytes."""
+    """HMAC-SHA256 of the exact bytes, with the secret's bytes as the key."""
     return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
@@ -21,7 +21,7 @@ def standard(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
 
 
 def _key(secret: str) -> bytes:
-    """What ``whsec_`` encodes; the UTF-8 bytes of any other secret."""
+    """The decoded bytes of a ``whsec_`` secret; the UTF-8 bytes of any other secret."""
     encoded = secret.removeprefix(_PREFIX)
     if encoded == secret:
         return secret.encode()

@@ -27,7 +27,7 @@ _PHASES = {
     "test": Phase.PROBLEM,
 }
 _SEVERITIES = ("critical", "high", "medium", "low")
-# What an event is about, the most particular first: trouble and its end have it in common.
+# The subject of an event, most specific first: a problem and its recovery share it.
 _ABOUT = ("incident", "alert", "probe", "channel", "monitor", "maintenanceWindow")
 _REASONS = {
     "consecutiveFailures": "{value} failed checks in a row",
@@ -40,7 +40,7 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """*key* is the same for trouble and its end; *since*, *lasted*, *error*, *link* may be empty."""
+    """*key* is the same for a problem and its recovery; *since*, *lasted*, *error*, *link* may be empty."""
 
     kind: str
     phase: Phase
@@ -59,7 +59,7 @@ class Notice:
 
 
 def notice(event: Mapping[str, Any]) -> Notice:
-    """*event*: the payload as receivers get it. What it lacks is left out, whatever its shape."""
+    """Summarize *event*, the payload that receivers get. Missing or malformed parts are left out."""
     began = _began(event)
     lasted = _lasted(event)
     since = "" if began is None else f"{began:%Y-%m-%d %H:%M:%S} UTC"
@@ -67,7 +67,7 @@ def notice(event: Mapping[str, Any]) -> Notice:
     phase = web3.phase(event) if kind.startswith(web3.KINDS) else _PHASES.get(kind, Phase.NEWS)
     locations = _locations(event)
     reason = _reason(event)
-    # Of a threshold: that its checks fail nowhere would read as if it were over.
+    # For a threshold alert, "no checks fail" would read as if it were over.
     said = text(event, "alert", "message")
     return Notice(
         kind=_word(kind),
@@ -118,7 +118,7 @@ def _link(event: Mapping[str, Any]) -> str:
 
 
 def _word(said: str) -> str:
-    """What can stand in a header or a path whatever it was: ids and kinds of events have nothing else."""
+    """Reduce *said* to characters allowed in headers and paths; ids and event kinds have no others."""
     return "".join(letter for letter in said if letter.isascii() and (letter.isalnum() or letter in "._-"))
 
 
@@ -168,7 +168,7 @@ def _lasted(event: Mapping[str, Any]) -> str:
 
 
 def _down_s(event: Mapping[str, Any]) -> int | None:
-    """Seconds of downtime, within what a date can be moved by."""
+    """Seconds of downtime, clamped to what date arithmetic supports."""
     said = text(event, "incident", "downtime") or text(event, "incident", "downtimeSeconds")
     return int(said) if said.isascii() and said.isdigit() and len(said) < 10 else None
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from collector.history.core.phase import Phase, text
 from collector.platform.log_words import arguments, one_line
 
-# Their events, by the first part of the kinds.
+# The first parts of Web3 event kinds.
 KINDS: Final = "web3."
 _RECOVERED: Final = "_recovered"
 _REMOVED: Final = "_removed"
@@ -15,7 +15,7 @@ _MOST_DIGITS: Final = 100
 
 
 def phase(event: Mapping[str, Any]) -> Phase:
-    """Only a threshold has an end: what happened once is news."""
+    """The alert's phase: only thresholds recover; all other events are news."""
     type_ = text(event, "alert", "type")
     if not type_ or "log" in event or type_.endswith(_REMOVED):
         return Phase.NEWS
@@ -23,12 +23,12 @@ def phase(event: Mapping[str, Any]) -> Phase:
 
 
 def key(event: Mapping[str, Any]) -> str:
-    """Of each of a monitor's thresholds its own: crossed and recovered have it in common."""
+    """One key per threshold of a monitor; crossing it and recovering share the key."""
     return f"{text(event, 'monitor', 'id')}.{_type(event)}"
 
 
 def reason(event: Mapping[str, Any]) -> str:
-    """Of an alert that a rule fired, or of a Web3 monitor's own: ``high_gas: gas costs 251.3 gwei, ...``."""
+    """The reason of an alert, from a rule or from a Web3 monitor: ``high_gas: gas costs 251.3 gwei, ...``."""
     message = text(event, "alert", "message")
     fired_for = text(event, "alert", "reason")
     if not fired_for:
@@ -40,7 +40,7 @@ def reason(event: Mapping[str, Any]) -> str:
 
 
 def facts(event: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Labels and values; empty where an event has nothing of the kind."""
+    """Labels and values; empty if the event has none."""
     if not text(event, "event").startswith(KINDS):
         return []
     log = event.get("log")
@@ -68,7 +68,7 @@ def _measured(event: Mapping[str, Any], name: str) -> str:
 
 
 def _plain(number: str) -> str:
-    """Without an exponent: on some chains gas costs next to nothing."""
+    """The number without an exponent: on some chains gas costs next to nothing."""
     try:
         found = Decimal(number)
     except InvalidOperation:

@@ -12,10 +12,10 @@ PER_CHANNEL: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Of *all*, the first *shared* are for whoever comes, the next up to *single* for one of each channel.
+    """Limits on concurrent deliveries: below *shared* anyone may start, below *single* one per channel.
 
-    The last ones are for teams that have few under way: one that has *shared* of them gets no more.
-    *mails*: how many the sender's mailer hands in at once; those that wait for it are not under way.
+    Up to *all* only teams with fewer than *shared* deliveries under way may start one.
+    *mails*: how many mails the sender's mailer hands in at once; queued mails do not count as under way.
     """
 
     shared: int = 500
@@ -26,9 +26,9 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class SendBudget:
-    """What may be started: of each channel up to *each* with what it has, nothing of the teams *crowded*.
+    """What may be started: up to *each* per channel, running ones included; nothing of *crowded* teams.
 
-    *mails* come beside the *most* that go another way.
+    *mails* are allowed in addition to *most* other deliveries.
     """
 
     most: int
@@ -38,7 +38,7 @@ class SendBudget:
 
 
 def room(places: Places, flying: Counter[int], mails: int = 0) -> SendBudget:
-    """*flying*: how many are under way, by team; *mails*: how many of them are mails."""
+    """What may be started; *flying*: deliveries under way by team; *mails*: how many of them are mails."""
     total, more = flying.total(), max(0, places.mails - mails)
     if total < places.shared:
         return SendBudget(places.shared - total, PER_CHANNEL, mails=more)

@@ -21,7 +21,7 @@ _AT_A_TIME: Final = 20
 
 
 class Flags:
-    """Any number of them may run; what they queue is found by the senders within their rest."""
+    """Notifies about failing channels. Any number may run; senders find the deliveries at their next poll."""
 
     __slots__ = ("_db", "_now")
 
@@ -30,7 +30,7 @@ class Flags:
         self._now = now
 
     async def turn(self) -> bool:
-        """Tell of some channels. Is there more?"""
+        """Notify about some channels. Return whether more are waiting."""
         async with self._db.transaction() as tx:
             found = await faults.news(tx, PATIENCE, _AT_A_TIME)
             for one in found:
@@ -39,7 +39,7 @@ class Flags:
 
 
 async def _tell(tx: Tx, news: ChannelFault, now: datetime) -> None:
-    """Past the router: every other channel hears of it, whatever it asked for."""
+    """Notify every other channel directly, bypassing the router and the channels' event filters."""
     shown = ids.show("chan", news.channel_id)
     log.warning("channel works again" if news.works else "channel has failed for an hour", channel=shown)
     listeners = await faults.others(tx, news.team_id, news.channel_id)

@@ -12,7 +12,7 @@ DISABLED: Final = "the channel is disabled"
 
 
 async def record(tx: Tx, done: Sequence[tuple[Claimed, Finish]]) -> None:
-    """A channel works, and has been recorded so, if any of its tries that ended together arrived."""
+    """Record which channels work or fail: one success among the finished attempts means that it works."""
     works = {one.channel_id for one, finish in done if finish.status is Status.DELIVERED}
     failed = {
         one.channel_id: FailedChannel(one.team_id, one.channel_id, finish.error)

@@ -14,7 +14,7 @@ _AT_ONCE = 20
 
 
 class Confirmations:
-    """Any number may run: each address is asked by one of them. *public_url* has no slash at its end."""
+    """Asks addresses to confirm, each once, however many run; *public_url* has no trailing slash."""
 
     def __init__(self, db: Db, mailer: Mailer, *, public_url: str) -> None:
         self._db = db
@@ -22,7 +22,7 @@ class Confirmations:
         self._public_url = public_url
 
     async def turn(self) -> bool:
-        """Is there more?"""
+        """Return whether more are waiting."""
         due = await outside_mails.due(self._db, _AT_ONCE)
         for one, secret in due:
             await self._ask(one, secret)
@@ -32,6 +32,6 @@ class Confirmations:
         url = f"{self._public_url}/confirm/{secret}"
         fault = await access_mails.confirming(self._mailer, one.team_id, one.address, one.team_name, url)
         if fault:
-            log.info("an address outside a team was not asked yet", reason=fault)
+            log.info("confirmation request not sent", reason=fault)
         else:
             await outside_mails.asked(self._db, one)

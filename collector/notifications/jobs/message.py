@@ -16,6 +16,6 @@ def compose(
     reached: frozenset[str] = frozenset(),
     team_id: int = 0,
 ) -> Message:
-    """The message of one delivery; *public_url* is the base of its links, without a slash at the end."""
+    """Compose the message of one delivery; *public_url*: base of its links, without a trailing slash."""
     told = body(fact, public_url)
     return Message(told["id"], ids.show("dlv", delivery_id), fact.kind, orjson.dumps(told), reached, team_id)

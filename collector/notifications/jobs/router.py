@@ -22,22 +22,22 @@ _TAKEN = f"{INCIDENT}.acknowledged"
 
 
 def _nobody() -> None:
-    """For where nobody goes by rules."""
+    """The default for collectors without rules."""
 
 
 class Router:
-    """Any number of them may run."""
+    """Turns events into deliveries. Any number may run."""
 
     __slots__ = ("_db", "_marked", "bell")
 
     def __init__(self, db: Db, marked: Callable[[], None] = _nobody) -> None:
-        """*marked* is called when rules may have something to say of what happened; *bell* wakes this."""
+        """*marked* is called after monitors were marked for rule evaluation; *bell* wakes this job."""
         self._db = db
         self._marked = marked
         self.bell = Bell()
 
     async def turn(self) -> bool:
-        """Route the next events of some streams. Is there more?"""
+        """Route the next events of some streams. Return whether more are waiting."""
         async with self._db.transaction() as tx:
             claimed = await streams.claim(tx, _STREAMS)
             if not claimed:
@@ -57,9 +57,9 @@ def choose(
     listeners: Mapping[int, Sequence[ListeningChannel]],
     named: Collection[tuple[int, UUID]] = (),
 ) -> list[deliveries.New]:
-    """One delivery for each event and each channel of its team that hears of it, or for which it is.
+    """One delivery for each event and channel that is subscribed to it or to which it is addressed.
 
-    *named*: the channels, with their teams, that are there of those for which events are.
+    *named*: the existing channels, with their teams, to which events are addressed.
     """
     return [
         deliveries.New(
@@ -87,7 +87,7 @@ def _named(event: Waiting, named: Collection[tuple[int, UUID]]) -> list[UUID]:
 
 
 async def _with_pagers(tx: Tx, events: Sequence[Waiting]) -> list[Waiting]:
-    """Whoever pages people stops when somebody has taken it on, so it is told of that, too."""
+    """Add the paging channels to acknowledgement events, so that they stop paging people."""
     taken = [event for event in events if event.kind == _TAKEN]
     pagers = await streams.pagers(tx, taken) if taken else {}
     return [
@@ -108,13 +108,13 @@ async def _queue(tx: Tx, events: Sequence[Waiting]) -> None:
 
 
 async def _mark(tx: Tx, events: Sequence[Waiting]) -> int:
-    """Have rules look at the monitors to which something happened, but for what they did themselves."""
+    """Mark the monitors of these events for rule evaluation, except events that rules caused."""
     keys = {(event.team_id, event.stream_id) for event in events if event.kind.startswith(_OF_MONITORS)}
     return await rule_triggers.add_where_ruled(tx, sorted(keys)) if keys else 0
 
 
 def _reached(claimed: Sequence[Stream], events: Sequence[Waiting]) -> list[Stream]:
-    """How far each stream has come; one whose events ran out before the limit is through."""
+    """The new position of each stream; one that returned fewer events than the limit is fully routed."""
     routed: dict[object, list[int]] = {}
     for event in events:
         routed.setdefault((event.team_id, event.stream_id), []).append(event.sequence)

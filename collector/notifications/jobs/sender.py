@@ -37,14 +37,14 @@ log = structlog.get_logger()
 _PLACES: Final = Places()
 _BEAT_S: Final = 2.0
 _ALIVE_FOR: Final = timedelta(seconds=6)
-# uvloop spins on timers shorter than that.
+# uvloop busy-loops on timers shorter than that.
 _SHORTEST_S: Final = 0.001
 _MAIL: Final = "email"
 
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """What one try came to. *error* None: it arrived, with *note* where that needs a word."""
+    """The result of one attempt. *error* None: it was delivered; *note*: remark for the log."""
 
     policy: RetryPolicy
     status_code: int | None = None
@@ -57,9 +57,9 @@ class Try:
 
 
 class Sender:
-    """Any number of them may run. `turn` is for `shared.loop.forever`, with *bell*; then comes `close`.
+    """Sends deliveries. Any number may run. `shared.loop.forever` runs `turn` with *bell*; then call `close`.
 
-    The mailer of *transport* is nobody else's: a lease ends whether a mail has found its place or not.
+    Do not share the mailer of *transport*: leases expire even while a mail waits in its queue.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Sender:
         self._alarm: asyncio.TimerHandle | None = None
 
     async def turn(self) -> bool:
-        """Record what ended, start what is due, and have the bell rung when the next falls due."""
+        """Record finished attempts, start due ones, and ring the bell when the next one is due."""
         done, self._done = self._done, []
         try:
             async with self._db.transaction() as tx:
@@ -104,7 +104,7 @@ class Sender:
         return not all_
 
     async def close(self, grace_s: float = 5.0) -> None:
-        """Let what is under way end within *grace_s*, give the rest up for another sender, record it all."""
+        """Let attempts under way finish within *grace_s*, leave the rest to others, record everything."""
         self._wake_in(None)
         tasks = [task for _, task in self._flying.values()]
         if tasks:
@@ -112,7 +112,7 @@ class Sender:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        # A task that was cancelled before its first step has said nothing.
+        # A task that was cancelled before its first step has no result.
         self._done += [(one, interrupted(one)) for one, _ in self._flying.values()]
         self._flying.clear()
         try:
@@ -120,10 +120,10 @@ class Sender:
                 await self._record(tx, self._done)
                 await senders.retire(tx, self._id)
         except Unavailable:
-            log.warning("how these ended is not recorded; they are sent again", deliveries=len(self._done))
+            log.warning("delivery outcomes not recorded; will be retried", deliveries=len(self._done))
 
     async def _beat(self, tx: Tx) -> None:
-        """Take over at once what a sender that died has left, instead of when its leases run out."""
+        """Take over the deliveries of a dead sender at once, instead of when their leases expire."""
         if time.monotonic() < self._beat_due:
             return
         first = not self._beat_due
@@ -133,7 +133,7 @@ class Sender:
         self._beat_due = time.monotonic() + _BEAT_S
 
     async def _claim(self, tx: Tx) -> tuple[list[Claimed], bool]:
-        """What is due, as far as there is room for it, and whether that is all."""
+        """Lease as many due deliveries as there is room for; also return whether those are all."""
         flying = [one for one, _ in self._flying.values()]
         mails = sum(one.channel_type == _MAIL for one in flying)
         free = room(self._places, Counter(one.team_id for one in flying), mails)
@@ -175,7 +175,7 @@ class Sender:
         self.bell.ring()
 
     async def _try(self, one: Claimed) -> Try:
-        """One try; whatever goes wrong with it is in what comes back."""
+        """Make one attempt; any failure is part of the result."""
         policy = RetryPolicy()
         started = time.monotonic()
         try:
@@ -187,7 +187,7 @@ class Sender:
         except Undelivered as error:
             return _missed(policy, error, _ms_since(started))
         except Exception:
-            log.exception("a try failed in here", delivery=ids.show("dlv", one.id))
+            log.exception("delivery attempt raised an exception", delivery=ids.show("dlv", one.id))
             return Try(policy, error="something went wrong here")
         return _arrived(policy, sent, _ms_since(started))
 
@@ -226,7 +226,7 @@ def _missed(policy: RetryPolicy, error: Undelivered, took_ms: int) -> Try:
 
 
 def next_step(one: Claimed, tried: Try) -> Finish:
-    """What becomes of the delivery after this try."""
+    """What happens to the delivery after this attempt."""
     asked = None if tried.retry_after_s is None else timedelta(seconds=tried.retry_after_s)
     again = tried.error is not None and not tried.lasting
     wait = next_try(tried.policy, one.tries, asked) if again else None
@@ -256,7 +256,7 @@ def _pause(tried: Try) -> timedelta | None:
 
 
 def interrupted(one: Claimed) -> Finish:
-    """The sender stops during this try: another makes it at once, as after a lease that ran out."""
+    """The sender stops during this attempt: another one repeats it at once, as after an expired lease."""
     spent = one.expiries >= MAX_EXPIRIES
     return Finish(
         team_id=one.team_id,
@@ -269,7 +269,7 @@ def interrupted(one: Claimed) -> Finish:
 
 
 async def _note(tx: Tx, failed: Sequence[tuple[Claimed, str]], now: datetime) -> None:
-    """Write what could not be delivered into the timeline of its incident."""
+    """Add the failed deliveries to the timelines of their incidents."""
     entries = [
         timeline.NewTimelineEntry(
             team_id=one.team_id,

@@ -35,13 +35,13 @@ from shared.errors import Conflict, demand_found
 from shared.kinds import secret_fields
 
 WHAT = "Alert channel"
-# One event may become a delivery for each.
+# Each event may cause one delivery per channel.
 MOST = PLANS["pro"].channels
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelWithConfig:
-    """A channel with its whole *config*, secrets too; *unknown* names what a request said in vain.
+    """A channel with its complete *config*, secrets included; *unknown* names ignored fields of the request.
 
     *used*: some rule sends to it.
     """
@@ -55,7 +55,7 @@ class ChannelWithConfig:
 
 @dataclass(frozen=True, slots=True)
 class ChannelTestResult:
-    """How a test went; *delivered_at* is None when it did not arrive."""
+    """The result of a test; *delivered_at* is None if the message was not delivered."""
 
     message: str
     delivered_at: datetime | None
@@ -64,7 +64,7 @@ class ChannelTestResult:
 async def create(
     db: Db, keyring: Keyring, who: Actor, body: Mapping[str, Any], now: datetime, *, most: int = MOST
 ) -> ChannelWithConfig:
-    """*most*: how many the team's plan allows. Raises Invalid; Conflict above that."""
+    """Create a channel. *most*: limit of the team's plan. Raises Invalid; Conflict above the limit."""
     wish, team_id = for_create(body), who.team_id
     async with db.transaction() as tx:
         settings, channel = wish.checked(await _strangers(tx, team_id, wish.monitors, known=()))
@@ -93,7 +93,7 @@ async def create(
 async def page(
     db: Db, keyring: Keyring, team_id: int, type_: str | None, limit: int | None, offset: int
 ) -> tuple[list[ChannelWithConfig], int]:
-    """Channels of one type or all, newest first, and how many there are."""
+    """Channels of one type or all, newest first, and their total number."""
     async with db.connection() as tx:
         total = await table.count(tx, team_id, type_)
         rows = await table.newest(tx, team_id, type_, limit, offset)
@@ -111,7 +111,7 @@ async def found(db: Db, team_id: int, id_: UUID) -> ChannelRow:
 
 
 async def one(db: Db, keyring: Keyring, team_id: int, id_: UUID) -> ChannelWithConfig:
-    """Raises NotFound."""
+    """The channel with its config. Raises NotFound."""
     async with db.connection() as tx:
         row = demand_found(await table.get(tx, team_id, id_), WHAT)
         faults = await channel_faults.of(tx, team_id, [id_])
@@ -129,7 +129,7 @@ async def update(
     *,
     only: frozenset[str] | None = None,
 ) -> ChannelWithConfig:
-    """What changes nothing leaves the revision as it is; *only*: the revisions that may be changed.
+    """Update a channel. Without a change the revision stays; *only*: the accepted revisions.
 
     Raises NotFound, PreconditionFailed, Invalid, in this order.
     """
@@ -163,7 +163,7 @@ async def update(
 
 
 async def delete(db: Db, who: Actor, id_: UUID, *, only: frozenset[str] | None = None) -> None:
-    """*only*: the revisions that may be deleted. Raises NotFound, PreconditionFailed."""
+    """Delete a channel; *only*: the accepted revisions. Raises NotFound, PreconditionFailed."""
     async with db.transaction() as tx:
         row = demand_found(await table.lock(tx, who.team_id, id_), WHAT)
         require(row.revision, only)
@@ -175,7 +175,7 @@ async def delete(db: Db, who: Actor, id_: UUID, *, only: frozenset[str] | None =
 async def test(
     db: Db, keyring: Keyring, transport: Transport, team_id: int, id_: UUID, now: Callable[[], datetime]
 ) -> ChannelTestResult:
-    """One real try with a message that says it is a test. Raises NotFound; a failure is an answer."""
+    """Send one real test message. Raises NotFound; a failed delivery is a result, not an error."""
     known = await one(db, keyring, team_id, id_)
     channel = load(known.row.type, known.config)
     if waiting := await unconfirmed(db, transport, known):
@@ -193,19 +193,19 @@ async def test(
 
 
 async def unconfirmed(db: Db, transport: Transport, known: ChannelWithConfig) -> list[str]:
-    """The addresses of a channel to which nothing is sent before they confirm."""
+    """The addresses of a channel that receive nothing until they confirm."""
     if known.row.type != "email" or transport.mailer is None or not transport.mailer.confirms:
         return []
     return await outside_mails.unconfirmed(db, known.row.team_id, known.config["recipients"])
 
 
 def silence(known: ChannelWithConfig) -> list[str]:
-    """A warning for a channel that nothing sends to: only webhooks hear events without being asked to."""
+    """A warning for a channel that no rule uses; only webhooks receive events without a rule."""
     return [] if known.used or known.row.type == "webhook" else ["no rule sends here"]
 
 
 async def deliveries(db: Db, team_id: int, id_: UUID, limit: int, offset: int) -> tuple[list[Delivery], int]:
-    """Those of one channel, newest first, and how many there are."""
+    """A channel's deliveries, newest first, and their total number."""
     async with db.connection() as tx:
         total = await reads.count(tx, team_id, id_)
         found = await reads.newest(tx, team_id, id_, limit, offset) if offset < total else []
@@ -229,7 +229,7 @@ def _trial(row: ChannelRow, now: datetime) -> Message:
 async def _strangers(
     tx: Tx, team_id: int, named: Mapping[str, UUID], known: Collection[UUID]
 ) -> dict[str, str]:
-    """Faults of named monitors that the team does not have; *known* ones may have gone since."""
+    """Errors for ids of monitors that the team does not have; *known* ones may have been deleted since."""
     new = {key: id_ for key, id_ in named.items() if id_ not in known}
     unknown = await table.unknown_monitors(tx, team_id, list(new.values())) if new else set()
     return {key: "there is no such monitor" for key, id_ in new.items() if id_ in unknown}
@@ -242,7 +242,7 @@ async def _record(tx: Tx, who: Actor, action: str, row: ChannelRow, fields: Sequ
 
 
 def _changed(before: ChannelWithConfig, row: ChannelRow, config: Mapping[str, Any]) -> list[str]:
-    """The names of the fields that are not as they were."""
+    """The names of the changed fields."""
     own = [name for name in ("name", "enabled") if getattr(row, name) != getattr(before.row, name)]
     return own + audit.differing(before.config, config, "config.")
 

@@ -16,7 +16,7 @@ from collector.platform.validation.validation import read, to_json
 from shared.errors import Invalid
 from shared.kinds.fields import Says
 
-# What a GET shows and nobody sets.
+# Fields of a GET response that cannot be set.
 _SHOWN = frozenset(
     {"id", "createdAt", "updatedAt", "revision", "warnings", "flagged", "failingSince", "lastError"}
 )
@@ -24,7 +24,7 @@ _SHOWN = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelSettings:
-    """What every type of channel has."""
+    """The settings that every type of channel has."""
 
     name: Annotated[str, MinLen(1), MaxLen(255), Predicate(has_ink), Says("must not be blank")]
     """Name of the channel, 1 to 255 characters."""
@@ -34,9 +34,9 @@ class ChannelSettings:
 
 @dataclass(frozen=True, slots=True)
 class ChannelRequest:
-    """What a body asks for; *settings* and *config* are there when *faults* are not.
+    """A parsed request body; *settings* and *config* are set if there are no *faults*.
 
-    *monitors* are those that it names, by the keys that a fault of theirs would have.
+    *monitors*: the monitor ids in the body, by the field names under which errors about them are reported.
     """
 
     settings: ChannelSettings | None
@@ -46,7 +46,7 @@ class ChannelRequest:
     unknown: list[str]
 
     def checked(self, more: Mapping[str, str]) -> tuple[ChannelSettings, Channel]:
-        """The settings and the configuration. Raises Invalid with all faults, *more* of them included."""
+        """Return the settings and the configuration. Raises Invalid with all errors, including *more*."""
         faults = {**self.faults, **more}
         if faults or self.settings is None or self.config is None:
             raise Invalid(faults)
@@ -54,7 +54,7 @@ class ChannelRequest:
 
 
 def for_create(body: Mapping[str, Any]) -> ChannelRequest:
-    """A new channel, every default filled in."""
+    """Parse a new channel, with all defaults filled in."""
     type_ = body.get("type")
     config, unknown, faults = _configuration(type_, body)
     if not isinstance(type_, str) or type_ not in CHANNELS:
@@ -67,7 +67,7 @@ def for_create(body: Mapping[str, Any]) -> ChannelRequest:
 def for_update(
     body: Mapping[str, Any], type_: str, settings: ChannelSettings, config: Mapping[str, Any]
 ) -> ChannelRequest:
-    """The channel as it would be: fields that are sent replace, *config* (whole, secrets too) merges."""
+    """Parse an update: sent fields replace stored ones, *config* (complete, with secrets) is merged."""
     patch, unknown, faults = _configuration(type_, body)
     if body.get("type", type_) != type_:
         faults["type"] = f"cannot be changed; it is {type_}"
@@ -77,7 +77,7 @@ def for_update(
 
 
 def named_monitors(config: Mapping[str, Any]) -> dict[str, UUID]:
-    """The monitors that a configuration names, by the keys that a fault of theirs would have."""
+    """The monitor ids in a configuration, by the field names under which errors about them are reported."""
     return references.many("mon", "monitors", config.get("monitors"))
 
 
@@ -86,7 +86,7 @@ def _settings(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _configuration(type_: Any, body: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], dict[str, str]]:
-    """The type's fields, those in `config` before those beside it; the unknown ones; the faults."""
+    """The type's fields (`config` wins over the top level), the unknown fields, and the errors."""
     config = body.get("config")
     faults = {} if config is None or isinstance(config, dict) else {"config": "must be an object"}
     config = config if isinstance(config, dict) else {}

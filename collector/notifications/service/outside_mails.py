@@ -22,14 +22,14 @@ _RETRY: Final = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True)
 class OutsideMails:
-    """What is held back of a team's mails; *confirm*: does each address outside confirm once?"""
+    """Holds back some of a team's mails; *confirm*: addresses outside the team must confirm once."""
 
     db: Db
     plans: Mapping[str, TeamPlan]
     confirm: bool = False
 
     async def held(self, team_id: int, addresses: Sequence[str], *, known: bool = False) -> dict[str, Held]:
-        """Why no mail may go to some of *addresses* now; one to each of the others is counted as sent.
+        """Why some of *addresses* receive no mail now; a mail to each of the others is counted as sent.
 
         *known*: they confirmed elsewhere. Raises Unavailable.
         """
@@ -60,20 +60,20 @@ class OutsideMails:
 
 
 async def unconfirmed(db: Db, team_id: int, addresses: Sequence[str]) -> list[str]:
-    """Those of *addresses* that are outside the team and did not confirm."""
+    """The given addresses that are outside the team and have not confirmed."""
     small = list(dict.fromkeys(address.lower() for address in addresses))
     async with db.connection() as tx:
         return await table.unconfirmed(tx, team_id, await table.outside(tx, team_id, small))
 
 
 async def ask_again(db: Db, team_id: int, addresses: Sequence[str]) -> None:
-    """Have those asked once more that did not confirm, a day after the last mail at the earliest."""
+    """Ask unconfirmed addresses again, at the earliest a day after the last mail."""
     async with db.transaction() as tx:
         await table.ask_again(tx, team_id, [address.lower() for address in addresses])
 
 
 async def due(db: Db, limit: int) -> list[tuple[Unconfirmed, str]]:
-    """Who is to be asked now, each with the secret of a new link."""
+    """The addresses to ask now, each with the secret of a new link."""
     async with db.transaction() as tx:
         await table.note(tx, limit)
         found = [(one, secrets.token_urlsafe(_SECRET_BYTES)) for one in await table.claim(tx, limit, _RETRY)]
@@ -83,19 +83,19 @@ async def due(db: Db, limit: int) -> list[tuple[Unconfirmed, str]]:
 
 
 async def asked(db: Db, one: Unconfirmed) -> None:
-    """The mail was handed in."""
+    """Record that the mail was handed in."""
     async with db.transaction() as tx:
         await table.asked(tx, one.team_id, one.address)
 
 
 async def linked(db: Db, secret: str) -> Unconfirmed:
-    """Whom a link asks. Raises NotFound."""
+    """The address to which a confirmation link was sent. Raises NotFound."""
     async with db.connection() as tx:
         return _there(await table.linked(tx, secret_hash(secret)))
 
 
 async def confirm(db: Db, secret: str) -> Unconfirmed:
-    """Mails are sent there from now on. Raises NotFound."""
+    """Confirm the address; mails are sent to it from now on. Raises NotFound."""
     async with db.transaction() as tx:
         one = _there(await table.linked(tx, secret_hash(secret)))
         await table.confirm(tx, secret_hash(secret))

@@ -14,9 +14,9 @@ WHAT = "Delivery"
 
 
 async def redeliver(db: Db, who: Actor, id_: UUID) -> Delivery:
-    """A new delivery of the same event to the same channel, due at once.
+    """Queue the same event for the same channel again, due at once.
 
-    Raises NotFound; Conflict while the old one is still being tried.
+    Raises NotFound; Conflict while the old delivery is still being attempted.
     """
     new = ids.uuid7()
     async with db.transaction() as tx:

@@ -11,7 +11,7 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class ChannelRow:
-    """*config* is without its secret fields, which *secrets* holds sealed."""
+    """*config* lacks the secret fields, which *secrets* holds sealed."""
 
     team_id: int
     id: UUID
@@ -27,7 +27,7 @@ class ChannelRow:
 
 @dataclass(frozen=True, slots=True)
 class ListeningChannel:
-    """A channel that hears events by itself, and how it is narrowed: empty means not at all."""
+    """A channel that receives events without a rule, and its filters; an empty filter matches everything."""
 
     team_id: int
     id: UUID
@@ -56,7 +56,7 @@ async def insert(tx: Tx, row: ChannelRow) -> None:
 
 
 async def save(tx: Tx, row: ChannelRow) -> None:
-    """Write what may change of a channel."""
+    """Write the mutable columns of a channel."""
     await tx.execute(
         """
         UPDATE channels SET name = $3, enabled = $4, config = $5, secrets = $6, revision = $7, updated_at = $8
@@ -79,7 +79,7 @@ async def get(tx: Tx, team_id: int, channel_id: UUID) -> ChannelRow | None:
 
 
 async def lock(tx: Tx, team_id: int, channel_id: UUID) -> ChannelRow | None:
-    """As `get`, and nobody else changes it until the transaction ends."""
+    """As `get`, but lock the row until the transaction ends."""
     row = await tx.fetchrow(
         "SELECT * FROM channels WHERE team_id = $1 AND id = $2 FOR NO KEY UPDATE", team_id, channel_id
     )
@@ -111,7 +111,7 @@ async def count(tx: Tx, team_id: int, type_: str | None) -> int:
 
 
 async def delete(tx: Tx, team_id: int, channel_id: UUID) -> bool:
-    """Was it there? Its deliveries, those that wait too, go with it."""
+    """Return whether the channel existed. Its deliveries, pending ones included, are deleted with it."""
     gone = await tx.fetchval(
         "DELETE FROM channels WHERE team_id = $1 AND id = $2 RETURNING id", team_id, channel_id
     )
@@ -119,7 +119,7 @@ async def delete(tx: Tx, team_id: int, channel_id: UUID) -> bool:
 
 
 async def unknown_monitors(tx: Tx, team_id: int, monitor_ids: Sequence[UUID]) -> set[UUID]:
-    """Those of *monitor_ids* that are no monitor of the team."""
+    """The given ids that are not monitors of the team."""
     rows = await tx.fetch(
         """
         SELECT given.id FROM unnest($2::uuid[]) AS given (id)
@@ -132,7 +132,7 @@ async def unknown_monitors(tx: Tx, team_id: int, monitor_ids: Sequence[UUID]) ->
 
 
 async def listeners(tx: Tx, team_ids: Sequence[int]) -> list[ListeningChannel]:
-    """The enabled webhook channels of these teams; none of them goes before the transaction ends."""
+    """The enabled webhook channels of these teams, locked against deletion until the transaction ends."""
     rows = await tx.fetch(
         """
         SELECT team_id, id, coalesce(config -> 'events', '[]') AS events,
@@ -147,7 +147,7 @@ async def listeners(tx: Tx, team_ids: Sequence[int]) -> list[ListeningChannel]:
 
 @dataclass(frozen=True, slots=True)
 class Addressee:
-    """An enabled channel that a rule may name; *events* and *monitors* as in `ListeningChannel`."""
+    """An enabled channel that a rule may use; *events* and *monitors* as in `ListeningChannel`."""
 
     team_id: int
     id: UUID
@@ -171,7 +171,7 @@ async def addressees(tx: Tx, team_ids: Sequence[int]) -> list[Addressee]:
 
 
 async def still_enabled(tx: Tx, channel_ids: Sequence[UUID]) -> set[tuple[int, UUID]]:
-    """Those that are enabled, with their teams; none of them goes before the transaction ends."""
+    """The enabled ones, with their teams, locked against deletion until the transaction ends."""
     rows = await tx.fetch(
         "SELECT team_id, id FROM channels WHERE id = ANY ($1) AND enabled ORDER BY team_id, id FOR KEY SHARE",
         channel_ids,

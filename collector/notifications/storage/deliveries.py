@@ -1,7 +1,7 @@
-"""The queue of deliveries; the database's clock decides for every collector what is due.
+"""The queue of deliveries; the database's clock decides for every collector which ones are due.
 
-A try is counted before it is made, and leased for the channel's timeout and a little more. How it ended is
-taken only for the try that was leased, so a sender that comes back late moves nothing.
+An attempt is counted before it is made, and leased for the channel's timeout and a little more. Only the
+result of the leased attempt is recorded, so a sender that reports too late changes nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,9 +40,9 @@ class New:
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """A try to be made now, with all it needs; *status* is FAILED where leases ran out too often.
+    """An attempt to make now, with all data it needs; *status* is FAILED if its leases expired too often.
 
-    *reached*: the addressees that earlier tries reached, one a line.
+    *reached*: the addressees that earlier attempts reached, one per line.
     """
 
     team_id: int
@@ -66,16 +66,16 @@ class Claimed:
 
     @property
     def tries(self) -> int:
-        """Tries made, this one included, less those that a dead sender took with it."""
+        """Attempts made, this one included, without those lost to dead senders."""
         return self.attempt - self.expiries
 
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """How a try ended. *wait*: until the next one, while pending; *interrupted*: it used up no retry.
+    """The result of an attempt. *wait*: until the next one, while pending; *interrupted*: uses up no retry.
 
-    *reached*: all whom this try and those before it reached, one a line, where a channel tells; *pause*: for
-    how long it wants to be sent nothing at all.
+    *reached*: the addressees reached so far, this attempt included, one per line, if the channel reports
+    them; *pause*: how long to send nothing at all through the channel.
     """
 
     team_id: int
@@ -93,7 +93,7 @@ class Finish:
 
 
 async def insert(tx: Tx, deliveries: Sequence[New], cause: str = "event") -> int:
-    """Queue them, due at once; what was queued before for the same cause stays as it is. How many are new."""
+    """Queue deliveries, due at once; skip those queued for the same cause before. Return the number added."""
     rows = await tx.fetch(
         """
         INSERT INTO deliveries
@@ -119,7 +119,7 @@ async def insert(tx: Tx, deliveries: Sequence[New], cause: str = "event") -> int
 
 
 async def again(tx: Tx, team_id: int, delivery_id: UUID, new_id: UUID) -> bool:
-    """Queue the same event for the same channel once more; not while the delivery is still being tried."""
+    """Queue the same event for the same channel again, unless the old delivery is still being attempted."""
     made = await tx.fetchval(
         """
         INSERT INTO deliveries
@@ -138,7 +138,7 @@ async def again(tx: Tx, team_id: int, delivery_id: UUID, new_id: UUID) -> bool:
     return made is not None
 
 
-# Walks from channel to channel and not along what is due: the backlog of one costs the others nothing.
+# Walks from channel to channel rather than along due times: one channel's backlog does not slow the others.
 _WAITING = """
     waiting AS (
         (SELECT team_id, channel_id FROM deliveries WHERE status = 0
@@ -152,14 +152,14 @@ _WAITING = """
     )
 """
 
-# Whether newer ones of its stream wait behind a delivery.
+# Whether it blocks newer deliveries of its stream.
 _BLOCKS = """
     {0}.cause NOT LIKE 'redelivery%'
         AND {0}.attempt - {0}.expiries - CASE WHEN {0}.leased THEN 1 ELSE 0 END < $6
 """
 
-# The first of a channel that are due, each looked at alone. The OFFSET keeps the planner from making a join
-# of the question, and the ORDER from reading a whole channel for it: without statistics that is quadratic.
+# The first due deliveries of a channel, each checked separately. The OFFSET keeps the planner from turning
+# the subquery into a join, the ORDER from reading the whole channel: without statistics that is quadratic.
 _FIRST_DUE = f"""
     SELECT first.place FROM (
         SELECT d.ctid AS place, d.stream_id, d.sequence FROM deliveries d
@@ -176,8 +176,8 @@ _FIRST_DUE = f"""
     )
 """
 
-# Where more are due, a walk from stream to stream: nothing of a long one may go behind what blocks it, so its
-# rest is passed over. It may come upon some of the first again.
+# With more due deliveries, walk from stream to stream: a blocking delivery blocks the rest of its stream,
+# which is skipped. The walk may return some of the first deliveries again.
 _HEADS = f"""
     WITH RECURSIVE heads AS (
         (SELECT d.stream_id, d.sequence, d.ctid AS place, d.due_at, {_BLOCKS.format("d")} AS blocks
@@ -203,7 +203,7 @@ _HEADS = f"""
     )
 """
 
-# Each is locked where it lies, and looked at again: without statistics, keys are sought in all of a team's.
+# Lock each row by its ctid and check it again: without statistics, a key lookup scans the whole team.
 _OF_CHANNEL = f"""
     SELECT d.* FROM (({_FIRST_DUE}) UNION ALL ({_HEADS})) AS found
     CROSS JOIN LATERAL (
@@ -220,7 +220,7 @@ _IS_MAIL = """
     (SELECT c.type = 'email' FROM channels c WHERE c.team_id = w.team_id AND c.id = w.channel_id)
 """
 
-# Mails share the places of one mail server, so they are counted apart, and no channel comes first by its key.
+# Mails share one mail server's slots, so they are counted separately; no channel is preferred by its key.
 _DUE = f"""
     WITH RECURSIVE {_WAITING}, busy AS (
         SELECT * FROM unnest($3::uuid[], $4::int[]) AS busy (channel_id, flying)
@@ -280,9 +280,9 @@ async def claim(
     crowded: Sequence[int] = (),
     mails: int = 0,
 ) -> list[Claimed]:
-    """Take what is due and lease it, of each channel no more than it has room for beside what is *flying*.
+    """Lease due deliveries, up to *per_channel* per channel, including those already *flying*.
 
-    *crowded*: teams of which nothing is taken; *mails*: how many of them are taken beside the *limit*.
+    *crowded*: teams of which none are taken; *mails*: how many mails are taken in addition to *limit*.
     """
     busy, counts = list(flying.keys()), list(flying.values())
     found = await tx.fetch(
@@ -296,9 +296,9 @@ async def claim(
 
 
 async def finish(tx: Tx, finishes: Sequence[Finish]) -> dict[UUID, Status]:
-    """Record how tries ended; by id what became of those that were still the leased ones.
+    """Record how attempts ended; return the new status by id, for those whose lease was still valid.
 
-    One that is not to be tried again has failed. A channel through which one arrived works again.
+    A delivery with no attempt left has failed. A channel with a successful attempt works again.
     """
     rows = await tx.fetch(
         """
@@ -346,7 +346,7 @@ async def finish(tx: Tx, finishes: Sequence[Finish]) -> dict[UUID, Status]:
 
 
 async def pause(tx: Tx, pauses: Mapping[tuple[int, UUID], timedelta]) -> None:
-    """Put off what waits for these channels (by team and id) and is not under way."""
+    """Postpone the waiting deliveries of these channels (by team and id), except those under way."""
     await tx.execute(
         """
         UPDATE deliveries d SET due_at = now() + put_off.wait
@@ -366,7 +366,7 @@ async def pause(tx: Tx, pauses: Mapping[tuple[int, UUID], timedelta]) -> None:
 
 
 async def next_due(tx: Tx) -> float | None:
-    """Seconds until the next delivery that is not due yet falls due, or a lease runs out."""
+    """Seconds until the next delivery falls due or a lease expires."""
     seconds: float | None = await tx.fetchval(
         """
         SELECT extract(epoch FROM min(due_at) - clock_timestamp())::float8

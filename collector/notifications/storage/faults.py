@@ -10,7 +10,7 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class FailedChannel:
-    """A channel whose last try failed, and why."""
+    """A channel whose last attempt failed, and the error."""
 
     team_id: int
     channel_id: UUID
@@ -19,7 +19,7 @@ class FailedChannel:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """*flagged*: it has failed for so long that the team's other channels were told."""
+    """*flagged*: it has failed for so long that the team's other channels were notified."""
 
     channel_id: UUID
     failing_since: datetime
@@ -29,7 +29,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class ChannelFault:
-    """A channel of which the others are to be told: that it fails, or *works* again."""
+    """A channel whose change the other channels are notified of: it fails, or *works* again."""
 
     team_id: int
     channel_id: UUID
@@ -41,7 +41,7 @@ class ChannelFault:
 
 
 async def fail(tx: Tx, failed: Sequence[FailedChannel]) -> None:
-    """Remember that they fail, since now where they did not before. One that is being deleted is left out."""
+    """Record failing channels; the time of the first failure stays. Channels being deleted are skipped."""
     await tx.execute(
         """
         WITH there AS (
@@ -63,7 +63,7 @@ async def fail(tx: Tx, failed: Sequence[FailedChannel]) -> None:
 
 
 async def work(tx: Tx, team_id: int, channel_id: UUID) -> None:
-    """Something arrived through it."""
+    """Record that a delivery through the channel succeeded."""
     await tx.execute(
         """
         UPDATE channel_faults SET works_since = now()
@@ -75,9 +75,9 @@ async def work(tx: Tx, team_id: int, channel_id: UUID) -> None:
 
 
 async def news(tx: Tx, patience: timedelta, limit: int) -> list[ChannelFault]:
-    """Take channels that have failed for *patience*, or work again, and of which others are to be told.
+    """Claim the channels to notify about: failing for *patience*, or flagged and working again.
 
-    Those that work again within that time are forgotten.
+    Faults of channels that recovered within that time are deleted.
     """
     await tx.execute("DELETE FROM channel_faults WHERE works_since IS NOT NULL AND flagged_at IS NULL")
     rows = await tx.fetch(
@@ -110,7 +110,7 @@ async def news(tx: Tx, patience: timedelta, limit: int) -> list[ChannelFault]:
 
 
 async def others(tx: Tx, team_id: int, channel_id: UUID) -> list[UUID]:
-    """The team's enabled channels beside that one, as far as they work themselves; none goes meanwhile."""
+    """The team's other enabled channels that work, locked against deletion."""
     rows = await tx.fetch(
         """
         SELECT id FROM channels c
@@ -127,7 +127,7 @@ async def others(tx: Tx, team_id: int, channel_id: UUID) -> list[UUID]:
 
 
 async def of(tx: Tx, team_id: int, channel_ids: Collection[UUID]) -> dict[UUID, Fault]:
-    """The faults of those channels that have one, by channel."""
+    """The faults of the given channels, by channel id; working channels are left out."""
     rows = await tx.fetch(
         """
         SELECT channel_id, failing_since, last_error, flagged_at IS NOT NULL AS flagged FROM channel_faults

@@ -6,13 +6,13 @@ from datetime import timedelta
 
 from collector.platform.storage.db import Tx
 
-# Of an address that a channel names once more by a test; a stranger is asked no more often.
+# Minimum time between two requests, even if a channel's test uses the address again.
 _APART = timedelta(hours=24)
 
 
 @dataclass(frozen=True, slots=True)
 class Unconfirmed:
-    """An address that is to be asked, and the team that wants to write to it."""
+    """An address that has to confirm, and the team that wants to write to it."""
 
     team_id: int
     address: str
@@ -20,7 +20,7 @@ class Unconfirmed:
 
 
 async def outside(tx: Tx, team_id: int, addresses: Sequence[str]) -> list[str]:
-    """Those of *addresses* (in small letters) that no member of the team has."""
+    """The given addresses (lower case) that belong to no member of the team."""
     rows = await tx.fetch(
         """
         SELECT address FROM unnest($2::text[]) AS a (address)
@@ -36,7 +36,7 @@ async def outside(tx: Tx, team_id: int, addresses: Sequence[str]) -> list[str]:
 
 
 async def unconfirmed(tx: Tx, team_id: int, addresses: Sequence[str]) -> list[str]:
-    """Those of *addresses* (in small letters) that did not confirm."""
+    """The given addresses (lower case) that have not confirmed."""
     rows = await tx.fetch(
         """
         SELECT address FROM unnest($2::text[]) AS a (address)
@@ -52,7 +52,7 @@ async def unconfirmed(tx: Tx, team_id: int, addresses: Sequence[str]) -> list[st
 
 
 async def note(tx: Tx, limit: int) -> None:
-    """Have those asked whom channels name, who are outside their team and who were never asked."""
+    """Schedule a first request for channel recipients outside their team that were never asked."""
     await tx.execute(
         """
         INSERT INTO mail_addresses (team_id, address, due_at)
@@ -71,7 +71,7 @@ async def note(tx: Tx, limit: int) -> None:
 
 
 async def ask_again(tx: Tx, team_id: int, addresses: Sequence[str]) -> None:
-    """Have those asked once more that were asked long ago and did not confirm."""
+    """Schedule another request to the addresses that were asked long ago and have not confirmed."""
     await tx.execute(
         """
         UPDATE mail_addresses SET due_at = clock_timestamp()
@@ -85,7 +85,7 @@ async def ask_again(tx: Tx, team_id: int, addresses: Sequence[str]) -> None:
 
 
 async def claim(tx: Tx, limit: int, retry: timedelta) -> list[Unconfirmed]:
-    """Who is to be asked now, each for one caller; again after *retry* unless `asked` follows."""
+    """Claim the addresses to ask now, each for one caller; due again after *retry* unless `asked` follows."""
     rows = await tx.fetch(
         """
         UPDATE mail_addresses m SET due_at = clock_timestamp() + $2::interval
@@ -104,7 +104,7 @@ async def claim(tx: Tx, limit: int, retry: timedelta) -> list[Unconfirmed]:
 
 
 async def prepare(tx: Tx, team_id: int, address: str, secret: bytes) -> None:
-    """The next mail's link is that of *secret* (a hash); those of earlier ones lead nowhere."""
+    """Store *secret* (a hash) as the next mail's link; the links of earlier mails become invalid."""
     await tx.execute(
         "UPDATE mail_addresses SET secret = $3 WHERE team_id = $1 AND address = $2",
         team_id,
@@ -114,7 +114,7 @@ async def prepare(tx: Tx, team_id: int, address: str, secret: bytes) -> None:
 
 
 async def asked(tx: Tx, team_id: int, address: str) -> None:
-    """The mail was handed in."""
+    """Record that the mail was handed in."""
     await tx.execute(
         """
         UPDATE mail_addresses SET asked_at = clock_timestamp(), due_at = NULL
@@ -126,7 +126,7 @@ async def asked(tx: Tx, team_id: int, address: str) -> None:
 
 
 async def linked(tx: Tx, secret: bytes) -> Unconfirmed | None:
-    """The address that a link leads to, and which team asked it."""
+    """The address to which a link was sent, and the team that asked."""
     row = await tx.fetchrow(
         """
         SELECT m.team_id, m.address, t.name AS team_name
@@ -138,7 +138,7 @@ async def linked(tx: Tx, secret: bytes) -> Unconfirmed | None:
 
 
 async def confirm(tx: Tx, secret: bytes) -> None:
-    """Mails to the address are sent from now on."""
+    """Confirm the address; mails are sent to it from now on."""
     await tx.execute(
         """
         UPDATE mail_addresses SET confirmed_at = coalesce(confirmed_at, clock_timestamp()), due_at = NULL

@@ -15,9 +15,9 @@ class Last:
 
 
 async def take(tx: Tx, team_id: int, stream_id: UUID) -> Last | None:
-    """Take what no router has seen yet from all of them; the last of the stream's events, if it has any.
+    """Mark the stream's unrouted events as routed; return its last event, if it has any.
 
-    Nothing more is routed of the stream before the transaction ends.
+    Routers are blocked from the stream until the transaction ends.
     """
     row = await tx.fetchrow(
         """
@@ -34,7 +34,7 @@ async def take(tx: Tx, team_id: int, stream_id: UUID) -> Last | None:
 
 
 async def hold_it_down(tx: Tx, team_id: int, stream_id: UUID) -> set[UUID]:
-    """Channels that were sent a monitor.down, be it in vain, and no later monitor.up that is done with."""
+    """Channels that were sent a monitor.down, even in vain, and have finished no later monitor.up."""
     rows = await tx.fetch(
         """
         SELECT DISTINCT ON (d.channel_id) d.channel_id, e.kind
@@ -50,8 +50,8 @@ async def hold_it_down(tx: Tx, team_id: int, stream_id: UUID) -> set[UUID]:
 
 
 async def drop(tx: Tx, team_id: int, stream_id: UUID) -> None:
-    """What is queued is sent to nobody, and what is under way is not tried again."""
-    # Marks all of it first, so that no sender leases or gives back any of it meanwhile.
+    """Delete queued deliveries and do not retry those under way."""
+    # Marks all of them first, so that no sender leases or returns any of them meanwhile.
     await tx.execute(
         """
         UPDATE deliveries d SET last = true FROM events e

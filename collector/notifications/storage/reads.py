@@ -11,7 +11,7 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class DeliveryAttempt:
-    """One try; *status_code* and *latency_ms* are None without an answer, *note* where there is none."""
+    """One attempt; *status_code* and *latency_ms* are None without a response, *note* without a remark."""
 
     at: datetime
     status_code: int | None

@@ -8,7 +8,7 @@ from collector.platform.storage.db import Tx
 
 
 async def beat(tx: Tx, sender: UUID, alive_for: timedelta) -> bool:
-    """Say that this sender lives. Is there one that said so and is heard no longer?"""
+    """Renew this sender's lease. Return whether another sender's lease has expired."""
     await tx.execute(
         """
         INSERT INTO leases (name, owner, epoch, until) VALUES ('sender ' || $1::uuid, $1, 0, now() + $2)
@@ -30,7 +30,7 @@ async def beat(tx: Tx, sender: UUID, alive_for: timedelta) -> bool:
 
 
 async def adopt(tx: Tx, sender: UUID, mine: Sequence[UUID]) -> None:
-    """Where no other sender lives, what is leased and not one of *mine* was left behind: it is due now."""
+    """If no other sender is alive, make abandoned leases due now: all except those of *mine*."""
     await tx.execute(
         """
         UPDATE deliveries SET due_at = now()
@@ -45,5 +45,5 @@ async def adopt(tx: Tx, sender: UUID, mine: Sequence[UUID]) -> None:
 
 
 async def retire(tx: Tx, sender: UUID) -> None:
-    """The sender stops, and leaves nothing behind."""
+    """Release this sender's lease; it leaves no deliveries behind."""
     await tx.execute("DELETE FROM leases WHERE name = 'sender ' || $1::uuid", sender)

@@ -9,7 +9,7 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """The events after *routed*, up to *sequence*, wait."""
+    """The events after *routed*, up to *sequence*, are not routed yet."""
 
     team_id: int
     stream_id: UUID
@@ -19,7 +19,7 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """An event that nobody has been told of yet; *channels*: for whom it is, whatever they listen to."""
+    """An event that is not routed yet; *channels*: addressed directly, regardless of their filters."""
 
     team_id: int
     stream_id: UUID
@@ -30,7 +30,7 @@ class Waiting:
 
 
 async def claim(tx: Tx, limit: int) -> list[Stream]:
-    """Streams with waiting events, which nobody else has until the transaction ends."""
+    """Lock streams with unrouted events until the transaction ends, skipping locked ones."""
     rows = await tx.fetch(
         """
         SELECT team_id, stream_id, routed, sequence FROM streams WHERE routed < sequence
@@ -42,7 +42,7 @@ async def claim(tx: Tx, limit: int) -> list[Stream]:
 
 
 async def waiting(tx: Tx, streams: Sequence[Stream], most: int) -> list[Waiting]:
-    """The next events of each of *streams*, at most *most* of one, in its order."""
+    """The next events of each of *streams*, in its order, at most *most* per stream."""
     rows = await tx.fetch(
         """
         SELECT event.team_id, event.stream_id, event.sequence, event.id, event.kind, event.channels
@@ -63,7 +63,7 @@ async def waiting(tx: Tx, streams: Sequence[Stream], most: int) -> list[Waiting]
 
 
 async def advance(tx: Tx, reached: Sequence[Stream]) -> None:
-    """Remember how far each stream, claimed in this transaction, has been routed."""
+    """Store the new position of each stream, all of them claimed in this transaction."""
     await tx.execute(
         """
         UPDATE streams SET routed = reached.routed
@@ -77,7 +77,7 @@ async def advance(tx: Tx, reached: Sequence[Stream]) -> None:
 
 
 async def pagers(tx: Tx, events: Sequence[Waiting]) -> dict[UUID, list[UUID]]:
-    """The paging services that were told of the trouble of which these events are, by the events' ids."""
+    """The paging channels that were notified of these events' incidents, by event id."""
     rows = await tx.fetch(
         """
         SELECT e.id, array_agg(DISTINCT c.id) AS channels

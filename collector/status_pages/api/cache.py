@@ -25,9 +25,9 @@ from shared.errors import Unavailable
 log = structlog.get_logger()
 
 FRESH_S: Final = 1.0
-# So long what was drawn serves on while nothing but the time of it would be another.
+# How long a rendered page is served while only its timestamp would change.
 DRAWN_S: Final = 5.0
-# A visitor who can be shown what was known last waits no longer for a database that does not answer.
+# If a cached page exists, a visitor does not wait longer than this for the database.
 PATIENCE_S: Final = 1.0
 _MOST: Final = 250
 _LEVEL: Final = 6
@@ -38,7 +38,7 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True, slots=True)
 class CachedBody:
-    """A body with the headers that it is sent with, and the same packed by gzip; both have one entity tag."""
+    """A body with its headers, plain and gzipped; both variants have the same entity tag."""
 
     body: bytes
     headers: CIMultiDict[str]
@@ -49,7 +49,7 @@ class CachedBody:
 
 @dataclass(frozen=True, slots=True)
 class CachedPage:
-    """A page as it was looked up; *texts* are drawn from it, and *past* is read, when first asked for."""
+    """A loaded page; *texts* (rendered bodies) and *past* (parts of the history) are filled on first use."""
 
     view: View
     looked_at: float
@@ -58,7 +58,7 @@ class CachedPage:
     past: dict[int, asyncio.Task[list[PageIncidentDetails]]] = field(default_factory=dict)
 
     async def told(self, db: Db, number: int) -> list[PageIncidentDetails]:
-        """A part of its history, read once however many ask. Raises Unavailable."""
+        """A part of the history, read once for all concurrent requests. Raises Unavailable."""
         if (task := self.past.get(number)) is None:
             task = self.past[number] = asyncio.create_task(
                 status_pages_view.past(db, self.view.page, number), name="status-page-past"
@@ -72,7 +72,7 @@ class CachedPage:
 
 
 def text_of(body: str, headers: Mapping[str, str], at: datetime, fading: tuple[str, ...]) -> CachedBody:
-    """*fading*: what says in the body when it was looked up; the tag stays the same without it."""
+    """Build the body and its headers; *fading*: timestamps in the body, excluded from the entity tag."""
     lasting = body
     for part in fading:
         lasting = lasting.replace(part, "")
@@ -87,9 +87,9 @@ def text_of(body: str, headers: Mapping[str, str], at: datetime, fading: tuple[s
 
 
 class Sites:
-    """The pages that were asked for last, by what leads to them; the oldest give way.
+    """A cache of the most recently used pages, by address.
 
-    While the database is away or hangs, what was known last is shown, with the time of it.
+    While the database is unavailable, the cached page is shown, with its time.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -100,15 +100,15 @@ class Sites:
         self._changed: dict[int, float] = {}
 
     def outdate(self, team_id: int) -> None:
-        """Something that pages of this team show was changed here: what was looked up before is old."""
+        """Invalidate the team's cached pages after something that they show was changed here."""
         self._changed[team_id] = self._clock()
         self._none.clear()
         self._asked.clear()
 
     async def find(self, db: Db, kind: str, address: str, now: datetime) -> CachedPage | None:
-        """The page, no older than a second, nor than what `outdate` told.
+        """The page, at most a second old and loaded after the last `outdate`.
 
-        Raises Unavailable where nothing was known before.
+        Raises Unavailable if the page cannot be loaded and is not cached.
         """
         key = (kind, address)
         known = self._known.get(key)
@@ -125,7 +125,7 @@ class Sites:
             async with asyncio.timeout(PATIENCE_S):
                 return await asyncio.shield(task)
         except (Unavailable, TimeoutError):
-            log.info("status page shown as it was known last", address=address)
+            log.info("status page served from cache", address=address)
             known = self._known[key] = replace(known, looked_at=self._clock())
             return known
 
@@ -136,11 +136,11 @@ class Sites:
         return self._clock() - known.looked_at < FRESH_S
 
     def _ended(self, key: Key, task: "asyncio.Task[CachedPage | None]") -> None:
-        """Nobody may wait any more for what it found, or for why it found nothing."""
+        """Forget the load and log its error: by now, nobody may be waiting for the result."""
         if self._asked.get(key) is task:
             del self._asked[key]
         if not task.cancelled() and (error := task.exception()) is not None:
-            log.info("status page not looked up", address=key[1], error=str(error) or type(error).__name__)
+            log.info("status page not loaded", address=key[1], error=str(error) or type(error).__name__)
 
     async def _look(self, db: Db, key: Key, now: datetime) -> CachedPage | None:
         looked_at, before = self._clock(), self._known.get(key)

@@ -53,7 +53,7 @@ async def delete(request: web.Request) -> web.Response:
 
 
 async def _page(request: web.Request) -> UUID:
-    """The page of the path, if there is one: 404 comes before whatever else is bad."""
+    """The id of the page in the path, if it exists: 404 takes precedence over other errors."""
     return (await status_pages.found(deps(request).db, caller(request).team_id, page_id(request))).id
 
 

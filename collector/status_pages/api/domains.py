@@ -14,7 +14,7 @@ from collector.status_pages.core.fields import is_domain
 from collector.status_pages.web import addresses
 from shared.errors import Unavailable
 
-# What programs come for, by whatever name they know us: never a page's.
+# Paths that programs use under any of our host names: they never belong to a page.
 _FOR_PROGRAMS: Final = ("/v1/", "/ping/", "/api/push/", "/healthz", "/readyz", "/metrics")
 _PATHS: Final[dict[tuple[str, str], Handler]] = {
     ("GET", "/"): public.show,
@@ -43,7 +43,7 @@ _ALLOWED: Final = {
 
 @web.middleware
 async def by_domain(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Of what a person could open, a page's domain has the page alone: no console, and no other page."""
+    """A page's domain serves only that page: no console, and no other page."""
     asked = request.headers.get(hdrs.HOST, "")
     at_hand = deps(request)
     if request.path.startswith(_FOR_PROGRAMS) or _is_ours(asked, at_hand.public_url, at_hand.hosts):
@@ -65,7 +65,7 @@ async def by_domain(request: web.Request, handler: Handler) -> web.StreamRespons
 
 @lru_cache(maxsize=1_024)
 def _is_ours(host: str, public_url: str, hosts: tuple[str, ...]) -> bool:
-    """Addresses are; so is what every link of ours leads to."""
+    """Whether *host* is an IP address or one of the service's own names."""
     host = _name(host)
     return is_own(host, public_url, hosts) or not is_domain(host) or host.replace(".", "").isdigit()
 
@@ -76,7 +76,7 @@ def _name(host: str) -> str:
 
 
 async def _found(request: web.Request, host: str) -> Met | None:
-    """None also while the database is away and the host was not known before: it may be any name of ours."""
+    """The page of the domain; None also while the database is unavailable and the host is not cached."""
     at_hand = deps(request)
     try:
         site = await request.app[PUBLIC].sites.find(at_hand.db, "domain", host, at_hand.now())

@@ -53,6 +53,6 @@ async def delete(request: web.Request) -> web.Response:
 
 
 async def _found(request: web.Request) -> PageIncidentDetails:
-    """The incident of the path, if there is one: 404 comes before whatever else is bad."""
+    """The incident in the path, if it exists: 404 takes precedence over other errors."""
     page, id_ = part_id(request, "spi", "incidentId", WHAT)
     return await incidents.one(deps(request).db, caller(request).team_id, page, id_)

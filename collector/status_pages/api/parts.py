@@ -18,12 +18,12 @@ from shared import ids
 
 
 def page_id(request: web.Request) -> UUID:
-    """The page of a path that leads to all of its parts. Raises NotFound."""
+    """The page id in the path of a page's sub-resources. Raises NotFound."""
     return path_id(request, "sp", WHAT)
 
 
 def part_id(request: web.Request, prefix: str, name: str, what: str) -> tuple[UUID, UUID]:
-    """The page and the part of a path that leads to one. Raises NotFound, the same for either."""
+    """The ids of the page and of its sub-resource in the path. Raises NotFound, the same for either."""
     return path_id(request, "sp", what, "pageId"), path_id(request, prefix, what, name)
 
 
@@ -53,7 +53,7 @@ def incident(told: PageIncidentDetails) -> dict[str, Any]:
 
 
 def subscriber(known: SubscriberDetails, *, whole: bool) -> dict[str, Any]:
-    """*whole*: the webhook's URL too, which is a secret."""
+    """The subscriber as JSON; *whole*: with the webhook's URL, which is a secret."""
     settable = subscribers.settable(known)
     return {
         "id": ids.show("sub", known.row.id),

@@ -26,7 +26,7 @@ TRIES: Final = web.AppKey("status_page_tries", PageTries)
 
 
 async def counting(app: web.Application) -> AsyncIterator[None]:
-    """The limits of tries for as long as *app* serves."""
+    """Synchronize the password attempt limits while *app* runs."""
     tries = app[TRIES] = PageTries(app[DEPS].db)
     task = asyncio.create_task(forever("status page limits", tries.turn, _TURN), name="status page limits")
     yield
@@ -37,7 +37,7 @@ async def counting(app: web.Application) -> AsyncIterator[None]:
 
 
 async def enter(request: web.Request) -> web.Response:
-    """POST: the password."""
+    """POST: check the password."""
     found, at_hand = await met(request), deps(request)
     now = at_hand.now()
     if found is None:
@@ -56,7 +56,7 @@ async def enter(request: web.Request) -> web.Response:
         return form(request, found, 403, "wrong")
     answer = web.Response(status=303, headers={hdrs.LOCATION: found.place.home})
     open_ = ticket(page.id, page.password, now)
-    # The data lie beside the home of a page, not under it.
+    # The data files are next to a page's home, not below it.
     for path in (found.place.home, found.place.json):
         answer.headers.add(hdrs.SET_COOKIE, _cookie(open_, path, secure=is_secure(request)))
     return answer

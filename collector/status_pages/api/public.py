@@ -44,37 +44,37 @@ Draw = Callable[[View, PageAddresses, Words], str]
 
 @dataclass(frozen=True, slots=True)
 class Public:
-    """What the handlers keep between requests."""
+    """State that the handlers share between requests."""
 
     sites: Sites = field(default_factory=Sites)
 
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """A page that was found, and where the visitor met it."""
+    """A page, and the address under which the visitor requested it."""
 
     site: CachedPage
     place: PageAddresses
 
 
 PUBLIC: web.AppKey[Public] = web.AppKey("status_pages", Public)
-# Set where a page was found by its own domain.
+# Set if the page was requested by its own domain.
 MET: web.RequestKey[Met] = web.RequestKey("status_page", Met)
 
 
 def outdate(request: web.Request, team_id: int) -> None:
-    """Whoever of that team changed something, and looks at a page next, sees the change."""
+    """Invalidate cached pages after a change, so that members of the team see it at once."""
     if request.method not in _LOOKING:
         request.app[PUBLIC].sites.outdate(team_id)
 
 
 async def show(request: web.Request) -> web.Response:
-    """GET: the page, or the form that asks for its password."""
+    """GET: the page, or its password form."""
     return await _for_people(request, "page", status.page)
 
 
 async def history(request: web.Request) -> web.Response:
-    """GET: what was told, newest first; ``?page=2`` and so on are older."""
+    """GET: the incident history, newest first; ``?page=2`` and following are older."""
     found = await met(request)
     number = _part(request, found.site.view) if found and may_enter(request, found.site) else 1
     if found is None or number == 1:
@@ -85,13 +85,13 @@ async def history(request: web.Request) -> web.Response:
 
 
 def _part(request: web.Request, view: View) -> int:
-    """Of the history; anything odd is the newest, and beyond the last is the last."""
+    """The part of the history; an invalid number means the newest, one beyond the last means the last."""
     asked = request.query.get("page", "")
     return min(max(int(asked), 1), view.last) if _NUMBER.fullmatch(asked) else 1
 
 
 async def widget(request: web.Request) -> web.Response:
-    """The one page that others may put into a frame; it has nothing to press but a link."""
+    """The only page that other sites may embed in a frame; apart from a link it has no controls."""
     answer = await _for_people(request, "widget", status.widget)
     policy = answer.headers.get(_POLICY, "")
     answer.headers[_POLICY] = policy.replace("frame-ancestors 'none'", "frame-ancestors *")
@@ -119,7 +119,7 @@ async def calendar(request: web.Request) -> web.Response:
 
 
 async def badge(request: web.Request) -> web.Response:
-    """``?kind=uptime``, ``?kind=response``, or the status. Raises Invalid for another."""
+    """``?kind=uptime``, ``?kind=response``, or the status badge. Raises Invalid for other kinds."""
     query = Query(request)
     name = query.one_of("kind", _BADGES) or "status"
     query.done()
@@ -127,7 +127,7 @@ async def badge(request: web.Request) -> web.Response:
 
 
 async def style(request: web.Request) -> web.Response:
-    """Open also of a private page: its form wants to be looked at too."""
+    """The stylesheet, public even for a private page: its password form needs it."""
     return await _open(request, "style", lambda view, *_: status.style(view), _CSS)
 
 
@@ -144,7 +144,7 @@ async def script(request: web.Request) -> web.Response:
 
 
 async def met(request: web.Request) -> Met | None:
-    """The page of the path or of the domain."""
+    """The page that the path or the domain names."""
     if MET in request:
         return request[MET]
     slug, at_hand = request.match_info["slug"], deps(request)
@@ -156,7 +156,7 @@ async def met(request: web.Request) -> Met | None:
 
 
 def may_enter(request: web.Request, site: CachedPage) -> bool:
-    """Of a private page, only who has the cookie that its password brings."""
+    """Whether the visitor may see the page: a private one requires the cookie set after its password."""
     page = site.view.page
     if page.visibility != "private":
         return True
@@ -167,7 +167,7 @@ def may_enter(request: web.Request, site: CachedPage) -> bool:
 
 
 def form(request: web.Request, found: Met, code: int, fault: str = "") -> web.Response:
-    """What asks for the password; *fault* names the words that say why it asks again."""
+    """The password form; *fault*: key of the error text."""
     words = words_for(request)
     said = getattr(words, fault) if fault else ""
     text = _text(
@@ -179,7 +179,7 @@ def form(request: web.Request, found: Met, code: int, fault: str = "") -> web.Re
 
 
 def missing(request: web.Request) -> web.Response:
-    """There is no such page, in the visitor's language."""
+    """The "no such page" answer, in the visitor's language."""
     headers = {
         "X-Robots-Tag": "noindex",
         _POLICY: "default-src 'none'",
@@ -203,7 +203,7 @@ async def _for_people(request: web.Request, name: str, draw: Draw) -> web.Respon
 async def _for_programs(
     request: web.Request, name: str, draw: Callable[[View, PageAddresses], str], kind: str
 ) -> web.Response:
-    """What names its own address; scripts of other sites may read it where anyone may."""
+    """Data for programs; if the page is public, scripts of other sites may read it (CORS)."""
     answer = await _guarded(request, name, lambda view, place, _: draw(view, place), kind, ENGLISH)
     if "public" in answer.headers.get(hdrs.CACHE_CONTROL, ""):
         answer.headers[hdrs.ACCESS_CONTROL_ALLOW_ORIGIN] = "*"
@@ -246,7 +246,7 @@ def _answer(request: web.Request, text: CachedBody, *, conditional: bool = True)
 
 @lru_cache(maxsize=256)
 def takes_gzip(accept: str) -> bool:
-    """Does an Accept-Encoding header take gzip? ``gzip;q=0`` does not."""
+    """Whether an Accept-Encoding header allows gzip; ``gzip;q=0`` does not."""
     parts = [part.partition(";") for part in accept.replace(" ", "").lower().split(",")]
     return any(name == "gzip" and weight.rstrip("0.") != "q=" for name, _, weight in parts)
 

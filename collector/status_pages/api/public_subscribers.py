@@ -32,7 +32,7 @@ _HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
     "img-src 'self' http: https:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
-    # The address of the page is what permits what is on it.
+    # The URL itself grants access to the subscription.
     "Referrer-Policy": "no-referrer",
     "X-Robots-Tag": "noindex",
     PERMISSIONS_POLICY: NO_DEVICES,
@@ -44,12 +44,12 @@ Draw = Callable[[Subscription, View, PageAddresses, Words], str]
 
 
 def askers() -> Pace:
-    """What an application keeps under ASKERS: by where they come from, a few at once and one a minute."""
+    """The application's value of ASKERS: limits requests per client to a small burst and one a minute."""
     return Pace(_A_MINUTE, _AT_ONCE)
 
 
 async def ask(request: web.Request) -> web.Response:
-    """GET: the form for an address."""
+    """GET: the subscription form."""
     found = await _entered(request)
     if isinstance(found, web.Response):
         return found
@@ -57,7 +57,7 @@ async def ask(request: web.Request) -> web.Response:
 
 
 async def begin(request: web.Request) -> web.Response:
-    """POST: an address, which is sent a link; the answer is the same for any."""
+    """POST: send a confirmation link to an address; the response is the same for every address."""
     found = await _entered(request)
     if isinstance(found, web.Response):
         return found
@@ -74,7 +74,7 @@ async def begin(request: web.Request) -> web.Response:
 
 
 async def show_confirm(request: web.Request) -> web.Response:
-    """GET: the button; programs that follow the links in mails press none."""
+    """GET: a page with a button; link scanners in mail systems do not press buttons."""
     return await _with_link(request, service.find, _confirm_page)
 
 
@@ -83,12 +83,12 @@ async def confirm(request: web.Request) -> web.Response:
 
 
 async def show(request: web.Request) -> web.Response:
-    """GET: what the subscriber hears of."""
+    """GET: the subscriber's preferences."""
     return await _with_link(request, service.lasting, subscription.managing)
 
 
 async def choose(request: web.Request) -> web.Response:
-    """POST: a box that is not checked is not sent."""
+    """POST: save the preferences; browsers omit unchecked boxes."""
     sent = await _fields(request)
     preferences = {name: name in sent for name in ("incidents", "maintenance")}
     components = [id_ for text in sent.get("component", []) if (id_ := ids.read("comp", text))]
@@ -102,7 +102,7 @@ async def show_leave(request: web.Request) -> web.Response:
 
 
 async def leave(request: web.Request) -> web.Response:
-    """POST: by the button, or by a mail program for its reader (RFC 8058), whatever the body says."""
+    """POST: unsubscribe, by button or by a mail client's one-click request (RFC 8058), whatever the body."""
     return await _with_link(request, service.leave, subscription.left, gone=200)
 
 
@@ -126,7 +126,7 @@ async def _with_link(
 async def _shown(
     request: web.Request, found: Subscription | None, draw: Draw, gone: int = 404
 ) -> web.Response:
-    """What *draw* makes of it, in the looks of its page; *gone*: the status where there is nothing."""
+    """Render *found* with *draw* in its page's style; *gone*: HTTP status if there is no subscription."""
     at_hand = deps(request)
     slug = found.page.slug if found else ""
     site = await request.app[PUBLIC].sites.find(at_hand.db, "slug", slug, at_hand.now()) if found else None
@@ -140,7 +140,7 @@ async def _shown(
 
 
 async def _entered(request: web.Request) -> Met | web.Response:
-    """The page of the path; or what is to be answered instead."""
+    """The page of the path, or the response to send instead."""
     found = await met(request)
     if found is None or deps(request).transport.mailer is None:
         return missing(request)
@@ -148,7 +148,7 @@ async def _entered(request: web.Request) -> Met | web.Response:
 
 
 async def _fields(request: web.Request) -> dict[str, list[str]]:
-    """What a form sent. Raises Invalid for anything else."""
+    """The fields of a submitted form. Raises Invalid for any other body."""
     return await sent_form(request, MAX_COMPONENTS + 10)
 
 

@@ -8,14 +8,14 @@ from collector.console import assets
 from collector.status_pages.api.public import MET, met
 
 _A_DAY: Final = "public, max-age=86400"
-# An unlisted page says `noindex` itself: to name it here would list it.
+# Unlisted pages send `noindex` themselves: naming one here would reveal it.
 _OURS: Final = "User-agent: *\nAllow: /status/\nDisallow: /\n"
 _ALL: Final = "User-agent: *\nDisallow: /v1/\nAllow: /\n"
 _NOTHING: Final = "User-agent: *\nDisallow: /\n"
 
 
 async def robots(request: web.Request) -> web.Response:
-    """Public status pages may be indexed, the console and private pages may not."""
+    """Public status pages may be indexed; the console and private pages may not."""
     text = _OURS
     if MET in request:
         found = await met(request)
@@ -24,6 +24,6 @@ async def robots(request: web.Request) -> web.Response:
 
 
 async def favicon(request: web.Request) -> web.Response:
-    """To where the icon is."""
+    """Redirect to the icon."""
     where = "/icon.svg" if MET in request else assets.url("bell.svg")
     return web.Response(status=302, headers={hdrs.LOCATION: where, hdrs.CACHE_CONTROL: _A_DAY})

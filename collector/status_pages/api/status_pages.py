@@ -57,7 +57,7 @@ async def update(request: web.Request) -> web.Response:
 
 
 async def verify_domain(request: web.Request) -> web.Response:
-    """A proof that is not there yet is an answer, not an error."""
+    """Check the proof now; a missing proof is a normal response, not an error."""
     at_hand = deps(request)
     known = await status_pages.verify(
         at_hand.db, request.app[PROVER], actor(request), _id(request), at_hand.now()
@@ -76,7 +76,7 @@ def _id(request: web.Request) -> UUID:
 
 
 async def _found(request: web.Request) -> UUID:
-    """The page of the path, if there is one: 404 comes before whatever else is bad."""
+    """The id of the page in the path, if it exists: 404 takes precedence over other errors."""
     return (await status_pages.found(deps(request).db, caller(request).team_id, _id(request))).id
 
 
@@ -90,7 +90,7 @@ def _whole(request: web.Request, known: StatusPageDetails) -> dict[str, Any]:
 
 
 def _proof(known: StatusPageDetails) -> dict[str, Any] | None:
-    """What is to stand at the domain before it shows the page; either of both."""
+    """What must be published at the domain before it shows the page; either form is sufficient."""
     page = known.page
     if page.domain is None or known.answers:
         return None

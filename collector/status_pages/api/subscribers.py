@@ -60,7 +60,7 @@ async def delete(request: web.Request) -> web.Response:
 
 
 async def _found(request: web.Request) -> SubscriberDetails:
-    """The subscriber of the path, if there is one: 404 comes before whatever else is bad."""
+    """The subscriber in the path, if it exists: 404 takes precedence over other errors."""
     at_hand, (page, id_) = deps(request), part_id(request, "sub", "subscriberId", WHAT)
     return await subscribers.one(at_hand.db, at_hand.keyring, caller(request).team_id, page, id_)
 

@@ -23,7 +23,7 @@ from collector.status_pages.web.words import ENGLISH
 from shared import ids
 from shared.errors import Conflict, Invalid
 
-# By its place in the list, and by whether a status is chosen.
+# By position in the list, and by whether a status is set by hand.
 _LEFT_OUT: Final = frozenset({"order", "statusMode"})
 _NONE: Final[Mapping[str, str]] = {"monitorId": "No monitor", "status": "No: it goes by its monitor"}
 _SAID: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -61,7 +61,7 @@ async def edit(request: web.Request) -> web.StreamResponse:
 
 
 async def update(request: web.Request) -> web.StreamResponse:
-    """Without a status it goes by its monitor again."""
+    """Update the component; without a status it follows its monitor again."""
     at_hand, seen, form = deps(request), await _known(request), await posted(request)
     row, sent = seen.row, read.body(ComponentSettings, form)
     if pickers.asked(form):
@@ -90,7 +90,7 @@ async def down(request: web.Request) -> web.StreamResponse:
 
 
 async def _move(request: web.Request, by: int) -> web.StreamResponse:
-    """Past its neighbour; the first goes no further up, nor the last down."""
+    """Swap the component with its neighbour; the first cannot move up, the last cannot move down."""
     at_hand, seen = deps(request), await _known(request)
     page_, now = seen.row.page_id, at_hand.now()
     order = [one.row.id for one in await components.all_(at_hand.db, who(request).team_id, page_, now)]
@@ -133,14 +133,14 @@ async def _drawn(
 
 
 def _worded(one: FormField) -> FormField:
-    """As people say it who read the page."""
+    """The field in the wording of the public page."""
     words = {"": _NONE.get(one.name, ""), **{str(known): said for known, said in ENGLISH.shown.items()}}
     options = tuple((known, words.get(known) or label) for known, label in one.options)
     return replace(one, **{**_SAID.get(one.name, {}), "options": options})
 
 
 def _body(sent: Mapping[str, Any], form: Posted) -> dict[str, Any]:
-    """As the API takes it: a field that was not in the form is not touched."""
+    """The body as the API expects it: fields that the form lacks stay unchanged."""
     body = filled(ComponentSettings, sent)
     if "status" not in form:
         return body
@@ -152,6 +152,6 @@ def _part(request: web.Request) -> tuple[UUID, UUID]:
 
 
 async def _known(request: web.Request) -> ComponentDetails:
-    """The component of the path. Raises NotFound."""
+    """The component in the path. Raises NotFound."""
     at_hand, (id_, component) = deps(request), _part(request)
     return await components.one(at_hand.db, visitor(request).team_id, id_, component, at_hand.now())

@@ -27,7 +27,7 @@ from shared import ids
 from shared.errors import Invalid
 
 _PLANNED: Final = ("scheduledStart", "scheduledEnd")
-# What is planned shows maintenance while it lasts; a status would be held from this moment on.
+# Scheduled maintenance sets the components' status while it lasts; a status here would apply at once.
 _MEANWHILE: Final = ("severity", "componentStatus")
 _MOMENT: Final = "With its offset, such as 2030-01-31 22:00Z or 2030-01-31 23:00+01:00."
 _SAID: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -44,7 +44,7 @@ _SAID: Final[Mapping[str, Mapping[str, Any]]] = {
 
 
 async def list_(request: web.Request) -> web.StreamResponse:
-    """Newest first."""
+    """List the incidents, newest first."""
     at_hand, team_id, number = deps(request), visitor(request).team_id, common.asked(request)
     row = await _page(request)
     offset = (number - 1) * common.PER_PAGE
@@ -63,7 +63,7 @@ async def list_(request: web.Request) -> web.StreamResponse:
 
 
 async def new(request: web.Request) -> web.StreamResponse:
-    """Of an incident, or (``?kind=maintenance``) of maintenance."""
+    """The form for an incident or, with ``?kind=maintenance``, for maintenance."""
     row = await _page(request)
     return await _new(request, row, {}, {}, planned=request.query.get("kind") == MAINTENANCE)
 
@@ -90,7 +90,7 @@ async def update(request: web.Request) -> web.StreamResponse:
 
 
 async def resolve(request: web.Request) -> web.StreamResponse:
-    """With the message that stands in the form."""
+    """Resolve the incident with the message in the form."""
     return await _go_on(request, {"status": RESOLVED}, "It is over: its components are given back.")
 
 
@@ -182,7 +182,7 @@ async def _form(
 
 
 def _worded(one: FormField, *, planned: bool) -> FormField:
-    """As people say it who read the page."""
+    """The field in the wording of the public page."""
     phases = ENGLISH.planned_phases if planned else ENGLISH.phases
     words = {str(known): said for known, said in (*ENGLISH.shown.items(), *phases.items())}
     if one.name == "severity":
@@ -199,14 +199,14 @@ async def _components(request: web.Request, page_: UUID) -> list[ComponentDetail
 
 
 def _settable(told: PageIncidentDetails) -> dict[str, Any]:
-    """With no message: what is sent says something new. Moments as people write them."""
+    """The values of the form: an empty message, and timestamps in a readable format."""
     shown = notifications.settable(told.row)
     times = {name: _written(shown[name]) for name in _PLANNED if shown[name] is not None}
     return {**shown, **times, "message": None}
 
 
 def _written(moment: str) -> str:
-    """``2030-01-31 22:00:00Z``, which means the same moment to the millisecond."""
+    """``2030-01-31 22:00:00Z``, the same time to the millisecond."""
     return moment.replace("T", " ").replace(".000Z", "Z")
 
 
@@ -215,12 +215,12 @@ def _part(request: web.Request) -> tuple[UUID, UUID]:
 
 
 async def _page(request: web.Request) -> StatusPage:
-    """The page of the path. Raises NotFound."""
+    """The page in the path. Raises NotFound."""
     return await status_pages.found(deps(request).db, visitor(request).team_id, page_id(request))
 
 
 async def _known(request: web.Request) -> PageIncidentDetails:
-    """The incident of the path. Raises NotFound."""
+    """The incident in the path. Raises NotFound."""
     id_, incident = _part(request)
     return await incidents.one(deps(request).db, visitor(request).team_id, id_, incident)
 

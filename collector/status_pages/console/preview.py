@@ -32,7 +32,7 @@ async def show(request: web.Request) -> web.StreamResponse:
 
 
 async def show_unsaved(request: web.Request) -> web.StreamResponse:
-    """With what stands in the form, as long as it could be saved; as it is kept otherwise."""
+    """Render the page with the form's values if they are valid, else with the stored ones."""
     saved, form = await _view(request), await posted(request)
     try:
         asked, _ = parse(
@@ -41,7 +41,7 @@ async def show_unsaved(request: web.Request) -> web.StreamResponse:
     except Invalid:
         return await show(request)
     view = replace(saved, page=replace(saved.page, name=asked.name, branding=to_json(asked.branding)))
-    # The page's own stylesheets are those that are kept: what is new stands in the page.
+    # The page's stylesheet URLs serve the stored version: embed the new styles in the page.
     nonce = secrets.token_urlsafe(_NONCE_BYTES)
     branding = {**view.page.branding, "customCss": None}
     styles = status.style(view) + "\n" + status.custom_style(view)
@@ -53,9 +53,9 @@ async def show_unsaved(request: web.Request) -> web.StreamResponse:
 def _drawn(request: web.Request, view: View, branding: Mapping[str, Any]) -> str:
     place = addresses.under(deps(request).public_url, view.page.slug)
     text = status.page(replace(view, page=replace(view.page, branding=dict(branding))), place, ENGLISH)
-    # The console tells when to look again: by itself each open one would ask all the time.
+    # The console triggers a refresh: open previews must not poll.
     text = text.replace(f'<script src="{place.base}/status.js" defer></script>', "", 1)
-    # What is followed from within opens beside the console: the page itself lets nobody frame it.
+    # Links open in a new tab: the page does not allow being framed.
     return text.replace("<head>", '<head><base target="_blank">', 1)
 
 
@@ -68,10 +68,10 @@ def _answer(view: View, text: str, styles: str) -> web.Response:
 
 
 async def _view(request: web.Request) -> View:
-    """Raises NotFound."""
+    """Load the page. Raises NotFound."""
     at_hand = deps(request)
     row = await status_pages.found(at_hand.db, visitor(request).team_id, page_id(request))
     view = await status_pages_view.load(at_hand.db, "slug", row.slug, at_hand.now())
-    if view is None or view.page.id != row.id:  # it was given another address this very moment
+    if view is None or view.page.id != row.id:  # its address was changed at this very moment
         raise NotFound(f"{WHAT} not found")
     return view

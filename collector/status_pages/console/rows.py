@@ -11,7 +11,7 @@ _COMPONENT: Final = f"{_HERE}/{{pageId}}/components/{{componentId}}"
 _INCIDENT: Final = f"{_HERE}/{{pageId}}/incidents/{{incidentId}}"
 _SUBSCRIBER: Final = f"{_HERE}/{{pageId}}/subscribers/{{subscriberId}}"
 
-# Method, path and view; then the method and the path below /v1 that does the same.
+# Method, path and view; then the equivalent method and path below /v1.
 ROWS: Final[tuple[tuple[str, str, Handler, str, str], ...]] = (
     ("GET", _HERE, status_pages.list_, "GET", _HERE),
     ("POST", _HERE, status_pages.create, "POST", _HERE),

@@ -32,7 +32,7 @@ _OPEN: Final = PageIncidentFilter(open=True)
 
 
 async def list_(request: web.Request) -> web.StreamResponse:
-    """Newest first."""
+    """List the pages, newest first."""
     number = common.asked(request)
     offset = (number - 1) * common.PER_PAGE
     found, total = await status_pages.page(
@@ -42,7 +42,7 @@ async def list_(request: web.Request) -> web.StreamResponse:
 
 
 async def show(request: web.Request) -> web.StreamResponse:
-    """What it shows now, with what goes on and its components in their order."""
+    """Show the page's current state, its open incidents and its components in order."""
     at_hand, team_id, id_ = deps(request), visitor(request).team_id, page_id(request)
     known = await status_pages.one(at_hand.db, team_id, id_, at_hand.now())
     told, _ = await incidents.page(at_hand.db, team_id, id_, _OPEN, common.PER_PAGE, 0)
@@ -85,7 +85,7 @@ async def edit(request: web.Request) -> web.StreamResponse:
 
 
 async def update(request: web.Request) -> web.StreamResponse:
-    """A password that was left empty stays what it is."""
+    """Update the page; an empty password field keeps the password."""
     at_hand, form = deps(request), await posted(request)
     row = await status_pages.found(at_hand.db, visitor(request).team_id, page_id(request))
     sent = read.body(PageSettings, form)
@@ -109,7 +109,7 @@ async def update(request: web.Request) -> web.StreamResponse:
 
 
 async def verify_domain(request: web.Request) -> web.StreamResponse:
-    """What came of it is said at the top."""
+    """Verify the domain; the page shows the result at the top."""
     at_hand, id_ = deps(request), page_id(request)
     known = await status_pages.verify(at_hand.db, request.app[PROVER], who(request), id_, at_hand.now())
     if known.answers or known.page.domain is None:
@@ -130,7 +130,7 @@ def _drawn(
     *,
     code: int = 200,
 ) -> web.Response:
-    """The form; a password that was typed in is never shown again."""
+    """Render the form; it never repeats an entered password."""
     form = forms.build(PageSettings, {**shown, "password": None}, faults)
     fields = tuple(
         replace(one, control="secret", help=_password_help(row)) if one.name == "password" else one
@@ -158,7 +158,7 @@ def _saved(request: web.Request, known: StatusPageDetails, said: str) -> web.Res
 
 
 def changes(sent: Mapping[str, Any]) -> dict[str, Any]:
-    """What the form of a page's settings was sent with, as the API takes it: all of the branding."""
+    """The settings form as the API expects it, with complete branding."""
     body = filled(PageSettings, sent)
     if body.get("password") is None:
         body.pop("password", None)
@@ -166,16 +166,16 @@ def changes(sent: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def filled(cls: Any, sent: Mapping[str, Any]) -> dict[str, Any]:
-    """What a form of *cls* was sent with, the defaults standing for what was left empty."""
+    """The values submitted for *cls*, with defaults for empty fields."""
     usual = defaults(cls)
     return {name: usual.get(name) if one is None else one for name, one in sent.items()}
 
 
 def page_id(request: web.Request) -> UUID:
-    """The page of a path. Raises NotFound."""
+    """The page id in the path. Raises NotFound."""
     return path_id(request, "sp", WHAT)
 
 
 def path(id_: UUID) -> str:
-    """Of a page's own page."""
+    """The console path of a status page."""
     return f"{HERE}/{ids.show('sp', id_)}"

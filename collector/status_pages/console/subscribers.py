@@ -24,7 +24,7 @@ async def list_(request: web.Request) -> web.StreamResponse:
 
 
 async def add(request: web.Request) -> web.StreamResponse:
-    """An address is asked by a mail whether it wants to be told."""
+    """Add a subscriber; an email address receives a confirmation mail first."""
     at_hand, id_ = deps(request), page_id(request)
     sent = read.body(SubscriberSettings, await posted(request))
     mails = at_hand.transport.mailer is not None
@@ -56,7 +56,7 @@ async def delete(request: web.Request) -> web.StreamResponse:
 async def _drawn(
     request: web.Request, shown: Mapping[str, Any], faults: Mapping[str, str], *, code: int = 200
 ) -> web.Response:
-    """Newest first, without the secrets of webhooks, which are typed in once."""
+    """Render the list, newest first, without webhook secrets: those cannot be read again."""
     at_hand, team_id, number = deps(request), visitor(request).team_id, common.asked(request)
     row = await status_pages.found(at_hand.db, team_id, page_id(request))
     offset = (number - 1) * common.PER_PAGE

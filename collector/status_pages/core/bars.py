@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Final
 
 DAYS: Final = 90
-# A day is three wide, and one apart from the next.
+# A day is three units wide, with a gap of one unit.
 _STEP: Final = 4
 WIDTH: Final = DAYS * _STEP - 1
 _BAD: Final = 99.0
@@ -15,9 +15,9 @@ _BAD: Final = 99.0
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """Days alike from *left*, *width* wide; *level*: ``none``, ``good``, ``fair`` or ``bad``.
+    """A run of equal days from *left*, *width* wide; *level*: ``none``, ``good``, ``fair`` or ``bad``.
 
-    *since* and *until*: the first and the last of them; *share*: the uptime of each.
+    *since* and *until*: its first and its last day; *share*: the uptime of each.
     """
 
     left: int
@@ -29,7 +29,7 @@ class Bar:
 
 
 def bars(days: Sequence[tuple[datetime, float | None]]) -> list[Bar]:
-    """Of the last days, oldest first, each with its uptime in percent; None where nothing is known."""
+    """Bars of the last days, oldest first; *days*: their uptimes in percent, None where there is no data."""
     shift = DAYS - len(days)
     found = []
     for _, run in groupby(enumerate(days, start=shift), key=lambda each: (_level(each[1][1]), each[1][1])):
@@ -41,7 +41,7 @@ def bars(days: Sequence[tuple[datetime, float | None]]) -> list[Bar]:
 
 
 def said(share: float | None) -> str:
-    """Never rounded up to all: ``99.99 %`` stays less than 100."""
+    """The uptime in percent, never rounded up to 100: ``99.99 %`` stays below."""
     if share is None:
         return "unknown"
     return "100 %" if share >= 100 else f"{int(share * 100) / 100:.2f} %"

@@ -7,7 +7,7 @@ _BREAK: Final = 0.04045
 
 
 def brand(colour: str | None) -> tuple[str, str]:
-    """The colour as #rrggbb, and black or white, whichever stands out more from it: 4.5 to 1 or better."""
+    """The colour as #rrggbb, and black or white, whichever contrasts more with it: at least 4.5 to 1."""
     text = (colour or _DEFAULT).lower()
     whole = text if len(text) > len("#rgb") else "#" + "".join(2 * digit for digit in text[1:])
     light = _luminance(whole)
@@ -15,7 +15,7 @@ def brand(colour: str | None) -> tuple[str, str]:
 
 
 def _luminance(colour: str) -> float:
-    """As WCAG 2 defines it."""
+    """The relative luminance as WCAG 2 defines it."""
     red, green, blue = (_linear(int(colour[at : at + 2], 16) / 255) for at in (1, 3, 5))
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 

@@ -13,7 +13,7 @@ FILE: Final = "/.well-known/tocsin"
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """*value* stands in a TXT record called *record*, or in the file at *url*."""
+    """*value* must be in the TXT record *record*, or in the file at *url*."""
 
     record: str
     value: str
@@ -21,17 +21,17 @@ class Proof:
 
 
 def asked_of(domain: str, page_id: UUID) -> Proof:
-    """Names the page: whoever may write at the domain says by it which page is to have the domain."""
+    """The proof that is required; it names the page, so the domain's owner chooses which page gets it."""
     return Proof(f"_tocsin.{domain}", f"tocsin={ids.show('sp', page_id)}", f"https://{domain}{FILE}")
 
 
 def proves(proof: Proof, texts: Sequence[str]) -> bool:
-    """Is it among the *texts* of records, or the lines of files?"""
+    """Whether the proof is among *texts*, the values of records or the lines of files."""
     return any(proof.value in {line.strip() for line in text.splitlines()} for text in texts)
 
 
 def is_own(host: str, public_url: str, hosts: Collection[str]) -> bool:
-    """Is *host* (small letters) a name of the service itself? ``*.example.com`` names all below it."""
+    """Whether *host* (lower case) is a name of the service itself; ``*.example.com`` matches subdomains."""
     own = {urlsplit(public_url).hostname, *map(str.lower, hosts)}
     below = {f"*.{host.split('.', at)[at]}" for at in range(1, host.count(".") + 1)}
     return host in own or not own.isdisjoint(below)

@@ -20,7 +20,6 @@ MAX_CSS: Final = 50_000
 _COLOUR: Final = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 _LABEL: Final = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _DOMAIN: Final = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(?:\.{_LABEL})+")
-# No more than keeps a mail's header whole; whether the address exists, only a mail can tell.
 _MOMENT: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?([Zz]|[+-][0-9]{2}:[0-9]{2})"
 )
@@ -85,14 +84,14 @@ class Branding:
     logo: Logo | None = None
     """URL of the logo."""
     primary_color: Colour | None = None
-    """Main colour as `#rgb` or `#rrggbb`."""
+    """Primary colour as `#rgb` or `#rrggbb`."""
     custom_css: Css | None = None
-    """Stylesheet that is added to the page; without `@import` and `url()`."""
+    """Stylesheet that is appended to the page's own; without `@import` and `url()`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentSettings:
-    """What a caller sets of a component; *status_mode* ``auto`` gives it back to its monitor.
+    """The writable fields of a component; *status_mode* ``auto`` makes it follow its monitor again.
 
     *order* None: after the others.
     """
@@ -104,7 +103,7 @@ class ComponentSettings:
     group: Annotated[str, MaxLen(255)] | None = None
     """Name of the group that it is listed under."""
     monitor_id: MonitorId | None = None
-    """Id of the monitor whose state it shows."""
+    """Id of the monitor whose status it shows."""
     order: Annotated[int, Interval(ge=0, le=1_000_000), NumericText()] | None = None
     """Place in the list; without it after the others."""
     status: Status | None = None
@@ -117,14 +116,14 @@ class ComponentSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageSettings:
-    """What a caller sets of a page; the password is write-only."""
+    """The writable fields of a page; the password is write-only."""
 
     name: Name
     """Name of the page, 1 to 255 characters."""
     slug: Slug | None = None
-    """Last part of its URL; without it made of the name."""
+    """Last segment of its URL; by default derived from the name."""
     domain: Domain | None = None
-    """Host name of the team's own that shows the page."""
+    """Custom domain that shows the page."""
     visibility: Visibility = "public"
     """Who may see it: everybody (`public`), everybody but search engines (`unlisted`), or whoever knows the
     password (`private`).
@@ -137,43 +136,43 @@ class PageSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewPage(PageSettings):
-    """A page with the components that it begins with."""
+    """A page with its initial components."""
 
     components: Annotated[list[ComponentSettings], MaxLen(MAX_COMPONENTS)] = field(default_factory=list)
-    """Components that the page begins with."""
+    """Initial components of the page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentOrder:
-    """The components of a page in their new order; those left out come after."""
+    """The components of a page in their new order; omitted ones are moved to the end."""
 
     components: Annotated[list[ComponentId], MaxLen(MAX_COMPONENTS)]
-    """Ids of the components in their new order; those that are left out come after."""
+    """Ids of the components in their new order; omitted ones are moved to the end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageIncidentSettings:
-    """What a caller sets of a page incident; *scheduled*: only of maintenance."""
+    """The writable fields of a page incident; the schedule is only for maintenance."""
 
     title: Name
     """Title, 1 to 255 characters."""
     status: Phase = "investigating"
     """Phase that the incident is in."""
     severity: Severity = "minor"
-    """Severity; `maintenance` may be planned."""
+    """Severity; `maintenance` may be scheduled."""
     affected_components: Annotated[list[ComponentId], MaxLen(MAX_COMPONENTS)] = field(default_factory=list)
-    """Ids of the components that are affected."""
+    """Ids of the affected components."""
     component_status: Status | None = None
     """Status that the affected components show while the incident is open."""
     message: Message
-    """Text of the update, which subscribers are sent."""
+    """Text of the update; subscribers receive it."""
     scheduled_start: Moment | None = None
-    """Planned start of maintenance: an RFC 3339 timestamp."""
+    """Scheduled start of maintenance: an RFC 3339 timestamp."""
     scheduled_end: Moment | None = None
-    """Planned end of maintenance: an RFC 3339 timestamp."""
+    """Scheduled end of maintenance: an RFC 3339 timestamp."""
 
     def faults(self) -> dict[str, str]:
-        """Only maintenance is planned, and it ends after it begins."""
+        """Only maintenance has a schedule, and its end is after its start."""
         if self.severity != "maintenance":
             named = {"scheduledStart": self.scheduled_start, "scheduledEnd": self.scheduled_end}
             return {name: "is only for severity maintenance" for name, value in named.items() if value}
@@ -190,34 +189,34 @@ class PageIncidentSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preferences:
-    """What a subscriber wants to hear of."""
+    """Kinds of updates that a subscriber receives."""
 
     incidents: bool = True
-    """Whether news of incidents is sent."""
+    """Whether updates of incidents are sent."""
     maintenance: bool = True
-    """Whether news of maintenance is sent."""
+    """Whether updates of maintenance are sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubscriberSettings:
-    """What a caller sets of a subscriber, who has an address or a webhook; *components* empty: all.
+    """The writable fields of a subscriber: an email address or a webhook; *components* empty: all.
 
     *signing_secret* is the webhook's, and write-only.
     """
 
     email: Email | None = None
-    """Mail address; this or `webhookUrl` is required."""
+    """Email address; this or `webhookUrl` is required."""
     webhook_url: WebhookUrl | None = None
-    """URL that news is posted to; this or `email` is required. A secret: masked for read-only tokens."""
+    """URL that updates are posted to; this or `email` is required. A secret: masked for read-only tokens."""
     signing_secret: Annotated[str, MinLen(1), MaxLen(4_096)] | None = None
-    """Key of the webhook's signatures. Write-only."""
+    """Key that signs webhook requests. Write-only."""
     preferences: Preferences = field(default_factory=Preferences)
-    """News that is sent."""
+    """Kinds of updates that are sent."""
     components: Annotated[list[ComponentId], MaxLen(MAX_COMPONENTS)] = field(default_factory=list)
-    """Ids of the components whose news is sent; empty: all."""
+    """Ids of the components whose updates are sent; empty: all."""
 
     def faults(self) -> dict[str, str]:
-        """Either an address or a webhook."""
+        """Exactly one of email address and webhook is required."""
         if self.email is None and self.webhook_url is None:
             return {"email": "Email is required"}
         if self.email is not None and self.webhook_url is not None:

@@ -10,16 +10,16 @@ OPEN_FOR: Final = timedelta(days=7)
 
 
 def ticket(page_id: UUID, kept: str, now: datetime) -> str:
-    """``1795000000.<hex>``: good until then, and for as long as the password stays as it is.
+    """The cookie's value ``1795000000.<hex>``: valid until then, or until the password changes.
 
-    *kept* is the stored password, which no one outside knows.
+    *kept* is the stored password hash, which is secret.
     """
     until = int((now + OPEN_FOR).timestamp())
     return f"{until}.{_sign(page_id, kept, str(until))}"
 
 
 def admits(shown: str, page_id: UUID, kept: str, now: datetime) -> bool:
-    """Is it a ticket of this page that is still good?"""
+    """Whether *shown* is a valid ticket of this page."""
     until, _, signature = shown.partition(".")
     if not (shown.isascii() and until.isdigit() and len(until) <= len("1795000000") + 1):
         return False

@@ -11,14 +11,14 @@ from uuid import UUID
 from shared import ids
 
 CONFIRM_FOR: Final = timedelta(hours=48)
-# An address that has not confirmed is asked again no sooner than after this.
+# Minimum time between two confirmation mails to an unconfirmed address.
 ASK_AGAIN: Final = timedelta(hours=1)
 _FORM: Final = re.compile(r"(sub_[0-9a-z]{26})(?:\.([1-9][0-9]{0,10}))?\.([0-9a-f]{40})")
 
 
 @dataclass(frozen=True, slots=True)
 class SubscriberLink:
-    """What a link says; *until* (Unix time) is there when it confirms, and 0 when it manages."""
+    """The content of a link; *until* (Unix time) is set in confirmation links, and 0 in management links."""
 
     subscriber_id: UUID
     until: int
@@ -26,18 +26,18 @@ class SubscriberLink:
 
 
 def confirming(secret: bytes, subscriber_id: UUID, asked_at: datetime) -> str:
-    """``sub_....1795000000.<hex>``: confirms the address, for a while."""
+    """``sub_....1795000000.<hex>``: confirms the address, for a limited time."""
     until = int((asked_at + CONFIRM_FOR).timestamp())
     return f"{ids.show('sub', subscriber_id)}.{until}.{_sign(secret, subscriber_id, until)}"
 
 
 def managing(secret: bytes, subscriber_id: UUID) -> str:
-    """``sub_....<hex>``: shows and ends the subscription, for as long as there is one."""
+    """``sub_....<hex>``: shows and ends the subscription, as long as it exists."""
     return f"{ids.show('sub', subscriber_id)}.{_sign(secret, subscriber_id, 0)}"
 
 
 def read(text: str) -> SubscriberLink | None:
-    """What *text* claims; `holds` says whether it is so."""
+    """Parse *text* without verifying it; use `holds` for that."""
     found = _FORM.fullmatch(text)
     subscriber_id = ids.read("sub", found[1]) if found else None
     if found is None or subscriber_id is None:
@@ -46,7 +46,7 @@ def read(text: str) -> SubscriberLink | None:
 
 
 def holds(link: SubscriberLink, secret: bytes) -> bool:
-    """Was it signed for this subscriber? It may be over all the same."""
+    """Whether the signature is valid for this subscriber; the link may have expired."""
     return hmac.compare_digest(link.signature, _sign(secret, link.subscriber_id, link.until))
 
 

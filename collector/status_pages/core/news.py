@@ -8,9 +8,9 @@ from collector.status_pages.core.status_page import MAINTENANCE, RESOLVED, Phase
 Occasion = Literal["published", "updated", "resolved", "planned", "begun", "done"]
 Topic = Literal["incidents", "maintenance"]
 
-# Whoever could not be told of it by then is told no more: it is no news.
+# Updates that could not be delivered within this time are dropped.
 STALE: Final = timedelta(days=1)
-# Through so many tries, newer news wait behind a letter to the same subscriber.
+# For this many attempts, newer updates wait behind a letter to the same subscriber.
 TRIES_IN_ORDER: Final = 4
 _WAITS: Final = (
     timedelta(seconds=30),
@@ -29,14 +29,14 @@ def topic(severity: Severity) -> Topic:
 
 
 def published(severity: Severity, start: datetime | None, now: datetime) -> Occasion:
-    """What the first thing that is said of an incident is."""
+    """The occasion of an incident's first update."""
     if severity != MAINTENANCE:
         return "published"
     return "planned" if start is not None and start > now else "begun"
 
 
 def updated(severity: Severity, before: Phase, after: Phase) -> Occasion:
-    """What another one is."""
+    """The occasion of a later update."""
     planned = severity == MAINTENANCE
     if after == RESOLVED and before != RESOLVED:
         return "done" if planned else "resolved"
@@ -48,7 +48,7 @@ def updated(severity: Severity, before: Phase, after: Phase) -> Occasion:
 def by_itself(
     status: Phase, start: datetime | None, end: datetime | None, now: datetime
 ) -> tuple[Phase, str] | None:
-    """The phase that maintenance comes to by the clock, and what is said of it."""
+    """The phase that maintenance enters on schedule, and its text; None without a change."""
     if status == RESOLVED:
         return None
     if end is not None and end <= now:
@@ -59,5 +59,5 @@ def by_itself(
 
 
 def next_mail(tries: int) -> timedelta:
-    """How long after *tries* failed ones, the first included, a mail is handed in again."""
+    """How long to wait after *tries* failed attempts at a mail, the first included."""
     return _WAITS[tries - 1] if tries <= len(_WAITS) else _LONGEST

@@ -9,7 +9,7 @@ from typing import Final, Literal, get_args
 
 Visibility = Literal["public", "private", "unlisted"]
 Status = Literal["operational", "degraded_performance", "partial_outage", "major_outage", "maintenance"]
-# What is displayed to people, for whom "well" and "nobody knows" are two things.
+# Status as displayed to people, who need to distinguish "operational" from "unknown".
 Displayed = Status | Literal["unknown"]
 Phase = Literal["investigating", "identified", "monitoring", "resolved"]
 Severity = Literal["none", "minor", "major", "critical", "maintenance"]
@@ -26,7 +26,7 @@ _MEANT: Final[dict[Severity, Status]] = {
     "maintenance": "maintenance",
 }
 MAX_SLUG: Final = 63
-# From the best to the worst: maintenance is planned.
+# From best to worst; maintenance comes first because it is planned.
 _RANK: Final = ("operational", "maintenance", "degraded_performance", "partial_outage", "major_outage")
 _SLUG: Final = re.compile(r"[a-z0-9](-?[a-z0-9])*")
 _GAPS: Final = re.compile(r"[^a-z0-9]+")
@@ -34,9 +34,9 @@ _GAPS: Final = re.compile(r"[^a-z0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What is known now of the monitor behind a component.
+    """The current state of the monitor behind a component.
 
-    *slow*: an alert says so; *maintained*: a window is in force; *unmeasured_since*: None while measured.
+    *slow*: an alert is active; *maintained*: a window is in force; *unmeasured_since*: None while measured.
     *unknown*: it was never measured, or all its checks are unknown.
     """
 
@@ -51,7 +51,7 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a component shows; *automatic*: what it would if nobody held it."""
+    """What a component shows; *automatic*: what it would show without a manual status."""
 
     status: Status
     automatic: Status
@@ -68,7 +68,7 @@ def slug_of(name: str) -> str:
 
 
 def of_monitor(health: Health | None) -> Status:
-    """What the monitor says; without one all is well."""
+    """The status that follows from the monitor's health; operational without a monitor."""
     if health is None:
         return "operational"
     if health.maintained:
@@ -83,15 +83,15 @@ def of_monitor(health: Health | None) -> Status:
 
 
 def shown(held: Status | None, health: Health | None, *, planned: bool) -> Shown:
-    """*held*: what somebody set by hand; *planned*: maintenance that the page told of is under way."""
+    """*held*: the manual status; *planned*: published maintenance is in progress."""
     automatic: Status = "maintenance" if planned else of_monitor(health)
     return Shown(held or automatic, automatic)
 
 
 def held_after(held: Status | None, now: Shown, status: Status | None, mode: str | None) -> Status | None:
-    """In what a component is held after somebody sent *status* and *mode*; None for what was not sent.
+    """The manual status of a component after an update with *status* and *mode*; None: not sent.
 
-    What is sent as it is shown sets nothing. What the monitor says now gives the component back to it.
+    Sending the displayed status changes nothing. Sending the monitor's status ends the manual status.
     """
     if mode is not None and mode != mode_of(held):
         return None if mode == "auto" else status or now.status
@@ -105,10 +105,10 @@ def mode_of(held: Status | None) -> str:
 
 
 def meant(severity: Severity) -> Status:
-    """How all is while an incident as severe goes on."""
+    """The overall status during an incident of this severity."""
     return _MEANT[severity]
 
 
 def overall(statuses: Iterable[Status]) -> Status:
-    """The worst of them; a page without components is well."""
+    """The worst of the statuses; operational for a page without components."""
     return max(statuses, key=_RANK.index, default="operational")

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import tinycss2
 
-# What loads from elsewhere, or runs.
+# Constructs that load external resources or run code.
 _BAD_RULES: Final = frozenset({"import", "charset", "namespace", "document", "-moz-document", "font-face"})
 _BAD_CALLS: Final = frozenset({"url", "src", "image", "image-set", "-webkit-image-set", "expression", "attr"})
 _DEEPEST: Final = 30
@@ -13,12 +13,12 @@ _BAD_NAMES: Final = frozenset({"behavior", "-moz-binding", "-ms-behavior"})
 
 
 def is_stylesheet(text: str) -> bool:
-    """Is it CSS that loads nothing and runs nothing? `cleaned` takes what this takes."""
+    """Whether it is CSS that loads and runs nothing; if so, `cleaned` accepts it, too."""
     return "\0" not in text and all(map(_sound, _rules(text)))
 
 
 def cleaned(text: str) -> str:
-    """The stylesheet as the parser understood it, and no more: comments and what is not sound are gone."""
+    """The stylesheet as parsed and serialized again, without comments and invalid rules."""
     return "\n".join(rule.serialize() for rule in _rules(text) if _sound(rule)).replace("<", "\\3c ")
 
 
@@ -35,7 +35,7 @@ def _sound(rule: Any) -> bool:
 
 
 def _harmless(tokens: Iterable[Any]) -> bool:
-    """Not too deep either: what writes the rules again does so by recursion, and this does not."""
+    """Whether the tokens are harmless and not nested too deeply: serializing recurses, unlike this."""
     todo = [(token, 0) for token in tokens]
     while todo:
         token, depth = todo.pop()

@@ -13,7 +13,7 @@ _AT_ONCE = 5
 
 
 class Domains:
-    """Any number may run: each page is looked at by one of them."""
+    """Looks for domain proofs. Any number may run: each page is claimed by one of them."""
 
     def __init__(self, db: Db, prover: Prover, *, now: Callable[[], datetime]) -> None:
         self._db = db
@@ -21,7 +21,7 @@ class Domains:
         self._now = now
 
     async def turn(self) -> bool:
-        """Is there more?"""
+        """Return whether more are waiting."""
         async with self._db.transaction() as tx:
             due = await table.due(tx, _AT_ONCE)
         await asyncio.gather(*(domains.check(self._db, self._prover, page, self._now()) for page in due))

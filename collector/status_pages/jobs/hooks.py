@@ -19,12 +19,12 @@ from shared import ids
 from shared.clock import iso
 
 _POLICY: Final = RetryPolicy(max_retries=10)
-# Shorter than the lease of a letter.
+# Shorter than a letter's lease.
 _TIMEOUT_S: Final = 30
 
 
 class PageHooks:
-    """Reaches no address that *transport* guards against."""
+    """Posts updates to subscribers' webhooks, except to addresses that *transport* forbids."""
 
     __slots__ = ("_keyring", "_public_url", "_transport")
 
@@ -34,7 +34,7 @@ class PageHooks:
         self._public_url = public_url
 
     async def carry(self, letter: Letter, now: datetime) -> TryOutcome:
-        """One try."""
+        """Make one attempt."""
         if letter.sealed_hook is None:
             return TryOutcome(error="there is no webhook")
         known = opened(self._keyring, letter.team_id, letter.subscriber_id, letter.sealed_hook)
@@ -50,7 +50,7 @@ class PageHooks:
 
 
 def _body(letter: Letter, public_url: str) -> dict[str, Any]:
-    """As the event of the same update, but for what only the team may know."""
+    """Like the event of the same update, without fields that only the team may see."""
     first = letter.occasion in {"published", "planned"}
     return {
         "event": PAGE_PUBLISHED if first else PAGE_UPDATED,

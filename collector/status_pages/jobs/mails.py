@@ -17,7 +17,7 @@ from shared import ids
 
 
 class PageMails:
-    """*mailer* is nobody else's: alerts do not wait behind ten thousand subscribers for its connections."""
+    """Mails updates. Do not share *mailer*: alerts must not wait behind ten thousand subscribers."""
 
     __slots__ = ("_keyring", "_mailer", "_public_url")
 
@@ -27,7 +27,7 @@ class PageMails:
         self._public_url = public_url
 
     async def carry(self, letter: Letter, now: datetime) -> TryOutcome:
-        """One try. A refusal of the address is about that alone; all else is about the server."""
+        """Make one attempt. A rejected address affects only its letter; other errors affect the server."""
         to = page_mail.deliverable(letter.email or "")
         if to is None:
             return TryOutcome(error="no mail can go to this address")
@@ -41,7 +41,7 @@ class PageMails:
         try:
             refused = await self._mailer.hand_in(mail, [to])
         except Undelivered as error:
-            # An address in other letters than ASCII needs what not every server has.
+            # A non-ASCII address needs SMTPUTF8, which not every server supports.
             return TryOutcome(wait, str(error), rest=to.isascii())
         if to not in refused:
             return TryOutcome()

@@ -16,14 +16,14 @@ _AT_ONCE = 50
 
 
 class StatusPages:
-    """Any number may run: a page is locked, and looked at again, before anything is done to it."""
+    """Starts and ends maintenance. Any number may run: each page is locked and checked again first."""
 
     def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
         self._db = db
         self._now = now
 
     async def turn(self) -> bool:
-        """Is there more?"""
+        """Return whether more are waiting."""
         now = self._now()
         async with self._db.connection() as tx:
             due = await incidents.due(tx, now, _AT_ONCE)
@@ -37,5 +37,5 @@ class StatusPages:
             await subscribers.forget(tx, now - CONFIRM_FOR)
             gone = await news.forget(tx)
         if gone:
-            log.warning("subscribers of status pages could not be told in a day", letters=gone)
+            log.warning("status page letters dropped after a day", letters=gone)
         return len(due) == _AT_ONCE

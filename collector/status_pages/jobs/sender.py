@@ -23,7 +23,7 @@ log = structlog.get_logger()
 _SHORTEST_REST_S: Final = 1.0
 _LONGEST_REST_S: Final = 30.0
 _AGAIN: Final = timedelta(seconds=30)
-# How often it is looked whether all else in this process has to wait, and how long it may.
+# How often the event loop's delay is checked, and how large it may be.
 _LOOK_S: Final = 0.02
 _LATE_S: Final = 0.01
 _FEWEST: Final = 4
@@ -31,9 +31,9 @@ _FEWEST: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class TryOutcome:
-    """How a try ended: it arrived where there is no *error*; *wait*: until the next one, None: no more.
+    """The result of an attempt: delivered if *error* is None; *wait*: until the next one, None: give up.
 
-    *rest*: what is wrong is wrong for all, so none is sent for a while.
+    *rest*: the error affects all letters, so pause sending.
     """
 
     wait: timedelta | None = None
@@ -42,10 +42,10 @@ class TryOutcome:
 
 
 class PageSender:
-    """Any number of them may run. `turn` is for `shared.loop.forever`, with *bell*; then comes `close`.
+    """Sends letters. Any number may run. `shared.loop.forever` runs `turn` with *bell*; then call `close`.
 
-    *most*: how many letters are under way at once, fewer while the rest of this process has to wait for it:
-    what people are alerted of goes first.
+    *most*: how many letters are under way at once; fewer while they slow down the rest of this process,
+    because alerts come first.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class PageSender:
         self._rested_at = 0.0
 
     async def turn(self) -> bool:
-        """Record what ended and start what is due. Is there more?"""
+        """Record finished attempts and start due ones. Return whether more are due."""
         done, self._done = self._done, []
         try:
             async with self._db.transaction() as tx:
@@ -93,7 +93,7 @@ class PageSender:
             return await table.spread(tx)
 
     async def close(self, grace_s: float = 3.0) -> None:
-        """Let what is under way end within *grace_s*, give the rest up for another sender, record it all."""
+        """Let attempts under way finish within *grace_s*, leave the rest to others, record everything."""
         if self._watch is not None:
             self._watch.cancel()
         tasks = [task for _, task in self._flying.values()]
@@ -108,12 +108,10 @@ class PageSender:
             async with self._db.transaction() as tx:
                 await table.finish(tx, [*self._done, *left])
         except Unavailable:
-            log.warning(
-                "how these letters ended is not recorded; they are sent again", letters=len(self._done)
-            )
+            log.warning("letter outcomes not recorded; will be retried", letters=len(self._done))
 
     def _room(self) -> int:
-        """After a fault of all, one at a time finds out whether it is over."""
+        """How many may start; after a general failure, one at a time tests whether it is over."""
         if time.monotonic() < self._rested_at:
             return 0
         return max((1 if self._faults else self._share) - len(self._flying), 0)
@@ -124,7 +122,7 @@ class PageSender:
         self._watch = loop.call_at(self._looked, self._look)
 
     def _look(self) -> None:
-        """Was this call late? Then so is everything; what is under way goes on, fewer come after it."""
+        """Measure the event loop's delay and adapt the number of letters that may be under way."""
         late = asyncio.get_running_loop().time() - self._looked > _LATE_S
         self._share = (
             max(self._share - 1, min(_FEWEST, self._most)) if late else min(self._share + 1, self._most)
@@ -137,7 +135,9 @@ class PageSender:
         try:
             outcome = await self._carry(letter, self._now())
         except Exception:
-            log.exception("a try failed in here", subscriber=ids.show("sub", letter.subscriber_id))
+            log.exception(
+                "delivery attempt raised an exception", subscriber=ids.show("sub", letter.subscriber_id)
+            )
             outcome = TryOutcome(_AGAIN, "something went wrong here")
         self._count(letter, outcome)
         del self._flying[letter.id, letter.attempt]
@@ -156,7 +156,7 @@ class PageSender:
         metrics.page_letters.labels(self.via, said).inc()
         if outcome.error is not None:
             log.info(
-                "subscriber not told",
+                "subscriber not notified",
                 subscriber=ids.show("sub", letter.subscriber_id),
                 attempt=letter.attempt,
                 again=outcome.wait is not None,

@@ -20,7 +20,7 @@ _COLOURS: Final[dict[Severity, str]] = {
 
 
 def told(letter: Letter, links: Links) -> Body:
-    """What the page says of an incident."""
+    """An update of an incident."""
     w, s = _words(letter), words_of(letter.language)
     name, title = letter.page_name, letter.title or ""
     said = _phase(letter, w)
@@ -44,7 +44,7 @@ def told(letter: Letter, links: Links) -> Body:
 
 
 def confirming(letter: Letter, confirm: str) -> Body:
-    """Asks whoever has the address whether he wants that; *confirm* is the link."""
+    """Asks the recipient to confirm the subscription; *confirm* is the link."""
     s, name = words_of(letter.language), letter.page_name
     return Body(
         language=_words(letter).tag,
@@ -61,7 +61,7 @@ def confirming(letter: Letter, confirm: str) -> Body:
 
 
 def reminding(letter: Letter, links: Links) -> Body:
-    """To one who has subscribed already, and asked again."""
+    """For an existing subscriber who subscribed again."""
     s, name = words_of(letter.language), letter.page_name
     return Body(
         language=_words(letter).tag,

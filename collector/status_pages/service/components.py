@@ -25,9 +25,9 @@ WHAT = "Component"
 
 @dataclass(frozen=True, slots=True)
 class ComponentDetails:
-    """A component and what it shows now; *unmeasured_since*: None while its monitor is measured.
+    """A component and its current status; *unmeasured_since*: None while its monitor is measured.
 
-    *unknown*: all seems well only because nothing measured its monitor, and nobody set it by hand.
+    *unknown*: operational only for lack of data: unmeasured, and not set by hand.
     """
 
     row: Component
@@ -38,12 +38,12 @@ class ComponentDetails:
 
     @property
     def displayed(self) -> Displayed:
-        """The status in the page's words."""
+        """The status as displayed on the page."""
         return "unknown" if self.unknown else self.shown.status
 
 
 def settable(row: Component) -> dict[str, Any]:
-    """What a caller may set of a component beside its status, as it is shown."""
+    """The writable fields of a component except its status, with their current values."""
     return {
         "name": row.name,
         "description": row.description,
@@ -55,26 +55,26 @@ def settable(row: Component) -> dict[str, Any]:
 
 
 async def seen(tx: Tx, team_id: int, page_id: UUID, now: datetime) -> list[ComponentDetails]:
-    """The components of a page in their order, with what they show."""
+    """The components of a page in their order, with their current status."""
     return await _look(tx, team_id, page_id, await table.of_page(tx, team_id, page_id), now)
 
 
 async def all_(db: Db, team_id: int, page_id: UUID, now: datetime) -> list[ComponentDetails]:
-    """As `seen`. Raises NotFound."""
+    """As `seen`, for API callers. Raises NotFound."""
     async with db.connection() as tx:
         there(await status_pages.get(tx, team_id, page_id))
         return await seen(tx, team_id, page_id, now)
 
 
 async def one(db: Db, team_id: int, page_id: UUID, id_: UUID, now: datetime) -> ComponentDetails:
-    """Raises NotFound."""
+    """One component with its current status. Raises NotFound."""
     async with db.connection() as tx:
         row = there(await table.get(tx, team_id, page_id, id_), WHAT)
         return (await _look(tx, team_id, page_id, [row], now))[0]
 
 
 async def add(db: Db, who: Actor, page_id: UUID, body: Mapping[str, Any], now: datetime) -> ComponentDetails:
-    """Raises NotFound, Invalid, Conflict."""
+    """Add a component. Raises NotFound, Invalid, Conflict."""
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
         said = asked_for(ComponentSettings, body, {})
@@ -86,7 +86,7 @@ async def add(db: Db, who: Actor, page_id: UUID, body: Mapping[str, Any], now: d
 
 
 async def add_first(tx: Tx, page: StatusPage, said: StatusPageRequest[NewPage], now: datetime) -> None:
-    """Put the components on a page that it begins with. Raises Invalid."""
+    """Add the initial components to a new page. Raises Invalid."""
     monitors, faults = await named_first(tx, page.team_id, said)
     await _add_all(tx, page, said.checked(faults).components, monitors, now)
 
@@ -94,7 +94,7 @@ async def add_first(tx: Tx, page: StatusPage, said: StatusPageRequest[NewPage], 
 async def named_first(
     tx: Tx, team_id: int, said: StatusPageRequest[NewPage]
 ) -> tuple[list[UUID | None], dict[str, str]]:
-    """The monitor behind each component that a page is to begin with, and the faults of strangers."""
+    """The monitor behind each initial component of a page, and errors for unknown monitors."""
     listed = said.said.get("components")
     return await _monitors(tx, team_id, listed if isinstance(listed, list) else [], "components[{}].")
 
@@ -106,7 +106,7 @@ async def _add_all(
     monitors: Sequence[UUID | None],
     now: datetime,
 ) -> list[Component]:
-    """Put components on a page, after those that are there. Raises Conflict."""
+    """Add components to a page, after the existing ones. Raises Conflict."""
     there_are = await table.of_page(tx, page.team_id, page.id)
     if len(there_are) + len(asked) > MAX_COMPONENTS:
         raise Conflict(f"A status page has {MAX_COMPONENTS} components at most")
@@ -133,7 +133,7 @@ async def _add_all(
 async def update(
     db: Db, who: Actor, page_id: UUID, id_: UUID, body: Mapping[str, Any], now: datetime
 ) -> ComponentDetails:
-    """A status that is sent as it is shown sets nothing. Raises NotFound, Invalid."""
+    """Update a component; sending the displayed status changes nothing. Raises NotFound, Invalid."""
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
         before = there(await table.get(tx, who.team_id, page_id, id_), WHAT)
@@ -157,7 +157,7 @@ async def update(
 
 
 async def delete(db: Db, who: Actor, page_id: UUID, id_: UUID, now: datetime) -> None:
-    """Raises NotFound."""
+    """Delete a component. Raises NotFound."""
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
         there(await table.get(tx, who.team_id, page_id, id_), WHAT)
@@ -169,7 +169,7 @@ async def delete(db: Db, who: Actor, page_id: UUID, id_: UUID, now: datetime) ->
 async def arrange(
     db: Db, who: Actor, page_id: UUID, body: Mapping[str, Any], now: datetime
 ) -> tuple[list[ComponentDetails], list[str]]:
-    """Put the components in another order; those left out come after. Raises NotFound, Invalid."""
+    """Reorder the components; omitted ones are moved to the end. Raises NotFound, Invalid."""
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
         said = asked_for(ComponentOrder, body, {})
@@ -202,7 +202,7 @@ def _seen(row: Component, health: Health | None, planned: set[UUID]) -> Componen
 
 
 def _shown(health: Mapping[UUID, Health], monitor: UUID | None) -> Shown:
-    """What a new component would show."""
+    """What a new component will show."""
     return shown(None, health.get(monitor) if monitor else None, planned=False)
 
 
@@ -223,7 +223,7 @@ def _position(asked: ComponentSettings, before: Component) -> int:
 async def _monitors(
     tx: Tx, team_id: int, said: Sequence[Any], prefix: str
 ) -> tuple[list[UUID | None], dict[str, str]]:
-    """The monitor behind each of the components, and the faults of those that the team does not have."""
+    """The monitor behind each component, and errors for monitors that the team does not have."""
     keys = [f"{prefix.format(at)}monitorId" for at in range(len(said))]
     named: dict[str, UUID] = {}
     for key, one in zip(keys, said, strict=True):

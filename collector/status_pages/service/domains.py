@@ -29,19 +29,19 @@ _AT_ONCE: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """The service's own names: no page can have them."""
+    """The service's own names, which pages cannot use."""
 
     public_url: str
     hosts: Collection[str] = ()
 
     def refuse(self, domain: str | None, before: str | None = None) -> None:
-        """Raises Conflict for one of them, unless it was the page's *before*."""
+        """Raise Conflict if *domain* is one of them, unless the page already had it *before*."""
         if domain is not None and domain != before and is_own(domain, self.public_url, self.hosts):
             raise Conflict(f"{domain} is a name of this service itself")
 
 
 class Prover:
-    """Looks for proofs in the DNS and at the domains themselves; *sites*: what the file's path follows."""
+    """Looks for proofs in DNS and at the domains themselves; *sites*: URL prefixes of the file's path."""
 
     def __init__(
         self, transport: Transport, sites: Sequence[str] = ("https://{domain}", "http://{domain}")
@@ -51,9 +51,9 @@ class Prover:
         self._places = asyncio.Semaphore(_AT_ONCE)
 
     async def finds(self, domain: str, proof: Proof) -> bool:
-        """Is the proof there? What cannot be reached proves nothing.
+        """Whether the proof was found; unreachable sources prove nothing.
 
-        Raises Unavailable while many others are looked for.
+        Raises Unavailable while many other domains are being checked.
         """
         if self._places.locked():
             raise Unavailable("Other domains are being checked; try again", retry_after=5)
@@ -80,9 +80,9 @@ class Prover:
 
 
 async def addressed(tx: Tx, page: StatusPage, before: StatusPage | None, now: datetime) -> StatusPage:
-    """The page, its domain given to it where nothing needs to be proved. Raises Conflict.
+    """The page, with its domain reserved if no proof is needed. Raises Conflict.
 
-    A deployment of one team gives a domain at once; with more, one that is not proved binds nobody.
+    With a single team a domain is reserved at once; with several, an unproved domain reserves nothing.
     """
     if before is not None and before.domain == page.domain:
         return page
@@ -106,7 +106,7 @@ async def verify(db: Db, prover: Prover, who: Actor, id_: UUID, now: datetime) -
 
 
 async def check(db: Db, prover: Prover, page: StatusPage, now: datetime, who: Actor | None = None) -> None:
-    """Look for the proof; the page has its domain from then on. *who* None is the service itself."""
+    """Look for the proof; if found, the page gets the domain. *who* None: the service itself."""
     if page.domain is None or page.domain_proved_at is not None:
         return
     if await prover.finds(page.domain, asked_of(page.domain, page.id)):
@@ -114,7 +114,7 @@ async def check(db: Db, prover: Prover, page: StatusPage, now: datetime, who: Ac
 
 
 async def _give(db: Db, page: StatusPage, now: datetime, who: Actor | None) -> None:
-    """Whoever had the domain without a proof gives way."""
+    """Give the page its proved domain, taking it from a page without a proof."""
     async with db.transaction() as tx:
         row = await pages.lock(tx, page.team_id, page.id)
         if row is None or row.domain != page.domain or row.domain_proved_at is not None:

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 WHAT = "Status page"
 RESOURCE = "status-page"
-# What a GET shows and nobody sets.
+# Fields of a GET response that cannot be set.
 _SHOWN = frozenset(
     {"id", "url", "subscribers", "components", "passwordSet", "status", "revision", "createdAt", "updatedAt"}
     | {"warnings", "publishedAt", "resolvedAt", "updates", "verified", "subscribedAt", "notMeasuredSince"}
@@ -29,7 +29,7 @@ _SHOWN = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class StatusPageRequest(Generic[T]):
-    """What a body asks for; *value* is there when *faults* are not. *said* is what was read."""
+    """A parsed request body; *value* is set if there are no *faults*. *said*: the fields that were read."""
 
     value: T | None
     said: Mapping[str, Any]
@@ -37,7 +37,7 @@ class StatusPageRequest(Generic[T]):
     warnings: list[str]
 
     def checked(self, more: Mapping[str, str]) -> T:
-        """Raises Invalid with all faults, *more* of them included."""
+        """Return the value. Raises Invalid with all errors, including *more*."""
         faults = {**more, **self.faults}
         if faults or self.value is None:
             raise Invalid(faults)
@@ -45,13 +45,13 @@ class StatusPageRequest(Generic[T]):
 
 
 def parse(cls: type[T], body: Mapping[str, Any], kept: Mapping[str, Any]) -> tuple[T, list[str]]:
-    """What *body* asks for, and warnings, where it names nothing that could be a stranger. Raises Invalid."""
+    """Parse a *body* without ids of other records; return the value and warnings. Raises Invalid."""
     read_ = asked_for(cls, body, kept)
     return read_.checked({}), read_.warnings
 
 
 def asked_for(cls: type[T], body: Mapping[str, Any], kept: Mapping[str, Any]) -> StatusPageRequest[T]:
-    """What *body* asks for, *kept* standing for what it leaves out."""
+    """Parse *body*; *kept* supplies the fields that it lacks."""
     sent = {name: value for name, value in body.items() if name in members(cls)}
     said = {**kept, **sent}
     found = read(cls, said)
@@ -60,12 +60,12 @@ def asked_for(cls: type[T], body: Mapping[str, Any], kept: Mapping[str, Any]) ->
 
 
 def when(text: str | None) -> datetime | None:
-    """A timestamp that was checked, in UTC."""
+    """Parse a validated timestamp, in UTC."""
     return None if text is None else datetime.fromisoformat(text.upper()).astimezone(UTC)
 
 
 def named(key: str, listed: Any, known: Collection[UUID]) -> tuple[list[UUID], dict[str, str]]:
-    """The components that are *listed*, each once, and the faults of those that the page has not."""
+    """The *listed* components, each once, and errors for those that the page does not have."""
     found = references.many("comp", key, listed)
     return list(dict.fromkeys(found.values())), references.strangers(
         found, known, "the page has no such component"
@@ -73,14 +73,14 @@ def named(key: str, listed: Any, known: Collection[UUID]) -> tuple[list[UUID], d
 
 
 def there(row: T | None, what: str = WHAT) -> T:
-    """Raises NotFound."""
+    """Return *row*. Raises NotFound if it is None."""
     if row is None:
         raise NotFound(f"{what} not found")
     return row
 
 
 async def record(tx: Tx, who: Actor, action: str, page: StatusPage, fields: list[str] | None = None) -> None:
-    """Note in the audit log what became of a page, or of what is on it."""
+    """Add an entry about a page, or about a part of it, to the audit log."""
     await audit.record(
         tx, who, action, RESOURCE, ids.show("sp", page.id), name=page.name, fields=fields or []
     )

@@ -27,7 +27,7 @@ _OPEN = PageIncidentFilter(open=True)
 
 @dataclass(frozen=True, slots=True)
 class PageIncidentDetails:
-    """An incident with all that was said of it, in order."""
+    """An incident with all its updates in order."""
 
     row: PageIncident
     updates: Sequence[Update]
@@ -37,7 +37,7 @@ class PageIncidentDetails:
 async def page(
     db: Db, team_id: int, page_id: UUID, wanted: PageIncidentFilter, limit: int, offset: int
 ) -> tuple[list[PageIncidentDetails], int]:
-    """Newest first, and how many there are; none of a page that is not there."""
+    """Incidents, newest first, and their total number; none for an unknown page."""
     async with db.connection() as tx:
         total = await table.count(tx, team_id, page_id, wanted)
         return await told(tx, team_id, page_id, wanted, limit, offset), total
@@ -53,7 +53,7 @@ async def told(
 
 
 async def one(db: Db, team_id: int, page_id: UUID, id_: UUID) -> PageIncidentDetails:
-    """Raises NotFound."""
+    """One incident. Raises NotFound."""
     async with db.connection() as tx:
         return await _told(tx, there(await table.get(tx, team_id, page_id, id_), WHAT))
 
@@ -61,7 +61,7 @@ async def one(db: Db, team_id: int, page_id: UUID, id_: UUID) -> PageIncidentDet
 async def publish(
     db: Db, who: Actor, page_id: UUID, body: Mapping[str, Any], now: datetime
 ) -> PageIncidentDetails:
-    """Raises NotFound, Invalid."""
+    """Publish an incident. Raises NotFound, Invalid."""
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
         said = asked_for(PageIncidentSettings, body, {})
@@ -86,7 +86,7 @@ async def publish(
 async def update(
     db: Db, who: Actor, page_id: UUID, id_: UUID, body: Mapping[str, Any], now: datetime
 ) -> PageIncidentDetails:
-    """Say something new; a resolved one gives its components back. Raises NotFound, Invalid."""
+    """Add an update; resolving releases the components. Raises NotFound, Invalid."""
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
         before = there(await table.get(tx, who.team_id, page_id, id_), WHAT)
@@ -106,7 +106,7 @@ async def update(
 
 
 async def come_to(tx: Tx, page: StatusPage, before: PageIncident, now: datetime) -> bool:
-    """What maintenance does by itself: it begins and ends when that was planned. Did it?"""
+    """Start or end maintenance on schedule. Return whether it changed."""
     coming = by_itself(before.status, before.scheduled_start, before.scheduled_end, now)
     if before.severity != MAINTENANCE or coming is None:
         return False
@@ -121,7 +121,7 @@ async def come_to(tx: Tx, page: StatusPage, before: PageIncident, now: datetime)
 
 
 async def delete(db: Db, who: Actor, page_id: UUID, id_: UUID, now: datetime) -> None:
-    """As if it had never been told; what it held goes back. Raises NotFound."""
+    """Delete an incident and release its components. Raises NotFound."""
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
         row = there(await table.get(tx, who.team_id, page_id, id_), WHAT)
@@ -137,7 +137,7 @@ async def _columns(
     said: StatusPageRequest[PageIncidentSettings],
     before: PageIncident | None = None,
 ) -> tuple[PageIncidentSettings, dict[str, Any]]:
-    """Raises Invalid."""
+    """Validate the request and convert it to columns. Raises Invalid."""
     rows = await status_pages_components.of_page(tx, page.team_id, page.id)
     known = {row.id for row in rows} | set(before.components if before else ())
     components, faults = named("affectedComponents", said.said.get("affectedComponents"), known)
@@ -154,7 +154,7 @@ async def _columns(
 
 
 def _taken(before: PageIncident | None, after: PageIncident) -> dict[UUID, Status | None]:
-    """What the incident holds from now on; what somebody has changed since stays so."""
+    """The status that the incident sets on components; manual changes made since are kept."""
     if after.resolved_at is not None or after.component_status is None:
         return {}
     same = before is not None and before.resolved_at is None
@@ -167,7 +167,7 @@ def _held_alike(before: PageIncident, after: PageIncident) -> bool:
 
 
 async def _freed(tx: Tx, before: PageIncident, after: PageIncident) -> dict[UUID, Status | None]:
-    """What goes back to its monitor, or to another open incident that holds it."""
+    """Components that the incident releases; None: to the monitor, or the status of another open incident."""
     if before.resolved_at is not None:
         return {}
     if after.resolved_at is not None:

@@ -16,7 +16,7 @@ from shared.clock import iso
 
 
 def settable(row: PageIncident) -> dict[str, Any]:
-    """What a caller may set of an incident beside its message, as it is shown."""
+    """The writable fields of an incident except its message, with their current values."""
     return {
         "title": row.title,
         "status": row.status,
@@ -29,7 +29,7 @@ def settable(row: PageIncident) -> dict[str, Any]:
 
 
 def shown(row: PageIncident, message: str) -> dict[str, Any]:
-    """An incident without its updates; *message* is the last one's."""
+    """An incident without its updates; *message* is that of the last one."""
     return {
         "id": ids.show("spi", row.id),
         **settable(row),
@@ -43,7 +43,7 @@ def shown(row: PageIncident, message: str) -> dict[str, Any]:
 async def notify(
     tx: Tx, who: Actor, page: StatusPage, before: PageIncident | None, after: PageIncident, said: Update
 ) -> None:
-    """As the last deed of the transaction: the team's other events wait for its end."""
+    """Queue the notifications. Call it last in the transaction: it blocks the team's other events."""
     await news.add(tx, _news(before, after, said))
     kind = payloads.PAGE_UPDATED if before else payloads.PAGE_PUBLISHED
     payload = payloads.page_incident(
@@ -61,7 +61,7 @@ def _news(before: PageIncident | None, after: PageIncident, said: Update) -> Pag
         occasion = published(after.severity, after.scheduled_start, said.at)
     else:
         occasion = updated(after.severity, before.status, after.status)
-    # Whoever heard of it for a component that it has left is told of that, too.
+    # Notify subscribers of components that the incident no longer affects, too.
     about = set(after.components) | set(before.components if before else ())
     whole = not after.components or (before is not None and not before.components)
     return PageUpdate(

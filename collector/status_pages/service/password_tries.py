@@ -10,20 +10,20 @@ from collector.platform.limits import Limits
 from collector.platform.storage.db import Db
 from shared.errors import Limited
 
-# Of each page: by one client, and by everybody.
+# Limits for each page: for one client, and for all together.
 BY_ADDRESS: Final = TeamPlan(per_minute=1, burst=5)
 BY_PAGE: Final = TeamPlan(per_minute=60, burst=200)
 
 
 class PageTries:
-    """One per collector."""
+    """The password attempts on pages; one instance per collector."""
 
     def __init__(self, db: Db, *, by_address: TeamPlan = BY_ADDRESS, by_page: TeamPlan = BY_PAGE) -> None:
         self._addresses = Limits(db, {"free": by_address})
         self._pages = Limits(db, {"free": by_page})
 
     async def count(self, page_id: UUID, address: str) -> None:
-        """Count a try. Raises Limited."""
+        """Count an attempt. Raises Limited."""
         standing = await self._addresses.address(_key("address", page_id, network(address)))
         if standing.admitted:
             standing = await self._pages.address(_key("page", page_id))
@@ -31,7 +31,7 @@ class PageTries:
             raise Limited("Too many tries", retry_after=standing.retry_after_s)
 
     async def turn(self) -> bool:
-        """Tell the shared buckets what was spent."""
+        """Add local usage to the shared buckets."""
         more = await self._addresses.turn()
         return await self._pages.turn() or more
 

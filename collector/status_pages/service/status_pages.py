@@ -30,7 +30,7 @@ _TRIES = 9
 
 @dataclass(frozen=True, slots=True)
 class StatusPageDetails:
-    """A page with what is on it; *answers*: is it what its domain shows?"""
+    """A page with its components; *answers*: whether its domain shows it."""
 
     page: StatusPage
     counts: Counts
@@ -40,7 +40,7 @@ class StatusPageDetails:
 
 
 def settable(page: StatusPage) -> dict[str, Any]:
-    """What a caller may set of a page, as it is shown."""
+    """The writable fields of a page, with their current values."""
     return {
         "name": page.name,
         "slug": page.slug,
@@ -53,7 +53,7 @@ def settable(page: StatusPage) -> dict[str, Any]:
 async def create(
     db: Db, who: Actor, body: Mapping[str, Any], now: datetime, *, own: Own
 ) -> StatusPageDetails:
-    """*own*: the names of the service itself. Raises Invalid, Conflict."""
+    """Create a page; *own*: the service's own names. Raises Invalid, Conflict."""
     said = asked_for(NewPage, body, {})
     strangers: Mapping[str, str] = {}
     if said.faults:
@@ -83,7 +83,7 @@ async def create(
 
 
 async def page(db: Db, team_id: int, limit: int | None, offset: int) -> tuple[list[StatusPageDetails], int]:
-    """Newest first, and how many there are; what their components show is not looked up."""
+    """Pages, newest first, and their total number; without the status of their components."""
     async with db.connection() as tx:
         total = await table.count(tx, team_id)
         rows = await table.newest(tx, team_id, limit, offset)
@@ -93,13 +93,13 @@ async def page(db: Db, team_id: int, limit: int | None, offset: int) -> tuple[li
 
 
 async def found(db: Db, team_id: int, id_: UUID) -> StatusPage:
-    """The page alone. Raises NotFound."""
+    """The row of the page. Raises NotFound."""
     async with db.connection() as tx:
         return there(await table.get(tx, team_id, id_))
 
 
 async def one(db: Db, team_id: int, id_: UUID, now: datetime) -> StatusPageDetails:
-    """Raises NotFound."""
+    """One page with its components. Raises NotFound."""
     async with db.connection() as tx:
         row = there(await table.get(tx, team_id, id_))
         return await _known(tx, row, now)
@@ -115,7 +115,7 @@ async def update(
     own: Own,
     only: frozenset[str] | None = None,
 ) -> StatusPageDetails:
-    """What changes nothing leaves the revision as it is; *only*: the revisions that may be changed.
+    """Update a page. Without a change the revision stays; *only*: the accepted revisions.
 
     Raises NotFound, PreconditionFailed, Invalid, Conflict, in this order.
     """
@@ -146,7 +146,7 @@ async def update(
 
 
 async def delete(db: Db, who: Actor, id_: UUID, *, only: frozenset[str] | None = None) -> None:
-    """*only*: the revisions that may be deleted. Raises NotFound, PreconditionFailed."""
+    """Delete a page; *only*: the accepted revisions. Raises NotFound, PreconditionFailed."""
     async with db.transaction() as tx:
         row = there(await table.lock(tx, who.team_id, id_))
         require(row.revision, only)
@@ -165,7 +165,7 @@ def _domain(said: str | None) -> str | None:
 
 
 def _merged(body: Mapping[str, Any], before: StatusPage) -> dict[str, Any]:
-    """*body* with the branding that it leaves as it is; a null takes all of it away."""
+    """*body* with its branding merged into the stored one; null removes all branding."""
     branding = body.get("branding")
     if isinstance(branding, dict):
         return {**body, "branding": {**before.branding, **branding}}
@@ -177,9 +177,9 @@ async def _hashed(who: Actor, password: str | None) -> str | None:
 
 
 async def _hashed_anew(db: Db, who: Actor, id_: UUID, body: Mapping[str, Any]) -> str | None:
-    """The new password as it is kept: it takes long, so before a row is locked. Raises NotFound.
+    """The hash of the new password, computed before a row is locked because it is slow. Raises NotFound.
 
-    One that cannot be is not hashed: `update` refuses it.
+    Invalid passwords are not hashed: `update` rejects them.
     """
     password = body.get("password")
     if (
@@ -192,7 +192,7 @@ async def _hashed_anew(db: Db, who: Actor, id_: UUID, body: Mapping[str, Any]) -
 
 
 async def _addressed(tx: Tx, page: StatusPage, before: StatusPage | None, now: datetime) -> StatusPage:
-    """The page with addresses that are its own now. Raises Conflict."""
+    """The page with its slug and domain reserved. Raises Conflict."""
     page = await domains.addressed(tx, page, before, now)
     if page.slug:
         if not await table.claim(tx, page.team_id, page.id, "slug", page.slug):
@@ -205,7 +205,7 @@ async def _addressed(tx: Tx, page: StatusPage, before: StatusPage | None, now: d
 
 
 def _slugs(page: StatusPage) -> Iterator[str]:
-    """Slugs of a page's name, until one is free."""
+    """Candidate slugs derived from a page's name."""
     base = slug_of(page.name) or "status"
     yield base
     for number in range(2, _TRIES):

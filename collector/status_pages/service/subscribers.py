@@ -34,7 +34,7 @@ _ASKED: Final = "no other mail was sent: one an hour at most asks to confirm the
 
 @dataclass(frozen=True, slots=True)
 class SubscriberDetails:
-    """A subscriber, with the URL of its webhook if it has one; and what a request said in vain."""
+    """A subscriber with its webhook's URL, if it has one, and the ignored fields of a request."""
 
     row: Subscriber
     url: str | None
@@ -42,7 +42,7 @@ class SubscriberDetails:
 
 
 def settable(known: SubscriberDetails) -> dict[str, Any]:
-    """What a caller may set of a subscriber, as it is shown."""
+    """The writable fields of a subscriber, with their current values."""
     return {
         "email": known.row.email,
         "webhookUrl": known.url,
@@ -54,7 +54,7 @@ def settable(known: SubscriberDetails) -> dict[str, Any]:
 async def page(
     db: Db, keyring: Keyring, team_id: int, page_id: UUID, limit: int | None, offset: int
 ) -> tuple[list[SubscriberDetails], int]:
-    """Newest first, and how many there are; none of a page that is not there."""
+    """Subscribers, newest first, and their total number; none for an unknown page."""
     async with db.connection() as tx:
         total = await table.count(tx, team_id, page_id)
         rows = await table.newest(tx, team_id, page_id, limit, offset)
@@ -62,7 +62,7 @@ async def page(
 
 
 async def one(db: Db, keyring: Keyring, team_id: int, page_id: UUID, id_: UUID) -> SubscriberDetails:
-    """Raises NotFound."""
+    """One subscriber. Raises NotFound."""
     async with db.connection() as tx:
         return known(keyring, there(await table.get(tx, team_id, page_id, id_), WHAT))
 
@@ -77,9 +77,9 @@ async def add(
     *,
     mails: bool,
 ) -> SubscriberDetails:
-    """The same address again is the same one, with its new wishes. Raises NotFound, Invalid, Conflict.
+    """Add a subscriber; a known address is updated instead. Raises NotFound, Invalid, Conflict.
 
-    *mails*: can one be sent that asks to confirm the address?
+    *mails*: whether confirmation mails can be sent.
     """
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
@@ -104,7 +104,7 @@ async def add(
 
 
 async def ask(tx: Tx, row: Subscriber, now: datetime) -> tuple[Subscriber, bool]:
-    """Queue a mail about the subscription, unless there was one within the hour. Was it?"""
+    """Queue a mail about the subscription, at most once an hour. Return whether it was queued."""
     if row.asked_at is not None and row.asked_at > now - ASK_AGAIN:
         return row, False
     row = replace(row, asked_at=now)
@@ -114,7 +114,7 @@ async def ask(tx: Tx, row: Subscriber, now: datetime) -> tuple[Subscriber, bool]
 
 
 def new(keyring: Keyring, page: StatusPage, now: datetime) -> Subscriber:
-    """One who has nothing yet, and hears of everything."""
+    """A subscriber without an address, with default preferences."""
     id_ = ids.uuid7()
     return Subscriber(
         team_id=page.team_id,
@@ -137,7 +137,7 @@ def new(keyring: Keyring, page: StatusPage, now: datetime) -> Subscriber:
 async def update(
     db: Db, keyring: Keyring, who: Actor, page_id: UUID, id_: UUID, body: Mapping[str, Any]
 ) -> SubscriberDetails:
-    """The address stays as it is: another one is another subscriber. Raises NotFound, Invalid."""
+    """Update a subscriber; its address cannot change. Raises NotFound, Invalid."""
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
         before = known(keyring, there(await table.get(tx, who.team_id, page_id, id_), WHAT))
@@ -155,7 +155,7 @@ async def update(
 
 
 async def delete(db: Db, who: Actor, page_id: UUID, id_: UUID) -> None:
-    """Raises NotFound."""
+    """Delete a subscriber. Raises NotFound."""
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
         there(await table.get(tx, who.team_id, page_id, id_), WHAT)
@@ -164,34 +164,34 @@ async def delete(db: Db, who: Actor, page_id: UUID, id_: UUID) -> None:
 
 
 def known(keyring: Keyring, row: Subscriber) -> SubscriberDetails:
-    """With its webhook's URL. Raises Unsealable."""
+    """The subscriber with its webhook's URL. Raises Unsealable."""
     if row.sealed_hook is None:
         return SubscriberDetails(row, None)
     return SubscriberDetails(row, opened(keyring, row.team_id, row.id, row.sealed_hook)["url"])
 
 
 def opened(keyring: Keyring, team_id: int, id_: UUID, sealed: bytes) -> dict[str, Any]:
-    """What is sealed of a subscriber's webhook: ``url`` and, if there is one, ``signingSecret``."""
+    """The unsealed fields of a subscriber's webhook: ``url`` and, if there is one, ``signingSecret``."""
     found: dict[str, Any] = orjson.loads(keyring.open(sealed, _place(team_id, id_)))
     return found
 
 
 def link_key(keyring: Keyring, row: Subscriber) -> bytes:
-    """What signs the links in a subscriber's mails. Raises Unsealable."""
+    """The key that signs the links in a subscriber's mails. Raises Unsealable."""
     return opened_link_key(keyring, row.team_id, row.id, row.sealed_link_key, row.link_key)
 
 
 def opened_link_key(
     keyring: Keyring, team_id: int, id_: UUID, sealed: bytes | None, plain: bytes | None
 ) -> bytes:
-    """The same of the two columns where it may lie."""
+    """The same, from the two columns that may hold it."""
     if sealed is None:
         return plain or b""
     return keyring.open(sealed, _place(team_id, id_, "sealed_link_key"))
 
 
 async def seal_link_keys(tx: Tx, keyring: Keyring, limit: int) -> int:
-    """Seal some of the keys that earlier versions kept open: the links in mails already sent stay good."""
+    """Seal keys that earlier versions stored in plain text; links in sent mails stay valid."""
     found = await table.unsealed(tx, limit)
     sealed = {
         (row.team_id, row.id): _sealed_link_key(keyring, row.team_id, row.id, row.link_key)
@@ -225,7 +225,7 @@ async def _add_webhook(
     asked: SubscriberSettings,
     warnings: list[str],
 ) -> SubscriberDetails:
-    """It needs no confirmation: whose it is, the team has to know, as of a channel."""
+    """Add a webhook without confirmation: as for a channel, the team must know its owner."""
     if await table.webhooks(tx, page.team_id, page.id) >= MOST_WEBHOOKS:
         raise Conflict(f"A status page has {MOST_WEBHOOKS} webhooks at most")
     row = replace(row, sealed_hook=_sealed(keyring, row, asked), verified_at=row.subscribed_at)
@@ -241,7 +241,7 @@ def _small(email: str | None) -> str | None:
 async def _columns(
     tx: Tx, page: StatusPage, said: StatusPageRequest[SubscriberSettings]
 ) -> tuple[SubscriberSettings, dict[str, Any]]:
-    """Raises Invalid."""
+    """Validate the request and convert it to columns. Raises Invalid."""
     on_it = {row.id for row in await status_pages_components.of_page(tx, page.team_id, page.id)}
     components, faults = named("components", said.said.get("components"), on_it)
     asked = said.checked(faults)

@@ -21,16 +21,16 @@ from collector.status_pages.storage.subscribers import Subscriber
 
 log = structlog.get_logger()
 
-# So many strangers a page may have asked in an hour: whoever wants more wants to fill mail boxes.
+# Limit of unconfirmed requests per page and hour: more are an attempt to flood mailboxes.
 MOST_ASKED: Final = 1_000
 _HOUR: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """One that a link leads to; *token* is the link's, *manage* that of the link which lasts.
+    """A subscription found by a link; *token* is the link's, *manage* that of the permanent link.
 
-    *over*: the link confirms no more; *components* of the page, by id and name.
+    *over*: the confirmation link has expired; *components* of the page, by id and name.
     """
 
     row: Subscriber
@@ -42,7 +42,7 @@ class Subscription:
 
     @property
     def lasts(self) -> bool:
-        """Is it the link that changes and ends a subscription?"""
+        """Whether it is the permanent link, which changes and ends a subscription."""
         return self.token == self.manage
 
     @property
@@ -53,7 +53,7 @@ class Subscription:
 async def begin(
     db: Db, keyring: Keyring, team_id: int, page_id: UUID, email: str, language: str, now: datetime
 ) -> None:
-    """Send a mail about the subscription to an address, if it is time for one. The same for any address."""
+    """Mail an address about its subscription unless it was mailed recently; identical for every address."""
     async with db.transaction() as tx:
         page = await status_pages.lock(tx, team_id, page_id)
         if page is None:
@@ -61,7 +61,7 @@ async def begin(
         row = await table.with_email(tx, team_id, page_id, email.lower())
         if row is None:
             if await table.asked_since(tx, team_id, page_id, now - _HOUR) >= MOST_ASKED:
-                log.warning("a status page has too many who subscribe to it", page=page.slug)
+                log.warning("too many unconfirmed subscriptions of a status page", page=page.slug)
                 return
             row = replace(new(keyring, page, now), email=email.lower(), by_form=True, language=language)
             await table.insert(tx, row)
@@ -69,19 +69,19 @@ async def begin(
 
 
 async def find(db: Db, keyring: Keyring, text: str, now: datetime) -> Subscription | None:
-    """What a link leads to; None where it is no whole link, or what it led to has ended."""
+    """The subscription that a link belongs to; None for an invalid link or an ended subscription."""
     async with db.transaction() as tx:
         return await _find(tx, keyring, text, now)
 
 
 async def lasting(db: Db, keyring: Keyring, text: str, now: datetime) -> Subscription | None:
-    """As `find`, but not for one that confirms."""
+    """As `find`, but only for the permanent link."""
     found = await find(db, keyring, text, now)
     return found if found and found.lasts else None
 
 
 async def confirm(db: Db, keyring: Keyring, text: str, now: datetime) -> Subscription | None:
-    """As `find`, and from now on news are sent there, unless the link is over. Only by one that confirms."""
+    """As `find`, only for a confirmation link; if it has not expired, confirm the address."""
     async with db.transaction() as tx:
         found = await _find(tx, keyring, text, now)
         if found is None or found.lasts:
@@ -101,7 +101,7 @@ async def choose(
     components: Sequence[UUID],
     now: datetime,
 ) -> Subscription | None:
-    """As `find`, with other wishes; components that the page has not are left out."""
+    """As `find`, with new preferences; components that the page does not have are left out."""
     async with db.transaction() as tx:
         found = await _find(tx, keyring, text, now)
         if found is None or not found.lasts:
@@ -117,7 +117,7 @@ async def choose(
 
 
 async def leave(db: Db, keyring: Keyring, text: str, now: datetime) -> Subscription | None:
-    """As `find`, and it has ended."""
+    """As `find`, and end the subscription."""
     async with db.transaction() as tx:
         found = await _find(tx, keyring, text, now)
         if found is None or not found.lasts:

@@ -24,20 +24,20 @@ from collector.status_pages.storage.incidents import PageIncidentFilter
 from collector.status_pages.storage.speed import Hour
 from collector.status_pages.storage.status_pages import StatusPage
 
-# So many of the newest incidents are kept at hand for the page, its history and its feeds; what is older is
-# read by as many at a time.
+# How many of the newest incidents are cached for the page, its history and its feeds; older ones are read
+# in parts of the same size.
 MOST: Final = 100
-# Anyone may ask for every part, in every language: so many are read and drawn for them at the most.
+# Anyone may request every part in every language: this limits how many are read and rendered.
 PARTS: Final = 20
-# Days and response times change by the hour: they are not measured anew at each look.
+# Uptimes and response times change by the hour: they are cached for this long.
 _MEASURED_FOR: Final = timedelta(seconds=20)
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """*daily*: the last days of the monitors that the page may tell of, by their ids.
+    """*daily*: the last days of the monitors that the page shows, by their ids.
 
-    *hours*: how fast they answered in the last 24 hours, of which the present one is not known yet.
+    *hours*: their response times in the last 24 hours, without the current hour.
     *incidents*: the newest, and older ones that are still open, of *total*.
     """
 
@@ -52,40 +52,40 @@ class View:
 
     @property
     def last(self) -> int:
-        """The number of the oldest part of the history that is shown, of which the newest is 1."""
+        """The number of the oldest part of the history; the newest is 1."""
         return min(max(1, -(-self.total // MOST)), PARTS)
 
     @property
     def status(self) -> Status:
-        """The worst of what the components show, and of what is told that goes on."""
+        """The overall status: the worst of the components and open incidents."""
         told = [meant(told.row.severity) for told in self.open]
         return overall([*(seen.shown.status for seen in self.components), *told])
 
     @property
     def displayed(self) -> Displayed:
-        """The status in the page's words: unknown where all is well only because nothing was measured."""
+        """The status as displayed: unknown if it is operational only for lack of data."""
         unmeasured = bool(self.components) and all(seen.unknown for seen in self.components)
         return "unknown" if unmeasured and self.status == "operational" else self.status
 
     def tells_the_same_as(self, other: "View") -> bool:
-        """Is nothing another but the time of it?"""
+        """Whether *other* differs only in its time."""
         same = replace(other, at=self.at, measured_at=self.measured_at)
         return self == same and (self.open, self.planned) == (other.open, other.planned)
 
     @property
     def open(self) -> list[PageIncidentDetails]:
-        """What goes on; maintenance only from its start."""
+        """Open incidents; maintenance only from its start."""
         return [told for told in self.incidents if told.row.resolved_at is None and not self._ahead(told)]
 
     @property
     def planned(self) -> list[PageIncidentDetails]:
-        """Maintenance that is to come, soonest first."""
+        """Future maintenance, soonest first."""
         ahead = [told for told in self.incidents if told.row.resolved_at is None and self._ahead(told)]
         return sorted(ahead, key=lambda told: told.row.scheduled_start or self.at)
 
     @property
     def past(self) -> list[PageIncidentDetails]:
-        """What is over, newest first."""
+        """Past incidents, newest first."""
         return [told for told in self.incidents if told.row.resolved_at is not None]
 
     def _ahead(self, told: PageIncidentDetails) -> bool:
@@ -94,9 +94,9 @@ class View:
 
 
 async def load(db: Db, kind: str, address: str, now: datetime, before: View | None = None) -> View | None:
-    """The page, of whatever team, that an *address* of this *kind* (slug, domain) leads to.
+    """Load the page, of any team, with this *address* of this *kind* (slug, domain).
 
-    *before*: it as it was seen a moment ago, whose measurements may still do.
+    *before*: the previous view, whose measurements may be reused.
     """
     async with db.connection() as tx:
         page = await status_pages.at(tx, kind, address)
@@ -109,7 +109,7 @@ async def load(db: Db, kind: str, address: str, now: datetime, before: View | No
             daily, hours = await _measured(tx, page.team_id, components, now)
             measured_at = now
         newest = await status_pages_incidents.told(tx, page.team_id, page.id, PageIncidentFilter(), MOST)
-        # What is still open is shown however long ago it was told.
+        # Open incidents are shown however old they are.
         still = await status_pages_incidents.told(
             tx, page.team_id, page.id, PageIncidentFilter(open=True), MOST
         )
@@ -122,7 +122,7 @@ async def load(db: Db, kind: str, address: str, now: datetime, before: View | No
 
 
 async def past(db: Db, page: StatusPage, number: int) -> list[PageIncidentDetails]:
-    """That part of what a page told of, newest first."""
+    """That part of a page's incidents, newest first."""
     async with db.connection() as tx:
         return await status_pages_incidents.told(
             tx, page.team_id, page.id, PageIncidentFilter(), MOST, (number - 1) * MOST

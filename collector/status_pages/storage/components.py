@@ -12,7 +12,7 @@ from collector.status_pages.core.status_page import Health, Status
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Component:
-    """*held*: a status set by hand; None: what its monitor says."""
+    """*held*: a status set by hand; None: the component follows its monitor."""
 
     team_id: int
     id: UUID
@@ -42,7 +42,7 @@ async def insert(tx: Tx, component: Component) -> None:
 
 
 async def save(tx: Tx, component: Component) -> None:
-    """Write what may change of a component."""
+    """Write the mutable columns of a component."""
     names = [name for name in _COLUMNS if name not in _FIXED]
     terms = ", ".join(f"{name} = ${place}" for place, name in enumerate(names, start=3))
     await tx.execute(
@@ -64,7 +64,7 @@ async def get(tx: Tx, team_id: int, page_id: UUID, id_: UUID) -> Component | Non
 
 
 async def of_page(tx: Tx, team_id: int, page_id: UUID) -> list[Component]:
-    """In their order."""
+    """The components of a page in their order."""
     rows = await tx.fetch(
         f"""
         SELECT {_NAMES} FROM status_components c WHERE c.team_id = $1 AND c.page_id = $2
@@ -77,7 +77,7 @@ async def of_page(tx: Tx, team_id: int, page_id: UUID) -> list[Component]:
 
 
 async def delete(tx: Tx, team_id: int, page_id: UUID, id_: UUID) -> None:
-    """The component goes, and out of the page's incidents and its subscribers' choices too."""
+    """Delete a component, also from the page's incidents and its subscribers' preferences."""
     await tx.execute(
         "DELETE FROM status_components WHERE team_id = $1 AND page_id = $2 AND id = $3",
         team_id,
@@ -112,7 +112,7 @@ async def arrange(tx: Tx, team_id: int, page_id: UUID, order: Sequence[UUID], no
 
 
 async def hold(tx: Tx, team_id: int, page_id: UUID, held: dict[UUID, Status | None], now: datetime) -> None:
-    """Set what each of the components is held in; None gives it back."""
+    """Set the manual status of each component; None removes it."""
     await tx.execute(
         """
         UPDATE status_components c SET held = u.held, updated_at = $5
@@ -128,7 +128,7 @@ async def hold(tx: Tx, team_id: int, page_id: UUID, held: dict[UUID, Status | No
 
 
 async def health(tx: Tx, team_id: int, monitors: Sequence[UUID], now: datetime) -> dict[UUID, Health]:
-    """How each of the monitors is; those that are gone are left out."""
+    """The state of each monitor; deleted ones are left out."""
     rows = await tx.fetch(
         f"""
         SELECT m.id, m.down, m.degraded_since IS NOT NULL AS degraded, m.paused_at IS NOT NULL AS paused,

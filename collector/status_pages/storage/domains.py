@@ -6,12 +6,12 @@ from uuid import UUID
 from collector.platform.storage.db import Tx
 from collector.status_pages.storage.status_pages import COLUMNS, StatusPage
 
-# Soon at first, then less and less often, up to once a day.
+# Frequent at first, then with growing intervals up to a day.
 _REST = "least('1 day'::interval, greatest('1 minute'::interval, (clock_timestamp() - p.domain_since) / 20))"
 
 
 async def release(tx: Tx, team_id: int, page_id: UUID) -> None:
-    """The page answers at no domain."""
+    """Release the page's domain."""
     await tx.execute(
         "DELETE FROM status_page_addresses WHERE team_id = $1 AND page_id = $2 AND kind = 'domain'",
         team_id,
@@ -20,7 +20,7 @@ async def release(tx: Tx, team_id: int, page_id: UUID) -> None:
 
 
 async def is_taken(tx: Tx, team_id: int, domain: str) -> bool:
-    """Has another page of the team this domain, or one of another team that proved it?"""
+    """Whether another page of the team has this domain, or a page of another team has proved it."""
     taken: bool = await tx.fetchval(
         """
         SELECT EXISTS (
@@ -37,7 +37,7 @@ async def is_taken(tx: Tx, team_id: int, domain: str) -> bool:
 
 
 async def take(tx: Tx, team_id: int, page_id: UUID, domain: str) -> bool:
-    """Let the domain answer with this page, unless another one proved it before; does it?"""
+    """Assign the domain to the page unless another one proved it before. Return whether it was assigned."""
     mine = await tx.fetchval(
         """
         INSERT INTO status_page_addresses AS a (kind, address, team_id, page_id)
@@ -57,7 +57,7 @@ async def take(tx: Tx, team_id: int, page_id: UUID, domain: str) -> bool:
 
 
 async def answering(tx: Tx, team_id: int, page_ids: Collection[UUID]) -> set[UUID]:
-    """The pages that answer at their domains."""
+    """The pages to which their domain is assigned."""
     rows = await tx.fetch(
         """
         SELECT page_id FROM status_page_addresses
@@ -70,7 +70,7 @@ async def answering(tx: Tx, team_id: int, page_ids: Collection[UUID]) -> set[UUI
 
 
 async def due(tx: Tx, limit: int) -> list[StatusPage]:
-    """Pages whose proof is to be looked for now, each for one caller; none where there is one team."""
+    """Pages whose proof is due for a check, each for one caller; none with a single team."""
     rows = await tx.fetch(
         f"""
         UPDATE status_pages AS p SET domain_checked_at = clock_timestamp()

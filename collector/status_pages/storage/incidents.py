@@ -11,7 +11,7 @@ from collector.status_pages.core.status_page import Phase, Severity, Status
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageIncident:
-    """*component_status*: what it holds its components in while it is open."""
+    """*component_status*: the status of its components while it is open."""
 
     team_id: int
     id: UUID
@@ -30,7 +30,7 @@ class PageIncident:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update:
-    """One thing that was said."""
+    """One update of an incident."""
 
     team_id: int
     id: UUID
@@ -42,7 +42,7 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class PageIncidentFilter:
-    """Which are asked for: *open* None is both; *severity* None all."""
+    """A filter; *open* None: both; *severity* None: all."""
 
     open: bool | None = None
     severity: str | None = None
@@ -66,7 +66,7 @@ async def insert(tx: Tx, incident: PageIncident) -> None:
 
 
 async def save(tx: Tx, incident: PageIncident) -> None:
-    """Write what may change of an incident."""
+    """Write the mutable columns of an incident."""
     names = [name for name in _COLUMNS if name not in _FIXED]
     terms = ", ".join(f"{name} = ${place}" for place, name in enumerate(names, start=3))
     await tx.execute(
@@ -106,7 +106,7 @@ async def get(tx: Tx, team_id: int, page_id: UUID, id_: UUID) -> PageIncident | 
 async def newest(
     tx: Tx, team_id: int, page_id: UUID, wanted: PageIncidentFilter, limit: int | None, offset: int
 ) -> list[PageIncident]:
-    """Those of a page, newest first."""
+    """A page's incidents, newest first."""
     rows = await tx.fetch(
         f"""
         SELECT {_NAMES} FROM status_incidents i WHERE {_WHICH}
@@ -134,7 +134,7 @@ async def count(tx: Tx, team_id: int, page_id: UUID, wanted: PageIncidentFilter)
 
 
 async def updates(tx: Tx, team_id: int, ids: Sequence[UUID]) -> dict[UUID, list[Update]]:
-    """What was said of each of the incidents, in order."""
+    """The updates of each incident, in order."""
     rows = await tx.fetch(
         """
         SELECT team_id, id, incident_id, status, message, at FROM status_updates
@@ -150,14 +150,14 @@ async def updates(tx: Tx, team_id: int, ids: Sequence[UUID]) -> dict[UUID, list[
 
 
 async def delete(tx: Tx, team_id: int, page_id: UUID, id_: UUID) -> None:
-    """The incident goes with what was said of it."""
+    """Delete the incident and its updates."""
     await tx.execute(
         "DELETE FROM status_incidents WHERE team_id = $1 AND page_id = $2 AND id = $3", team_id, page_id, id_
     )
 
 
 async def planned(tx: Tx, team_id: int, page_id: UUID, now: datetime) -> set[UUID]:
-    """The components that maintenance, which the page told of, is under way for."""
+    """The components whose published maintenance is in progress."""
     rows = await tx.fetch(
         """
         SELECT DISTINCT unnest(components) AS id FROM status_incidents
@@ -172,7 +172,7 @@ async def planned(tx: Tx, team_id: int, page_id: UUID, now: datetime) -> set[UUI
 
 
 async def due(tx: Tx, now: datetime, limit: int) -> list[tuple[int, UUID, UUID]]:
-    """Planned maintenance of any team that is to begin or end by now: team, page and its own id."""
+    """Scheduled maintenance of any team that must start or end by now: ids of team, page and incident."""
     rows = await tx.fetch(
         """
         SELECT team_id, page_id, id FROM status_incidents

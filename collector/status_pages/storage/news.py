@@ -1,7 +1,7 @@
 """The queue of updates for subscribers; the database's clock decides what is due.
 
-A try is counted before it is made, and leased. Its end is taken only for the try that was leased, and a
-letter that arrived is gone: what is not here is not sent again.
+An attempt is counted before it is made, and leased. Only the leased attempt's result is recorded, and a
+delivered letter is deleted: what is not in the queue is not sent again.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from collector.status_pages.core.status_page import Phase, Severity
 Via = Literal["mail", "webhook"]
 
 LEASE = timedelta(seconds=45)
-# So many news are spread at once, so many letters are made of one, when fewer than that were not yet tried.
+# Updates handled at once; mails created at once per update, if fewer than _FEW are still unattempted.
 _NEWS = 20
 _CHUNK = 200
 _FEW = 100
@@ -25,7 +25,7 @@ _FEW = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageUpdate:
-    """An update that is to be told; *components*: what it is about, empty: the whole page."""
+    """A queued update; *components*: the affected ones, empty: the whole page."""
 
     team_id: int
     id: UUID
@@ -39,7 +39,7 @@ class PageUpdate:
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A try to be made now, with all it needs; what is of an incident is None without *news_id*."""
+    """An attempt to make now, with all data it needs; fields of the incident are None without *news_id*."""
 
     team_id: int
     id: UUID
@@ -72,7 +72,7 @@ class Letter:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a try ended; *wait* until the next one, None: it arrived, or never will."""
+    """The result of an attempt; *wait* until the next one, None: delivered, or given up."""
 
     team_id: int
     id: UUID
@@ -80,7 +80,7 @@ class Ended:
     wait: timedelta | None
 
 
-# Who hears of the news `n` among the subscribers `s`; those who came later have read it on the page.
+# The subscribers `s` who receive update `n`; those who subscribed later saw it on the page.
 _WANTS = """
     s.team_id = n.team_id AND s.page_id = n.page_id AND s.verified_at <= n.created_at
     AND coalesce((s.preferences ->> n.topic)::boolean, true)
@@ -89,7 +89,7 @@ _WANTS = """
 
 
 async def add(tx: Tx, news: PageUpdate) -> None:
-    """Have it told: letters to webhooks are made at once, mails by `spread`."""
+    """Queue an update: letters to webhooks are created at once, mails by `spread`."""
     await tx.execute(
         """
         INSERT INTO status_news (team_id, id, page_id, update_id, occasion, topic, components, created_at)
@@ -110,7 +110,7 @@ async def add(tx: Tx, news: PageUpdate) -> None:
 
 
 async def ask(tx: Tx, team_id: int, subscriber_id: UUID) -> None:
-    """Queue a mail about the subscription itself: until it is confirmed, one that asks for that."""
+    """Queue a mail about the subscription itself; until confirmed, it is the confirmation request."""
     await tx.execute(
         """
         INSERT INTO status_letters (team_id, id, subscriber_id, via, due_at, created_at)
@@ -121,7 +121,7 @@ async def ask(tx: Tx, team_id: int, subscriber_id: UUID) -> None:
 
 
 async def spread(tx: Tx) -> bool:
-    """Make the next mails of the oldest news of each page, where most of those made are tried. Any made?"""
+    """Create the next mails of each page's oldest update once most are attempted. Return whether any were."""
     rows = await tx.fetch(
         f"""
         WITH n AS (
@@ -168,7 +168,7 @@ async def spread(tx: Tx) -> bool:
 
 
 async def claim(tx: Tx, via: Via, limit: int) -> list[Letter]:
-    """Take what is due and lease it: first what somebody waits for, then the news, of each in their order."""
+    """Lease due letters: subscription mails first, then updates, in order for each subscriber."""
     rows = await tx.fetch(
         """
         WITH due AS (
@@ -209,7 +209,7 @@ async def claim(tx: Tx, via: Via, limit: int) -> list[Letter]:
 
 
 async def finish(tx: Tx, ended: Sequence[Ended]) -> None:
-    """Record how tries ended, where they were still the leased ones."""
+    """Record the results of attempts whose lease is still valid."""
     if not ended:
         return
     columns = (
@@ -236,7 +236,7 @@ async def finish(tx: Tx, ended: Sequence[Ended]) -> None:
 
 
 async def forget(tx: Tx) -> int:
-    """What is no news any more is given up, be it made into letters or not. How many letters."""
+    """Drop stale updates and letters. Return the number of deleted letters."""
     await tx.execute(
         """
         UPDATE status_news SET spread_at = now()

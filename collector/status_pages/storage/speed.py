@@ -9,14 +9,14 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class Hour:
-    """The mean of the good checks of an hour that began at *at*."""
+    """The mean of the successful checks in the hour that began at *at*."""
 
     at: datetime
     mean_ms: float
 
 
 async def hours(tx: Tx, monitors: Sequence[int], since: datetime) -> dict[int, list[Hour]]:
-    """By the numbers that rollups call monitors, in order; hours without a good check are left out."""
+    """Hours by the monitors' numbers in rollups, in order; without hours that lack a successful check."""
     rows = await tx.fetch(
         """
         SELECT monitor, at, sum_ms::float8 / answers AS mean_ms FROM rollups_hour

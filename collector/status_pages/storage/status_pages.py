@@ -12,9 +12,9 @@ from collector.status_pages.core.status_page import Visibility
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusPage:
-    """*password* is as accounts/core/passwords.py keeps it; *branding* has the names of JSON.
+    """*password*: a hash of accounts/core/passwords.py; *branding* uses JSON names.
 
-    *domain_since*: since when it asks for its domain; *domain_proved_at*: when a proof was found.
+    *domain_since*: when the domain was requested; *domain_proved_at*: when a proof was found.
     """
 
     team_id: int
@@ -34,7 +34,7 @@ class StatusPage:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many there are of a page's; *subscribers* only those who confirmed their address."""
+    """Numbers of a page's components and subscribers; only confirmed *subscribers* count."""
 
     components: int
     subscribers: int
@@ -54,7 +54,7 @@ async def insert(tx: Tx, page: StatusPage) -> None:
 
 
 async def save(tx: Tx, page: StatusPage) -> None:
-    """Write what may change of a page."""
+    """Write the mutable columns of a page."""
     names = [name for name in COLUMNS if name not in _FIXED]
     terms = ", ".join(f"{name} = ${place}" for place, name in enumerate(names, start=3))
     await tx.execute(
@@ -66,7 +66,7 @@ async def save(tx: Tx, page: StatusPage) -> None:
 
 
 async def touch(tx: Tx, team_id: int, id_: UUID, now: datetime) -> None:
-    """What a page has on it was changed: it is another revision."""
+    """Increase the page's revision after a change to its parts."""
     await tx.execute(
         "UPDATE status_pages SET revision = revision + 1, updated_at = $3 WHERE team_id = $1 AND id = $2",
         team_id,
@@ -83,7 +83,7 @@ async def get(tx: Tx, team_id: int, id_: UUID) -> StatusPage | None:
 
 
 async def lock(tx: Tx, team_id: int, id_: UUID) -> StatusPage | None:
-    """As `get`, and nobody else changes it or what is on it until the transaction ends."""
+    """As `get`, but lock the page and its parts until the transaction ends."""
     row = await tx.fetchrow(
         f"SELECT {_NAMES} FROM status_pages p WHERE p.team_id = $1 AND p.id = $2 FOR NO KEY UPDATE",
         team_id,
@@ -111,7 +111,7 @@ async def count(tx: Tx, team_id: int) -> int:
 
 
 async def counts(tx: Tx, team_id: int, ids: Sequence[UUID]) -> dict[UUID, Counts]:
-    """What is on each of the pages."""
+    """The counts of each page."""
     rows = await tx.fetch(
         """
         SELECT u.id,
@@ -128,14 +128,14 @@ async def counts(tx: Tx, team_id: int, ids: Sequence[UUID]) -> dict[UUID, Counts
 
 
 async def delete(tx: Tx, team_id: int, id_: UUID) -> None:
-    """The page goes with all that is on it."""
+    """Delete the page with everything on it."""
     await tx.execute("DELETE FROM status_pages WHERE team_id = $1 AND id = $2", team_id, id_)
 
 
 async def claim(tx: Tx, team_id: int, id_: UUID, kind: str, address: str | None) -> bool:
-    """Let *address*, and no other one of its kind (slug, domain), lead to the page; is it free?
+    """Assign *address* as the page's only one of its kind (slug, domain). Return whether it was free.
 
-    Two who want the same at once wait for each other.
+    Concurrent claims for the same address wait for each other.
     """
     if address is not None:
         mine = await tx.fetchval(
@@ -166,7 +166,7 @@ async def claim(tx: Tx, team_id: int, id_: UUID, kind: str, address: str | None)
 
 
 async def at(tx: Tx, kind: str, address: str) -> StatusPage | None:
-    """The page of any team that an address leads to."""
+    """The page of any team that has this address."""
     row = await tx.fetchrow(
         f"""
         SELECT {_NAMES} FROM status_page_addresses a

@@ -10,11 +10,11 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subscriber:
-    """*email* is in small letters, None where there is a *sealed_hook* (its URL and signing secret, sealed).
+    """*email* is in lower case, None if there is a *sealed_hook* (URL and signing secret, sealed).
 
-    *components* empty: all of the page's; *sealed_link_key* signs the links in mails, *link_key* where it
-    is not sealed yet; *asked_at*: when the last mail about the subscription was queued; *by_form*: subscribed
-    on the page.
+    *components* empty: all of the page's; *sealed_link_key* signs the links in mails, *link_key* is its
+    unsealed predecessor; *asked_at*: when the last mail about the subscription was queued; *by_form*:
+    subscribed on the page.
     """
 
     team_id: int
@@ -47,7 +47,7 @@ async def insert(tx: Tx, subscriber: Subscriber) -> None:
 
 
 async def save(tx: Tx, subscriber: Subscriber) -> None:
-    """Write what may change of a subscriber."""
+    """Write the mutable columns of a subscriber."""
     await tx.execute(
         """
         UPDATE status_subscribers
@@ -73,7 +73,7 @@ async def get(tx: Tx, team_id: int, page_id: UUID, id_: UUID) -> Subscriber | No
 
 
 async def with_email(tx: Tx, team_id: int, page_id: UUID, email: str) -> Subscriber | None:
-    """*email* in small letters."""
+    """The subscriber with this *email* (lower case)."""
     row = await tx.fetchrow(
         f"SELECT {_NAMES} FROM status_subscribers WHERE {_OF_PAGE} AND email = $3", team_id, page_id, email
     )
@@ -81,7 +81,7 @@ async def with_email(tx: Tx, team_id: int, page_id: UUID, email: str) -> Subscri
 
 
 async def with_link(tx: Tx, id_: UUID) -> Subscriber | None:
-    """Of any team: what is asked for is permitted by the link's signature alone. Locked."""
+    """Lock a subscriber of any team: the link's signature alone authorizes the request."""
     row = await tx.fetchrow(f"SELECT {_NAMES} FROM status_subscribers WHERE id = $1 FOR UPDATE", id_)
     return Subscriber(**row) if row else None
 
@@ -108,7 +108,7 @@ async def count(tx: Tx, team_id: int, page_id: UUID) -> int:
 
 
 async def webhooks(tx: Tx, team_id: int, page_id: UUID) -> int:
-    """How many of a page's are told through a webhook."""
+    """The number of webhook subscribers of a page."""
     total: int = await tx.fetchval(
         f"SELECT count(*) FROM status_subscribers WHERE {_OF_PAGE} AND sealed_hook IS NOT NULL",
         team_id,
@@ -122,7 +122,7 @@ async def delete(tx: Tx, team_id: int, page_id: UUID, id_: UUID) -> None:
 
 
 async def unsealed(tx: Tx, limit: int) -> list[Subscriber]:
-    """Some whose `link_key` is not sealed, locked; rows that others hold are left out."""
+    """Some subscribers with an unsealed `link_key`, locked; rows locked by others are skipped."""
     rows = await tx.fetch(
         f"""
         SELECT {_NAMES} FROM status_subscribers WHERE link_key IS NOT NULL
@@ -134,7 +134,7 @@ async def unsealed(tx: Tx, limit: int) -> list[Subscriber]:
 
 
 async def seal_link_keys(tx: Tx, sealed: Mapping[tuple[int, UUID], bytes]) -> None:
-    """Write the sealed keys of the links in place of the open ones."""
+    """Replace the unsealed link keys with the sealed ones."""
     await tx.execute(
         """
         UPDATE status_subscribers s SET sealed_link_key = u.sealed, link_key = NULL
@@ -148,7 +148,7 @@ async def seal_link_keys(tx: Tx, sealed: Mapping[tuple[int, UUID], bytes]) -> No
 
 
 async def asked_since(tx: Tx, team_id: int, page_id: UUID, since: datetime) -> int:
-    """How many who subscribed on the page have been asked to confirm since then, and have not."""
+    """How many form subscribers were asked to confirm since then and have not."""
     total: int = await tx.fetchval(
         f"SELECT count(*) FROM status_subscribers WHERE {_OF_PAGE} AND by_form AND verified_at IS NULL"
         " AND asked_at > $3",
@@ -160,7 +160,7 @@ async def asked_since(tx: Tx, team_id: int, page_id: UUID, since: datetime) -> i
 
 
 async def forget(tx: Tx, before: datetime) -> None:
-    """Whoever subscribed on a page and was last asked before then, and has not confirmed, goes."""
+    """Delete form subscribers who were last asked before then and have not confirmed."""
     await tx.execute(
         "DELETE FROM status_subscribers WHERE by_form AND verified_at IS NULL AND asked_at < $1", before
     )

@@ -6,9 +6,9 @@ from functools import lru_cache
 
 @dataclass(frozen=True, slots=True)
 class PageAddresses:
-    """What links begin with and end in; *url*, without a slash at its end, is whole.
+    """Prefix and suffix of a page's links; *url* is complete, without a trailing slash.
 
-    *fixed*: files, with nobody behind them who would take a form. *subscribe*: where that is asked for.
+    *fixed*: static files, where no server accepts forms. *subscribe*: URL of the subscription form.
     """
 
     base: str
@@ -22,7 +22,7 @@ class PageAddresses:
 
 @lru_cache(maxsize=1_024)
 def under(public_url: str, slug: str, *, mails: bool = False) -> PageAddresses:
-    """``/status/{slug}`` of the deployment; *mails*: it can send some."""
+    """``/status/{slug}`` of the deployment; *mails*: whether mails can be sent."""
     base = f"/status/{slug}"
     return PageAddresses(
         base, base, f"{base}.json", public_url + base, subscribe=f"{base}/subscribe" if mails else ""
@@ -30,12 +30,12 @@ def under(public_url: str, slug: str, *, mails: bool = False) -> PageAddresses:
 
 
 def at_domain(scheme: str, host: str, *, mails: bool = False) -> PageAddresses:
-    """The page's own domain, of which it has all paths."""
+    """The page's own domain, where it owns all paths."""
     return PageAddresses(
         "", "/", "/status.json", f"{scheme}://{host}", subscribe="/subscribe" if mails else ""
     )
 
 
 def in_folder(url: str) -> PageAddresses:
-    """Files beside each other, wherever they lie on their host."""
+    """Files in one folder, on any host."""
     return PageAddresses(".", "./index.html", "./status.json", url.rstrip("/"), ".html", fixed=True)

@@ -23,13 +23,13 @@ _PAD: Final = 12
 
 
 def status_badge(view: View) -> str:
-    """How all is now."""
+    """The current overall status."""
     text, colour = _SAID[view.displayed]
     return _drawn("status", text, colour)
 
 
 def uptime_badge(view: View) -> str:
-    """The mean uptime of the last 90 days, over what is measured."""
+    """The mean uptime of the measured components over the last 90 days."""
     known = [daily.uptime for daily in view.daily.values() if daily.uptime is not None]
     share = sum(known) / len(known) if known else None
     colour = _GREY if share is None else "#176b43" if share >= 99 else "#a8232f"
@@ -37,7 +37,7 @@ def uptime_badge(view: View) -> str:
 
 
 def response_badge(view: View) -> str:
-    """The mean response time of the last 24 hours, over what is measured."""
+    """The mean response time of the measured components over the last 24 hours."""
     means = [sum(hour.mean_ms for hour in hours) / len(hours) for hours in view.hours.values() if hours]
     if not means:
         return _drawn("response 24h", "unknown", _GREY)
@@ -45,7 +45,7 @@ def response_badge(view: View) -> str:
 
 
 def icon(view: View) -> str:
-    """The page's own, in its colour; it says nothing of how all is."""
+    """The page's icon in its colour, independent of its status."""
     colour, on = brand(view.page.branding.get("primaryColor"))
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">'
@@ -56,7 +56,7 @@ def icon(view: View) -> str:
 
 
 def _drawn(label: str, value: str, colour: str) -> str:
-    """White on dark: readable on any page, and for screen readers one image with a name."""
+    """White text on dark: readable on any page, and a single named image for screen readers."""
     left, right = (len(text) * _LETTER + _PAD for text in (label, value))
     name = escape(f"{label}: {value}", {'"': "&quot;"})
     return (

@@ -12,7 +12,7 @@ from collector.status_pages.storage.speed import Hour
 HOURS: Final = 24
 WIDTH: Final = 10 * (HOURS - 1)
 HEIGHT: Final = 60
-# The highest is not at the very edge, where half of its line would be cut off.
+# Leave a margin above the highest value, where half of the line would be cut off.
 _ROOM: Final = 1.15
 _OUT: Final = 9
 _HALF: Final = 4
@@ -20,7 +20,7 @@ _HALF: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class ChartDrawing:
-    """*path* has a shape for each run of hours that are known; times are in milliseconds."""
+    """*path* has one shape per run of hours with data; times are in milliseconds."""
 
     path: str
     mean: int
@@ -28,7 +28,7 @@ class ChartDrawing:
 
 
 def chart(hours: Sequence[Hour], now: datetime) -> ChartDrawing | None:
-    """Of the whole hours before *now*; None where less than two of them are known."""
+    """Draw the whole hours before *now*; None if fewer than two have data."""
     first = window.floor(now, HOUR) - HOURS * HOUR
     known = {(hour.at - first) // HOUR: hour.mean_ms for hour in hours if first <= hour.at}
     if len(known) < 2:
@@ -54,7 +54,7 @@ def _runs(places: Sequence[int]) -> list[list[int]]:
 
 
 def _run(run: Sequence[int], heights: dict[int, int]) -> str:
-    """A closed shape; its lower edge, and those at the ends of the chart, are outside of what is shown."""
+    """A closed shape; its lower edge and the sides at the chart's ends lie outside the visible area."""
     first = -_OUT if run[0] == 0 else 10 * run[0] - _HALF
     last = WIDTH + _OUT if run[-1] == HOURS - 1 else 10 * run[-1] + _HALF
     points = " ".join(f"{10 * place} {heights[place]}" for place in run)

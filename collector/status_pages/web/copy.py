@@ -9,9 +9,9 @@ from collector.status_pages.web.words.words import Words
 
 
 def files(view: View, url: str, words: Words, logo: tuple[str, bytes] | None = None) -> dict[str, bytes]:
-    """By their names in one folder, the page itself last. *url*: where the folder will be found.
+    """The files by name, all in one folder, the page itself last. *url*: URL of the folder.
 
-    *logo*: the name of its file and what is in it; None leaves it where the page's branding says.
+    *logo*: name and content of the logo file; None: the branding's URL is kept.
     """
     own: Mapping[str, bytes] = {}
     if logo is not None:

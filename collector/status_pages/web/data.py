@@ -23,7 +23,7 @@ _INDICATORS: Final[dict[Status, tuple[str, str]]] = {
 
 
 def own(view: View, place: PageAddresses) -> str:
-    """How all is, each component, and what is told of."""
+    """The overall status, each component, and the incidents."""
     return _text(
         {
             "name": view.page.name,
@@ -39,7 +39,7 @@ def own(view: View, place: PageAddresses) -> str:
 
 
 def summary(view: View, place: PageAddresses) -> str:
-    """``/api/v2/summary.json``: the names are those of others."""
+    """``/api/v2/summary.json``, with the field names of a common third-party format."""
     indicator, description = _INDICATORS[view.status]
     going = [told for told in (*view.open, *view.planned) if told.row.severity == MAINTENANCE]
     return _text(

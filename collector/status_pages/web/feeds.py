@@ -14,16 +14,16 @@ from shared import ids
 from shared.clock import iso
 
 _MOST: Final = 50
-# What XML 1.0 cannot hold, whatever is done to it.
+# Characters that XML 1.0 cannot represent, even escaped.
 _NO_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NO_LINE: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-# RFC 5545 folds after 75 octets; a character has four at most.
+# RFC 5545 folds lines after 75 octets; a UTF-8 character has at most four.
 _FOLD: Final = 75
 _NO_END: Final = timedelta(hours=1)
 
 
 def atom(view: View, place: PageAddresses) -> str:
-    """RFC 4287: an entry for each incident, which changes with each update."""
+    """RFC 4287: one entry per incident, changed by each update."""
     url = place.url
     newest = max((told.row.updated_at for told in view.incidents), default=view.page.created_at)
     entries = "".join(
@@ -42,7 +42,7 @@ def atom(view: View, place: PageAddresses) -> str:
 
 
 def rss(view: View, place: PageAddresses) -> str:
-    """RSS 2.0: the same for older readers."""
+    """RSS 2.0: the same content for older readers."""
     url = place.url
     items = "".join(
         f"<item><title>{_xml(told.row.title)}</title><link>{_xml(_link(place, told))}</link>"
@@ -60,7 +60,7 @@ def rss(view: View, place: PageAddresses) -> str:
 
 
 def calendar(view: View, place: PageAddresses) -> str:
-    """RFC 5545: the maintenance that was planned, also what is over."""
+    """RFC 5545: scheduled maintenance, past windows included."""
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Tocsin//Status page//EN", "METHOD:PUBLISH"]
     lines.append(f"X-WR-CALNAME:{_line(view.page.name)}")
     for told in view.incidents:
@@ -90,7 +90,7 @@ def _link(place: PageAddresses, told: PageIncidentDetails) -> str:
 
 
 def _said(told: PageIncidentDetails) -> str:
-    """All updates, newest first."""
+    """All updates of an incident, newest first."""
     return "\n\n".join(
         f"{update.status.capitalize()} ({update.at.astimezone(UTC):%Y-%m-%d %H:%M} UTC): {update.message}"
         for update in reversed(told.updates)
@@ -113,7 +113,7 @@ def _line(text: str) -> str:
 
 
 def _folded(line: str) -> str:
-    """No line is longer than 75 octets, and no character is torn apart."""
+    """Fold lines to at most 75 octets without splitting a character."""
     parts, length = [""], 0
     for letter in line:
         size = len(letter.encode("utf-8", "replace"))

@@ -8,12 +8,12 @@ _BETWEEN: Final = set(" ;,'\"*\r\n")
 
 
 def policy(logo: str | None) -> str:
-    """As a header says it."""
+    """The policy as a header value."""
     return f"{in_page(logo)}; frame-ancestors 'none'"
 
 
 def in_page(logo: str | None) -> str:
-    """As a page may say it itself."""
+    """The policy as a meta element of a page."""
     origin = _origin(logo) if logo else ""
     return (
         f"default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
@@ -22,7 +22,7 @@ def in_page(logo: str | None) -> str:
 
 
 def _origin(logo: str) -> str:
-    """With a blank before it; nothing where it would say more than an origin."""
+    """The logo's origin after a blank; empty if it could add more than an origin to the policy."""
     try:
         text = str(URL(logo).origin())
     except ValueError:

@@ -32,7 +32,7 @@ _LINES: Final = re.compile(r"\n{2,}")
 
 
 def page(view: View, place: PageAddresses, words: Words) -> str:
-    """The page itself."""
+    """The status page."""
     recent = [told for told in view.past if (told.row.resolved_at or view.at) > view.at - _RECENT]
     return render("status.html.j2", view, place, words, groups=_groups(view, words), recent=recent)
 
@@ -44,7 +44,7 @@ def history(
     number: int = 1,
     past: Sequence[PageIncidentDetails] | None = None,
 ) -> str:
-    """What was told, by month; *past*: its part of this *number*, unless it is the newest."""
+    """The incidents by month; *past*: the history's part of this *number*, unless it is the newest."""
     told = view.incidents if past is None else past
     by_month = groupby(told, key=lambda one: words.month(one.row.published_at))
     return render(
@@ -59,38 +59,38 @@ def history(
 
 
 def widget(view: View, place: PageAddresses, words: Words) -> str:
-    """How all is, to be embedded in another page."""
+    """The overall status, for embedding in another page."""
     return render("widget.html.j2", view, place, words)
 
 
 def login(view: View, place: PageAddresses, words: Words, fault: str = "") -> str:
-    """The form that asks for the password of a private page."""
+    """The password form of a private page."""
     return render("login.html.j2", view, place, words, fault=fault)
 
 
 def missing(words: Words) -> str:
-    """There is no such page."""
+    """The "no such page" page."""
     return _ENV.get_template("missing.html.j2").render(w=words)
 
 
 def style(view: View) -> str:
-    """The stylesheet of all pages, in the colours of this one."""
+    """The common stylesheet, in this page's colours."""
     colour, on = brand(view.page.branding.get("primaryColor"))
     return f":root{{--brand:{colour};--on-brand:{on}}}\n{_static('status.css')}"
 
 
 def custom_style(view: View) -> str:
-    """The stylesheet that the page's owner wrote, less what was not understood."""
+    """The owner's custom stylesheet, without the parts that could not be parsed."""
     return cleaned(view.page.branding.get("customCss") or "")
 
 
 def script() -> str:
-    """The one script, which is the same for all pages."""
+    """The only script, the same for all pages."""
     return _static("status.js")
 
 
 def render(template: str, view: View, place: PageAddresses, words: Words, **more: Any) -> str:
-    """A template that may extend base.html.j2, with what that one needs."""
+    """Render a template, with the variables that base.html.j2 needs."""
     branding = view.page.branding
     return _ENV.get_template(template).render(
         view=view,
@@ -118,7 +118,7 @@ def _static(name: str) -> str:
 
 
 def _groups(view: View, words: Words) -> list[dict[str, Any]]:
-    """The components by their groups, in the order of the first of each; of many, groups fold."""
+    """The components by group, groups in the order of their first component; many groups are collapsed."""
     found: dict[str | None, list[ComponentDetails]] = {}
     for seen in view.components:
         found.setdefault(seen.row.group_name, []).append(seen)
@@ -159,7 +159,7 @@ def _component(view: View, seen: ComponentDetails, words: Words) -> dict[str, An
 
 
 def _heard(uptime: float | None, drawn: Sequence[Bar], words: Words) -> str:
-    """What the bars show, for who does not see them: all days together, the last outages by themselves."""
+    """The bars' text for screen readers: the days as a whole, and the last outages."""
     bad = [bar for bar in reversed(drawn) if bar.level in {"fair", "bad"}][:_MOST_HEARD]
     told = [f"{words.days(bar.since, bar.until)}: {words.share(bar.share)}" for bar in bad]
     return "; ".join([words.uptime.format(share=words.share(uptime)), *told])
@@ -174,13 +174,13 @@ def _phase(status: Phase, severity: str, words: Words) -> str:
 
 
 def _affected(told: PageIncidentDetails, names: dict[Any, str], words: Words) -> Markup:
-    """Each name by itself, whichever way it is written."""
+    """Each name marked up separately, in its own text direction."""
     known: Sequence[str] = [names[id_] for id_ in told.row.components if id_ in names]
     return escape(words.comma).join(Markup("<bdi>{}</bdi>").format(name) for name in known)
 
 
 def _fill(text: str, **parts: Any) -> Markup:
-    """*text* with what its names in braces stand for; only markup of ours stays markup."""
+    """*text* with the names in braces replaced; only our own markup is left unescaped."""
     return escape(text).format(**parts)
 
 

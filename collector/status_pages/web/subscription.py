@@ -14,7 +14,7 @@ from shared import ids
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What a subscriber hears of; *components*: id, name, chosen."""
+    """A subscriber's preferences; *components*: id, name, chosen."""
 
     incidents: bool
     maintenance: bool
@@ -23,9 +23,9 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionPage:
-    """A page: *press* is the words of its button, if it has one, *next* a link's words and where it leads.
+    """A page: *press* is its button's label, if it has one, *next* a link's label and URL.
 
-    *asks* for an address; *done*: it tells what came of a button.
+    *asks*: it asks for an address; *done*: it shows the result of a button.
     """
 
     title: str
@@ -41,7 +41,7 @@ class SubscriptionPage:
 
 
 def asking(view: View, place: PageAddresses, words: Words, *, bad: str | None = None, fault: str = "") -> str:
-    """The form for an address; *bad*: what was entered and is none."""
+    """The subscription form; *bad*: the invalid address that was entered."""
     s = words_of(words.tag)
     said = SubscriptionPage(
         s.subscribe,
@@ -87,13 +87,13 @@ def over(one: Subscription, view: View, place: PageAddresses, words: Words) -> s
 
 
 def managing(one: Subscription, view: View, place: PageAddresses, words: Words) -> str:
-    """What the subscriber hears of, to be changed."""
+    """The subscriber's preferences, to be edited."""
     text = words_of(words.tag).manage_text.format(address=one.email)
     return _drawn(_choices(one, words, text, done=False), view, place, words)
 
 
 def saved(one: Subscription, view: View, place: PageAddresses, words: Words) -> str:
-    """The same after it was changed."""
+    """The preferences after they were saved."""
     said = _choices(one, words, words_of(words.tag).saved, done=True)
     return _drawn(said, view, place, words)
 
@@ -136,7 +136,7 @@ def left(one: Subscription, view: View, place: PageAddresses, words: Words) -> s
 
 
 def gone(words: Words) -> str:
-    """What a link led to is there no more."""
+    """The link's subscription no longer exists."""
     return status.missing(replace(words, missing=words_of(words.tag).gone))
 
 

@@ -17,5 +17,5 @@ _LANGUAGES: Final[dict[str, SubscriptionWords]] = {
 
 
 def words_of(language: str) -> SubscriptionWords:
-    """English where there is nothing in *language*."""
+    """The texts in *language*, or in English if there are none."""
     return _LANGUAGES.get(language, en.WORDS)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubscriptionWords:
-    """The words of one language; ``{name}`` is the page's name, ``{address}`` the subscriber's."""
+    """The texts of one language; ``{name}`` is the page's name, ``{address}`` the subscriber's."""
 
     subscribe: str
     subscribe_text: str

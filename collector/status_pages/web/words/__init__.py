@@ -17,14 +17,14 @@ LANGUAGES: Final[dict[str, Words]] = {
     "zh": zh.WORDS,
     "ja": ja.WORDS,
 }
-# A header that is longer, or has more parts, says nothing that a person has chosen.
+# A longer header, or one with more parts, was not configured by a person.
 _LONGEST: Final = 256
 _MOST: Final = 16
 
 
 @lru_cache(maxsize=1_024)
 def wanted(accept: str) -> Words:
-    """What an Accept-Language header wants most of what there is; English where it wants none of it."""
+    """The best available language of an Accept-Language header; English if none matches."""
     if len(accept) > _LONGEST:
         return ENGLISH
     ranked = sorted(_ranges(accept), key=lambda each: -each[0])
@@ -40,7 +40,7 @@ def _ranges(accept: str) -> Iterator[tuple[float, str]]:
 
 
 def _weight(text: str) -> float:
-    """``q=0.5``; what cannot be read is wanted least of all."""
+    """The weight in ``q=0.5``; zero if it is invalid."""
     if not text:
         return 1.0
     try:

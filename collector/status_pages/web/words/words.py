@@ -11,9 +11,9 @@ _HUNDREDTHS = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """The words of one language. Names in braces stand for what is put there.
+    """The texts of one language. Names in braces are placeholders.
 
-    *months* are written in full; *short* as they are in a moment. *point* is the decimal mark.
+    *months* are full names; *short* the names in timestamps. *point* is the decimal separator.
     """
 
     tag: str
@@ -82,7 +82,7 @@ class Words:
         return self._written(self.month_form, at)
 
     def share(self, percent: float | None) -> str:
-        """Never rounded up to all: ``99.99%`` stays less than 100."""
+        """The percentage, never rounded up to 100: ``99.99%`` stays below."""
         if percent is None:
             return self.no_data
         number = "100" if percent >= 100 else f"{int(percent * _HUNDREDTHS) / _HUNDREDTHS:.2f}"
