@@ -11,20 +11,20 @@ Location = Annotated[str, Example("eu")]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeLoad:
-    """What a probe does."""
+    """The current load of a probe."""
 
     monitors: Annotated[int, Example(12)]
-    """Number of monitors that it is to check."""
+    """Number of monitors assigned to it."""
     running: Annotated[int, Example(1)]
-    """Number of checks that run now."""
+    """Number of checks running now."""
     skipped: Annotated[int, Example(0)]
-    """Number of checks that it skipped, being overloaded."""
+    """Number of checks skipped because of overload."""
     late_ms: Annotated[float, Example(0.4)]
     """Longest delay of a check behind its schedule, in milliseconds."""
     spool_batches: Annotated[int, Example(0)]
-    """Number of batches of results that wait to be sent."""
+    """Number of result batches waiting to be sent."""
     spool_bytes: Annotated[int, Example(0)]
-    """Size of these in bytes."""
+    """Size of these batches in bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class ProbeCertificate:
     serial: Annotated[str, Example("4f1d9c")]
     """Serial number in hexadecimal digits."""
     not_after: datetime | None
-    """When it ends."""
+    """Expiry time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,54 +50,54 @@ class ProbeAnswer:
     locations: list[Location]
     """Locations that it checks from."""
     status: Literal["online", "offline", "draining", "revoked"]
-    """Whether it is connected, hands its monitors to others or is refused."""
+    """Whether it is connected, is handing its monitors to others or is rejected."""
     version: Annotated[str, Example("0.2.0")] | None
     """Version of the program."""
     last_seen_at: datetime | None
-    """When it was last heard of."""
+    """Time of its last message."""
     blind_since: datetime | None
-    """Since when it reaches nothing at all; null where it does."""
+    """Time since which it reaches nothing at all; null while it reaches something."""
     clock_skew_ms: Annotated[float, Example(3)] | None
-    """Milliseconds that its clock is ahead."""
+    """Milliseconds by which its clock is ahead."""
     load: ProbeLoad
-    """What it does."""
+    """Current load."""
     certificate: ProbeCertificate | None
-    """Its present client certificate."""
+    """Current client certificate."""
     shared: bool
     """Whether it serves all teams."""
     stands_in: Annotated[bool, Example(False)]
     """Whether it checks for locations that have no other probe."""
     draining_since: datetime | None
-    """Since when it hands its monitors to others; null where it does not."""
+    """Time since which it hands its monitors to others; null if it does not."""
     revoked_at: datetime | None
-    """When its certificate was revoked; null where it was not."""
+    """Time at which its certificate was revoked; null if it was not."""
     created_at: datetime
-    """When it joined."""
+    """Time of enrolment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinTokenAnswer:
-    """A token that probes join with, without its value."""
+    """A join token for probes, without its value."""
 
     id: Annotated[str, Identifier("tok")]
     """Id of the token."""
     locations: list[Location]
-    """Locations that probes may join."""
+    """Locations for which probes may join."""
     uses: Annotated[int, Example(1)]
     """Number of probes that may join with it."""
     used: Annotated[int, Example(0)]
-    """Number of probes that have joined with it."""
+    """Number of probes that joined with it."""
     created_at: datetime
     """When it was created."""
     expires_at: datetime
-    """When it ends."""
+    """Expiry time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreatedJoinToken(JoinTokenAnswer):
-    """A token that was created."""
+    """A newly created join token."""
 
     token: Annotated[str, Example("tocsin-join_Ab3dEf6hIj9kLm2n")]
     """Value of the token, shown only once."""
     warnings: Warnings = None
-    """What was ignored of the request."""
+    """Ignored parts of the request."""

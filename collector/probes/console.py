@@ -27,7 +27,7 @@ async def new_token(request: web.Request) -> web.StreamResponse:
 
 
 async def create_token(request: web.Request) -> web.StreamResponse:
-    """The command with the token is on this one page, and nowhere else."""
+    """Show the command with the token, once."""
     at_hand = deps(request)
     body = read.body(join_tokens.JoinTokenRequest, await posted(request))
     try:

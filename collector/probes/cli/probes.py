@@ -20,7 +20,7 @@ _COLUMNS = ("ID", "NAME", "LOCATIONS", "STATUS", "VERSION", "LAST SEEN", "CERTIF
 
 
 def main(argv: list[str]) -> int:
-    """Do it and say what was done."""
+    """Run the command and print the result."""
     own, settings = read(_parser(), argv, _lacks)
     for line in run(_do(settings, own.deed, own.probe)):
         print(line)  # noqa: T201 - the answer
@@ -63,7 +63,7 @@ async def _change(here: OpenDatabase, deed: str, probe_id: UUID) -> None:
 
 
 def _meant(found: Sequence[Probe], named: str) -> UUID:
-    """By id, else by a name that one probe has which is not revoked. Raises NotFound."""
+    """The probe with this id, or with this name if it is unique among unrevoked probes. Raises NotFound."""
     probe_id = ids.read("prb", named)
     same = [one for one in found if one.probe_id == probe_id] or [
         one for one in found if one.name == named and one.revoked_at is None

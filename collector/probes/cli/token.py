@@ -14,7 +14,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
 def main(argv: list[str]) -> int:
-    """Print the token and nothing else; it is nowhere to be read again."""
+    """Print the token and nothing else; it cannot be shown again."""
     own, settings = read(_parser(), argv)
     print(run(_create(settings, own.location, own.uses, own.ttl)))  # noqa: T201 - the answer
     return 0

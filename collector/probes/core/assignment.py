@@ -7,12 +7,12 @@ from uuid import UUID
 
 from shared.schedule import mix
 
-# A probe speaks each 5 s, and is written down within a second; one that was silent for longer than this has
-# lost its work to others. Theirs is to have it within 10 s.
+# A probe sends a message every 5 s, recorded within a second; one that was silent for longer than this loses
+# its assignments. Their new probes should have them within 10 s.
 LIVE = timedelta(seconds=8)
-# One whose stream has ended may come back within this, as after a restart.
+# A probe whose stream ended may come back within this time, as after a restart.
 RETURN = timedelta(seconds=4)
-# A location whose own probe was there within this time is silent without it, and nobody stands in.
+# If a location's own probe was seen within this time, no stand-in takes over its assignments.
 KEPT = timedelta(days=1)
 
 _MASK = 2**64 - 1
@@ -20,7 +20,7 @@ _MASK = 2**64 - 1
 
 @dataclass(frozen=True, slots=True)
 class ProbeCandidate:
-    """What the choice needs of a probe; *alive_at* is when it was last heard of, or its session's end."""
+    """The properties of a probe that assignment needs; *alive_at*: its last message or its session's end."""
 
     probe_id: UUID
     team_id: int | None
@@ -35,21 +35,20 @@ class ProbeCandidate:
         return self.heard(now, RETURN if self.ended else LIVE)
 
     def heard(self, now: datetime, within: timedelta) -> bool:
-        """Heard in the future means that a clock was set back since, and says nothing."""
+        """Whether it was heard recently; a future time, left by a clock that was set back, does not count."""
         return self.alive_at is not None and abs(now - self.alive_at) < within
 
     def serves(self, team_id: int, type_: str) -> bool:
-        """A probe without a team serves every team; one of a team never sees another team's monitors."""
+        """A probe without a team serves every team; a team's probe serves that team only."""
         return type_ in self.kinds and self.team_id in (None, team_id)
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Who may check one team's monitors of one type at one location.
+    """The probes that may check one team's monitors of one type at one location.
 
-    *able* may hold what they have, *at_work* are those among them that are connected and can hand it on
-    themselves, *live* those to choose from now; *own* says whether a live probe serves the location by
-    itself.
+    *able* may keep their assignments, *at_work* are the connected ones among them, which can hand over
+    themselves, *live* those that can get new ones; *own*: a live probe belongs to the location.
     """
 
     able: frozenset[UUID]
@@ -59,13 +58,13 @@ class Pool:
 
 
 def pool(probes: Iterable[ProbeCandidate], team_id: int, type_: str, location: str, now: datetime) -> Pool:
-    """A stand-in counts only where the location has no probe of its own, or none since long."""
+    """The pool of a location; stand-ins count only if it has had no probe of its own for long."""
     fit = [probe for probe in probes if probe.serves(team_id, type_)]
     own = [probe for probe in fit if location in probe.locations]
     others = [probe for probe in fit if probe.stands_in]
     able = own if any(probe.heard(now, KEPT) for probe in own) or not others else others
     alive = [probe for probe in able if probe.alive(now)]
-    # What only a draining probe can check it goes on to check.
+    # A draining probe keeps what no other probe can check.
     chosen_from = [probe for probe in alive if not probe.draining] or alive
     return Pool(
         able=frozenset(probe.probe_id for probe in able),
@@ -78,9 +77,9 @@ def pool(probes: Iterable[ProbeCandidate], team_id: int, type_: str, location: s
 def choose(
     pool: Pool, monitor: int, location: int, holder: UUID | None, *, patient: bool = False
 ) -> UUID | None:
-    """The probe that is to check *monitor* at *location*, which *holder* does now.
+    """The probe that should check *monitor* at *location*; *holder* checks it now.
 
-    With nobody live it stays where it is; *patient* leaves it also with a holder that is silent.
+    Without a live probe, the holder keeps it; with *patient*, a silent holder keeps it, too.
     """
     held = holder if holder in pool.able else None
     if not pool.live or (patient and held and held not in pool.at_work):

@@ -19,16 +19,16 @@ from shared.errors import Invalid
 PROBE_LIFE: Final = timedelta(hours=24)
 SERVER_LIFE: Final = timedelta(days=7)
 LIFE: Final = timedelta(days=5 * 365)
-# A successor is made so long before the end, and signs only when every collector must have heard of it.
+# A successor is created this long before expiry, and signs only after every collector has loaded it.
 SUCCEEDED: Final = timedelta(days=365)
 SETTLED: Final = timedelta(minutes=5)
-# Clocks that are a little behind take a new certificate, too.
+# Tolerates clients whose clocks are slightly behind.
 _BACKDATED: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """A certificate that signs, and its key."""
+    """A CA certificate and its key."""
 
     certificate: x509.Certificate
     key: ec.EllipticCurvePrivateKey
@@ -41,9 +41,9 @@ class Authority:
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """All authorities that count now, oldest first.
+    """All current authorities, oldest first.
 
-    The oldest signs for servers, since every probe knows it; the youngest that has settled signs for probes.
+    The oldest signs for servers, since every probe knows it; the youngest settled one signs for probes.
     """
 
     authorities: Sequence[Authority]
@@ -58,16 +58,16 @@ class Trust:
 
     @property
     def bundle(self) -> bytes:
-        """Their certificates in PEM."""
+        """The certificates in PEM."""
         return b"".join(pki.pem(one.certificate) for one in self.authorities)
 
     def signed(self, certificate: x509.Certificate) -> bool:
-        """Did one of them sign *certificate*?"""
+        """Whether one of the authorities signed *certificate*."""
         return any(_signed_by(certificate, one.certificate) for one in self.authorities)
 
 
 def new(now: datetime) -> Authority:
-    """A new authority."""
+    """Create an authority."""
     key = pki.new_key()
     name = x509.Name(
         [x509.NameAttribute(NameOID.COMMON_NAME, f"Tocsin {pki.key_hash(key.public_key()).hex()[:16]}")]
@@ -82,14 +82,14 @@ def new(now: datetime) -> Authority:
 
 
 def outlived(authority: Authority, now: datetime) -> bool:
-    """Is it time for a successor?"""
+    """Whether a successor must be created."""
     return authority.certificate.not_valid_after_utc - now < SUCCEEDED
 
 
 def server_certificate(
     authority: Authority, names: Iterable[str], now: datetime
 ) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
-    """A key and a certificate for a collector that is reached under *names*, hosts or addresses."""
+    """Create a key and a certificate for a collector; *names*: its host names or addresses."""
     key = pki.new_key()
     builder = (
         _builder(x509.Name([]), key.public_key(), now, SERVER_LIFE)
@@ -106,7 +106,7 @@ def probe_certificate(
     locations: Sequence[str],
     now: datetime,
 ) -> x509.Certificate:
-    """A probe's certificate: its id as the one name, its locations as units of the subject."""
+    """A probe's certificate: its id is the only name, its locations are units of the subject."""
     units = [x509.NameAttribute(NameOID.ORGANIZATIONAL_UNIT_NAME, each) for each in locations]
     uri = x509.UniformResourceIdentifier(f"{pki.PROBE_URI}{probe_id}")
     builder = (
@@ -118,7 +118,7 @@ def probe_certificate(
 
 
 def requested_key(request: bytes) -> ec.EllipticCurvePublicKey:
-    """The key of a signing request (DER), which proved that it is at hand. Raises Invalid."""
+    """The public key of a signing request (DER), with its proof of possession verified. Raises Invalid."""
     try:
         asked = x509.load_der_x509_csr(request)
         key = asked.public_key()

@@ -4,13 +4,13 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Final
 
-# Beyond so many those are forgotten that have rested for long enough.
+# Above this number, keys that are no longer limited are dropped.
 _REMEMBERED: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True)
 class PaceLimit:
-    """*per_second*, and *burst* at once."""
+    """*per_second* on average, with bursts of *burst*."""
 
     per_second: float
     burst: int
@@ -21,14 +21,14 @@ class PaceLimit:
 
     @property
     def most_s(self) -> float:
-        """Whoever comes may be so far ahead of the rate, and half of a step for the rounding."""
+        """How many seconds ahead of the rate a caller may be; the half step absorbs rounding."""
         return (self.burst - 0.5) / self.per_second
 
 
 def step(ahead_s: float, rate: PaceLimit) -> float | None:
-    """How far ahead of the rate one is who was *ahead_s* and comes now; None if he may not.
+    """The new lead over the rate of a caller that was *ahead_s* and comes now; None if it is rejected.
 
-    Further ahead than twice as much as may be nobody came: the clock was set back.
+    A lead of more than twice the maximum means that the clock was set back; it is ignored.
     """
     if rate.most_s < ahead_s <= 2 * rate.most_s:
         return None
@@ -36,14 +36,14 @@ def step(ahead_s: float, rate: PaceLimit) -> float | None:
 
 
 class Pace:
-    """*per_second* for each key, *burst* at once; all times are seconds on one monotonic clock."""
+    """Limits each key to *per_second*, with bursts of *burst*; times are seconds on one monotonic clock."""
 
     def __init__(self, per_second: float, burst: int) -> None:
         self._rate = PaceLimit(per_second, burst)
         self._due: dict[Hashable, float] = {}
 
     def admit(self, key: Hashable, now_s: float) -> bool:
-        """May it come now? If so, it has."""
+        """Whether *key* is admitted now; if so, count it."""
         due = max(self._due.get(key, now_s), now_s)
         if due - now_s > self._rate.most_s:
             return False

@@ -9,7 +9,7 @@ from collector.probes.core.assignment import LIVE
 
 
 class PresenceChange(StrEnum):
-    """Why a probe is called offline, or that it is back."""
+    """Why a probe counts as offline, or that it is back."""
 
     STOPPED = "stopped"
     LOST = "lost"
@@ -19,10 +19,10 @@ class PresenceChange(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """What is known of a probe that was connected at least once.
+    """The presence data of a probe that was connected at least once.
 
-    *ended_at*: the end of its last session, which it ended by itself if *stopped*. *blind_since*: none of its
-    canaries has answered since. *told*: it is called offline already.
+    *ended_at*: end of its last session; *stopped*: the probe ended it. *blind_since*: none of its canaries
+    has answered since. *told*: its owner was notified that it is offline.
     """
 
     seen_at: datetime
@@ -39,10 +39,10 @@ class Presence:
 def change(
     one: Presence, since: datetime, now: datetime, patience: timedelta = SILENCE
 ) -> PresenceChange | None:
-    """What its owner is to be told now, if anything.
+    """The change that its owner is notified of now, if any.
 
-    *since*: from then on somebody listened without a break; silence before it says nothing. One that drains
-    is meant to go.
+    *since*: a collector has listened without interruption since then; earlier silence does not count. A
+    draining probe is expected to go offline.
     """
     sees = one.blind_since is None
     if one.told:

@@ -16,16 +16,16 @@ from shared.loop import Bell
 
 log = structlog.get_logger()
 
-# A probe lets go of what it is asked for when a check ends; after this it is taken from it.
+# A probe releases an assignment when its check ends; after this time it is reassigned anyway.
 _ASKED = timedelta(seconds=10)
-# A turn that comes so late: this process stood still, or the database was away.
+# A turn delayed by this much means that the process was suspended, or the database unavailable.
 _AWAY = timedelta(seconds=5)
 
 
 class Probes:
-    """Rebalances when who is there has changed since its last turn; ring *bell* when a probe has come.
+    """Rebalances assignments when the set of probes has changed; ring *bell* when a probe connects.
 
-    *since*: when this collector started or its clock was set; None while that has only just happened.
+    *since*: when this collector started or its clock was set; None while the clock is not trusted yet.
     """
 
     def __init__(
@@ -62,12 +62,12 @@ class Probes:
         self._seen, self._turned_at = seen, self._now()
         self._asked_at = {held: self._asked_at.get(held, now) for held in moves.holdings}
         if moves.moved or moves.asked:
-            log.info("assignments move", moved=moves.moved, asked=moves.asked)
+            log.info("assignments moved", moved=moves.moved, asked=moves.asked)
             self._signals.ring()
         return False
 
     def _patient(self, now: datetime) -> bool:
-        """Could nobody reach us just now? Then silence counts from our return."""
+        """Whether probes could not reach us recently; then their silence counts from our return."""
         if self._turned_at is not None and now - self._turned_at > _AWAY:
             self._back_at = now
         since = self._since()
@@ -77,7 +77,7 @@ class Probes:
 
 
 def _presence(probe: ProbeCandidate, now: datetime) -> tuple[object, ...]:
-    """All of a probe that assignments depend on."""
+    """All properties of a probe that assignments depend on."""
     return (
         probe.probe_id,
         probe.team_id,

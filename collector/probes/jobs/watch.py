@@ -14,15 +14,15 @@ from collector.probes.storage import watch
 
 log = structlog.get_logger()
 
-# After a longer pause between two turns nobody knows who tried to reach us: silence counts anew.
+# After a longer pause between two turns, probes may have called in vain: their silence is measured anew.
 _GAP: Final = timedelta(seconds=30)
 _AT_ONCE: Final = 50
 
 
 class ProbeWatch:
-    """Any number may run.
+    """Notifies owners of probes about their presence. Any number may run.
 
-    *since*: when this collector started or its clock was set; None while that has only just happened.
+    *since*: when this collector started or its clock was set; None while the clock is not trusted yet.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class ProbeWatch:
             self._listening_since = now
         async with self._db.connection() as tx:
             watched = await watch.all_(tx)
-        # Set only now: while the database is away nobody can say that he was heard.
+        # Set only now: while the database is unavailable, no probe can be recorded as heard.
         self._turned_at = now
         metrics.probes_blind.set(sum(one.presence.blind_since is not None for one in watched))
         started = self._since()
@@ -59,5 +59,5 @@ class ProbeWatch:
         for what in changes:
             metrics.probe_notices.labels("online" if what is PresenceChange.BACK else what.value).inc()
         if changes:
-            log.info("owners of probes told", changes=[what.value for what in changes])
+            log.info("owners of probes notified", changes=[what.value for what in changes])
         return len(changed) > _AT_ONCE

@@ -17,11 +17,10 @@ _MONITORS_A_SIGNAL = 1000
 
 
 async def place(tx: Tx, monitor: int, revision: int, locations: Sequence[str], *, now: datetime) -> list[str]:
-    """Have *monitor* checked at *locations*; answers those that no live probe serves by itself.
+    """Assign *monitor* at *locations* to probes; return the locations without a live probe of their own.
 
-    Call it after the monitor's row was written, in the same transaction; ring the signals after its commit.
-    No locations means that nobody checks it: what is known stays for the resume while the monitor exists,
-    and goes with it.
+    Call it after the monitor's row was written, in the same transaction; ring the signals after the commit.
+    Without locations nobody checks the monitor: its state is kept until it is resumed or deleted.
     """
     await plans.share(tx)
     owner = await plans.owner(tx, monitor)
@@ -51,7 +50,7 @@ async def place(tx: Tx, monitor: int, revision: int, locations: Sequence[str], *
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """How many (monitor, location)s moved, and those that their holders were asked to let go of first."""
+    """The number of reassigned (monitor, location)s, and those that their holders must release first."""
 
     moved: int
     holdings: Sequence[plans.PlacedMonitor]
@@ -71,9 +70,8 @@ async def rebalance(
 ) -> Moves:
     """Give every (monitor, location) to the probe that should have it; ring the signals after the commit.
 
-    *patient* leaves with silent probes what they hold, for the time in which they may find us again. *gently*
-    only asks a probe that is at work for what it holds, unless that is *overdue*: `hand_over` moves it once
-    its last result is in.
+    *patient*: silent probes keep their assignments, while they may still reconnect. *gently*: a connected
+    probe must first release an assignment, unless it is *overdue*; `hand_over` then moves it.
     """
     await plans.exclude(tx)
     pools = _Pools(await probes.candidates(tx), now)
@@ -91,9 +89,9 @@ async def rebalance(
 
 
 async def hand_over(tx: Tx, probe_id: UUID, numbers: Sequence[int], now: datetime) -> int:
-    """Give assignments that *probe_id* has let go of to whom they belong now; answers how many there were.
+    """Reassign what *probe_id* has released; return the number of assignments.
 
-    Each gets another number, even if the choice has come back to the same probe since.
+    Each gets a new number, even if the same probe gets it again.
     """
     await plans.share(tx)
     pools = _Pools(await probes.candidates(tx), now)
@@ -106,9 +104,9 @@ async def hand_over(tx: Tx, probe_id: UUID, numbers: Sequence[int], now: datetim
 
 
 async def stop(tx: Tx, probe_id: UUID, checks: Sequence[tuple[int, int]]) -> list[int]:
-    """No probe is to run these *checks*, monitor and revision, any more: *probe_id* stood still in them.
+    """Stop these *checks* (monitor and revision), which stalled *probe_id*, on all probes.
 
-    Each probe that has one of them gets it anew, and says so instead; answers the monitors, to be told.
+    Every probe that has one gets it again, marked as stopped. Return the monitors, to be signalled.
     """
     await plans.share(tx)
     places = await plans.places(tx, probe_id, checks)
@@ -129,7 +127,7 @@ _Move = tuple[plans.PlacedMonitor, UUID | None]
 
 
 class _Pools:
-    """Each pool made once: teams without probes of their own share theirs."""
+    """Builds each pool once: teams without probes of their own share theirs."""
 
     def __init__(self, known: Sequence[ProbeCandidate], now: datetime) -> None:
         self._known = known
@@ -158,7 +156,7 @@ async def _move(tx: Tx, moves: Sequence[_Move]) -> None:
 
 
 async def _tell(tx: Tx, kind: str, changes: Iterable[tuple[UUID | None, int]]) -> None:
-    """Signal which probes are concerned at which monitors, a bounded number in each signal."""
+    """Signal the affected monitors of each probe, a bounded number per signal."""
     monitors: defaultdict[UUID, list[int]] = defaultdict(list)
     for probe, monitor in changes:
         if probe is not None:

@@ -14,9 +14,9 @@ from shared import pki
 
 
 async def trust(db: Db, keyring: Keyring, now: datetime) -> Trust:
-    """The authorities that count; the first is made here, and so is a successor when it is time.
+    """The current authorities; creates the first one, and a successor when one is due.
 
-    Raises Unsealable when their key is sealed with one that is not at hand.
+    Raises Unsealable if their key is sealed with a missing key.
     """
     async with db.connection() as tx:
         rows = await authorities.all_(tx)
@@ -28,9 +28,9 @@ async def trust(db: Db, keyring: Keyring, now: datetime) -> Trust:
 
 
 async def _settle(tx: Tx, keyring: Keyring, now: datetime) -> Trust:
-    """Of several collectors that find none, or find it old, one makes another."""
+    """Of several collectors that find none, or an outlived one, only one creates the next."""
     await authorities.lock(tx)
-    # While one of its certificates may live for a moment longer, the older one stays.
+    # An authority stays as long as one of its certificates may be valid.
     await authorities.drop_unused(tx, now - rules.SETTLED - rules.PROBE_LIFE, now)
     rows = await authorities.all_(tx)
     if not rows or rules.outlived(_opened(rows[-1], keyring), now):
@@ -39,7 +39,7 @@ async def _settle(tx: Tx, keyring: Keyring, now: datetime) -> Trust:
 
 
 async def add(tx: Tx, keyring: Keyring, now: datetime) -> AuthorityRow:
-    """One more, from *now* on; whoever adds holds the lock."""
+    """Create an authority, valid from *now*; the caller must hold the lock."""
     made = rules.new(now)
     print_ = made.fingerprint
     row = AuthorityRow(

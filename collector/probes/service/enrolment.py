@@ -26,7 +26,7 @@ _MAX_NAME = 100
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """A certificate, and all authorities that its probe is to trust; both PEM."""
+    """A certificate, and all authorities that the probe must trust; both PEM."""
 
     probe_id: UUID
     certificate: bytes
@@ -43,10 +43,10 @@ async def enrol(
     locations: Sequence[str],
     now: datetime,
 ) -> Issued:
-    """A certificate for the key of *csr*; the same key gets the same probe again while the token lives.
+    """A certificate for the key in *csr*; while the token is valid, the same key gets the same probe again.
 
-    Raises Unauthorized for a token that is none or over, Forbidden for one that is not for this probe,
-    Invalid for a request that is none.
+    Raises Unauthorized for an invalid or expired token, Forbidden for one that is not for this probe,
+    Invalid for a malformed request.
     """
     async with db.transaction() as tx:
         token = await join_tokens.lock(tx, hash_of(secret))
@@ -78,7 +78,7 @@ async def renew(db: Db, trust: Trust, *, probe_id: UUID, csr: bytes, now: dateti
 
 
 async def _use(tx: Tx, token: JoinToken, key_hash: bytes, now: datetime) -> bool:
-    """False when the same key used it before: its answer was lost, or came late."""
+    """Use the token; False if the same key used it before, because its answer was lost or late."""
     if await join_tokens.used_by(tx, token.id, key_hash):
         return False
     if token.used >= token.uses:
@@ -94,7 +94,7 @@ async def _record(tx: Tx, token: JoinToken, probe: Enrolled, name: str) -> None:
 
 
 async def _probe(tx: Tx, token: JoinToken, key_hash: bytes) -> Enrolled:
-    """The probe that *token* makes of the key: a new one, or the one with this key, as the token has it."""
+    """The probe to enrol with *token*: a new one, or the one with this key, with the token's settings."""
     known = await enrolments.with_key(tx, key_hash)
     if known is not None:
         _demand_unrevoked(known)

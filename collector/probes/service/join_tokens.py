@@ -29,7 +29,7 @@ _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 MOST_USES = 1000
 SHORTEST, LONGEST = timedelta(minutes=1), timedelta(days=30)
 USUAL_LIFE = timedelta(hours=1)
-# Long enough for who lists them to see that one was not used.
+# How long expired tokens stay listed, so that unused ones can be noticed.
 _SHOWN = timedelta(days=7)
 
 
@@ -44,21 +44,21 @@ Location = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinTokenRequest:
-    """What a body asks for; *ttl* is in seconds."""
+    """A request for a token; *ttl* is in seconds."""
 
     locations: Annotated[tuple[Location, ...], MinLen(1), MaxLen(100)]
-    """Locations that probes may join with the token."""
+    """Locations for which probes may join."""
     uses: Annotated[int, Interval(ge=1, le=MOST_USES)] = 1
     """Number of probes that may join with it."""
     ttl: Annotated[int, Interval(ge=int(SHORTEST.total_seconds()), le=int(LONGEST.total_seconds()))] = int(
         USUAL_LIFE.total_seconds()
     )
-    """Seconds for which it is valid."""
+    """Validity in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewJoinToken:
-    """A new token, its text, and what of the body was not understood."""
+    """A new token, its secret text, and the ignored fields of the request."""
 
     token: JoinToken
     text: str
@@ -68,7 +68,7 @@ class NewJoinToken:
 async def create(
     db: Db, keyring: Keyring, who: Actor, body: Mapping[str, Any], now: datetime
 ) -> NewJoinToken:
-    """A token for probes that serve this team only. Raises Invalid."""
+    """Create a token for probes that serve only this team. Raises Invalid."""
     values = dict(body)
     if "location" in values and "locations" not in values:
         values["locations"] = [values.pop("location")]
@@ -99,7 +99,7 @@ async def issue(
     life: timedelta = USUAL_LIFE,
     may_stand_in: bool = False,
 ) -> tuple[JoinToken, str]:
-    """Make a token; its text is nowhere else. *team_id* None: its probes serve every team."""
+    """Create a token; its text is not stored. *team_id* None: its probes serve every team."""
     fingerprint = trust.server_signer.fingerprint
     made = join_tokens.new(fingerprint)
     token = JoinToken(uuid7(), team_id, locations, may_stand_in, uses, 0, now, now + life)
@@ -114,7 +114,7 @@ async def list_(db: Db, team_id: int) -> list[JoinToken]:
 
 
 async def delete(db: Db, who: Actor, id_: UUID) -> None:
-    """The token joins nobody any more; probes that it made stay. Raises NotFound."""
+    """Delete a token; probes that joined with it stay. Raises NotFound."""
     async with db.transaction() as tx:
         if not await table.delete(tx, who.team_id, id_):
             raise NotFound(f"{WHAT} not found")
@@ -122,7 +122,7 @@ async def delete(db: Db, who: Actor, id_: UUID) -> None:
 
 
 async def record(tx: Tx, who: Actor, action: str, token: JoinToken) -> None:
-    """Note a deed in the audit log."""
+    """Add an entry to the audit log."""
     named = f"for {', '.join(token.locations)}"
     await audit.record(tx, who, action, "probe-token", ids.show("tok", token.id), name=named)
 

@@ -16,9 +16,9 @@ from collector.probes.storage.watch import WatchedProbe
 async def notify_owners(
     tx: Tx, probe_ids: Sequence[UUID], since: datetime, now: datetime
 ) -> list[PresenceChange]:
-    """Decide anew on these probes, under their lock, and append what is to be told.
+    """Lock these probes, evaluate their presence again, and append the events. Return the changes.
 
-    *since*: from then on somebody listened without a break. Answers what changed.
+    *since*: a collector has listened without interruption since then.
     """
     changes: list[PresenceChange] = []
     told: list[Event] = []
@@ -28,7 +28,7 @@ async def notify_owners(
             changes.append(what)
             back = what is PresenceChange.BACK
             told += await (_back(tx, watched, now) if back else _gone(tx, watched, what, now))
-    # All at once: whoever else appends locks the teams' positions in their order, too.
+    # All at once: other writers lock the teams' event positions in the same order.
     await events.append_all(tx, told, now)
     return changes
 

@@ -27,13 +27,13 @@ _HEARD_WITHIN = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeFields:
-    """What somebody may set."""
+    """The writable fields of a probe."""
 
     name: Annotated[str, MinLen(1), MaxLen(100), Predicate(has_ink), Says("must not be blank")]
 
 
 async def page(db: Db, team_id: int, limit: int | None, offset: int) -> tuple[list[Probe], int]:
-    """Those that serve the team, its own and the operator's, and how many there are."""
+    """The team's own and the operator's probes, and their total number."""
     async with db.connection() as tx:
         return await table.page(tx, team_id, limit, offset)
 
@@ -45,19 +45,19 @@ async def all_(db: Db) -> list[Probe]:
 
 
 async def one(db: Db, team_id: int, probe_id: UUID) -> Probe:
-    """One that serves the team. Raises NotFound."""
+    """A probe that serves the team. Raises NotFound."""
     async with db.connection() as tx:
         return await _found(tx, team_id, probe_id)
 
 
 async def own(db: Db, team_id: int, probe_id: UUID) -> None:
-    """Is it there, and the team's? Raises NotFound, and Forbidden for the operator's."""
+    """Check that the probe belongs to the team. Raises NotFound, and Forbidden for the operator's."""
     async with db.connection() as tx:
         await _own(tx, team_id, probe_id)
 
 
 async def rename(db: Db, who: Actor, probe_id: UUID, body: Mapping[str, Any]) -> None:
-    """Raises NotFound, Forbidden for the operator's, and Invalid."""
+    """Rename a probe. Raises NotFound, Forbidden for the operator's, and Invalid."""
     async with db.transaction() as tx:
         before = await _own(tx, who.team_id, probe_id)
         wish, _ = check(ProbeFields, {"name": body["name"]} if "name" in body else {})
@@ -68,9 +68,9 @@ async def rename(db: Db, who: Actor, probe_id: UUID, body: Mapping[str, Any]) ->
 
 
 async def drain(db: Db, who: Actor, probe_id: UUID, at: datetime | None) -> None:
-    """Have its monitors go to others, or let them come back when *at* is None.
+    """Move its monitors to other probes; with *at* None, let them come back.
 
-    The operator's hand is on any probe. Raises NotFound, Forbidden, and Conflict for one that was revoked.
+    The operator may drain any probe. Raises NotFound, Forbidden, and Conflict for a revoked one.
     """
     async with db.transaction() as tx:
         before = await _reached(tx, who, probe_id)
@@ -82,7 +82,7 @@ async def drain(db: Db, who: Actor, probe_id: UUID, at: datetime | None) -> None
 
 
 async def revoke(db: Db, who: Actor, probe_id: UUID, now: datetime) -> None:
-    """End the probe for ever, and the join token that it came by; ring the signals after it.
+    """Revoke the probe permanently, together with its join token; ring the signals afterwards.
 
     Raises NotFound and Forbidden.
     """
@@ -110,7 +110,7 @@ async def _own(tx: Tx, team_id: int, probe_id: UUID) -> Probe:
 
 
 async def _reached(tx: Tx, who: Actor, probe_id: UUID) -> Probe:
-    """The probe, if *who* may change it."""
+    """The probe, if *who* may change it. Raises NotFound and Forbidden."""
     if who.kind != "operator":
         return await _own(tx, who.team_id, probe_id)
     found = [probe for probe in await table.all_(tx) if probe.probe_id == probe_id]
@@ -120,6 +120,6 @@ async def _reached(tx: Tx, who: Actor, probe_id: UUID) -> Probe:
 
 
 async def _record(tx: Tx, who: Actor, action: str, probe: Probe) -> None:
-    """In the log of whose probe it is."""
+    """Add an entry to the audit log of the probe's owner."""
     by = replace(who, team_id=DEPLOYMENT if probe.team_id is None else probe.team_id)
     await audit.record(tx, by, action, "probe", ids.show("prb", probe.probe_id), name=probe.name)

@@ -14,7 +14,7 @@ from shared.errors import Conflict, Forbidden, Unauthorized
 class Accepted:
     """A session's number, and the last committed seq of each incarnation that the probe named.
 
-    *operators*: is the probe the operator's, and no team's own?
+    *operators*: whether the probe belongs to the operator rather than to a team.
     """
 
     session: int
@@ -25,9 +25,9 @@ class Accepted:
 async def accept(db: Db, probe: probes.Newcomer, now: datetime) -> Accepted:
     """Start a session, which fences an older one of the same probe.
 
-    Raises Unauthorized for a probe that never enrolled here, Forbidden for one that was revoked or says that
-    it stands elsewhere, and Conflict for a clone of one that is connected: on another machine, or a process
-    that another one has followed. One that was restarted on the same machine takes over at once.
+    Raises Unauthorized for a probe that never enrolled here, Forbidden for one that was revoked or claims
+    another location, and Conflict for a clone of a connected probe: on another machine, or a process that
+    another one has followed. A restarted process on the same machine takes over at once.
     """
     async with db.transaction() as tx:
         before = await probes.lock(tx, probe.probe_id)
@@ -47,7 +47,7 @@ async def accept(db: Db, probe: probes.Newcomer, now: datetime) -> Accepted:
 
 
 async def _is_another(tx: Tx, before: probes.ProbeRow, probe: probes.Newcomer) -> bool:
-    """Is it another process than the one that is connected, and no younger one on its machine?"""
+    """Whether it differs from the connected process and is not a younger one on the same machine."""
     own = probe.incarnations[-1:]
     return before.boot_id != probe.boot_id or (
         bool(own) and await probes.is_followed(tx, probe.probe_id, own[0])
@@ -55,7 +55,7 @@ async def _is_another(tx: Tx, before: probes.ProbeRow, probe: probes.Newcomer) -
 
 
 def is_connected(address: str, since: datetime | None) -> Conflict:
-    """Another process with the probe's identity is at work there."""
+    """The error for a second process with the identity of a connected probe."""
     when = iso(since) if since else "a while ago"
     return Conflict(f"this probe is connected from {address} since {when}: is this a clone of it?")
 

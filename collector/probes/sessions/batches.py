@@ -34,7 +34,7 @@ class _Pending:
 
 
 class Batches:
-    """Submits in order without waiting for each; reading stops while too many wait for their commit."""
+    """Submits batches in order without awaiting each; stops reading while too many are uncommitted."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Batches:
         self._pending = SlimQueue[_Pending | asyncio.Event](2 * MAX_UNACKED)
 
     async def take(self, data: bytes) -> None:
-        """Hand sealed bytes to the writer; what is no batch is set aside and passed by."""
+        """Hand sealed bytes to the writer; an invalid batch is set aside and skipped."""
         try:
             batch = convert.decode(data)
         except convert.BadBatch as error:
@@ -73,14 +73,14 @@ class Batches:
         await self._await(batch.incarnation, batch.seq, written)
 
     async def acknowledge(self) -> None:
-        """Tell the probe, in order, what is committed, now or before; raises why something is not."""
+        """Acknowledge batches in order, once committed; raise the error of one that was not."""
         while True:
             pending = await self._pending.get()
             if isinstance(pending, asyncio.Event):
                 pending.set()
                 self._pending.task_done()
                 continue
-            # Not awaited itself: a session that ends must not cancel what the writer works on.
+            # Wait without awaiting it directly: a session that ends must not cancel the write.
             await asyncio.wait([pending.written])
             _demand_written(pending.written)
             ack = probe_pb2.Ack(incarnation=convert.unsigned(pending.incarnation), seq=pending.seq)
@@ -88,11 +88,11 @@ class Batches:
             self._pending.task_done()
 
     def knows(self, incarnation: int) -> bool:
-        """Was it in this session's hello, or begun since?"""
+        """Whether the incarnation was in this session's hello, or began since."""
         return incarnation in self._known
 
     async def mark(self) -> asyncio.Event:
-        """Set once everything that was taken so far is committed."""
+        """Return an event that is set once everything submitted so far is committed."""
         passed = asyncio.Event()
         await self._pending.put(passed)
         return passed
@@ -105,7 +105,7 @@ class Batches:
         await self._pending.put(_Pending(incarnation, seq, written))
 
     async def _refuse(self, data: bytes, reason: str) -> None:
-        """Keep the reason and move the cursor on, so that one bad batch does not stop this probe for ever."""
+        """Store the reason and advance the cursor, so that one bad batch does not block the probe forever."""
         try:
             wire = probe_pb2.Batch.FromString(data)
         except DecodeError as error:
@@ -121,7 +121,7 @@ class Batches:
         await self._await(incarnation, wire.seq, written)
 
     async def _know(self, incarnation: int) -> None:
-        """A probe that was rewound begins a new incarnation within the session."""
+        """Open a cursor for a new incarnation, which a rewound probe begins within a session."""
         if incarnation in self._known:
             return
         if self._begun >= _MAX_INCARNATIONS:
@@ -135,12 +135,12 @@ class Batches:
 def _demand_written(written: asyncio.Future[bool]) -> None:
     error = written.exception()
     if error is not None and not isinstance(error, TocsinError):
-        # The writer's loop has it in the log; to the probe it is a reason to come again.
+        # The writer's loop has logged it; the probe only needs to reconnect.
         raise Unavailable("results cannot be stored right now") from error
     written.result()
 
 
 def _look(written: asyncio.Future[bool]) -> None:
-    """Mark the error as seen: nobody waits for it any more when the session has ended."""
+    """Mark the error as retrieved: after the session's end nobody awaits it."""
     if not written.cancelled():
         written.exception()

@@ -11,7 +11,7 @@ _BUCKETS = 6
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A moment on both of our clocks; the wall clock may be set between two of them."""
+    """A point in time on both of our clocks; the wall clock may be set between two of them."""
 
     wall: datetime
     boot_us: int
@@ -23,17 +23,17 @@ class Moment:
 
     @property
     def booted_us(self) -> int:
-        """The Unix time of our boot, as the wall clock has it now."""
+        """The Unix time of our boot, according to the current wall clock."""
         return self.unix_us - self.boot_us
 
 
 def moment(wall: datetime) -> Moment:
-    """The present one, of which the wall clock's time is *wall*."""
+    """The current time, at which the wall clock shows *wall*."""
     return Moment(wall, boot_us())
 
 
 class ProbeClock:
-    """The least delayed message of the last minute tells how the probe's boot clock lies to ours."""
+    """Estimates the offset of the probe's boot clock from the least delayed message of the last minute."""
 
     __slots__ = ("_boot_id", "_least", "_wall_behind_us")
 
@@ -44,7 +44,7 @@ class ProbeClock:
         self.heard(sent_us, received)
 
     def heard(self, sent_us: int, received: Moment) -> None:
-        """A message with the boot time *sent_us* came."""
+        """Record a message that was sent at the boot time *sent_us*."""
         offset, bucket = received.boot_us - sent_us, received.boot_us // _BUCKET_US
         if self._least and self._least[-1][0] == bucket:
             self._least[-1] = (bucket, min(offset, self._least[-1][1]))
@@ -53,9 +53,9 @@ class ProbeClock:
             del self._least[:-_BUCKETS]
 
     def offset_us(self, boot_id: str, base_us: int, wall_us: int, now: Moment) -> int:
-        """What to add to boot times of a batch to have Unix time, as our wall clock has it now.
+        """The offset from boot times of a batch to Unix time, according to our current wall clock.
 
-        A batch of an earlier boot has only its wall clock to go by.
+        For a batch of an earlier boot, only the probe's wall clock is known.
         """
         if boot_id == self._boot_id:
             return now.booted_us + min(offset for _, offset in self._least)

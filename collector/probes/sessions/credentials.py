@@ -19,7 +19,7 @@ from shared.pki import Passport
 
 
 class Credentials:
-    """`turn` keeps both fresh; connections made after it have what it found. *names*: how we are reached."""
+    """Keeps server certificate and trust fresh: `turn` renews both. *names*: our hosts and addresses."""
 
     def __init__(
         self, db: Db, keyring: Keyring, *, names: Sequence[str], now: Callable[[], datetime]
@@ -49,19 +49,19 @@ class Credentials:
         return False
 
     def server(self) -> grpc.ServerCredentials:
-        """For a server that demands a certificate of everybody; call `turn` before."""
+        """Server credentials that require a client certificate; call `turn` before."""
         self._given = self._config
         return grpc.dynamic_ssl_server_credentials(
             self._config, self._newer, require_client_authentication=True
         )
 
     def passport(self, context: Any) -> Passport:
-        """Whose connection this is. Raises Unauthorized for a newcomer and for whom we did not sign."""
+        """The peer's identity. Raises Unauthorized for newcomers and certificates that we did not sign."""
         shown = context.auth_context().get("x509_pem_cert")
         if not shown:
             raise Unauthorized("this connection has no certificate")
         certificate = x509.load_pem_x509_certificate(shown[0])
-        # TLS has let in the newcomer's certificate, too, and whatever its key signed: here is the lock.
+        # TLS also accepts the newcomer certificate and everything that its key signed: the check is here.
         if not self.trust.signed(certificate):
             raise Unauthorized("a certificate of this deployment is needed; join with a token")
         try:
@@ -74,14 +74,14 @@ class Credentials:
 
     def _made(self, trust: Trust, now: datetime) -> Any:
         key, certificate = rules.server_certificate(trust.server_signer, self._names, now)
-        # The authority goes with it: a newcomer knows it by its fingerprint only.
+        # Send the authority, too: a newcomer knows only its fingerprint.
         chain = pki.pem(certificate) + pki.pem(trust.server_signer.certificate)
         return grpc.ssl_server_certificate_configuration(
             [(pki.key_pem(key), chain)], trust.bundle + pki.NEWCOMER
         )
 
     def _newer(self) -> Any:
-        """For gRPC's own threads, at each handshake: another configuration, or None for the same."""
+        """Called by gRPC's threads at each handshake: a new configuration, or None for the same."""
         if self._given is self._config:
             return None
         self._given = self._config

@@ -25,7 +25,7 @@ _STATUS: Final[dict[type[TocsinError], grpc.StatusCode]] = {
 
 
 class Enrolment:
-    """One per collector, on the port of the sessions."""
+    """The enrolment service, one per collector, on the port of the sessions."""
 
     def __init__(self, db: Db, credentials: Credentials, now: Callable[[], datetime]) -> None:
         self._db = db
@@ -36,7 +36,7 @@ class Enrolment:
     async def Enrol(  # noqa: N802 - the name in the .proto
         self, asked: probe_pb2.EnrolRequest, context: Any
     ) -> probe_pb2.Credentials:
-        """For everybody who has a join token."""
+        """Enrol a probe; anyone with a join token may call it."""
 
         async def enrol() -> Issued:
             return await enrolment.enrol(
@@ -54,7 +54,7 @@ class Enrolment:
     async def Renew(  # noqa: N802 - the name in the .proto
         self, asked: probe_pb2.RenewRequest, context: Any
     ) -> probe_pb2.Credentials:
-        """For the probe whose certificate the connection was made with."""
+        """Renew the certificate with which the connection was made."""
 
         async def renew() -> Issued:
             probe_id = self._credentials.passport(context).probe_id
@@ -72,7 +72,7 @@ class Enrolment:
         except TocsinError as error:
             peer, reason = context.peer(), str(error)
             if calls := self._refusals.calls(peer.rpartition(":")[0], reason):
-                log.warning("no certificate given", peer=peer, reason=reason, calls=calls)
+                log.warning("certificate request refused", peer=peer, reason=reason, calls=calls)
             await context.abort(_STATUS.get(type(error), grpc.StatusCode.UNAVAILABLE), reason)
         log.info(done, probe=str(issued.probe_id), peer=context.peer())
         return probe_pb2.Credentials(certificate=issued.certificate, bundle=issued.bundle)

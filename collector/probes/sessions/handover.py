@@ -14,7 +14,7 @@ _MOST = 64
 
 
 class Handing:
-    """Waits until the last results of what was let go of are committed: they count, and no later ones do."""
+    """Reassigns released assignments once their last results are committed: only those still count."""
 
     def __init__(self, db: Db, signals: Signals, probe_id: UUID, now: Callable[[], datetime]) -> None:
         self._db = db
@@ -24,7 +24,7 @@ class Handing:
         self._released = SlimQueue[tuple[Sequence[int], asyncio.Event]](_MOST)
 
     async def take(self, numbers: Sequence[int], committed: asyncio.Event) -> None:
-        """These assignments were let go of; their results are in when *committed* is set."""
+        """Hand over these released assignments once *committed* is set."""
         await self._released.put((numbers, committed))
 
     async def run(self) -> None:

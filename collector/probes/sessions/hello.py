@@ -18,15 +18,15 @@ _MAX_TEXT = 200
 
 
 class BadMessage(TocsinError):
-    """A probe sent something that cannot be meant."""
+    """A probe sent an invalid message."""
 
 
 class WrongProtocol(TocsinError):
-    """A probe speaks a protocol that this collector does not."""
+    """A probe speaks an unsupported protocol version."""
 
 
 def read(hello: probe_pb2.Hello, probe_id: UUID, peer: str) -> Newcomer:
-    """The hello as a value. Raises WrongProtocol and BadMessage."""
+    """Parse the hello. Raises WrongProtocol and BadMessage."""
     if hello.protocol != PROTOCOL:
         raise WrongProtocol(f"this collector speaks protocol {PROTOCOL}, the probe {hello.protocol}")
     _demand(bool(hello.locations) or hello.stands_in, "no location")
@@ -50,7 +50,7 @@ def read(hello: probe_pb2.Hello, probe_id: UUID, peer: str) -> Newcomer:
 
 
 def _incarnations(hello: probe_pb2.Hello) -> list[int]:
-    """Each once, the process's own last: it is the youngest."""
+    """Each incarnation once, the process's own, which is the youngest, last."""
     own = signed(hello.incarnation)
     older = dict.fromkeys(signed(spooled.incarnation) for spooled in hello.spooled)
     return [*(incarnation for incarnation in older if incarnation != own), own]

@@ -24,16 +24,16 @@ from shared.errors import TocsinError, Unavailable
 from shared.pki import Passport
 from shared.wire.v1 import probe_pb2
 
-# Vitals come each 5 s.
+# Vitals arrive every 5 s.
 _SILENT_S = 20.0
 
 
 class TakenOver(TocsinError):
-    """A younger session of the same probe has begun."""
+    """A younger session of the same probe has started."""
 
 
 class SessionLink:
-    """Its parts share the stream: batches and answers up, plan and runs down."""
+    """A session's stream: batches and answers up, plan and runs down."""
 
     def __init__(
         self,
@@ -59,9 +59,9 @@ class SessionLink:
         self._heard_at = received.wall
         self._vitals: dict[str, Any] = {}
         self._news = False
-        self._stopped = False  # so the probe said
+        self._stopped = False  # as announced by the probe
         self._why: TocsinError | None = None
-        self._holder: asyncio.Task[Any] | None = None  # whose task the stream is
+        self._holder: asyncio.Task[Any] | None = None  # the task that owns the stream
         self._group: asyncio.TaskGroup
         self._tasks: list[asyncio.Task[None]] = []
         self._engaged = False
@@ -88,8 +88,8 @@ class SessionLink:
         messages: AsyncIterator[probe_pb2.FromProbe],
         write: Callable[[probe_pb2.ToProbe], Awaitable[None]],
     ) -> None:
-        """Until the probe half-closes and everything is acknowledged; raises what ended it otherwise."""
-        # `close` does not cut this short: gRPC would send its first headers twice, and no end.
+        """Serve until the probe half-closes and everything is acknowledged. Raises what ends it earlier."""
+        # `close` must not cancel this: gRPC would send its initial headers twice, and no status.
         try:
             async with asyncio.timeout(_SILENT_S):
                 await write(welcome)
@@ -126,7 +126,7 @@ class SessionLink:
                 task.cancel()
 
     def goes_on_without(self, incarnation: int, now: datetime) -> bool:
-        """Is the probe heard here, from another process than the one with this incarnation?"""
+        """Whether the probe is heard here, from a process other than the one with this incarnation."""
         heard = self._why is None and abs(now - self._heard_at) < LIVE
         return heard and not self._batches.knows(incarnation)
 
@@ -138,7 +138,7 @@ class SessionLink:
                 self._holder.cancel()
 
     def sign(self) -> ProbeSignal | None:
-        """That the probe is alive, if it was heard since the last time."""
+        """A sign of life, if the probe was heard since the last call."""
         if not self._news:
             return None
         self._news = False
@@ -153,13 +153,13 @@ class SessionLink:
         self._tasks += [self._group.create_task(part) for part in parts]
 
     def _engage(self) -> None:
-        """A probe that brings no results needs no tasks for them: a thousand such ones are to be cheap."""
+        """Start the result tasks on first use: a thousand probes without results must stay cheap."""
         if not self._engaged:
             self._engaged = True
             self._start(self._batches.acknowledge(), self._handing.run())
 
     async def _take(self, messages: AsyncIterator[probe_pb2.FromProbe]) -> bool:
-        """Read a message and deal with it; False at the end. While it waits it holds on to none before."""
+        """Read and handle a message; False at the end. While waiting it holds no earlier message."""
         try:
             async with asyncio.timeout(_SILENT_S):
                 message = await anext(messages)
@@ -192,7 +192,7 @@ class SessionLink:
             case "hello":
                 raise BadMessage("a second hello")
             case _:
-                pass  # something newer than this collector
+                pass  # a message type newer than this collector
 
 
 def _shown(vitals: probe_pb2.Vitals, received: Moment) -> dict[str, Any]:

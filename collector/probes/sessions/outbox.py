@@ -9,7 +9,7 @@ _MOST = 64
 
 
 class Outbox:
-    """A probe that does not read fills it, and whoever has more for that probe then waits."""
+    """The queue of messages to a probe; if the probe does not read, writers wait."""
 
     __slots__ = ("_queue",)
 
@@ -20,7 +20,7 @@ class Outbox:
         await self._queue.put(message)
 
     def offer(self, message: probe_pb2.ToProbe) -> bool:
-        """Put it if there is room."""
+        """Put *message* if there is room. Return whether there was."""
         if self._queue.full():
             return False
         self._queue.put_nowait(message)

@@ -21,15 +21,15 @@ from shared.wire.v1 import probe_pb2
 log = structlog.get_logger()
 
 _PART = 500
-# How often the table is asked whether a signal was missed, and how seldom a drifted probe gets all again.
+# How often to compare with the table in case a signal was missed; also limits full resends after drift.
 _COMPARE_EVERY_S = 60.0
-# What the probe lets go of is its successor's within seconds; after this a signal was missed.
+# Handover takes seconds; after this time a signal must have been missed.
 _HANDED_OVER_WITHIN_S = 180.0
 _MASK = 2**64 - 1
 
 
 class SessionPlan:
-    """Kept by one task, so that what goes down the stream is in the order in which it was read."""
+    """The probe's plan, sent by a single task, so that messages keep the order in which they were read."""
 
     def __init__(self, db: Db, keyring: Keyring, outbox: Outbox, probe_id: UUID, nodes: Nodes = NONE) -> None:
         self._db = db
@@ -43,31 +43,31 @@ class SessionPlan:
         self._whole = False  # not in the middle of a snapshot
         self._changed: set[int] = set()
         self._wanted: set[int] = set()
-        self._asked: set[int] = set()  # numbers that the probe was asked to let go of
-        self._released: set[int] = set()  # those that it has let go of, until the plan says so
+        self._asked: set[int] = set()  # numbers that the probe was asked to release
+        self._released: set[int] = set()  # released numbers, until the plan reflects it
         self._bell = Bell()
         self._drifted = False
         self._compared_at = 0.0
 
     def changed(self, monitors: Iterable[int]) -> None:
-        """These monitors may be checked by the probe now, or no more, or otherwise."""
+        """The probe's assignments of these monitors may have changed."""
         self._changed.update(monitors)
         self._bell.ring()
 
     def release(self, monitors: Iterable[int]) -> None:
-        """The probe is to let go of these monitors: others will take them over."""
+        """Ask the probe to release these monitors, which others will take over."""
         self._wanted.update(monitors)
         self._bell.ring()
 
     def released(self, numbers: Iterable[int]) -> list[int]:
-        """Those of *numbers* that the probe was asked to let go of, each once; it cannot give away others."""
+        """The given *numbers* that the probe was asked to release, each once; it cannot release others."""
         given = self._asked.intersection(numbers)
         self._asked -= given
         self._released |= given
         return sorted(given)
 
     def compare(self, number: int, hash_: int) -> None:
-        """The probe says what it has; one that had every message and has something else gets it all again."""
+        """Compare the probe's plan with what was sent; if it has drifted, schedule a full resend."""
         if self._whole and number == self._number and hash_ != self._hash and not self._drifted:
             log.warning("plan drifted", probe=str(self._probe_id), plan=number)
             self._drifted = True
@@ -83,7 +83,7 @@ class SessionPlan:
                 await self._verify()
 
     def _is_to_be_compared(self) -> bool:
-        """Not while checks change hands: told of them again, the probe would go on with them."""
+        """Whether to compare now; not during a handover: a resent check would be kept by the probe."""
         since = time.monotonic() - self._compared_at
         if (self._asked or self._released) and since < _HANDED_OVER_WITHIN_S:
             return False
@@ -133,7 +133,7 @@ class SessionPlan:
             await self._send((), (), release=wanted[start : start + _PART])
 
     async def _verify(self) -> None:
-        """Compare with the table what was told: all of it again when a signal was missed."""
+        """Compare what was sent with the table; send all of it again if a signal was missed."""
         async with self._db.connection() as tx:
             numbers = await plans.numbers(tx, self._probe_id)
         self._compared_at = time.monotonic()
@@ -170,7 +170,7 @@ class SessionPlan:
     def _tell(self, planned: plans.PlannedCheck) -> probe_pb2.Assignment:
         before = self._told[planned.monitor].get(planned.location)
         changed = before is not None and before[0] == planned.number and before[1] != planned.revision
-        if changed:  # it begins anew with it, and lets go of nothing
+        if changed:  # the probe restarts the check instead of releasing it
             self._asked.discard(planned.number)
         self._count(before, (planned.number, planned.revision))
         self._told[planned.monitor][planned.location] = (planned.number, planned.revision)
@@ -186,7 +186,7 @@ class SessionPlan:
         return before[0]
 
     def _count(self, before: tuple[int, int] | None, after: tuple[int, int] | None) -> None:
-        """Keep the hash, which is a sum over all that was told, without adding all of it up again."""
+        """Update the hash incrementally: it is a sum over everything sent."""
         less, more = ([pair] if pair else [] for pair in (before, after))
         self._hash = (self._hash - plan_hash(less) + plan_hash(more)) & _MASK
 
@@ -194,7 +194,7 @@ class SessionPlan:
 def assignment(
     planned: plans.PlannedCheck, keyring: Keyring, nodes: Nodes, *, at_once: bool
 ) -> probe_pb2.Assignment:
-    """All that a probe needs for its checks; *nodes*: of Web3, for monitors that name none.
+    """All that a probe needs to check a monitor; *nodes*: Web3 nodes for monitors that name none.
 
     A run never takes longer than the interval.
     """
@@ -222,11 +222,11 @@ def assignment(
 
 
 def _config(planned: plans.PlannedCheck, keyring: Keyring, nodes: Nodes) -> bytes:
-    """A configuration that does not open goes down empty: that monitor is unknown, the others go on."""
+    """The configuration; empty if it cannot be unsealed, so that only this monitor becomes unknown."""
     place = SealScope(planned.team_id, "monitors", planned.id, "secrets")
     try:
         config = whole(keyring, planned.config, planned.secrets, place)
         return orjson.dumps(filled(planned.type, config, nodes))
     except Unsealable as error:
-        log.error("monitor without its secrets", monitor=planned.monitor, reason=str(error))  # noqa: TRY400
+        log.error("secrets of a monitor cannot be unsealed", monitor=planned.monitor, reason=str(error))  # noqa: TRY400
         return b"{}"

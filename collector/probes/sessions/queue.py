@@ -7,7 +7,7 @@ Item = TypeVar("Item")
 
 
 class SlimQueue(Generic[Item]):
-    """First in, first out. One takes, any number put; *most* is small, for it is a list."""
+    """A FIFO queue with one consumer and any number of producers; a list, so keep *most* small."""
 
     __slots__ = ("_items", "_most", "_unfinished", "_waiters")
 
@@ -15,25 +15,25 @@ class SlimQueue(Generic[Item]):
         self._most = most
         self._items: list[Item] = []
         self._unfinished = 0
-        self._waiters: list[asyncio.Future[None]] = []  # for the next change
+        self._waiters: list[asyncio.Future[None]] = []  # woken by the next change
 
     def full(self) -> bool:
         return len(self._items) >= self._most
 
     async def put(self, item: Item) -> None:
-        """Put it, as soon as there is room."""
+        """Append an item once there is room."""
         while self.full():
             await self._changed()
         self.put_nowait(item)
 
     def put_nowait(self, item: Item) -> None:
-        """Put it, whether there is room or not."""
+        """Append an item even if the queue is full."""
         self._items.append(item)
         self._unfinished += 1
         self._tell()
 
     async def get(self) -> Item:
-        """The first, as soon as there is one; `task_done` when it was dealt with."""
+        """Wait for the first item and remove it; call `task_done` when it was handled."""
         while not self._items:
             await self._changed()
         item = self._items.pop(0)
@@ -45,7 +45,7 @@ class SlimQueue(Generic[Item]):
         self._tell()
 
     async def join(self) -> None:
-        """Return when all that was put was dealt with."""
+        """Wait until all items were handled."""
         while self._unfinished:
             await self._changed()
 

@@ -9,7 +9,7 @@ _MOST: Final = 1_000
 
 
 class Refusals:
-    """Knows of whom was said why, for as long as it need not be said again."""
+    """Limits how often the same refusal of the same peer is logged."""
 
     __slots__ = ("_clock", "_said")
 
@@ -18,11 +18,11 @@ class Refusals:
         self._said: dict[tuple[str, str], tuple[float, int]] = {}
 
     def calls(self, who: str, why: str) -> int:
-        """How many of its calls are to be told of now, this one included; 0: it was said a while ago."""
+        """The number of calls to log now, this one included; 0 if the refusal was logged recently."""
         now = self._clock()
         until, untold = self._said.pop((who, why), (now, 0))
         due = now >= until
         self._said[who, why] = (now + _AGAIN_S, 0) if due else (until, untold + 1)
         if len(self._said) > _MOST:
-            del self._said[next(iter(self._said))]  # who was not heard of for the longest time
+            del self._said[next(iter(self._said))]  # the least recently added entry
         return untold + 1 if due else 0

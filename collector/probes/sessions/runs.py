@@ -31,7 +31,7 @@ _MAX_ASKED = 1000
 
 
 class Runs:
-    """Remembers what was asked: an answer to anything else is dropped, so no probe answers for another."""
+    """Runs on this probe; answers to unknown runs are dropped, so no probe can answer for another."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Runs:
         self._asked: dict[int, None] = {}
 
     async def ask(self, payload: dict[str, Any]) -> None:
-        """Send the run that a `run` signal describes down the stream, if there is room."""
+        """Send the run in a `run` signal to the probe, if there is room."""
         check = self._test(payload) if payload["run"] == Run.TEST else await self._planned(payload)
         if check is None:
             return
@@ -64,7 +64,7 @@ class Runs:
                 del self._asked[next(iter(self._asked))]
 
     async def answered(self, answer: probe_pb2.Answer) -> None:
-        """Pass an answer on to the collector where somebody waits for it."""
+        """Forward a result to the collector that waits for it."""
         if answer.id not in self._asked:
             return
         if answer.outcome not in set(Status) or answer.code >= 2**15 or len(answer.phases) > MAX_BYTES:
@@ -96,7 +96,7 @@ class Runs:
         )
 
     async def _planned(self, payload: dict[str, Any]) -> probe_pb2.Assignment | None:
-        """What the probe is to check anyway, now; None when it is not its task any more."""
+        """The probe's current assignment for the run; None if it no longer has it."""
         async with self._db.connection() as tx:
             mine = await plans.of_monitors(tx, self._probe_id, [payload["monitor"]])
         for planned in mine:
@@ -106,7 +106,7 @@ class Runs:
 
 
 def _found(said: probe_pb2.Findings) -> list[tuple[int, str, str]]:
-    """What the check found, as a signal carries it. Raises BadMessage."""
+    """The results of the check, as a signal carries them. Raises BadMessage."""
     try:
         findings = convert.decode_findings(said)
     except convert.BadBatch as error:

@@ -36,7 +36,7 @@ log = structlog.get_logger()
 
 Context: TypeAlias = "grpc.aio.ServicerContext[probe_pb2.FromProbe, probe_pb2.ToProbe]"
 
-# What a probe is told of each of our errors; anything else is unavailable, for another try.
+# The gRPC status for each of our errors; all others become UNAVAILABLE, so that the probe retries.
 STATUS: dict[type[TocsinError], grpc.StatusCode] = {
     hellos.BadMessage: grpc.StatusCode.INVALID_ARGUMENT,
     hellos.WrongProtocol: grpc.StatusCode.FAILED_PRECONDITION,
@@ -54,7 +54,7 @@ _OPTIONS = (
     ("grpc.keepalive_timeout_ms", 10_000),
     ("grpc.http2.ping_timeout_ms", 10_000),
     ("grpc.keepalive_permit_without_calls", 1),
-    # What each connection has besides: buffers that an idle probe never fills, and a record of its past.
+    # Per-connection overhead: buffers that an idle probe never fills, and a trace history.
     ("grpc.tsi.max_frame_size", 1024),
     ("grpc.enable_channelz", 0),
     ("grpc.max_channel_trace_event_memory_per_node", 0),
@@ -66,9 +66,9 @@ _GRACE_S = 2.0
 
 
 class Sessions:
-    """One per collector. `turn` writes down who is alive; *changed* is called when a probe has come.
+    """The probe service, one per collector. `turn` records presence; *changed*: called when a probe connects.
 
-    *bell* wakes whoever takes the turns when one has gone. *nodes*: of Web3, those of the deployment.
+    *bell* triggers a turn when a session ends. *nodes*: the deployment's Web3 nodes.
     """
 
     def __init__(
@@ -102,9 +102,9 @@ class Sessions:
         signals.subscribe("revoked", self._hear_revoked)
 
     async def start(self, listen: str, *, shared_port: bool = False) -> int:
-        """Take probes at ``host:port``, all over mTLS; answers the port. Raises CannotStart.
+        """Listen for probes on ``host:port``, mTLS only; return the port. Raises CannotStart.
 
-        Two collectors on one port each get some of the probes, which nobody would see: so only if so meant.
+        Collectors that share a port would split the probes unnoticed, so that must be allowed explicitly.
         """
         await self._credentials.turn()
         server = grpc.aio.server(options=(*_OPTIONS, ("grpc.so_reuseport", int(shared_port))))
@@ -122,18 +122,18 @@ class Sessions:
         return port
 
     async def stop(self) -> None:
-        """End all streams; what is not acknowledged comes again, to whoever takes the probe next."""
+        """End all streams; unacknowledged batches are sent again to the next collector."""
         if self._server is not None:
             for link in self._links.values():
                 link.close(Unavailable("the collector is stopping"))
             await self._server.stop(_GRACE_S)
-        # Told if that can be: others see by themselves, a little later, that the sessions are over.
+        # Best effort: otherwise other collectors notice the end of the sessions a little later.
         with contextlib.suppress(Unavailable, TimeoutError):
             async with asyncio.timeout(_GRACE_S):
                 await self.turn()
 
     async def turn(self) -> bool:
-        """Write signs of life and ends of sessions; a session that is its probe's no more is closed."""
+        """Record signs of life and ends of sessions; close sessions that were taken over."""
         heard = {session: sign for session, link in self._links.items() if (sign := link.sign())}
         ended = list(self._ended)
         signs = [*heard.values(), *ended]
@@ -148,7 +148,7 @@ class Sessions:
         return False
 
     async def _dismiss(self) -> None:
-        """End the sessions of probes that were revoked, or let their certificate run out."""
+        """Close sessions of revoked probes, and of probes whose certificate expired."""
         if not self._links:
             return
         now = self._now()
@@ -157,7 +157,7 @@ class Sessions:
             revoked = await enrolments.revoked(tx, [link.probe_id for link in self._links.values()])
             renewed = await enrolments.newest(tx, late) if late else {}
         for link in self._links.values():
-            # A renewed certificate speaks for a stream that began with an older one.
+            # A renewed certificate extends a stream that began with an older one.
             link.trusted_until = max(link.trusted_until, renewed.get(link.probe_id, link.trusted_until))
             if link.probe_id in revoked:
                 link.close(Forbidden(f"this probe was revoked at {iso(revoked[link.probe_id])}"))
@@ -167,7 +167,7 @@ class Sessions:
     async def Session(  # noqa: N802 - the name in the .proto
         self, requests: AsyncIterator[probe_pb2.FromProbe], context: Context
     ) -> None:
-        """One stream, from its hello to its end. Errors fly to here and become a status of gRPC."""
+        """Serve one stream from hello to end. Errors propagate to here and become a gRPC status."""
         end: TocsinError | None = None
         try:
             await self._hold(requests, context)
@@ -183,7 +183,7 @@ class Sessions:
             await context.abort(STATUS.get(type(end), grpc.StatusCode.UNAVAILABLE), str(end))
 
     def _say(self, context: Context, end: TocsinError) -> None:
-        """Why a session ended, or none began; who is refused calls again, and is not told of each time."""
+        """Log why a session ended or was refused; repeated refusals are logged once in a while."""
         if not isinstance(end, _REFUSALS):
             log.info("session ended", peer=context.peer(), reason=str(end))
             return
@@ -217,7 +217,7 @@ class Sessions:
             peer=newcomer.address,
             accepted=accepted,
             now=self._now,
-            # Their URLs hold the operator's keys.
+            # Their URLs contain the operator's keys.
             nodes=self._nodes if accepted.operators else NONE,
         )
         session, committed = accepted.session, accepted.committed
@@ -225,7 +225,7 @@ class Sessions:
         metrics.sessions.set(len(self._links))
         log.info("session started", probe=str(probe_id), session=session, address=newcomer.address)
         self._changed()
-        # This frame lasts as long as the stream, and with it what it names.
+        # This frame lives as long as the stream, and keeps its locals alive.
         del first, received, newcomer, passport, accepted
         try:
             await link.hold(_welcome(session, committed, self._now()), messages, context.write)
@@ -236,21 +236,21 @@ class Sessions:
             self.bell.ring()
 
     async def _stop(self, newcomer: probes.Newcomer) -> None:
-        """What stopped this probe is run by no other."""
+        """Stop the checks that stalled this probe on all probes."""
         async with self._db.transaction() as tx:
             monitors = await assignments.stop(tx, newcomer.probe_id, newcomer.stopped)
         if monitors:
-            log.warning("checks stopped a probe", probe=str(newcomer.probe_id), monitors=monitors)
+            log.warning("checks stalled a probe", probe=str(newcomer.probe_id), monitors=monitors)
             self._signals.ring()
 
     def _demand_alone(self, probe_id: UUID, incarnation: int, now: datetime) -> None:
-        """Raises Conflict: who starts again has left its stream, so where one goes on, here is a clone."""
+        """Raise Conflict if another process of the probe is still heard here: then this is a clone."""
         for link in self._links.values():
             if link.probe_id == probe_id and link.goes_on_without(incarnation, now):
                 raise is_connected(link.peer, link.since)
 
     def _take_over(self, probe_id: UUID, session: int) -> None:
-        """Of several sessions of a probe the youngest stays, in whatever order they come to here."""
+        """Keep only the youngest session of a probe, regardless of the order in which they arrive."""
         for other, link in self._links.items():
             if link.probe_id == probe_id and other > session:
                 raise TakenOver(_TAKEN_OVER)

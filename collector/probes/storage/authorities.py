@@ -8,7 +8,7 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class AuthorityRow:
-    """*certificate* is DER; *sealed_key* opens at its own place only."""
+    """*certificate* is DER; *sealed_key* can be unsealed only for its own row."""
 
     fingerprint: bytes
     certificate: bytes
@@ -18,12 +18,12 @@ class AuthorityRow:
 
 
 async def lock(tx: Tx) -> None:
-    """Who wants to make or drop one waits here; readers don't."""
+    """Lock out other writers until the transaction ends; readers do not wait."""
     await tx.execute("LOCK TABLE authorities IN SHARE ROW EXCLUSIVE MODE")
 
 
 async def all_(tx: Tx) -> list[AuthorityRow]:
-    """Oldest first."""
+    """All authorities, oldest first."""
     rows = await tx.fetch(
         """
         SELECT fingerprint, certificate, sealed_key, created_at, not_after
@@ -44,7 +44,7 @@ async def insert(tx: Tx, row: AuthorityRow) -> None:
 
 
 async def drop_unused(tx: Tx, before: datetime, now: datetime) -> list[bytes]:
-    """Drop those of which no certificate is alive, if one made at *before* or earlier follows them."""
+    """Delete authorities without valid certificates that have a successor created at *before* or earlier."""
     rows = await tx.fetch(
         """
         DELETE FROM authorities old

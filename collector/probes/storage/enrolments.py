@@ -10,7 +10,7 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class Enrolled:
-    """A probe as far as its certificates are concerned; *team_id* None: it serves every team."""
+    """The enrolment data of a probe; *team_id* None: it serves every team."""
 
     probe_id: UUID
     team_id: int | None
@@ -21,7 +21,7 @@ class Enrolled:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """*serial* has 20 bytes; *authority* is the fingerprint of who signed it."""
+    """*serial* has 20 bytes; *authority* is the issuer's fingerprint."""
 
     serial: bytes
     probe_id: UUID
@@ -48,7 +48,7 @@ async def one(tx: Tx, probe_id: UUID) -> Enrolled | None:
 
 
 async def put(tx: Tx, probe: Enrolled, *, name: str, may_stand_in: bool, now: datetime) -> None:
-    """Make the probe, or move the one with its id to its new locations; a name that it has stays."""
+    """Insert the probe, or update the locations of the one with its id; an existing name stays."""
     await tx.execute(
         """
         INSERT INTO probes (probe_id, team_id, name, locations, key_hash, may_stand_in, created_at)
@@ -61,7 +61,7 @@ async def put(tx: Tx, probe: Enrolled, *, name: str, may_stand_in: bool, now: da
 
 
 async def note(tx: Tx, certificate: Certificate) -> None:
-    """Remember a certificate, and forget those of its probe that are over."""
+    """Store a certificate, and delete the probe's expired ones."""
     await tx.execute(
         "DELETE FROM probe_certificates WHERE probe_id = $1 AND not_after < $2",
         certificate.probe_id,
@@ -78,7 +78,7 @@ async def note(tx: Tx, certificate: Certificate) -> None:
 
 
 async def newest(tx: Tx, probe_ids: Sequence[UUID]) -> dict[UUID, datetime]:
-    """When the last certificate of each probe ends."""
+    """The expiry of the newest certificate of each probe."""
     rows = await tx.fetch(
         """
         SELECT probe_id, max(not_after) AS not_after FROM probe_certificates
@@ -90,7 +90,7 @@ async def newest(tx: Tx, probe_ids: Sequence[UUID]) -> dict[UUID, datetime]:
 
 
 async def revoked(tx: Tx, probe_ids: Sequence[UUID]) -> dict[UUID, datetime]:
-    """Those of *probe_ids* that were revoked, and when."""
+    """The revoked ones of *probe_ids*, with the time of revocation."""
     rows = await tx.fetch(
         "SELECT probe_id, revoked_at FROM probes WHERE probe_id = ANY ($1) AND revoked_at IS NOT NULL",
         probe_ids,

@@ -41,15 +41,15 @@ async def insert(tx: Tx, token: JoinToken, hash_: bytes, authority: bytes) -> No
 
 
 async def lock(tx: Tx, hash_: bytes) -> JoinToken | None:
-    """The token whose secret hashes to *hash_*; who uses it at the same time waits."""
+    """Lock the token whose secret hashes to *hash_*; concurrent users wait."""
     found = await tx.fetchval("SELECT id FROM join_tokens WHERE hash = $1 FOR UPDATE", hash_)
-    # Counted in a statement of its own: it sees what was committed while this one waited.
+    # Counted in a separate statement, so that it sees what was committed while this one waited.
     row = await tx.fetchrow(f"SELECT {_COLUMNS} FROM join_tokens t WHERE id = $1", found)
     return JoinToken(**row) if row else None
 
 
 async def used_by(tx: Tx, id_: UUID, key_hash: bytes) -> bool:
-    """Was the token used with this key?"""
+    """Whether the token was used with this key."""
     return bool(
         await tx.fetchval(
             "SELECT EXISTS (SELECT FROM join_token_uses WHERE token_id = $1 AND key_hash = $2)", id_, key_hash
@@ -64,7 +64,7 @@ async def use(tx: Tx, id_: UUID, key_hash: bytes, now: datetime) -> None:
 
 
 async def of_team(tx: Tx, team_id: int) -> list[JoinToken]:
-    """The team's own, newest first."""
+    """The team's tokens, newest first."""
     rows = await tx.fetch(
         f"SELECT {_COLUMNS} FROM join_tokens t WHERE team_id = $1 ORDER BY created_at DESC, id DESC", team_id
     )
@@ -72,18 +72,18 @@ async def of_team(tx: Tx, team_id: int) -> list[JoinToken]:
 
 
 async def delete(tx: Tx, team_id: int, id_: UUID) -> bool:
-    """Was there such a token?"""
+    """Delete the token. Return whether it existed."""
     done = await tx.execute("DELETE FROM join_tokens WHERE team_id = $1 AND id = $2", team_id, id_)
     return bool(done == "DELETE 1")
 
 
 async def sweep(tx: Tx, before: datetime) -> None:
-    """Forget those that expired by then."""
+    """Delete tokens that expired by *before*."""
     await tx.execute("DELETE FROM join_tokens WHERE expires_at < $1", before)
 
 
 async def end_used_by(tx: Tx, probe_id: UUID, now: datetime) -> None:
-    """The tokens that a probe came by join nobody any more."""
+    """Invalidate the tokens with which the probe joined."""
     await tx.execute(
         """
         UPDATE join_tokens t SET expires_at = least(t.expires_at, $2)

@@ -9,24 +9,24 @@ from collector.platform.storage.db import Tx
 from shared.kinds import OF_CHAINS
 
 _PLACING = 0x706C6163  # "plac": the key of the advisory lock below
-# What is checked: of the umbrella of Web3 its configuration says it.
+# The type of the check: for Web3 monitors it is in the configuration.
 CHECKED_AS = "CASE WHEN m.type = 'web3' THEN m.config ->> 'subType' ELSE m.type END"
-# A process that is stopped in the middle does not keep all others from it.
+# Ends the transaction of a process that hangs in it, so that it does not block the others.
 _NOT_FOR_LONG = "set_config('idle_in_transaction_session_timeout', '5s', true)"
 
 
 async def share(tx: Tx) -> None:
-    """Before placing a monitor: it and a rebalancing each see what the other did."""
+    """Call before placing a monitor: it excludes rebalancing, so each sees the other's result."""
     await tx.execute(f"SELECT {_NOT_FOR_LONG}, pg_advisory_xact_lock_shared($1)", _PLACING)
 
 
 async def exclude(tx: Tx) -> None:
-    """Before rebalancing: no monitor is being placed until the transaction ends."""
+    """Call before rebalancing: no monitor is placed until the transaction ends."""
     await tx.execute(f"SELECT {_NOT_FOR_LONG}, pg_advisory_xact_lock($1)", _PLACING)
 
 
 async def owner(tx: Tx, monitor: int) -> tuple[int, str] | None:
-    """The monitor's team and the type of its checks; None when it is gone."""
+    """The monitor's team and the type of its checks; None if it was deleted."""
     row = await tx.fetchrow(
         f"SELECT m.team_id, {CHECKED_AS} AS type FROM monitors m WHERE m.monitor = $1", monitor
     )
@@ -34,7 +34,7 @@ async def owner(tx: Tx, monitor: int) -> tuple[int, str] | None:
 
 
 async def name_locations(tx: Tx, names: Sequence[str]) -> dict[str, int]:
-    """The numbers of locations by name; new ones get theirs, in the order of their names."""
+    """The numbers of locations by name; new ones are numbered in the order of their names."""
     await tx.execute(
         """
         INSERT INTO locations (name) SELECT name FROM unnest($1::text[]) AS u (name)
@@ -48,10 +48,10 @@ async def name_locations(tx: Tx, names: Sequence[str]) -> dict[str, int]:
 
 
 async def lock_holders(tx: Tx, monitor: int) -> dict[int, UUID | None]:
-    """Who holds each location of the monitor, its rows locked. Raises LockNotAvailable rather soon.
+    """The holder of each location of the monitor; locks the rows. Raises LockNotAvailable rather soon.
 
-    A writer locks states first and the monitor then; the caller has the monitor. So one of them must give
-    way, and for as long as this waits the results of all probes wait.
+    A writer locks states before the monitor; the caller has locked the monitor. So one must give way, and
+    while this waits, the results of all probes wait.
     """
     await tx.execute("SET LOCAL lock_timeout = '30ms'")
     rows = await tx.fetch(
@@ -61,12 +61,12 @@ async def lock_holders(tx: Tx, monitor: int) -> dict[int, UUID | None]:
 
 
 async def drop(tx: Tx, monitor: int, kept: Sequence[int] = ()) -> None:
-    """Delete the monitor's states but at *kept* locations."""
+    """Delete the monitor's states except at *kept* locations."""
     await tx.execute("DELETE FROM states WHERE monitor = $1 AND location <> ALL($2)", monitor, kept)
 
 
 async def release(tx: Tx, monitor: int, revision: int) -> None:
-    """Nobody checks the monitor; what is known of it stays."""
+    """Unassign the monitor everywhere; its state stays."""
     await tx.execute(
         "UPDATE states SET revision = $2, assignment = NULL, probe_id = NULL WHERE monitor = $1",
         monitor,
@@ -77,12 +77,12 @@ async def release(tx: Tx, monitor: int, revision: int) -> None:
 async def put(
     tx: Tx, monitor: int, revision: int, locations: Sequence[int], probes: Sequence[UUID | None]
 ) -> None:
-    """Give the monitor these locations, in turn, each with its probe.
+    """Assign the monitor at these locations, in order, each to its probe.
 
-    A new revision starts the streaks afresh, since results of the older one move nothing any more; but a
-    location that was failing goes on failing until a confirmed verdict says otherwise. What checks of chains
-    were told to go on from stays, and new locations go on from there: nothing is missed while a monitor is
-    paused, changed or moved. So the locations that it leaves are to be dropped after this.
+    A new revision resets the streaks, since results of the old one no longer count; a failing location stays
+    failing until a confirmed verdict changes that. Positions of chain checks are kept, and new locations
+    continue from them: nothing is missed while a monitor is paused, changed or moved. So drop the locations
+    that it leaves after this.
     """
     await tx.execute(
         """
@@ -116,7 +116,7 @@ async def put(
 
 @dataclass(frozen=True, slots=True)
 class PlacedMonitor:
-    """A monitor at a location, and who checks it there; *type*: of its checks."""
+    """A monitor at a location, and its probe there; *type*: of its checks."""
 
     monitor: int
     location: int
@@ -127,7 +127,7 @@ class PlacedMonitor:
 
 
 async def holdings(tx: Tx) -> list[PlacedMonitor]:
-    """Of all monitors that are not paused, in key order."""
+    """The assignments of all monitors that are not paused, in key order."""
     rows = await tx.fetch(
         f"""
         SELECT s.monitor, s.location, l.name, m.team_id, {CHECKED_AS}, s.probe_id
@@ -139,7 +139,7 @@ async def holdings(tx: Tx) -> list[PlacedMonitor]:
 
 
 async def lock_held(tx: Tx, probe_id: UUID, numbers: Sequence[int]) -> list[PlacedMonitor]:
-    """Those of the assignments *numbers* that are the probe's still, locked in key order."""
+    """Of the assignments *numbers*, those that the probe still has, locked in key order."""
     rows = await tx.fetch(
         f"""
         SELECT s.monitor, s.location, l.name, m.team_id, {CHECKED_AS}, s.probe_id
@@ -156,7 +156,7 @@ async def lock_held(tx: Tx, probe_id: UUID, numbers: Sequence[int]) -> list[Plac
 async def move(
     tx: Tx, monitors: Sequence[int], locations: Sequence[int], probes: Sequence[UUID | None]
 ) -> None:
-    """Hand each (monitor, location) to its new probe; they come in key order, in which they are locked."""
+    """Give each (monitor, location) to its new probe; they must be in key order, in which they are locked."""
     await tx.execute(
         """
         SELECT FROM states s
@@ -180,8 +180,8 @@ async def move(
 
 
 async def places(tx: Tx, probe_id: UUID, checks: Sequence[tuple[int, int]]) -> list[tuple[int, int, UUID]]:
-    """Where the monitors are checked, in key order, whose *checks*, monitor and revision, are not noted as
-    stopped; of those that *probe_id* may check.
+    """Where the monitors of *checks* (monitor and revision) are checked, in key order; without those already
+    marked as stopped, and without those that *probe_id* may not check.
     """
     rows = await tx.fetch(
         """
@@ -200,7 +200,7 @@ async def places(tx: Tx, probe_id: UUID, checks: Sequence[tuple[int, int]]) -> l
 
 
 async def note_stopped(tx: Tx, monitors: Sequence[int]) -> None:
-    """In their present revision, a probe stood still."""
+    """Mark the current revision of the monitors as stopped."""
     await tx.execute(
         "UPDATE monitors SET stopped_revision = revision WHERE monitor = ANY($1) AND monitor IN ("
         "SELECT monitor FROM monitors WHERE monitor = ANY($1) ORDER BY monitor FOR NO KEY UPDATE)",
@@ -209,7 +209,7 @@ async def note_stopped(tx: Tx, monitors: Sequence[int]) -> None:
 
 
 async def sweep(tx: Tx) -> None:
-    """Delete states of monitors that are gone."""
+    """Delete states of deleted monitors."""
     await tx.execute(
         "DELETE FROM states s WHERE NOT EXISTS (SELECT FROM monitors m WHERE m.monitor = s.monitor)"
     )
@@ -217,7 +217,7 @@ async def sweep(tx: Tx) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PlannedCheck:
-    """All that a probe must know to check one monitor at one location; *secrets* are sealed still."""
+    """All that a probe needs to check one monitor at one location; *secrets* are still sealed."""
 
     number: int
     monitor: int

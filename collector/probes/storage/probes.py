@@ -14,9 +14,9 @@ _KEEP_CURSORS = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class Newcomer:
-    """What a probe says of itself when it starts a session; its incarnations oldest first.
+    """A probe's description of itself at session start; its incarnations oldest first.
 
-    *stopped*: monitors and their revisions, in whose checks it stood still.
+    *stopped*: monitors and revisions whose checks stalled it.
     """
 
     probe_id: UUID
@@ -32,7 +32,7 @@ class Newcomer:
 
 @dataclass(frozen=True, slots=True)
 class ProbeRow:
-    """The row of a probe, as the next session finds it; *team_id* None: it is the operator's."""
+    """A probe's row at session start; *team_id* None: it belongs to the operator."""
 
     team_id: int | None
     locations: Sequence[str]
@@ -61,7 +61,7 @@ async def lock(tx: Tx, probe_id: UUID) -> ProbeRow | None:
 
 
 async def start_session(tx: Tx, probe: Newcomer, now: datetime) -> int:
-    """The number of the probe's new session; its row is locked by `lock`."""
+    """Start a session and return its number; `lock` must have locked the row."""
     session: int = await tx.fetchval(
         """
         UPDATE probes SET session = nextval('session_numbers'), kinds = $2,
@@ -83,9 +83,9 @@ async def start_session(tx: Tx, probe: Newcomer, now: datetime) -> int:
 async def take_cursors(
     tx: Tx, probe_id: UUID, session: int, incarnations: Sequence[int], now: datetime
 ) -> dict[int, int]:
-    """Move all the probe's cursors to *session*, which fences the older one; last seq by incarnation.
+    """Move all the probe's cursors to *session*, fencing the older one; return the last seq by incarnation.
 
-    One below what the probe still has (the database was restored) stays: the probe tells the gap.
+    A cursor behind the probe's spool (after a database restore) stays: the probe reports the gap.
     """
     await tx.execute(
         "SELECT FROM probe_cursors WHERE probe_id = $1 ORDER BY incarnation FOR UPDATE", probe_id
@@ -97,7 +97,7 @@ async def take_cursors(
         now - _KEEP_CURSORS,
     )
     await tx.execute("UPDATE probe_cursors SET session = $2 WHERE probe_id = $1", probe_id, session)
-    # One by one: their ordinals follow the order in which they are named.
+    # One at a time: their ordinals follow the order of the list.
     await tx.executemany(
         """
         INSERT INTO probe_cursors (probe_id, incarnation, session, moved_at) VALUES ($1, $2, $3, $4)
@@ -114,7 +114,7 @@ async def take_cursors(
 
 
 async def is_followed(tx: Tx, probe_id: UUID, incarnation: int) -> bool:
-    """Has another incarnation begun after this one?"""
+    """Whether another incarnation began after this one."""
     return bool(
         await tx.fetchval(
             """
@@ -130,7 +130,7 @@ async def is_followed(tx: Tx, probe_id: UUID, incarnation: int) -> bool:
 
 
 async def open_cursor(tx: Tx, probe_id: UUID, session: int, incarnation: int, now: datetime) -> None:
-    """A cursor for an incarnation that began within the session; nothing when the session is fenced."""
+    """Create a cursor for an incarnation that began within the session; does nothing if it is fenced."""
     await tx.execute(
         """
         INSERT INTO probe_cursors (probe_id, incarnation, session, moved_at)
@@ -146,9 +146,7 @@ async def open_cursor(tx: Tx, probe_id: UUID, session: int, incarnation: int, no
 
 @dataclass(frozen=True, slots=True)
 class ProbeSignal:
-    """That a session is alive, with what its probe last said of itself, or that it ended, as the probe wished
-    if it *stopped*.
-    """
+    """A session's sign of life, with the probe's last vitals, or its end; *stopped*: the probe ended it."""
 
     probe_id: UUID
     session: int
@@ -159,7 +157,7 @@ class ProbeSignal:
 
 
 async def note(tx: Tx, signs: Sequence[ProbeSignal]) -> set[int]:
-    """Write signs of life and ends; answers the sessions that still are their probe's own."""
+    """Record signs of life and ends; return the sessions that are still current."""
     rows = await tx.fetch(
         """
         WITH u AS (
@@ -193,7 +191,7 @@ async def note(tx: Tx, signs: Sequence[ProbeSignal]) -> set[int]:
 
 
 async def candidates(tx: Tx) -> list[ProbeCandidate]:
-    """All probes that are not revoked, as the choice of who checks what sees them."""
+    """All unrevoked probes, as input for assignment."""
     rows = await tx.fetch(
         """
         SELECT probe_id, team_id, locations, kinds, stands_in, draining_at IS NOT NULL AS draining,
@@ -218,7 +216,7 @@ async def candidates(tx: Tx) -> list[ProbeCandidate]:
 
 
 async def served(tx: Tx, team_id: int, now: datetime) -> list[str]:
-    """Names of the locations that have a live probe of their own for this team, sorted."""
+    """Sorted names of the locations that have a live probe for this team."""
     rows = await tx.fetch(
         """
         SELECT DISTINCT location FROM probes, unnest(locations) AS location
@@ -234,7 +232,7 @@ async def served(tx: Tx, team_id: int, now: datetime) -> list[str]:
 
 
 async def connected(tx: Tx, team_id: int, type_: str, locations: Sequence[str], now: datetime) -> int | None:
-    """A session that can check *type_* now: at the first of *locations* that has one, else any."""
+    """A live session that can check *type_*: at the first possible one of *locations*, else anywhere."""
     session: int | None = await tx.fetchval(
         """
         SELECT session FROM probes

@@ -12,7 +12,7 @@ from collector.probes.core.assignment import LIVE
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """*team_id* None: it serves every team. *serial* and *not_after* are of its newest certificate."""
+    """*team_id* None: it serves every team. *serial* and *not_after* belong to its newest certificate."""
 
     probe_id: UUID
     team_id: int | None
@@ -59,7 +59,7 @@ async def all_(tx: Tx) -> list[Probe]:
 
 
 async def page(tx: Tx, team_id: int, limit: int | None, offset: int) -> tuple[list[Probe], int]:
-    """Those that serve the team, newest first, and how many there are."""
+    """Probes that serve the team, newest first, and their total number."""
     rows = await tx.fetch(
         f"""
         {_SELECT} WHERE coalesce(p.team_id, $1) = $1
@@ -84,7 +84,7 @@ async def rename(tx: Tx, probe_id: UUID, name: str) -> None:
 
 
 async def drain(tx: Tx, probe_id: UUID, at: datetime | None) -> None:
-    """Have its monitors go to others; None lets them come back. A time that is there stays."""
+    """Start draining the probe; None ends it. An existing start time stays."""
     await tx.execute(
         """
         UPDATE probes SET draining_at = CASE WHEN $2::timestamptz IS NULL THEN NULL
@@ -96,7 +96,7 @@ async def drain(tx: Tx, probe_id: UUID, at: datetime | None) -> None:
 
 
 async def revoke(tx: Tx, probe_id: UUID, now: datetime) -> None:
-    """For ever. Its certificates are forgotten, so that they keep no authority."""
+    """Revoke permanently. Its certificates are deleted, so that their authority can be dropped."""
     await tx.execute(
         "UPDATE probes SET revoked_at = coalesce(revoked_at, $2) WHERE probe_id = $1", probe_id, now
     )

@@ -13,7 +13,7 @@ from collector.probes.core.presence import Presence
 class WatchedProbe:
     """A probe that was connected at least once and is not revoked. *team_id* None: it serves every team.
 
-    *offline* says why it is called so, since *changed_at*; None: it is online.
+    *offline*: why it is offline, since *changed_at*; None: it is online.
     """
 
     probe_id: UUID
@@ -35,12 +35,12 @@ _SELECT = """
 
 
 async def all_(tx: Tx) -> list[WatchedProbe]:
-    """Every probe of the deployment, in the order of their ids."""
+    """Every probe of the deployment, ordered by id."""
     return await _fetch(tx, f"{_SELECT} ORDER BY p.probe_id")
 
 
 async def lock(tx: Tx, probe_ids: Sequence[UUID], now: datetime) -> list[WatchedProbe]:
-    """These, as nobody else changes them until the transaction ends."""
+    """Lock these probes until the transaction ends."""
     await tx.execute(
         """
         INSERT INTO agent_metrics (probe_id, changed_at)
@@ -57,16 +57,16 @@ async def lock(tx: Tx, probe_ids: Sequence[UUID], now: datetime) -> list[Watched
 
 
 async def save(tx: Tx, probe_id: UUID, offline: str | None, now: datetime) -> None:
-    """From *now* on it is called that."""
+    """Store the probe's state from *now* on."""
     await tx.execute(
         "UPDATE agent_metrics SET offline = $2, changed_at = $3 WHERE probe_id = $1", probe_id, offline, now
     )
 
 
 async def audience(tx: Tx, watched: WatchedProbe) -> dict[int, int]:
-    """Whom its going concerns: teams, each with how many of its monitors nobody else checks for it now.
+    """The affected teams, each with the number of its monitors that only this probe checks.
 
-    The owner of a team's probe always; with a probe of everybody's, who has monitors where it stands.
+    Always the owner of a team's probe; for a shared probe, teams with monitors at its locations.
     """
     rows = await tx.fetch(
         """
@@ -85,7 +85,7 @@ async def audience(tx: Tx, watched: WatchedProbe) -> dict[int, int]:
 
 
 async def told(tx: Tx, probe_id: UUID, teams: Sequence[int], now: datetime) -> None:
-    """These teams hear that it is offline."""
+    """Record that these teams were notified that it is offline."""
     await tx.execute(
         """
         INSERT INTO probe_notices (team_id, probe_id, told_at)
@@ -98,7 +98,7 @@ async def told(tx: Tx, probe_id: UUID, teams: Sequence[int], now: datetime) -> N
 
 
 async def untell(tx: Tx, probe_id: UUID) -> list[int]:
-    """The teams that were told that it is offline; they hear now that it is not."""
+    """Delete and return the teams that were notified that it is offline; they must learn that it is back."""
     rows = await tx.fetch("DELETE FROM probe_notices WHERE probe_id = $1 RETURNING team_id", probe_id)
     return sorted(row["team_id"] for row in rows)
 
