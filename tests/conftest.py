@@ -7,7 +7,8 @@ import sys
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Hashable, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit, urlunsplit
@@ -242,12 +243,18 @@ def _mark(item: pytest.Item) -> None:
 
 def _spread(items: list[pytest.Item]) -> list[pytest.Item]:
     """Slow ones evenly among the first nine tenths of the others: a worker is handed hundreds in a row."""
-    slow = [item for item in items if item.get_closest_marker("slow")]
-    others = [item for item in items if not item.get_closest_marker("slow")]
-    ahead = [len(others) * 9 * turn // (10 * len(slow)) for turn in range(len(slow))]
-    for place, item in reversed(list(zip(ahead, slow, strict=True))):
-        others.insert(place, item)
-    return others
+    spread = [item for item in items if not item.get_closest_marker("slow")]
+    slow = (item for item in items if item.get_closest_marker("slow"))
+    units = [list(unit) for _, unit in groupby(slow, key=_unit)]
+    ahead = [len(spread) * 9 * turn // (10 * len(units)) for turn in range(len(units))]
+    for place, unit in reversed(list(zip(ahead, units, strict=True))):
+        spread[place:place] = unit
+    return spread
+
+
+def _unit(item: pytest.Item) -> Hashable:
+    """What stays together: apart, tests of one module would each make anew what they share."""
+    return item.path if item.get_closest_marker("shares_setup") else item
 
 
 def _database(url: str, name: str) -> str:

@@ -18,7 +18,7 @@ from tests.api.client import Api
 from tests.api.described import described
 from tests.channels.every import config as channel_config
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.shares_setup]
 
 BASE: Final = "http://127.0.0.1:9"
 PACKAGE: Final = "generated_tocsin_client"

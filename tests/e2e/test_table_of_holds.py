@@ -15,7 +15,7 @@ from tests.e2e.fleet import Part
 from tests.e2e.holding import A_MINUTE_AND_SOME, Row, Story, row
 from tests.e2e.product import Caller, Product, eventually, running
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.slow, pytest.mark.shares_setup, pytest.mark.timeout(400)]
 
 DOWN, UP = "monitor.down", "monitor.up"
 Heard = tuple[list[str], list[str], list[str]]
