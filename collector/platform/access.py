@@ -12,7 +12,7 @@ MAX_TOKEN = 512
 
 
 class Permission(Enum):
-    """What a token grants; each later one includes those before it."""
+    """A token's permission; each one includes those before it."""
 
     READ_ONLY = "read-only"
     READ_WRITE = "read-write"
@@ -21,9 +21,9 @@ class Permission(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who does something in a team, as timelines and the audit log name them.
+    """Who acts in a team, as shown in timelines and the audit log.
 
-    *id* is public (``usr_...``); *token_id*, *address* and *request_id* are of the request that asks for it.
+    *id* is public (``usr_...``); *token_id*, *address* and *request_id* belong to the request.
     """
 
     team_id: int
@@ -39,23 +39,23 @@ class Actor:
         return {"id": self.id, "name": self.name}
 
 
-# Whose deeds concern no one team.
+# The actor's actions belong to no single team.
 DEPLOYMENT = 0
 
 
 def system(team_id: int) -> Actor:
-    """The service itself, in a team."""
+    """The service itself as an actor in a team."""
     return Actor(team_id, None, "System", "system")
 
 
 def operator(team_id: int = DEPLOYMENT) -> Actor:
-    """Who runs the deployment, by a command beside it."""
+    """The operator of the deployment, acting by a command on the host."""
     return Actor(team_id, None, "Operator", "operator")
 
 
 _RANK = {permission: rank for rank, permission in enumerate(Permission)}
 Role = Literal["admin", "editor", "viewer"]
-# The most that a token of somebody with the role may grant.
+# The highest permission of a token, by its owner's role.
 ROLES: Mapping[str, Permission] = {
     "admin": Permission.ADMIN,
     "editor": Permission.READ_WRITE,
@@ -65,20 +65,20 @@ _READS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 
 
 def permits(held: Permission, needed: Permission) -> bool:
-    """Does a token with *held* reach what asks for *needed*?"""
+    """Whether a token with *held* may do what requires *needed*."""
     return _RANK[held] >= _RANK[needed]
 
 
 def beyond(most: Permission) -> list[Permission]:
-    """The permissions that grant more than *most*."""
+    """The permissions above *most*."""
     return [permission for permission in Permission if not permits(most, permission)]
 
 
 def needed_for(method: str) -> Permission:
-    """What a method asks for where no route says more."""
+    """The default permission that an HTTP method requires."""
     return Permission.READ_ONLY if method in _READS else Permission.READ_WRITE
 
 
 def counts(expires_at: datetime | None, revoked_at: datetime | None, now: datetime) -> bool:
-    """Is a token neither revoked nor past its end?"""
+    """Whether a token is valid: neither revoked nor expired."""
     return revoked_at is None and (expires_at is None or now < expires_at)

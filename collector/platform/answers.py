@@ -6,14 +6,14 @@ from typing import Annotated, Any
 
 @dataclass(frozen=True, slots=True)
 class Omitted:
-    """Marks a field that an answer leaves out where it is None; *null*: there are answers that show that."""
+    """Marks a field that a response omits if it is None; *null*: some responses show it as null."""
 
     null: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A value that a field may have, for the OpenAPI document."""
+    """An example value of a field, for the OpenAPI document."""
 
     value: Any
 
@@ -23,7 +23,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """Marks an id as the API shows it: *prefix*, an underscore, 26 digits of base 32."""
+    """Marks an id in the API's format: *prefix*, an underscore, 26 base-32 digits."""
 
     prefix: str
 
@@ -51,9 +51,9 @@ Revision = Annotated[int, Example(1)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """Who did something."""
+    """A person who acted."""
 
     id: UserId | None
-    """Id of the user; null for the service itself and for who is no user any more."""
+    """Id of the user; null for the service itself and for deleted users."""
     name: Annotated[str, Example("Admin")]
     """Name of the user, or `System`."""

@@ -19,17 +19,17 @@ async def record(
     name: str = "",
     fields: Sequence[str] = (),
 ) -> None:
-    """Add one entry; call it once for each deed that changed something, in the transaction of the deed.
+    """Add one entry; call it once per action that changed something, in the action's transaction.
 
     *action* is a verb (``create``, ``update``, ``delete``, ``pause``), *resource* a noun (``monitor``), *id_*
-    the public id (``mon_...``), *name* the resource's, *fields* the names of what changed as callers write
-    them (``interval``, ``config.url``): never a value, for it might be a secret.
+    the public id (``mon_...``), *name* the resource's, *fields* the changed fields by their API names
+    (``interval``, ``config.url``), never values, which might be secret.
     """
     await table.insert(tx, who, AuditedAction(action, resource, id_, name, sorted(set(fields))))
 
 
 def differing(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> list[str]:
-    """The names of the fields whose values are not the same, *prefix* before each."""
+    """The names of the fields whose values differ, each prefixed with *prefix*."""
     names = {**before, **after}
     return [prefix + name for name in names if before.get(name) != after.get(name)]
 
@@ -37,7 +37,7 @@ def differing(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str =
 async def page(
     db: Db, team_id: int, wanted: AuditFilter, limit: int, offset: int
 ) -> tuple[list[AuditEntry], int]:
-    """A page of the log, newest first, and how many entries there are in all."""
+    """A page of the log, newest first, and the total number of entries."""
     async with db.connection() as tx:
         total = await table.count(tx, team_id, wanted)
         found = await table.newest(tx, team_id, wanted, limit, offset) if offset < total else []

@@ -14,15 +14,15 @@ from shared.held import demand_none
 Key = TypeVar("Key")
 Row = TypeVar("Row")
 
-# A connection kept for longer might lead to what is the primary no more.
+# A connection kept for longer might lead to a former primary.
 _KEPT_S = 10.0
 _PATIENCE_S = 10.0
 
 
 class Lookups(Generic[Key, Row]):
-    """What is asked for while a query runs goes into the next one, on a connection that is kept.
+    """Batches look-ups: keys requested during a query join the next one, on a kept connection.
 
-    Nothing is remembered: each answer was read after its question was asked.
+    Nothing is cached: each row was read after it was requested.
     """
 
     def __init__(self, db: Db, ask: Callable[[Tx, list[Key]], Awaitable[Mapping[Key, Row]]]) -> None:
@@ -40,13 +40,13 @@ class Lookups(Generic[Key, Row]):
         answer: asyncio.Future[Row | None] = asyncio.get_running_loop().create_future()
         self._waiting.append((key, answer))
         if self._task is None or self._task.done():
-            # For all who ask, so in the name of none of them.
+            # The task serves all callers, so it inherits no caller's context.
             self._task = asyncio.create_task(self._answer_all(), name="lookups", context=Context())
         self._came.set()
         return await answer
 
     async def close(self) -> None:
-        """Give the connection back. Whoever still waits is told that this cannot be done now."""
+        """Return the connection; waiting callers get Unavailable."""
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
@@ -62,7 +62,7 @@ class Lookups(Generic[Key, Row]):
             raise
 
     async def _answer_some(self) -> None:
-        """Those who came after an attempt had begun have no part in its failure."""
+        """Answer the waiting keys; those added after an attempt began are not affected by its failure."""
         self._take()
         try:
             async with self._db.quick.connection() as tx:

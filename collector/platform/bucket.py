@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-# How long a share that nobody uses keeps its tokens, and who asks often is given more at a time.
+# After this time an unused share returns its tokens, and a share that asks often gets larger slices.
 _IDLE_S: Final = 1.0
-# A bucket that was found empty is not asked for again sooner.
+# Minimum time before an empty bucket is asked again.
 _PAUSE_S: Final = 0.25
 _CREDIT: Final = 50
 _SLICE: Final = 20
@@ -16,9 +16,9 @@ _SLICE: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class TeamPlan:
-    """*per_minute* tokens flow into the bucket, which holds *burst* at most; a request takes one.
+    """*per_minute* tokens flow into the bucket, up to *burst*; each request takes one.
 
-    The rest is what a team may have at most: monitors, alert channels, streams of events, mails an hour.
+    The other fields are a team's limits: monitors, alert channels, event streams, mails per hour.
     """
 
     per_minute: int
@@ -34,12 +34,12 @@ class TeamPlan:
 
     @property
     def credit(self) -> int:
-        """So many may be spent before the bucket hears of it, while it is known to be well filled."""
+        """How many tokens may be spent before the bucket is told, while it is known to be well filled."""
         return max(1, self.burst // _CREDIT)
 
     @property
     def most(self) -> int:
-        """So many lie in one share at most: what no other collector can give out."""
+        """The most tokens that one share may hold, out of reach for other collectors."""
         return max(1, self.burst // _SLICE)
 
 
@@ -54,9 +54,9 @@ PLANS: Final[Mapping[str, TeamPlan]] = MappingProxyType(
 
 
 def plans(per_minute: int | None, burst: int | None, **most: int | None) -> Mapping[str, TeamPlan]:
-    """With enterprise as the operator sets it; a burst that is not set is twice the rate.
+    """All plans, with the operator's limits for enterprise; by default, the burst is twice the rate.
 
-    *most*: its other limits by their names; None leaves one as it is.
+    *most*: its other limits by name; None keeps the default.
     """
     usual = PLANS["enterprise"]
     rate = per_minute or usual.per_minute
@@ -67,7 +67,7 @@ def plans(per_minute: int | None, burst: int | None, **most: int | None) -> Mapp
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What a share says to its bucket: what it gives *back*, what it spent on credit, what it wants."""
+    """A share's request to its bucket: tokens given *back*, tokens spent on credit, tokens wanted."""
 
     back: int
     debt: int
@@ -75,9 +75,9 @@ class Ask:
 
 
 class BucketState(NamedTuple):
-    """How a bucket stands after a request; *full_in_s* and *retry_after_s* count from then.
+    """The state of a bucket after a request; *full_in_s* and *retry_after_s* count from then.
 
-    One is made for each request: a tuple takes a third of the time.
+    A tuple, because one is created per request and a tuple takes a third of the time.
     """
 
     plan: TeamPlan
@@ -88,13 +88,13 @@ class BucketState(NamedTuple):
 
 
 class Share:
-    """What one collector holds of a bucket and knows of it; all times are on one monotonic clock."""
+    """One collector's share of a bucket; all times are on one monotonic clock."""
 
     __slots__ = ("_asked_at", "_at", "_burst", "_credit", "_debt", "_level", "_rate", "_refused_until",
                  "_sent", "_size", "_slice", "_used_at", "plan", "waiting")  # fmt: skip
 
     def __init__(self, plan: TeamPlan, now: float, *, known: bool) -> None:
-        """*known*: taken for full without asking; else nothing is spent before the bucket was asked."""
+        """*known*: assume a full bucket; otherwise the bucket is asked before anything is spent."""
         self.plan = plan
         self._burst, self._rate, self._credit = plan.burst, plan.per_second, plan.credit
         self.waiting = 0
@@ -109,7 +109,7 @@ class Share:
         self._refused_until = -math.inf
 
     def take(self, now: float) -> bool | None:
-        """Spend a token: whether there was one; None when the bucket has to be asked first."""
+        """Spend a token; return whether there was one, or None if the bucket must be asked first."""
         self._used_at = now
         if self._slice:
             self._slice -= 1
@@ -120,7 +120,7 @@ class Share:
         return False if now < self._refused_until else None
 
     def ask(self, now: float) -> Ask:
-        """Ask for more; `told` or `alone` must follow before anything else is asked."""
+        """Create a request for more; `told` or `alone` must follow before the next one."""
         often = now - self._asked_at < _IDLE_S
         self._size = min(self._size * 2, self.plan.most) if often else max(1, self._size // 2)
         self._asked_at = now
@@ -128,14 +128,14 @@ class Share:
         return self._send(0, want)
 
     def settle(self, now: float) -> Ask | None:
-        """What is owed and what lies idle, to be told to the bucket; None if there is nothing to tell."""
+        """A request that settles the debt and returns idle tokens; None if there is nothing to settle."""
         idle = self._slice if now - self._used_at >= _IDLE_S else 0
         if self._sent is not None or not (self._debt or idle):
             return None
         return self._send(idle, 0)
 
     def told(self, level: float, granted: int, now: float) -> None:
-        """The bucket's answer: what it gave, and what is left in it."""
+        """Apply the bucket's answer: the tokens granted, and its new level."""
         self._debt -= self._sent.debt if self._sent else 0
         self._sent = None
         self._slice += granted
@@ -144,7 +144,7 @@ class Share:
             self._refused_until = now + max(_PAUSE_S, (1 - level) / self.plan.per_second)
 
     def alone(self, now: float) -> None:
-        """The bucket cannot be asked: go on by what is known of it, and owe what is spent."""
+        """Continue with an estimate while the bucket cannot be asked; spent tokens become debt."""
         sent, self._sent = self._sent, None
         self._slice += sent.back if sent else 0
         self._level, self._at = self._estimate(now), now
@@ -157,7 +157,7 @@ class Share:
             self._refused_until = now + _PAUSE_S
 
     def forgettable(self, now: float) -> bool:
-        """Is there nothing to know of it but that it is full?"""
+        """Whether the share can be dropped, because the bucket is full."""
         return not (self._slice or self._debt or self._sent) and self._estimate(now) >= self.plan.burst
 
     def standing(self, now: float, *, admitted: bool) -> BucketState:

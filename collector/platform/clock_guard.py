@@ -14,7 +14,7 @@ _STEP = timedelta(seconds=5)
 
 
 class ClockGuard:
-    """One per collector; compares the wall clock with the boot clock, which is never set."""
+    """Compares the wall clock with the boot clock, which is never set; one per collector."""
 
     def __init__(self, now: Callable[[], datetime], boot_us: Callable[[], int] = boot_us) -> None:
         self._now = now
@@ -24,16 +24,16 @@ class ClockGuard:
         self._untrusted_until = 0
 
     def since(self) -> datetime | None:
-        """When this collector started, or its clock was last set; None for a while after that happened."""
+        """When this collector started or its clock was last set; None for a while after either."""
         booted_at, boot = self._boot(), self._boot_us()
         step = booted_at - self._booted_at
         self._booted_at = booted_at
         if abs(step) > _STEP:
-            log.warning("our clock was set", seconds=step.total_seconds())
+            log.warning("wall clock was set", seconds=step.total_seconds())
             self._since = self._now()
             self._untrusted_until = boot + SETTLING // timedelta(microseconds=1)
         return None if boot < self._untrusted_until else self._since
 
     def _boot(self) -> datetime:
-        """The time of the boot: what it comes to changes when the wall clock is set."""
+        """The time of the boot; it changes when the wall clock is set."""
         return max(EPOCH, self._now() - timedelta(microseconds=self._boot_us()))

@@ -7,7 +7,7 @@ from collector.platform.storage.on_commit import Aftermath
 
 
 def commit_hook(tell: Callable[[], None], send: Callable[[], None]) -> Callable[[Aftermath], None]:
-    """For `Db.pass_on`: *tell* wakes who passes events on, *send* who makes deliveries."""
+    """A hook for `Db.pass_on`: *tell* wakes the event router, *send* wakes the senders."""
 
     def pass_on(left: Aftermath) -> None:
         for kind in left.events:

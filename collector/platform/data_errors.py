@@ -4,7 +4,7 @@ import struct
 
 import asyncpg
 
-# What one submission's content can cause; all else is the database's trouble.
+# Errors that a single submission's content can cause; all others are database failures.
 DATA_ERRORS = (
     asyncpg.DataError,
     asyncpg.IntegrityConstraintViolationError,

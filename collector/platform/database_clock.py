@@ -14,15 +14,15 @@ from shared.errors import Unavailable
 
 log = structlog.get_logger()
 
-# Two clocks that are further apart agree on nothing that cannot be taken back.
+# If the clocks differ by more, nothing irreversible is done.
 MOST_APART: Final = timedelta(minutes=1)
 _US: Final = timedelta(microseconds=1)
 
 
 class DatabaseClock:
-    """One per collector. A turn asks for the database's time; between two turns the boot clock counts on.
+    """Follows the database's clock, one per collector; the boot clock counts between two turns.
 
-    *wall* is the machine's own clock. It is only compared with the database's, and may be set at any time.
+    *wall* is the machine's own clock, only used for comparison; it may be set at any time.
     """
 
     def __init__(
@@ -35,20 +35,20 @@ class DatabaseClock:
         self._apart = False
 
     def now(self) -> datetime:
-        """The database's time; our own until it was first asked for."""
+        """The database's time; our own until the first answer."""
         if self._offset_us is None:
             return self._wall()
         return EPOCH + timedelta(microseconds=self._boot_us() + self._offset_us)
 
     def agreed(self) -> datetime:
-        """The same, for what cannot be undone. Raises Unavailable while the two clocks disagree."""
+        """As `now`, for irreversible actions. Raises Unavailable while the two clocks disagree."""
         now = self.now()
         if abs(self._wall() - now) > MOST_APART:
             raise Unavailable("our clock and the database's are more than a minute apart")
         return now
 
     async def turn(self) -> bool:
-        """Ask once. The offset moves only as far as the answer contradicts it: a slow answer tells little."""
+        """Ask once. The offset moves only as far as the answer requires: a slow answer is imprecise."""
         async with self._db.connection() as tx:
             asked_at = self._boot_us()
             found_us = (await database_time.read(tx) - EPOCH) // _US
@@ -59,13 +59,13 @@ class DatabaseClock:
         return False
 
     def _compare(self) -> None:
-        """Say once that the clocks disagree, and once that they agree again."""
+        """Log once when the clocks disagree, and once when they agree again."""
         ahead = self._wall() - self.now()
         metrics.clock_ahead.set(ahead.total_seconds())
         apart = abs(ahead) > MOST_APART
         if apart and not self._apart:
             ahead_s = round(ahead.total_seconds(), 1)
-            log.error("clocks disagree: nothing is deleted or rolled up here", ahead_of_database_s=ahead_s)
+            log.error("clocks disagree: deletion and rollups suspended", ahead_of_database_s=ahead_s)
         elif self._apart and not apart:
             log.info("clocks agree again")
         self._apart = apart

@@ -6,15 +6,15 @@ from typing import Final
 
 Between = tuple[datetime, datetime]
 
-# After a start nothing opens before every recent location is back, or this is over.
+# After a start, wait until every recent location has reconnected, at most this long.
 SETTLING: Final = timedelta(seconds=30)
 
 
 def deadline(last: datetime, wait: timedelta, grace: timedelta, deaf: Iterable[Between]) -> datetime:
-    """When nothing since *last* is too long: after *wait* and *grace* of listened time.
+    """When silence since *last* counts as missed: after *wait* and *grace* of listened time.
 
-    *deaf*: times in which nobody listened, or that do not count (a pause), in any order; each extends the
-    deadline by as much of it as lies between, and all together by one more *grace*.
+    *deaf*: times that do not count (no collector ran, or a pause), in any order; each extends the deadline by
+    its overlap, and all together by one more *grace*.
     """
     due, held = last + wait + grace, timedelta()
     for start, end in union((max(start, last), end) for start, end in deaf):
@@ -39,7 +39,7 @@ def unheard(listened: Iterable[Between], since: datetime, until: datetime) -> li
 
 
 def union(spans: Iterable[Between]) -> Sequence[Between]:
-    """In order, those that touch as one; empty ones are left out."""
+    """Merge overlapping and adjacent spans, in order; empty ones are dropped."""
     merged: list[Between] = []
     for start, end in sorted(span for span in spans if span[0] < span[1]):
         if merged and start <= merged[-1][1]:

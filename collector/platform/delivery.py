@@ -4,9 +4,9 @@ from shared.errors import TocsinError
 
 
 class Undelivered(TocsinError):
-    """It did not arrive; the text says why and holds no secret. *status* is the answer's, if any.
+    """The delivery failed; the text says why, without secrets. *status*: of the response, if any.
 
-    *lasting*: another try would end the same way; *reached*: whom this one did reach.
+    *lasting*: retrying is useless; *reached*: the addressees that this attempt did reach.
     """
 
     def __init__(

@@ -6,14 +6,14 @@ _UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
 
 
 def seconds(closed_s: int, open_since: datetime | None, until: datetime) -> int:
-    """The closed spans, and the present one up to *until* if there is one."""
+    """Seconds of the closed spans, plus the open one up to *until*."""
     if open_since is None:
         return closed_s
     return closed_s + max(0, int((until - open_since).total_seconds()))
 
 
 def formatted(duration_s: int) -> str:
-    """``45s``, ``5m 32s``, ``2h 5m``, ``3d 4h``: the two largest units, a zero left out."""
+    """``45s``, ``5m 32s``, ``2h 5m``, ``3d 4h``: the two largest units, without zeros."""
     rest, parts = max(0, duration_s), []
     for unit, size in _UNITS:
         count, rest = divmod(rest, size)

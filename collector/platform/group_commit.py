@@ -20,13 +20,13 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _TRIES_AFTER_COLLISION = 3
-# A turn in which nothing comes ends after this, by which one sees that turns are taken.
+# An idle turn ends after this time, which shows that turns still run.
 REST_S = 30.0
 _COLLISIONS = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.LockNotAvailableError)
 
 
 class Gathering(Generic[T, R]):
-    """*work* carries out a group, all or nothing, and answers for each of it in the same order."""
+    """Collects items for a group commit; *work* commits a group and returns one result per item, in order."""
 
     def __init__(self, work: Callable[[Sequence[T]], Awaitable[Sequence[R]]], *, most: int) -> None:
         self._work = work
@@ -35,7 +35,7 @@ class Gathering(Generic[T, R]):
         self._filled = asyncio.Event()
 
     def add(self, item: T) -> "asyncio.Future[R]":
-        """The answer once it is committed; raises what went wrong, and then nothing of it is known to be."""
+        """Queue an item; the future holds its result, or an error if it is not known to be committed."""
         demand_none("waiting for a group's commit")
         done: asyncio.Future[R] = asyncio.get_running_loop().create_future()
         self._queue.append((item, done))
@@ -43,7 +43,7 @@ class Gathering(Generic[T, R]):
         return done
 
     async def turn(self) -> bool:
-        """Carry out what waits; rests until something does, for a while."""
+        """Commit the waiting items; wait for a while if there are none."""
         if not await filled(self._filled):
             return True
         group = [self._queue.popleft() for _ in range(min(self._most, len(self._queue)))]
@@ -58,12 +58,12 @@ class Gathering(Generic[T, R]):
         return True
 
     async def _carry_out(self, group: "Sequence[tuple[T, asyncio.Future[R]]]") -> None:
-        """Together; where something in it is bad each by itself, so that only the guilty one fails."""
+        """Commit the group together, or item by item after a bad item, so that only that one fails."""
         try:
             answers = await self._with_patience([item for item, _ in group])
         except DATA_ERRORS as error:
             if len(group) == 1:
-                log.exception("nothing can be made of it")
+                log.exception("item failed to commit")
                 _fail(group[0][1], error)
                 return
             for one in group:
@@ -74,7 +74,7 @@ class Gathering(Generic[T, R]):
                 done.set_result(answer)
 
     async def _with_patience(self, items: Sequence[T]) -> Sequence[R]:
-        """A collision with another transaction is tried again at once."""
+        """Commit, retrying at once after a conflict with another transaction."""
         for _ in range(_TRIES_AFTER_COLLISION):
             try:
                 return await self._work(items)
@@ -84,7 +84,7 @@ class Gathering(Generic[T, R]):
 
 
 async def filled(queue: asyncio.Event) -> bool:
-    """Whether anything is in the queue, within REST_S."""
+    """Wait up to REST_S for an item in the queue. Return whether there is one."""
     if not queue.is_set():
         with suppress(TimeoutError):
             async with asyncio.timeout(REST_S):

@@ -13,7 +13,7 @@ _NUMERIC = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
 
 
 class HostResolver(AbstractResolver):
-    """*nameservers*: none for the system's. Needs a running loop."""
+    """A DNS resolver; *nameservers* None: the system's. Needs a running loop."""
 
     def __init__(self, nameservers: Sequence[str] = ()) -> None:
         self._names = ForgetfulResolver(nameservers)
@@ -32,7 +32,7 @@ class HostResolver(AbstractResolver):
         return [_result(host, port, node) for node in found.nodes]
 
     async def texts(self, name: str) -> list[str]:
-        """What the TXT records of *name* say. Raises OSError."""
+        """The values of the TXT records of *name*. Raises OSError."""
         try:
             return await self._names.texts(name)
         except aiodns.error.DNSError as error:

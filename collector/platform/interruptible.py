@@ -13,11 +13,11 @@ UNCHANGED: Final = "; nothing was changed"
 
 
 class Stopped(TocsinError):
-    """Somebody ended it before it was done."""
+    """The user interrupted it."""
 
 
 def run(work: Coroutine[Any, Any, Result], *, left: str = "") -> Result:
-    """The result of *work*, in a loop of its own. Raises Stopped, which says what was *left* behind."""
+    """Run *work* in its own loop. Raises Stopped, which describes what was *left* behind."""
     return asyncio.run(_stoppable(work, left))
 
 
@@ -26,7 +26,7 @@ async def _stoppable(work: Coroutine[Any, Any, Result], left: str) -> Result:
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
-        loop.set_exception_handler(lambda *_: None)  # what breaks off now is of no interest
+        loop.set_exception_handler(lambda *_: None)  # an error during cancellation does not matter
         task.cancel()
 
     for number in (signal.SIGTERM, signal.SIGINT):

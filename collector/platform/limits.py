@@ -20,16 +20,16 @@ log = structlog.get_logger()
 
 _MOST_SHARES: Final = 20_000
 _AT_ONCE: Final = 500
-# Longer than a database at work ever takes for it; then each collector counts for itself for a while.
+# Longer than a healthy database ever takes; afterwards each collector counts alone for a while.
 _PATIENCE_S: Final = 1.0
 _SWEEP_EVERY_S: Final = 60.0
 
 
 class Limits:
-    """One collector's shares of the buckets that were asked for lately; the oldest give way.
+    """One collector's shares of recently used buckets; the oldest are evicted.
 
-    A token's bucket is asked before its first request is let through; an address is taken for new. While
-    the database is away, each collector goes on by what it knows, and tells the buckets later.
+    A token's bucket is asked before its first request; an address's bucket is assumed full. While the
+    database is unavailable, each collector uses what it knows, and updates the buckets later.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Limits:
         self._swept_at = clock()
 
     async def token(self, team_id: int, token_id: UUID, plan: str) -> BucketState:
-        """Take from the bucket of a token, whose team has *plan*."""
+        """Take a token from the bucket of an API token; *plan* is its team's."""
         key = (team_id, token_id.bytes)
         share = self._tokens.get(key)
         if share is None or share.plan is not self._plans[plan]:
@@ -55,19 +55,19 @@ class Limits:
         return await self._take(key, share)
 
     async def address(self, address: bytes) -> BucketState:
-        """Take from the bucket of an address."""
+        """Take a token from the bucket of an address."""
         key = (0, address)
         share = self._addresses.get(key) or self._add(self._addresses, key, self._plans["free"], known=True)
         return await self._take(key, share)
 
     def look(self, address: bytes) -> BucketState:
-        """How the bucket of an address stands; nothing is taken from it."""
+        """The state of an address's bucket; takes nothing."""
         now = self._clock()
         share = self._addresses.get((0, address)) or Share(self._plans["free"], now, known=True)
         return share.standing(now, admitted=True)
 
     async def turn(self) -> bool:
-        """Tell the buckets what was spent on credit and what lies idle."""
+        """Report spending on credit and return idle tokens to the buckets."""
         now = self._clock()
         for key, share in list(self._touched.items()):
             if share.forgettable(now):
@@ -80,7 +80,7 @@ class Limits:
         return more
 
     async def close(self) -> None:
-        """Give everything back."""
+        """Return all tokens."""
         await self._settle(math.inf)
 
     async def _take(self, key: Key, share: Share) -> BucketState:
@@ -94,7 +94,7 @@ class Limits:
         return share.standing(now, admitted=admitted)
 
     async def _more(self, key: Key, share: Share) -> None:
-        """Ask the bucket, together with all others that are asked for meanwhile."""
+        """Ask the bucket for more, batched with all concurrent requests."""
         share.waiting += 1
         self._wanting[key] = share
         if self._batch is None:
@@ -123,7 +123,7 @@ class Limits:
             async with asyncio.timeout(_PATIENCE_S), self._db.quick.connection() as tx:
                 drawn = await table.draw(tx, {key: (ask, share.plan) for key, (share, ask) in asks.items()})
         except Exception as error:  # noqa: BLE001 - whatever it is, no request is to fail by its limit
-            log.warning("rate limits are counted here alone", error=type(error).__name__)
+            log.warning("rate limits are counted locally", error=type(error).__name__)
             drawn = {}
         for key, (share, _) in asks.items():
             if (answer := drawn.get(key)) is not None:

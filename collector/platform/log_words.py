@@ -11,7 +11,7 @@ _MOST_OF_ALL: Final = 1_500
 
 
 def arguments(args: Any) -> str:
-    """``from: 0x..., value: 5``, in bounds; empty of what is no object."""
+    """``from: 0x..., value: 5``, truncated; empty if *args* is not an object."""
     if not isinstance(args, Mapping):
         return ""
     said = [f"{one_line(str(name))}: {_value(value)}" for name, value in list(args.items())[:_MOST_ARGUMENTS]]
@@ -19,7 +19,7 @@ def arguments(args: Any) -> str:
 
 
 def one_line(said: str) -> str:
-    """Cut where it is long. Whoever emits an event chooses what its texts say."""
+    """One line, truncated: the emitter of an event controls its texts."""
     said = " ".join(said[: 2 * _MOST_OF_ONE].split())
     return said if len(said) <= _MOST_OF_ONE else said[: _MOST_OF_ONE - 1] + "…"
 

@@ -28,7 +28,7 @@ _NO_TLS: Final = f"{_LACKING}; without STARTTLS a password is sent only if TOCSI
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """*start_tls*: True demands it, False forbids it, None takes it where it is offered."""
+    """*start_tls*: True requires it, False forbids it, None uses it if offered."""
 
     host: str
     port: int
@@ -40,14 +40,14 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Why no mail goes to an address of a team now; *wait_s*: for how long, None: until something is done."""
+    """Why an address of a team receives no mail now; *wait_s*: for how long, None: until someone acts."""
 
     why: str
     wait_s: float | None = None
 
 
 class Admit(Protocol):
-    """Says to which of a team's *addresses* no mail may go now; *known*: they confirmed elsewhere."""
+    """Decides which of a team's *addresses* receive no mail now; *known*: they confirmed elsewhere."""
 
     async def __call__(
         self, team_id: int, addresses: Sequence[str], *, known: bool = False
@@ -61,7 +61,7 @@ async def _admit_all(team_id: int, addresses: Sequence[str], *, known: bool = Fa
 
 @dataclass(frozen=True, slots=True)
 class MailRefusal:
-    """What the server says of one address."""
+    """The server's refusal of one address."""
 
     code: int
     text: str
@@ -75,9 +75,9 @@ class MailRefusal:
 
 
 def server(url: str) -> Server:
-    """What ``smtp://user:password@host:587?starttls=1`` or ``smtps://...`` says.
+    """Parse ``smtp://user:password@host:587?starttls=1`` or ``smtps://...``.
 
-    A password demands STARTTLS, unless ``starttls=0`` says otherwise.
+    A password requires STARTTLS, unless ``starttls=0`` disables it.
     """
     split = urlsplit(url)
     wanted = parse_qs(split.query).get("starttls", [""])[-1].lower()
@@ -94,9 +94,9 @@ def server(url: str) -> Server:
 
 
 class Mailer:
-    """*sender*: ``alerts@example.com`` or ``Tocsin <alerts@example.com>``; *trust*: None for the system's.
+    """*sender*: ``alerts@example.com`` or ``Tocsin <alerts@example.com>``; *trust* None: the system's.
 
-    *admit*: to whom a team's mails may go; *confirms*: do addresses outside the team confirm first?
+    *admit*: restricts a team's mails; *confirms*: addresses outside the team must confirm first.
     """
 
     __slots__ = ("_own_name", "_places", "_server", "_trust", "address", "admit", "confirms", "sender")
@@ -121,13 +121,13 @@ class Mailer:
 
     @property
     def domain(self) -> str:
-        """Of the sender's address, for the ids of mails."""
+        """The domain of the sender's address, for message ids."""
         return self.address.rpartition("@")[2].strip("[]") or "localhost"
 
     async def hand_in(self, mail: EmailMessage, recipients: Sequence[str]) -> dict[str, MailRefusal]:
-        """Those of *recipients* that were refused, be it all of them. Raises Undelivered.
+        """Return the refused ones of *recipients*, possibly all. Raises Undelivered.
 
-        The wait for one of our own places is not the server's time.
+        Waiting for a local slot does not count towards the server's timeout.
         """
         demand_none("handing in a mail")
         async with self._places:
@@ -149,7 +149,7 @@ class Mailer:
 
     async def _exchange(self, mail: EmailMessage, recipients: Sequence[str]) -> dict[str, MailRefusal]:
         to = self._server
-        if not self._own_name:  # which may need an answer of the DNS: not for each mail
+        if not self._own_name:  # it may need a DNS query: not for each mail
             self._own_name = await asyncio.to_thread(socket.getfqdn)
         client = aiosmtplib.SMTP(
             hostname=to.host,
@@ -173,7 +173,7 @@ class Mailer:
         return MailRefusal(code, cut(one_line(said), _TOLD))
 
     def _why(self, error: Exception) -> str:
-        """For people; never the library's own text where that may quote what was sent."""
+        """A readable error; never the library's own text if it may quote the mail."""
         if isinstance(error, TimeoutError):
             return f"the mail server did not answer within {TIMEOUT_S} s"
         cause = error.__cause__ if isinstance(error, aiosmtplib.SMTPException) else error

@@ -11,12 +11,12 @@ from shared.kinds.fields import HidesSecrets, Secret
 
 _MASK = url_secrets.MASK
 _SHOWN = 4
-# Of a shorter text four characters would be too much of it.
+# Four characters of a shorter text would reveal too much of it.
 _LONG_ENOUGH = 8
 
 
 def mask(text: str) -> str:
-    """All but the last four characters hidden, and its length too."""
+    """Hide all but the last four characters, and the length."""
     if not text:
         return text
     return _MASK + (text[-_SHOWN:] if len(text) >= _LONG_ENOUGH else "")
@@ -32,14 +32,14 @@ def masked(cls: Any, config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def hides(cls: Any, config: Mapping[str, Any]) -> dict[str, str]:
-    """The URLs in *config* (JSON of *cls*) that have secrets, without them."""
+    """The URLs in *config* (JSON of *cls*) that contain secrets, with these masked."""
     marked = (name for name, member in members(cls).items() if shape(member.hint).mark(HidesSecrets))
     urls = ((name, config[name]) for name in marked if isinstance(config.get(name), str))
     return {name: shown for name, url in urls if (shown := url_secrets.masked(url)) != url}
 
 
 def open_parts(cls: Any, config: Mapping[str, Any]) -> dict[str, Any]:
-    """What may be read of fields of *config* (JSON of *cls*) that are no secret but hold one."""
+    """The readable parts of fields in *config* (JSON of *cls*) that are not secret but contain a secret."""
     return {**hides(cls, config), **_open_records(cls, config)}
 
 
@@ -57,9 +57,9 @@ def _open_records(cls: Any, config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def kept(sent: Any, old: Any) -> Any:
-    """*sent* with every mask of what is at the same place in *old* replaced by that.
+    """*sent* with every mask replaced by the value at the same place in *old*.
 
-    In a list it may have moved; one text, and a list of it alone, are the same.
+    List items may have moved; a text and a list of only that text are equivalent.
     """
     if isinstance(sent, dict) and isinstance(old, dict):
         return {name: kept(value, old.get(name)) for name, value in sent.items()}

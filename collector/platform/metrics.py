@@ -19,7 +19,7 @@ from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
-# When a counter was made says nothing that the process's start does not.
+# A counter's creation time adds nothing to the process's start time.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 results_committed = Counter("tocsin_results_committed_total", "Check results committed")
@@ -51,7 +51,7 @@ probe_notices = Counter("tocsin_probe_notices_total", "Notices that a probe is g
 
 
 class Requests(Collector):
-    """Requests answered, and how long they took: counted by one thread, so without the library's locks."""
+    """Numbers and durations of requests: counted by one thread, so without the library's locks."""
 
     _BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
@@ -68,7 +68,7 @@ class Requests(Collector):
         self._seconds += seconds
 
     def collect(self) -> Iterator[Metric]:
-        """As the library asks for it at each exposition."""
+        """The metrics as the library requests them for each scrape."""
         answered = CounterMetricFamily(
             "tocsin_http_requests", "Requests answered", labels=("route", "status")
         )
@@ -89,5 +89,5 @@ REGISTRY.register(http_requests)
 
 
 def exposition() -> bytes:
-    """All of it as Prometheus reads it."""
+    """All metrics in the Prometheus text format."""
     return generate_latest()

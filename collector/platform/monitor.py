@@ -15,7 +15,7 @@ Severity = Literal["critical", "high", "medium", "low"]
 Shown = Literal["up", "down", "paused"]
 
 DEFAULT_INTERVAL = 60
-# Where a monitor is checked from when no probe is there yet.
+# The location of monitors while there are no probes yet.
 DEFAULT_LOCATION = "local"
 _SLUG = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 
@@ -59,13 +59,13 @@ class MonitorSettings:
     interval: Annotated[int, Interval(ge=1, le=86_400)] = DEFAULT_INTERVAL
     """Seconds between two checks; the operator may have set a higher minimum."""
     timeout: Annotated[int, Interval(ge=1, le=120)] = 10
-    """Seconds until a check gives up."""
+    """Timeout of a check in seconds."""
     locations: Annotated[list[Slug], MinLen(1), MaxLen(100)] | None = None
-    """Locations that check it; without it every location that has a probe."""
+    """Locations that check it; by default every location that has a probe."""
     tags: Tags = field(default_factory=dict)
     """Tags by name, each with a value that may be empty."""
     description: Annotated[str, MaxLen(10_000)] = ""
-    """Text for people."""
+    """Human-readable description."""
     severity: Severity = "critical"
     """Severity of the incidents that the monitor raises."""
     failure_threshold: Annotated[int, Interval(ge=1, le=100)] = 3
@@ -81,23 +81,23 @@ class MonitorSettings:
     group: Annotated[str, MaxLen(255)] | None = None
     """Name of the group that the monitor is listed under."""
     depends_on: Annotated[list[MonitorId], MaxLen(100)] = field(default_factory=list)
-    """Ids of the monitors without which this one cannot work; while one of them is down, its incidents are
-    not announced.
+    """Ids of the monitors that this one depends on; while one of them is down, its incidents are not
+    announced.
     """
     runbook_url: (
         Annotated[str, MaxLen(8192), Predicate(is_url), Says("must be an http or https URL")] | None
     ) = None
-    """URL of the instructions for its incidents."""
+    """URL of the runbook for its incidents."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Silence:
-    """For how long a monitor notifies nobody."""
+    """A pause of a monitor's notifications."""
 
     duration: Annotated[int, Interval(ge=1, le=2_592_000)]
     """Seconds until notifications resume, up to 30 days."""
     reason: Annotated[str, MaxLen(1000)] | None = None
-    """Why, for whoever reads it later."""
+    """Reason, for later readers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,13 +105,13 @@ class Trial:
     """How a test is run."""
 
     timeout: Annotated[int, Interval(ge=1, le=120)] = 10
-    """Seconds until the check gives up."""
+    """Timeout of the check in seconds."""
     locations: Annotated[list[Slug], MinLen(1), MaxLen(100)] | None = None
-    """Locations of which one runs the check; without it any."""
+    """Locations of which one runs the check; by default any."""
 
 
 def merge(current: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON merge patch (RFC 7396): objects merge, all else is replaced, null removes."""
+    """JSON merge patch (RFC 7396): objects merge, other values are replaced, null removes."""
     merged = dict(current)
     for name, value in patch.items():
         if value is None:
@@ -125,7 +125,7 @@ def merge(current: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any
 
 
 def status(*, paused_at: datetime | None, down: bool, last_at: datetime | None) -> Shown:
-    """What is shown: a resumed monitor is up until something was measured, whatever it was before."""
+    """The displayed status; a resumed monitor is up until its first result, whatever it was before."""
     if paused_at is not None:
         return "paused"
     return "down" if down and last_at is not None else "up"

@@ -20,7 +20,7 @@ from shared.settings import Check, CopySettings, DeclaredSettings, OperatorSetti
 
 @dataclass(frozen=True, slots=True)
 class OpenDatabase:
-    """An open database of this version with its time, and the keys of its secrets."""
+    """An open database of the current schema version, its clock, and the encryption keys."""
 
     db: Db
     keyring: Keyring
@@ -30,12 +30,12 @@ class OpenDatabase:
 def read(
     parser: argparse.ArgumentParser, argv: list[str], check: Check = lambda _: ()
 ) -> tuple[argparse.Namespace, OperatorSettings]:
-    """The command's own arguments, and the settings beside them. Raises BadSettings."""
+    """The command's own arguments and the settings. Raises BadSettings."""
     return begin_with(parser, OperatorSettings, argv, check)
 
 
 def operators(settings: CopySettings | DeclaredSettings | TeamSettings) -> OperatorSettings:
-    """The part of them that leads to the database."""
+    """The settings that are needed to open the database."""
     return OperatorSettings(
         data_dir=settings.data_dir,
         database_url=settings.database_url,
@@ -47,7 +47,7 @@ def operators(settings: CopySettings | DeclaredSettings | TeamSettings) -> Opera
 
 @asynccontextmanager
 async def ground(settings: OperatorSettings) -> AsyncIterator[OpenDatabase]:
-    """The database that the settings name; the embedded one runs for as long as this takes."""
+    """Open the configured database; an embedded one runs for the duration."""
     if settings.database_url is not None:
         async with _opened(settings.database_url, settings.secret_key) as found:
             yield found

@@ -7,22 +7,22 @@ _ODD = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800
 
 
 def one_line(text: str) -> str:
-    """Without line breaks, controls and marks that turn the direction of what follows."""
+    """Remove line breaks, control characters and marks that change the text direction."""
     return " ".join(_CONTROLS.sub(" ", text).split())
 
 
 def lines(text: str) -> str:
-    """As `one_line`, but line breaks stay."""
+    """As `one_line`, but keep line breaks."""
     return _ODD.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
 
 
 def cut(text: str, most: int) -> str:
-    """At most *most* characters, the last an ellipsis where some are missing."""
+    """Truncate to *most* characters, with an ellipsis as the last one."""
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
 def cut_utf16(text: str, most: int) -> str:
-    """As `cut`, counting as those services do that count UTF-16 code units."""
+    """As `cut`, but count UTF-16 code units, as some services do."""
     if len(text.encode("utf-16-le")) // 2 <= most:
         return text
     kept = text.encode("utf-16-le")[: (most - 1) * 2].decode("utf-16-le", "ignore")

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class SlowWork:
-    """*key* tells it from all other work of the same request; it may hold a secret, *what* never does."""
+    """*key* identifies the work within a request and may contain a secret, *what* never does."""
 
     what: str
     key: Hashable = field(repr=False)
@@ -20,7 +20,7 @@ class SlowWork:
 
 
 class Lacking(Exception):
-    """A transaction needs what is not done yet."""
+    """A transaction needs the results of work that is not done yet."""
 
     def __init__(self, works: Sequence[SlowWork]) -> None:
         super().__init__("slow work within a transaction")
@@ -31,7 +31,7 @@ _KNOWN: Final[ContextVar[dict[Hashable, Any] | None]] = ContextVar("known_before
 
 
 async def begun_again(attempt: Callable[[], Awaitable[T]]) -> T:
-    """The outcome of *attempt*, whose transaction is begun again whenever `results` lacks something in it."""
+    """The result of *attempt*; when `results` lacks something, do the work and restart its transaction."""
     known: dict[Hashable, Any] = {}
     before = _KNOWN.get()
     _KNOWN.set(known)
@@ -40,7 +40,7 @@ async def begun_again(attempt: Callable[[], Awaitable[T]]) -> T:
             try:
                 return await attempt()
             except Lacking as lacking:
-                # Outside of `except` no traceback keeps what the attempt held.
+                # Outside of `except`, no traceback keeps the attempt's objects alive.
                 works = lacking.works
             for work in works:
                 known[work.key] = await work.do()
@@ -49,7 +49,7 @@ async def begun_again(attempt: Callable[[], Awaitable[T]]) -> T:
 
 
 async def results(works: Sequence[SlowWork]) -> list[Any]:
-    """What *works* come to; done at once where no connection is held. Raises Lacking in `begun_again`."""
+    """The results of *works*, done at once if no connection is held. Raises Lacking in `begun_again`."""
     known = _KNOWN.get()
     if known is None:
         return [await _result(work) for work in works]

@@ -8,13 +8,13 @@ from shared import ids
 
 
 def one(prefix: str, key: str, text: Any) -> dict[str, UUID]:
-    """The id that *text* is, by the key that a fault of it would have; none if it is no id of that kind."""
+    """The parsed id by the field name of its errors; empty if *text* is not an id of that kind."""
     id_ = ids.read(prefix, text) if isinstance(text, str) else None
     return {} if id_ is None else {key: id_}
 
 
 def many(prefix: str, key: str, listed: Any) -> dict[str, UUID]:
-    """As `one`, of a list: ``monitors[0]``."""
+    """As `one`, for a list; keys are ``monitors[0]`` and so on."""
     found: dict[str, UUID] = {}
     for at, text in enumerate(listed if isinstance(listed, list) else []):
         found |= one(prefix, f"{key}[{at}]", text)
@@ -22,5 +22,5 @@ def many(prefix: str, key: str, listed: Any) -> dict[str, UUID]:
 
 
 def strangers(named: Mapping[str, UUID], there: Collection[UUID], text: str) -> dict[str, str]:
-    """The fault *text* for each that is not *there*."""
+    """The error *text* for each id that is not in *there*."""
     return {key: text for key, id_ in named.items() if id_ not in there}

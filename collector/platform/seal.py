@@ -22,12 +22,12 @@ _VERSION = b"\x01"
 
 
 class Unsealable(TocsinError):
-    """A sealed value does not open: its key is missing, or it was moved or changed."""
+    """A sealed value cannot be opened: its key is missing, or it was moved or changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class SealScope:
-    """Where a sealed value lies; it opens nowhere else."""
+    """The location of a sealed value; it cannot be opened anywhere else."""
 
     team_id: int
     table: str
@@ -40,14 +40,14 @@ class SealScope:
 
 @dataclass(frozen=True, slots=True)
 class Keyring:
-    """Keys by their id; the first seals, all open."""
+    """Keys by id; the first one seals, all of them open."""
 
     keys: Mapping[bytes, AESGCM]
     first: bytes
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Keys of 32 bytes in base64 (standard or URL-safe), separated by commas. Raises BadSettings."""
+        """Parse comma-separated 32-byte keys in base64 (standard or URL-safe). Raises BadSettings."""
         keys: dict[bytes, AESGCM] = {}
         for part in filter(None, (part.strip() for part in text.split(","))):
             raw = _decode(part)
@@ -57,12 +57,12 @@ class Keyring:
         return cls(keys=keys, first=next(iter(keys)))
 
     def seal(self, plain: bytes, place: SealScope) -> bytes:
-        """version, key id, nonce, ciphertext with its tag."""
+        """Return version, key id, nonce, ciphertext and tag."""
         nonce = secrets.token_bytes(_NONCE_BYTES)
         return _VERSION + self.first + nonce + self.keys[self.first].encrypt(nonce, plain, place.bound())
 
     def open(self, sealed: bytes, place: SealScope) -> bytes:
-        """The plain bytes. Raises Unsealable."""
+        """Return the plain bytes. Raises Unsealable."""
         head = len(_VERSION)
         kid = sealed[head : head + _KID_BYTES]
         key = self.keys.get(kid)
@@ -78,19 +78,19 @@ class Keyring:
 
 
 def is_sealed(value: bytes) -> bool:
-    """Could *value* be sealed? No text of JSON or HTML is."""
+    """Whether *value* may be sealed; JSON and HTML texts never look so."""
     return value.startswith(_VERSION)
 
 
 def key_id(raw: bytes) -> bytes:
-    """Eight bytes that name a key and tell nothing of it."""
+    """Eight bytes that identify a key without revealing it."""
     return hashlib.sha256(b"tocsin key id" + raw).digest()[:_KID_BYTES]
 
 
 def split(
     keyring: Keyring, config: Mapping[str, Any], secret: frozenset[str], place: SealScope
 ) -> tuple[dict[str, Any], bytes | None]:
-    """*config* as the open part, and its fields named in *secret* sealed (None when there are none)."""
+    """Split *config* into the open part and the sealed *secret* fields (None if there are none)."""
     hidden = {name: value for name, value in config.items() if name in secret and value is not None}
     rest = {name: value for name, value in config.items() if name not in hidden}
     return rest, keyring.seal(orjson.dumps(hidden), place) if hidden else None
@@ -99,7 +99,7 @@ def split(
 def whole(
     keyring: Keyring, config: Mapping[str, Any], sealed: bytes | None, place: SealScope
 ) -> dict[str, Any]:
-    """The opposite of `split`."""
+    """The inverse of `split`."""
     if sealed is None:
         return dict(config)
     return {**config, **orjson.loads(keyring.open(sealed, place))}

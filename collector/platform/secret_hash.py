@@ -4,5 +4,5 @@ import hashlib
 
 
 def secret_hash(secret: str) -> bytes:
-    """SHA-256 of *secret*: it has 128 random bits or more, so that no slow hash is needed."""
+    """SHA-256 of *secret*; a slow hash is unnecessary because it has at least 128 random bits."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()

@@ -17,7 +17,7 @@ def path(data_dir: Path) -> Path:
 
 
 async def kept(url: str, data_dir: Path) -> str:
-    """The key in its file, made if the database at *url* is new. Raises CannotStart when it is not."""
+    """The key from its file, created if the database at *url* is new. Raises CannotStart if it is not."""
     file = path(data_dir)
     if not file.exists():
         connection = await patient(url, "tocsin")

@@ -28,14 +28,14 @@ _AT_ONCE = 500
 _MAX_SEEN = 10_000
 _NOTIFY_EVERY_S = 1.0
 _EXPIRE_EVERY_S = 30.0
-# What was heard is remembered for longer than it can be found: no clock that is set makes it heard again.
+# Handled signals are remembered for longer than they last: setting a clock cannot repeat one.
 _SLACK_S = 60.0
 
 
 async def send(tx: Tx, kind: str, payload: dict[str, Any], lasts: timedelta) -> None:
-    """Tell every collector that looks while this *lasts*, in the caller's transaction.
+    """Send a signal to every collector, valid for *lasts*, in the caller's transaction.
 
-    `Signals.ring` after its commit saves waiting.
+    Calling `Signals.ring` after its commit speeds up delivery.
     """
     if kind not in KINDS:
         raise ValueError(f"no such kind of signal: {kind}")
@@ -43,7 +43,7 @@ async def send(tx: Tx, kind: str, payload: dict[str, Any], lasts: timedelta) -> 
 
 
 class Signals:
-    """One per process: reads what was sent, each signal once, and hands it to who subscribed to its kind."""
+    """Reads each new signal once and dispatches it to the subscribers of its kind; one per process."""
 
     def __init__(self, db: Db, clock: Callable[[], float] = time.monotonic) -> None:
         self.bell = Bell()
@@ -57,17 +57,17 @@ class Signals:
         self._expired_at = float("-inf")
 
     def subscribe(self, kind: str, hear: Hear) -> Callable[[], None]:
-        """Have *hear* called with the payload of each signal of *kind*; answers how to stop that."""
+        """Call *hear* with the payload of each signal of *kind*; return a function that unsubscribes."""
         self._hearers[kind].append(hear)
         return lambda: self._hearers[kind].remove(hear)
 
     def ring(self) -> None:
-        """Something was sent and committed: read it here now, and wake the others."""
+        """Call after committing a signal: read it here now, and wake the other collectors."""
         self._owed = True
         self.bell.ring()
 
     async def turn(self) -> bool:
-        """Read and dispatch what is new."""
+        """Read and dispatch new signals."""
         async with self._db.connection() as tx:
             found = await table.unread(tx, self._floor, list(self._seen), _AT_ONCE)
             await self._wake_others(tx)
@@ -79,7 +79,7 @@ class Signals:
         return len(found) == _AT_ONCE
 
     async def listen(self) -> bool:
-        """Hear the others' NOTIFY until the connection breaks; a hint only, turns are taken anyway."""
+        """Wait for NOTIFY until the connection breaks; only a hint, since turns are taken anyway."""
         async with self._db.connection() as tx:
             await table.listen(tx, self.bell.ring)
         return False
@@ -89,10 +89,10 @@ class Signals:
             try:
                 await hear(signal.payload)
             except Exception:
-                log.exception("signal not heard", kind=signal.kind, signal=signal.signal)
+                log.exception("signal handler failed", kind=signal.kind, signal=signal.signal)
 
     async def _wake_others(self, tx: Tx) -> None:
-        """NOTIFY takes a lock of the whole cluster at commit, so at most once a second; the first at once."""
+        """NOTIFY takes a cluster-wide lock at commit, so at most once a second; the first at once."""
         now = self._clock()
         if self._owed and now - self._notified_at >= _NOTIFY_EVERY_S:
             await table.notify(tx)

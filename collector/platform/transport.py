@@ -43,12 +43,12 @@ _SAID: tuple[tuple[type[Exception], str], ...] = (
 
 
 class NoAnswer(TocsinError):
-    """There was no answer, and why: in words that hold nothing of the request."""
+    """There was no response; the text says why, without quoting the request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """*retry_after_s*: how long the other end asks to wait, if it does; *body*: its beginning."""
+    """*retry_after_s*: from a Retry-After header, if there is one; *body*: its beginning."""
 
     status: int
     retry_after_s: float | None = None
@@ -56,10 +56,10 @@ class Answer:
 
 
 class Transport:
-    """Connections to whom a team names, each used once: a stale one costs a try. Needs a running loop.
+    """Connects to addresses that teams choose, one request per connection. Needs a running loop.
 
-    *mailer*: where mails are handed in, if anywhere; that is the operator's choice, and no team's.
-    *nameservers*: none for the system's.
+    *mailer*: the operator's mail server, if any; teams cannot choose it.
+    *nameservers* None: the system's.
     """
 
     __slots__ = ("_names", "_session", "allow_private", "mailer")
@@ -89,7 +89,7 @@ class Transport:
     async def request(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes, *, timeout_s: float
     ) -> Answer:
-        """One request, one answer; redirects are not followed. Raises NoAnswer."""
+        """Send one request; redirects are not followed. Raises NoAnswer."""
         demand_none("a request to a receiver")
         _refuse_injection(headers)
         try:
@@ -101,7 +101,7 @@ class Transport:
             raise NoAnswer(_why(error)) from None
 
     async def texts(self, name: str, *, timeout_s: float) -> list[str]:
-        """What the TXT records of *name* say. Raises NoAnswer."""
+        """The values of the TXT records of *name*. Raises NoAnswer."""
         try:
             async with asyncio.timeout(timeout_s):
                 return await self._names.texts(name)
@@ -122,7 +122,7 @@ class Transport:
             return Answer(response.status, wait_s, await _drain(response.content))
 
     def _socket(self, info: AddrInfoType) -> socket.socket:
-        """Judges the very address that is then connected to, whoever resolved it."""
+        """Check the address of the connection itself, regardless of how it was resolved."""
         family, kind, protocol, _, address = info
         if refusal(str(address[0]), allow_private=self.allow_private):
             raise OSError(_REFUSED, _WORDS[_REFUSED])
@@ -130,7 +130,7 @@ class Transport:
 
 
 def _target(url: str, headers: Mapping[str, str]) -> URL:
-    """The URL as it was given: a token in it may not survive another spelling."""
+    """The URL exactly as given: normalizing it could change a token."""
     target = URL(url, encoded=url.isascii())
     own = any(name.lower() == "authorization" for name in headers)
     return target.with_user(None) if own and target.user is not None else target
@@ -142,7 +142,7 @@ def _refuse_injection(headers: Mapping[str, str]) -> None:
 
 
 async def _drain(content: aiohttp.StreamReader) -> bytes:
-    """The answer's beginning; it is read on, for hanging up would read as our fault in the other's log."""
+    """The response's beginning; the rest is read, too, as peers log an early close as our error."""
     left, kept = MAX_ANSWER_BYTES, b""
     try:
         async with asyncio.timeout(_DRAIN_S):
@@ -150,12 +150,12 @@ async def _drain(content: aiohttp.StreamReader) -> bytes:
                 left -= len(chunk)
                 kept += chunk[: _KEPT_BYTES - len(kept)]
     except (TimeoutError, aiohttp.ClientError, OSError):
-        return kept  # the status has been given, and stands
+        return kept  # the status is valid anyway
     return kept
 
 
 def _retry_after(text: str | None, now: datetime) -> float | None:
-    """Seconds, from seconds or from a date (RFC 9110, section 10.2.3); None for neither."""
+    """Parse seconds or a date (RFC 9110, section 10.2.3); None for neither."""
     if text is None:
         return None
     if text.isascii() and text.isdigit():
@@ -167,7 +167,7 @@ def _retry_after(text: str | None, now: datetime) -> float | None:
 
 
 def _why(error: Exception) -> str:
-    """For people; never the library's own text, which may quote the URL or the answer."""
+    """A readable error; never the library's own text, which may quote the URL or the response."""
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         return f"certificate refused: {_certificate_fault(error.certificate_error)}"
     known = next((words for kind, words in _SAID if isinstance(error, kind)), None)
@@ -184,6 +184,6 @@ def _certificate_fault(error: Exception) -> str:
 def _network_fault(error: OSError) -> str:
     if error.errno is None:
         return "connection failed"
-    if error.errno < 0:  # the resolver's own numbers, of an address with a zone that is not here
+    if error.errno < 0:  # the resolver's own error codes, for an address with an unknown zone
         return _UNRESOLVED
     return _WORDS.get(error.errno) or os.strerror(error.errno).lower()

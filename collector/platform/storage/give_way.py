@@ -20,9 +20,9 @@ _WAIT = "SET LOCAL lock_timeout = '1s'"
 
 
 async def giving_way(db: Db, deed: Callable[[Tx], Awaitable[T]]) -> T:
-    """Do *deed* in a transaction; again from its start when others hold its rows. Raises Unavailable.
+    """Run *deed* in a transaction, restarting it when rows are locked by others. Raises Unavailable.
 
-    As a part of one that is open it does not rest in between: others wait for what that holds.
+    Within an open transaction it does not pause between attempts: others wait for the locks held there.
     """
     for _, wait in zip(range(_TRIES), full_jitter(_FIRST_S, _MOST_S), strict=False):
         try:
@@ -36,7 +36,7 @@ async def giving_way(db: Db, deed: Callable[[Tx], Awaitable[T]]) -> T:
 
 
 async def patiently(tx: Tx, lock: Awaitable[T]) -> T:
-    """Take the first lock of a transaction of `giving_way`: while it holds nothing, nobody waits for it."""
+    """Take the first lock of a `giving_way` transaction with patience: nobody waits for it yet."""
     await tx.execute(_WAIT)
     taken = await lock
     await tx.execute(_YIELD)

@@ -7,10 +7,10 @@ from collector.platform.storage.db import Tx
 
 
 async def take(tx: Tx, name: str, owner: UUID, length: timedelta) -> int | None:
-    """The epoch under which *owner* holds *name* for *length* from now; None while another one does.
+    """The epoch under which *owner* holds *name* for *length* from now; None while another holds it.
 
-    The row stays locked until the transaction ends, so two holders never work side by side. A lease that
-    ends later than *length* from now was taken while the database's clock was ahead, and is over.
+    The row stays locked until the transaction ends, so two holders never work concurrently. A lease that
+    ends later than *length* from now was taken while the database's clock was ahead, and is void.
     """
     epoch: int | None = await tx.fetchval(
         """
@@ -28,7 +28,7 @@ async def take(tx: Tx, name: str, owner: UUID, length: timedelta) -> int | None:
 
 
 async def held(tx: Tx, name: str, length: timedelta, *, besides: UUID) -> bool:
-    """Whether anybody other than that owner holds *name*, which is leased for *length*."""
+    """Whether anyone except *besides* holds *name*, whose leases have this *length*."""
     found: bool = await tx.fetchval(
         """
         SELECT EXISTS (

@@ -7,20 +7,20 @@ from typing import TypeAlias
 from collector.platform.bucket import Ask, TeamPlan
 from collector.platform.storage.db import Tx
 
-# The team (0: none) and the token's id or the address.
+# The team (0: none), and the token's id or the address.
 Key: TypeAlias = tuple[int, bytes]
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """What a bucket gave, and what is left in it."""
+    """The tokens that a bucket granted, and its new level."""
 
     level: float
     granted: int
 
 
 async def draw(tx: Tx, asks: Mapping[Key, tuple[Ask, TeamPlan]]) -> dict[Key, Drawn]:
-    """Settle with each bucket, a new one being full; who asks for tokens gets a part of what is there."""
+    """Settle with each bucket, creating full ones; a request for tokens gets a part of what is left."""
     drawn = await _draw(tx, asks)
     if missing := {key: asked for key, asked in asks.items() if key not in drawn}:
         await _fill(tx, missing)
@@ -29,7 +29,7 @@ async def draw(tx: Tx, asks: Mapping[Key, tuple[Ask, TeamPlan]]) -> dict[Key, Dr
 
 
 async def take(tx: Tx, key: Key, want: int, per_hour: int) -> tuple[int, float]:
-    """As many of *want* as a bucket holds that fills within an hour; seconds until there is one more."""
+    """Take up to *want* tokens from a bucket that refills in an hour, and the seconds until the next one."""
     await tx.execute(
         """
         INSERT INTO rate_buckets (team_id, key, level, at, full_at)
@@ -59,7 +59,7 @@ async def take(tx: Tx, key: Key, want: int, per_hour: int) -> tuple[int, float]:
 
 
 async def sweep(tx: Tx, limit: int) -> int:
-    """Forget buckets that are full again; how many it were."""
+    """Delete full buckets; return the number of deleted rows."""
     tag = await tx.execute(
         """
         DELETE FROM rate_buckets WHERE ctid = ANY(ARRAY(
@@ -76,8 +76,8 @@ async def _draw(tx: Tx, asks: Mapping[Key, tuple[Ask, TeamPlan]]) -> dict[Key, D
     return {(row["team_id"], row["key"]): Drawn(row["level"], row["granted"]) for row in rows}
 
 
-# A quarter of what is left goes to who asks, but not less than flows in within a quarter of a second: the
-# last tokens lie in no share while another collector refuses, and are not asked for one by one.
+# Grants a quarter of what is left, but at least the inflow of a quarter of a second: the last tokens stay
+# in the bucket while another collector refuses requests, and are not fetched one by one.
 _DRAW = """
     WITH asked AS (
         SELECT * FROM unnest(

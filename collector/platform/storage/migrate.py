@@ -17,7 +17,7 @@ from shared.errors import CannotStart
 log = structlog.get_logger()
 
 _NAME: Final = re.compile(r"(\d{4})_([a-z0-9_]+)\.sql")
-_LOCK: Final = 0x746F6373696E  # any number that is ours
+_LOCK: Final = 0x746F6373696E  # an arbitrary lock key
 _SAID_EVERY: Final = 10
 
 
@@ -29,7 +29,7 @@ class Migration:
 
 
 def known() -> list[Migration]:
-    """The migrations that come with this program, in order."""
+    """The migrations in this program, in order."""
     found = [
         Migration(int(match[1]), match[2], file.read_text(encoding="utf-8"))
         for file in files("collector.migrations").iterdir()
@@ -45,9 +45,9 @@ async def migrate(
     *,
     within_s: float = PATIENCE_S,
 ) -> list[str]:
-    """Apply what is missing, all or nothing; the names of what was applied. Raises CannotStart.
+    """Apply missing migrations, all or nothing; return their names. Raises CannotStart.
 
-    While somebody reads a table for long that has to be changed, as a backup does, it tries again and again.
+    If a long read, such as a backup, locks a table that must be changed, it keeps retrying.
     """
     wanted = known() if migrations is None else migrations
     if not isinstance(target, str):
@@ -60,7 +60,7 @@ async def migrate(
 
 
 async def _insist(connection: Connection, now: datetime, wanted: list[Migration]) -> list[str]:
-    """Between two tries all others get their turn: whoever waits for a table has everybody wait behind."""
+    """Let others proceed between attempts: a waiting table lock blocks everyone behind it."""
     for tries, rest_s in enumerate(full_jitter(1.0, 30.0)):
         try:
             done = await _apply(connection, now, wanted)

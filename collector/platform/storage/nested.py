@@ -12,12 +12,12 @@ _PATIENCE = "SET LOCAL lock_timeout = '2s'"
 
 
 class Crossed(Exception):
-    """Somebody else holds what is needed: to go on waiting while holding the rest would stop others."""
+    """Another transaction holds a lock: waiting on while holding ours would block others."""
 
 
 @asynccontextmanager
 async def impatient(tx: Tx) -> AsyncIterator[Db]:
-    """As `within`, for much that is held together. Raises Crossed rather than wait long."""
+    """As `within`, for a transaction with many locks. Raises Crossed rather than wait long."""
     await tx.execute(_PATIENCE)
     try:
         yield within(tx)
@@ -26,12 +26,12 @@ async def impatient(tx: Tx) -> AsyncIterator[Db]:
 
 
 def within(tx: Tx) -> Db:
-    """A database whose every transaction is a part of *tx*, for one task that does one thing at a time."""
+    """A database whose transactions are all parts of *tx*; for a single task without concurrency."""
     return Db(cast("Any", _Held(tx)), nested=True)
 
 
 class _Held:
-    """A pool of the one connection that is in the transaction."""
+    """A pool of only the connection of the open transaction."""
 
     __slots__ = ("_tx",)
 
@@ -43,7 +43,7 @@ class _Held:
         return self._tx
 
     async def release(self, connection: Tx) -> None:
-        """It stays with whoever began the transaction."""
+        """Do nothing: whoever began the transaction releases it."""
 
     async def expire_connections(self) -> None:
-        """Left to whoever began the transaction."""
+        """Do nothing: whoever began the transaction does that."""

@@ -8,7 +8,7 @@ from typing import Final
 
 @dataclass(slots=True)
 class Aftermath:
-    """*events*: the kind of each that was appended; *queued*: did it queue deliveries?"""
+    """*events*: the kinds of the appended events; *queued*: whether deliveries were queued."""
 
     events: list[str] = field(default_factory=list)
     queued: bool = False
@@ -17,27 +17,27 @@ class Aftermath:
         return self.queued or bool(self.events)
 
 
-# By the connections of the transactions that are under way.
+# By the connections of the open transactions.
 _OPEN: Final[dict[object, Aftermath]] = {}
 
 
 def appended(tx: object, kinds: Iterable[str]) -> None:
-    """Events of these kinds were appended in *tx*."""
+    """Record that events of these kinds were appended in *tx*."""
     if (left := _OPEN.get(tx)) is not None:
         left.events.extend(kinds)
 
 
 def queued(tx: object) -> None:
-    """Deliveries were queued in *tx*."""
+    """Record that deliveries were queued in *tx*."""
     if (left := _OPEN.get(tx)) is not None:
         left.queued = True
 
 
 @contextmanager
 def collected(tx: object) -> Iterator[Aftermath]:
-    """What is noted of *tx* meanwhile; of a part of a transaction that is under way its whole takes it over.
+    """What is recorded for *tx* within the block; an enclosing transaction inherits it.
 
-    What fails leaves nothing.
+    A failed block records nothing.
     """
     whole, mine = _OPEN.get(tx), Aftermath()
     _OPEN[tx] = mine

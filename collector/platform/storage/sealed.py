@@ -9,7 +9,7 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of sealed values; *team* and *row* are SQL for the place that a value is bound to."""
+    """A column of sealed values; *team* and *row* are SQL for the scope that a value is bound to."""
 
     table: str
     name: str
@@ -19,13 +19,13 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class SealedValue:
-    """A sealed value and where it lies."""
+    """A sealed value and its location."""
 
     place: SealScope
     sealed: bytes
 
 
-# Every one of them, by hand: what is not here keeps its old key for ever.
+# Must list every sealed column: values of a missing one would keep their old key forever.
 COLUMNS = (
     Column("monitors", "secrets", "team_id", "id::text"),
     Column("channels", "secrets", "team_id", "id::text"),
@@ -34,14 +34,14 @@ COLUMNS = (
     Column("authorities", "sealed_key", "0", "encode(fingerprint, 'hex')"),
     Column("idempotency_keys", "answer", "team_id", "encode(key, 'hex')"),
 )
-# Collectors that are older than sealed answers kept them as they were; none of those begins so.
+# Older collectors stored idempotent answers unsealed; none of those begins with this byte.
 _SEALED = r"substring({name} FROM 1 FOR 1) = '\x01'"
-# After the version, eight bytes name the key.
+# Eight bytes after the version identify the key.
 _KID = "substring({name} FROM 2 FOR 8)"
 
 
 async def keys(tx: Tx, columns: Sequence[Column] = COLUMNS) -> set[str]:
-    """The ids in hex of all keys that any value is sealed with."""
+    """The hex ids of all keys that seal any value."""
     found: set[str] = set()
     for column in columns:
         rows = await tx.fetch(
@@ -55,7 +55,7 @@ async def keys(tx: Tx, columns: Sequence[Column] = COLUMNS) -> set[str]:
 
 
 async def under(tx: Tx, column: Column, kids: Sequence[bytes], limit: int) -> list[SealedValue]:
-    """Some of a column's values that are sealed with one of *kids*; rows that others hold are left out."""
+    """Some values of a column that are sealed with one of *kids*; rows locked by others are skipped."""
     rows = await tx.fetch(
         f"""
         SELECT {column.team} AS team_id, {column.row} AS row, {column.name} AS sealed FROM {column.table}
@@ -71,7 +71,7 @@ async def under(tx: Tx, column: Column, kids: Sequence[bytes], limit: int) -> li
 
 
 async def replace(tx: Tx, column: Column, sealed: Mapping[bytes, bytes]) -> None:
-    """Put each new value where the old one lies; the rows are held since `under` found them."""
+    """Replace each value; `under` has locked the rows."""
     await tx.execute(
         f"""
         UPDATE {column.table} SET {column.name} = u.new

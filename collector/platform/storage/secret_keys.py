@@ -7,23 +7,23 @@ from collector.platform.storage.db import Tx
 
 
 async def lock(tx: Tx) -> None:
-    """Several collectors that start at once go through here one by one."""
+    """Serialize collectors that start at the same time."""
     await tx.execute("LOCK TABLE secret_keys IN SHARE ROW EXCLUSIVE MODE")
 
 
 async def proofs(tx: Tx) -> dict[str, bytes]:
-    """The proof of each key, by its id in hex."""
+    """The proof of each key, by hex id."""
     return {row["kid"]: row["proof"] for row in await tx.fetch("SELECT kid, proof FROM secret_keys")}
 
 
 async def newest(tx: Tx) -> str | None:
-    """The id in hex of the key that a collector took up last to seal with."""
+    """The hex id of the current sealing key, the one last taken up by a collector."""
     kid: str | None = await tx.fetchval("SELECT kid FROM secret_keys ORDER BY created_at DESC, kid LIMIT 1")
     return kid
 
 
 async def take_up(tx: Tx, kid: str, proof: bytes, now: datetime) -> None:
-    """From now on this key seals, whether it was known before or not."""
+    """Make this key, new or known, the sealing key."""
     await tx.execute(
         """
         INSERT INTO secret_keys (kid, proof, created_at)
@@ -35,12 +35,12 @@ async def take_up(tx: Tx, kid: str, proof: bytes, now: datetime) -> None:
 
 
 async def keep(tx: Tx, kids: Sequence[str]) -> None:
-    """Forget all others."""
+    """Delete all other keys."""
     await tx.execute("DELETE FROM secret_keys WHERE NOT kid = ANY($1)", kids)
 
 
 async def used(tx: Tx) -> list[str]:
-    """The ids of all keys that the database knows; none where it is empty yet."""
+    """The ids of all keys known to the database; none if it is empty."""
     if await tx.fetchval("SELECT to_regclass('secret_keys') IS NULL"):
         return []
     return sorted(await proofs(tx))

@@ -6,13 +6,13 @@ from typing import Final
 from collector.platform.storage.db import Db
 
 _REQUESTS: Final = 5
-# One team leaves one to the others.
+# Leaves one connection to other teams.
 _REQUESTS_OF_A_TEAM: Final = 4
-# Look-ups of tokens, sessions and monitors keep one each, and rate limits need one.
+# One each for look-ups of tokens, sessions and monitors, and one for rate limits.
 _QUICK: Final = 4
 _INGEST: Final = 3
 _TELLING: Final = 2
-# Of these one hears what other collectors say.
+# One of these listens for signals of other collectors.
 _SESSIONS: Final = 4
 _UPKEEP: Final = 2
 CONNECTIONS: Final = _REQUESTS + _QUICK + _INGEST + _TELLING + _SESSIONS + _UPKEEP
@@ -20,9 +20,9 @@ CONNECTIONS: Final = _REQUESTS + _QUICK + _INGEST + _TELLING + _SESSIONS + _UPKE
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """*requests* of the API and the console; *ingest* stores and decides; *telling* alerts and sends.
+    """*requests* of API and console; *ingest* stores and evaluates; *telling* alerts and sends.
 
-    *sessions* of probes; *upkeep*, all other work in the background.
+    *sessions* of probes; *upkeep*: all other background work.
     """
 
     requests: Db
@@ -33,7 +33,7 @@ class Shares:
 
 
 def shares(db: Db) -> Shares:
-    """Of a pool of CONNECTIONS."""
+    """Divide a pool of CONNECTIONS."""
     requests = db.share(_REQUESTS, each=_REQUESTS_OF_A_TEAM)
     requests.quick = db.share(_QUICK)
     return Shares(requests, db.share(_INGEST), db.share(_TELLING), db.share(_SESSIONS), db.share(_UPKEEP))

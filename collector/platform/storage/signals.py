@@ -14,7 +14,7 @@ _PROOF_OF_LIFE_S = 30
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """*left_s*: for how long it holds yet, by the database's clock."""
+    """*left_s*: remaining validity by the database's clock."""
 
     signal: int
     kind: str
@@ -23,7 +23,7 @@ class Signal:
 
 
 async def add(tx: Tx, kind: str, payload: dict[str, Any], lasts: timedelta) -> None:
-    """One, which holds for so long from now."""
+    """Insert a signal that is valid for *lasts*."""
     await tx.execute(
         "INSERT INTO signals (kind, payload, until) VALUES ($1, $2, now() + $3::interval)",
         kind,
@@ -33,7 +33,7 @@ async def add(tx: Tx, kind: str, payload: dict[str, Any], lasts: timedelta) -> N
 
 
 async def add_all(tx: Tx, kind: str, payloads: Sequence[dict[str, Any]], lasts: timedelta) -> None:
-    """Many of one kind; see `add`."""
+    """Insert many signals of one kind; see `add`."""
     await tx.execute(
         "INSERT INTO signals (kind, payload, until) SELECT $1, unnest($2::jsonb[]), now() + $3::interval",
         kind,
@@ -43,7 +43,7 @@ async def add_all(tx: Tx, kind: str, payloads: Sequence[dict[str, Any]], lasts: 
 
 
 async def unread(tx: Tx, floor: int, seen: Sequence[int], limit: int) -> list[Signal]:
-    """The oldest that still hold, above *floor* and not in *seen*: numbers may commit in any order."""
+    """The oldest valid signals above *floor* and not in *seen*; numbers may commit in any order."""
     rows = await tx.fetch(
         """
         SELECT signal, kind, payload, extract(epoch FROM until - now())::float8 AS left_s FROM signals
@@ -60,12 +60,12 @@ async def expire(tx: Tx) -> None:
 
 
 async def notify(tx: Tx) -> None:
-    """Wake the other collectors' readers."""
+    """Wake the readers of other collectors."""
     await tx.execute("SELECT pg_notify($1, '')", _CHANNEL)
 
 
 async def listen(tx: Tx, hear: Callable[[], None]) -> None:
-    """Call *hear* now and at each NOTIFY; returns when the connection is gone."""
+    """Call *hear* now and at each NOTIFY; return when the connection is lost."""
     gone = asyncio.Event()
 
     def heard(*_: object) -> None:
@@ -76,7 +76,7 @@ async def listen(tx: Tx, hear: Callable[[], None]) -> None:
 
     tx.add_termination_listener(ended)
     await tx.add_listener(_CHANNEL, heard)
-    hear()  # what was said before this
+    hear()  # notifications from before this point
     try:
         while not gone.is_set():
             await _prove(tx, gone)
@@ -87,7 +87,7 @@ async def listen(tx: Tx, hear: Callable[[], None]) -> None:
 
 
 async def _prove(tx: Tx, gone: asyncio.Event) -> None:
-    """Wait a while, then ask something: a connection whose other end vanished says nothing by itself."""
+    """Ping the server now and then: a connection whose peer vanished does not report it."""
     try:
         async with asyncio.timeout(_PROOF_OF_LIFE_S):
             await gone.wait()

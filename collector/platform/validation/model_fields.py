@@ -11,7 +11,7 @@ __all__ = ["Member", "Shape", "defaults", "members", "shape"]
 
 
 def defaults(cls: Any) -> dict[str, Any]:
-    """The default of each field that has one, as the API would show it."""
+    """The default of each field that has one, as the API shows it."""
     found: dict[str, Any] = {}
     for field in fields(cls):
         if field.default is not MISSING:

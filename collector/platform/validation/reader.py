@@ -10,14 +10,14 @@ from collector.platform.validation.shapes import Member, Shape, members, shape
 from shared.kinds.fields import JsonText, LeavesOut, NumericText
 
 _NUL = "must not hold a NUL character"
-_EXACT = 2**53  # beyond it a JSON number may not be the one that was written
+_EXACT = 2**53  # larger JSON numbers may lose precision
 _MOST_DIGITS = 15
 
 
 class BodyReader:
-    """One reading: *unknown* names what no field takes, *faults* what cannot be stored whatever its type.
+    """Reads one body; *unknown* names unknown fields, *faults* values that no field can store.
 
-    *warnings* say what was left out on purpose.
+    *warnings* describe what was left out on purpose.
     """
 
     __slots__ = ("faults", "unknown", "warnings")
@@ -28,7 +28,7 @@ class BodyReader:
         self.warnings: list[str] = []
 
     def record(self, cls: Any, values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-        """*values* by the names of Python, less unknown ones and nulls that mean "the default"."""
+        """*values* by Python names, without unknown ones and without nulls that mean "default"."""
         known = members(cls)
         self.unknown += [prefix + name for name in values if name not in known]
         return {
@@ -70,7 +70,7 @@ class BodyReader:
         }
 
     def _kept(self, form: Shape, value: dict[str, Any], path: str) -> dict[str, Any]:
-        """*value* without the entries that its field leaves out."""
+        """*value* without the entries that its field ignores."""
         rule: LeavesOut | None = form.mark(LeavesOut)
         dropped = [name for name in value if rule and name.lower() in rule.names]
         if rule:
@@ -86,13 +86,13 @@ class BodyReader:
 
 
 def _enough(form: Shape) -> int | None:
-    """So many entries of a list show that it is too long; None where the bound may be that of a text."""
+    """The number of list entries that proves it too long; None if the bound may be that of a text."""
     most = form.mark(MaxLen) if all(get_origin(option) is list for option in form.options) else None
     return most.max_length + 1 if most else None
 
 
 def _null_is_absent(member: Member) -> bool:
-    """A null for a field that cannot be null means its default; for a required one that it is missing."""
+    """Whether a null means absent: default value, or missing if the field is required."""
     return not shape(member.hint).nullable
 
 
@@ -101,13 +101,13 @@ def _is_numeric(text: str) -> bool:
 
 
 def _spellings(form: Shape, value: str) -> Iterator[str]:
-    """The allowed word that *value* is in other letters: ``get`` for ``GET``."""
+    """The allowed word that differs from *value* only in case: ``GET`` for ``get``."""
     words = form.words()
     return iter(()) if value in words else (word for word in words if str(word).lower() == value.lower())
 
 
 def _number(form: Shape, value: float) -> Any:
-    """60.0 where a whole number is meant; the word ``4`` where a number was sent for it."""
+    """Convert 60.0 to 60 for an integer, and numeric texts if the field allows them."""
     if str(value) in form.words():
         return str(value)
     whole = isinstance(value, float) and value.is_integer() and abs(value) < _EXACT
@@ -115,7 +115,7 @@ def _number(form: Shape, value: float) -> Any:
 
 
 def _as_text(hint: Any, value: Any) -> Any:
-    """Numbers among texts (a header ``X-Version: 2``) are read as text."""
+    """Convert numbers in fields of texts (a header ``X-Version: 2``) to texts."""
     plain = isinstance(value, int | float) and not isinstance(value, bool)
     options = shape(hint).options
     return str(value) if plain and str in options and not {int, float} & set(options) else value

@@ -11,7 +11,7 @@ from shared.kinds.fields import Says, camel
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One type hint taken apart: *options* are its members but None, *marks* all that annotates them."""
+    """A parsed type hint: *options* are its members except None, *marks* all its annotations."""
 
     options: tuple[Any, ...]
     nullable: bool
@@ -22,18 +22,18 @@ class Shape:
         return next((mark for mark in self.marks if isinstance(mark, kind)), None)
 
     def says(self, value: Any) -> Says | None:
-        """The words for a *value* that does not fit, or None."""
+        """The error text for a bad *value*, or None."""
         marks = (mark for mark in self.marks if isinstance(mark, Says))
         return next((mark for mark in marks if mark.of is None or mark.of(value)), None)
 
     def words(self) -> tuple[str, ...]:
-        """The texts that are allowed, if this is a choice between texts."""
+        """The allowed texts, if this is a literal."""
         return tuple(
             word for option in self.options if get_origin(option) is Literal for word in get_args(option)
         )
 
     def record(self) -> Any | None:
-        """The dataclass that this may be."""
+        """The dataclass among the options, if any."""
         return next((option for option in self.options if is_dataclass(option)), None)
 
     def items(self) -> Any | None:
@@ -58,7 +58,7 @@ class Member:
 
 
 def shape(hint: Any) -> Shape:
-    """Take *hint* apart; the marks of a union's members count as its own."""
+    """Parse *hint*; the marks of a union's members count as its own."""
     origin = get_origin(hint)
     if origin is Annotated:
         inner, *marks = get_args(hint)
@@ -75,7 +75,7 @@ def shape(hint: Any) -> Shape:
 
 
 def members(cls: Any) -> Mapping[str, Member]:
-    """The fields of a dataclass by their names in JSON."""
+    """The fields of a dataclass by their JSON names."""
     return _members(cls)
 
 

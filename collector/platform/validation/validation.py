@@ -1,7 +1,7 @@
 """Reads a request's body into a dataclass with annotated bounds, or names every bad field at once.
 
 The keys of the faults are those of `details` in the API: the bare name of a direct field (``url``), the path
-of a deeper one (``auth.type``, ``expectedStatus[1]``). Fields that nobody knows are no fault but listed.
+of a deeper one (``auth.type``, ``expectedStatus[1]``). Unknown fields are listed, not rejected.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -38,9 +38,9 @@ _TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class Read(Generic[T]):
-    """*value* is None exactly when there are *faults*; *unknown* names the fields that were ignored.
+    """*value* is None exactly if there are *faults*; *unknown* names the ignored fields.
 
-    *warnings* say what was left out of a field's value.
+    *warnings* describe what was left out of a field's value.
     """
 
     value: T | None
@@ -50,9 +50,9 @@ class Read(Generic[T]):
 
 
 def check(cls: type[T], values: Mapping[str, Any], *, prefix: str = "") -> tuple[T, list[str]]:
-    """The *cls* that *values* (camelCase, from JSON) describes, and the names of the fields it does not have.
+    """Validate *values* (camelCase, from JSON) as a *cls*; also return the names of unknown fields.
 
-    *prefix* stands before every name, as ``config.``. Raises Invalid with all faults.
+    *prefix* precedes every name, as ``config.``. Raises Invalid with all faults.
     """
     found = read(cls, values, prefix=prefix)
     if found.value is None:
@@ -61,7 +61,7 @@ def check(cls: type[T], values: Mapping[str, Any], *, prefix: str = "") -> tuple
 
 
 def read(cls: type[T], values: Mapping[str, Any], *, prefix: str = "") -> Read[T]:
-    """As `check`, for a caller that has more to read before it says what is wrong."""
+    """As `check`, for callers that collect errors from several sources."""
     reader = BodyReader()
     prepared = reader.record(cls, values, prefix)
     value, faults = _validate(cls, prepared, prefix)
@@ -70,12 +70,12 @@ def read(cls: type[T], values: Mapping[str, Any], *, prefix: str = "") -> Read[T
 
 
 def ignored(unknown: Iterable[str]) -> list[str]:
-    """A warning for each field that nobody knows."""
+    """A warning for each unknown field."""
     return [f"unknown field {name} was ignored" for name in unknown]
 
 
 def to_json(value: Any) -> dict[str, Any]:
-    """The opposite of `check`: camelCase names, every default filled in."""
+    """The inverse of `check`: camelCase names, with all defaults."""
     return {camel(field.name): _plain(getattr(value, field.name)) for field in fields(value)}
 
 
@@ -95,7 +95,7 @@ def _adapter(cls: Any) -> TypeAdapter[Any]:
 
 
 def _validate(cls: Any, prepared: dict[str, Any], prefix: str) -> tuple[Any, dict[str, str]]:
-    """Strict, and by way of JSON: the one strict mode in which an object is read as a dataclass."""
+    """Validate strictly and from JSON: the only strict mode that reads an object as a dataclass."""
     try:
         value = _adapter(cls).validate_json(orjson.dumps(prepared), strict=True)
     except ValidationError as error:
@@ -107,7 +107,7 @@ def _validate(cls: Any, prepared: dict[str, Any], prefix: str) -> tuple[Any, dic
 
 
 def _misfits(cls: Any, sound: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What fields that are *sound* by themselves say of each other, as far as the bad ones allow it."""
+    """Errors of combinations of valid fields, as far as they do not need the invalid ones."""
     partly = object.__new__(cls)
     for field in fields(cls):
         member = members(cls)[camel(field.name)]
@@ -122,9 +122,9 @@ def _misfits(cls: Any, sound: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _own_faults(value: Any, *, whole: bool = True) -> Iterator[tuple[str, str]]:
-    """What a dataclass says of itself, where fields must fit each other: its method ``faults``, if any.
+    """Errors of a dataclass's own method ``faults``, if any, about fields that must fit each other.
 
-    One that is not *whole* says nothing where it goes by a field that it lacks.
+    If it is not *whole*, a check that needs a missing field is skipped.
     """
     if hasattr(value, "faults"):
         with nullcontext() if whole else suppress(AttributeError):
@@ -135,7 +135,7 @@ def _own_faults(value: Any, *, whole: bool = True) -> Iterator[tuple[str, str]]:
 
 
 def _records(name: str, value: Any) -> list[tuple[str, Any]]:
-    """The dataclasses that a field holds, each with its path."""
+    """The dataclasses in a field's value, each with its path."""
     if isinstance(value, list | tuple):
         return [(f"{name}[{at}]", item) for at, item in enumerate(value) if is_dataclass(item)]
     return [(name, value)] if is_dataclass(value) else []
@@ -146,7 +146,7 @@ def _faults(cls: type[Any], error: ValidationError, prefix: str) -> dict[str, st
     for one in error.errors(include_url=False):
         path, form = _locate(cls, one["loc"])
         found.setdefault(path, []).append((one, form))
-    # Each member of a union complains; the one that was meant does so at a deeper place.
+    # pydantic reports an error for each union member; the intended one has the deepest path.
     deepest = [path for path in found if not any(_below(other, path) for other in found)]
     return {prefix + path: _text(path, found[path]) for path in deepest}
 
@@ -205,11 +205,11 @@ def _label(path: str) -> str:
 
 
 def _locate(cls: type[Any], location: tuple[int | str, ...]) -> tuple[str, Shape]:
-    """The path in JSON, and the shape there, of where pydantic found a fault."""
+    """The JSON path of a pydantic error, and the shape there."""
     path, form = "", shape(cls)
     parts = iter(location)
     for part in parts:
-        # A real union names its member first.
+        # For a union, pydantic puts the member's name first.
         step = next(parts, None) if path and len(form.options) > 1 else part
         if step is None:
             break
