@@ -11,34 +11,34 @@ Local = Annotated[str, Example("2026-12-01T02:00:00")]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occurrence:
-    """A span of time in which a window is under way."""
+    """A time span in which a window is in force."""
 
     start: datetime
-    """First moment."""
+    """Start time."""
     end: datetime
-    """Last moment."""
+    """End time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowAnswer:
-    """Planned work, during which nobody is notified."""
+    """A maintenance window; during it nobody is notified."""
 
     id: Annotated[str, Identifier("mw")]
     """Id of the window."""
     name: Annotated[str, Example("Database upgrade")]
     """Name of the window."""
     description: Annotated[str, Example("")]
-    """Text for people; empty without one."""
+    """Human-readable description; may be empty."""
     monitors: list[MonitorId]
-    """Ids of the monitors that are under maintenance."""
+    """Ids of the monitors under maintenance."""
     tags: dict[str, str] | list[str]
-    """Tags of the monitors that are under maintenance."""
+    """Tags of the monitors under maintenance."""
     all: Annotated[bool, Example(False)]
     """Whether all monitors of the team are under maintenance."""
     start: datetime
-    """First moment of the first occurrence."""
+    """Start of the first occurrence."""
     end: datetime | None
-    """Last moment of the first occurrence."""
+    """End of the first occurrence."""
     duration: Annotated[int, Example(7200)] | None
     """Length of an occurrence in seconds."""
     timezone: Annotated[str, Example("UTC")]
@@ -48,24 +48,24 @@ class WindowAnswer:
     exdates: list[Annotated[str, Example("2026-12-08")]]
     """Dates on which the window does not occur."""
     enabled: bool
-    """Whether the window holds notifications back."""
+    """Whether the window suppresses notifications."""
     local_start: Local
-    """First moment of the first occurrence, by the clocks of `timezone`."""
+    """Start of the first occurrence in the local time of `timezone`."""
     status: Annotated[str, Example("scheduled")]
-    """Whether it is under way, still to come or over."""
+    """Whether it is in force, still to come or over."""
     until: datetime | None
-    """When it ends that is under way; null where it is not."""
+    """End of the current occurrence; null if there is none."""
     next_start: datetime | None
-    """Begin of the next occurrence."""
+    """Start of the next occurrence."""
     next_end: datetime | None
     """End of the next occurrence."""
     occurrences: list[Occurrence]
-    """The present occurrence and the next ones."""
+    """The current occurrence and the next ones."""
     revision: Revision
-    """Number of its present version, as in the ETag."""
+    """Current revision number, as in the ETag."""
     created_at: datetime
     """When it was created."""
     updated_at: datetime
     """When it was last changed."""
     warnings: Warnings = None
-    """What was ignored of the request, and what its owner should know."""
+    """Ignored parts of the request, and notes for the window's owner."""

@@ -68,7 +68,7 @@ def _id(request: web.Request) -> UUID:
 
 
 async def _found(request: web.Request) -> WindowDetails:
-    """The window of the path, if there is one: 404 comes before whatever else is bad."""
+    """The window in the path, if it exists: 404 takes precedence over other errors."""
     at_hand = deps(request)
     return await windows.one(at_hand.db, caller(request).team_id, _id(request), at_hand.now())
 

@@ -47,7 +47,7 @@ _SUGGESTED: Final = {
 
 @dataclass(frozen=True, slots=True)
 class WindowLine:
-    """*status* as the API says it."""
+    """A window in the list; *status* as in the API."""
 
     row: WindowRow
     status: str
@@ -57,7 +57,7 @@ class WindowLine:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """In UTC, with what begins on it or is still under way."""
+    """A day in UTC, with the spans that touch it."""
 
     date: date
     entries: list[UpcomingSpan]
@@ -172,7 +172,7 @@ async def _drawn(
 
 
 def _shown(row: WindowRow) -> dict[str, Any]:
-    """As the form has it: start and end by the clock of the window's zone."""
+    """The values of the form, with start and end in the window's time zone."""
     return {**windows.settable(row), **_times(row)}
 
 
@@ -190,7 +190,7 @@ def _sent(form: Posted) -> dict[str, Any]:
 
 
 def _changed(row: WindowRow, sent: Mapping[str, Any]) -> dict[str, Any]:
-    """The body of the change: a time that stands as it was shown is the same moment as before."""
+    """The body of the update; a time left as it was shown keeps its exact value."""
     shown, kept = _times(row), windows.settable(row)
     times = {name: kept[name] if sent.get(name) == shown[name] else sent.get(name) for name in _TIMES}
     return edits.whole(Fields, {**sent, **times})
@@ -202,7 +202,7 @@ def _saved(request: web.Request, said: str, known: WindowDetails) -> web.Respons
 
 
 def _line(known: WindowDetails, now: datetime) -> WindowLine:
-    """With the span that is under way, or the next."""
+    """A line with the current span or the next one."""
     running = [span for span in known.spans if span.starts_at <= now]
     following = next((span for span in known.spans if span.starts_at > now), None)
     span = max(running, key=lambda one: one.ends_at) if running else following
@@ -215,7 +215,7 @@ def _line(known: WindowDetails, now: datetime) -> WindowLine:
 
 
 def _calendar(ahead: Sequence[UpcomingSpan], now: datetime) -> list[list[Day]]:
-    """Weeks from Monday on; a day shows what touches it."""
+    """Weeks from Monday on; a day shows every span that touches it."""
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     first = today - today.weekday() * _DAY
     days = [first + at * _DAY for at in range(7 * _WEEKS)]
@@ -232,5 +232,5 @@ def _id(request: web.Request) -> UUID:
 
 
 async def _known(request: web.Request) -> WindowDetails:
-    """The window of the path. Raises NotFound."""
+    """The window in the path. Raises NotFound."""
     return await windows.one(deps(request).db, visitor(request).team_id, _id(request), deps(request).now())

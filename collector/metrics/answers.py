@@ -9,17 +9,17 @@ from collector.platform.answers import Example
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeriesAnswer:
-    """The newest value of a series."""
+    """The latest value of a series."""
 
     metric: Annotated[str, Example("up")] | None
     """Name of the metric."""
     labels: dict[str, Annotated[str, Example("node")]]
     """Its labels by name."""
     value: Annotated[float, Example(1.5)] | Literal["NaN", "+Inf", "-Inf"] | None
-    """The value; a text where JSON has no number for it."""
+    """The value; a text if JSON cannot represent it as a number."""
     timestamp: datetime
-    """When the sender measured it."""
+    """Time of the measurement, according to the sender."""
     stale: Annotated[bool, Example(False)]
-    """Whether the sender said that the series has ended."""
+    """Whether the sender marked the series as ended."""
     received_at: datetime
-    """When it was received."""
+    """Time of receipt."""

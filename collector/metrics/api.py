@@ -23,7 +23,7 @@ _FIRST: Final = "prometheus.writerequest"
 _SECOND: Final = "io.prometheus.write.v2.request"
 _JSON: Final = "application/json"
 _PROTOBUF: Final = "application/x-protobuf"
-# Of each error: the status of HTTP, and that of gRPC.
+# The HTTP and gRPC status of each error.
 _OTLP_CODES: Final[dict[type[TocsinError], tuple[int, int]]] = {
     Invalid: (400, 3),
     BodyTooLarge: (413, 3),
@@ -34,12 +34,12 @@ _WRITTEN: Final = "X-Prometheus-Remote-Write-{}-Written"
 
 
 async def remote_write(request: web.Request) -> web.Response:
-    """204 if all was taken. Senders try again after 429 and 5xx, and drop what was answered 400."""
+    """204 if everything was accepted. Senders retry after 429 and 5xx, and drop what gets a 400."""
     receiver = deps(request).series
     book = await _admitted(request, "prometheus")
     second = _is_second(request)
     async with receiver.room(book) as room:
-        body = await _body(request, room, packed=False)  # with snappy, which is unpacked where it is taken in
+        body = await _body(request, room, packed=False)  # packed with snappy; the receiver unpacks it
         written = await receiver.remote_write(book, body, second=second)
     headers = {
         _WRITTEN.format("Samples"): str(written.samples),
@@ -52,7 +52,7 @@ async def remote_write(request: web.Request) -> web.Response:
 
 
 async def list_series(request: web.Request) -> web.Response:
-    """The newest value of each series, as it was some seconds ago at most."""
+    """The latest value of each series, at most some seconds old."""
     at_hand = deps(request)
     id_ = path_id(request, "mon", WHAT)
     monitor = await reads.found(at_hand.db, caller(request).team_id, id_)
@@ -65,7 +65,7 @@ async def list_series(request: web.Request) -> web.Response:
 
 
 async def _body(request: web.Request, room: PushAdmission, *, packed: bool) -> bytes:
-    """It may be larger than those of the API. Raises BodyTooLarge, Invalid, HTTPRequestTimeout."""
+    """Read the body, which may exceed the API's limit. Raises BodyTooLarge, Invalid, HTTPRequestTimeout."""
 
     async def grown(size: int) -> None:
         if size > series.LARGE:
@@ -75,7 +75,7 @@ async def _body(request: web.Request, room: PushAdmission, *, packed: bool) -> b
 
 
 async def _admitted(request: web.Request, type_: str) -> Any:
-    """Before anything of the body is read. Raises Unauthorized, Limited."""
+    """Authorize the request before its body is read. Raises Unauthorized, Limited."""
     scheme, _, token = request.headers.get(hdrs.AUTHORIZATION, "").partition(" ")
     if scheme.lower() != "bearer":
         raise Unauthorized("Send the monitor's token: Authorization: Bearer <config.authToken>")
@@ -93,7 +93,7 @@ async def _admitted(request: web.Request, type_: str) -> Any:
 
 
 def _is_second(request: web.Request) -> bool:
-    """Is it remote write 2.0? Raises HTTPUnsupportedMediaType for what is no remote write at all."""
+    """Whether it is remote write 2.0. Raises HTTPUnsupportedMediaType if it is no remote write at all."""
     type_, _, rest = request.headers.get(hdrs.CONTENT_TYPE, _PROTOBUF).partition(";")
     proto = next(
         (part.partition("=")[2] for part in rest.split(";") if part.strip().startswith("proto=")), ""
@@ -118,7 +118,7 @@ def _shown(one: SeriesValue) -> dict[str, Any]:
 
 
 async def otlp(request: web.Request) -> web.Response:
-    """An export over HTTP, answered in the form in which it came."""
+    """Accept an OTLP/HTTP export; the response has the format of the request."""
     json = request.content_type == _JSON
     try:
         if not json and request.content_type != _PROTOBUF:
@@ -135,7 +135,7 @@ async def otlp(request: web.Request) -> web.Response:
 
 
 def _otlp_refused(error: TocsinError, *, json: bool) -> web.Response:
-    """As a status of gRPC; exporters come again after 429 and 503 alone."""
+    """The error as a gRPC status; exporters retry only after 429 and 503."""
     status, code = _OTLP_CODES.get(type(error), (503, 14))
     again = error.retry_after if isinstance(error, Limited | Unavailable) else None
     said = otlp_answers.said(error)

@@ -6,19 +6,19 @@ from typing import Final
 
 Turn = Callable[[], Awaitable[bool]]
 
-# Longer than the longest statement may take, and than a database takes to come back.
+# Longer than any statement may take, and than a database usually needs to return.
 _PATIENCE_S: Final = 120.0
 
 
 class Pulse:
-    """When each loop last ended a turn well; *clock* is monotonic, in seconds."""
+    """Tracks when each loop last completed a turn; *clock* is monotonic, in seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._well: dict[str, tuple[float, float]] = {}
 
     def felt(self, name: str, turn: Turn, rest: float) -> Turn:
-        """The same *turn*, which is expected to end well from now on, with *rest* seconds between two."""
+        """Wrap *turn* to track it from now on; *rest*: seconds between two turns."""
         self._well[name] = (self._clock(), rest)
 
         async def felt() -> bool:
@@ -29,6 +29,6 @@ class Pulse:
         return felt
 
     def still(self) -> list[str]:
-        """The names of those that have ended no turn well for two rests and two minutes."""
+        """The names of loops without a completed turn for two rests plus two minutes."""
         now = self._clock()
         return [name for name, (at, rest) in self._well.items() if now - at > 2 * rest + _PATIENCE_S]

@@ -15,7 +15,7 @@ _LOG: Final = ("name", "args", "address", "transactionHash", "blockNumber", "log
 
 
 def found(findings: Sequence[Finding]) -> dict[str, Any]:
-    """By one check, alone: each threshold that it measured, and each log that it read."""
+    """One check's findings: each threshold that it measured, and each log that it read."""
     read = [(one, _data(one.data)) for one in findings]
     return {
         "alerts": [
@@ -28,7 +28,7 @@ def found(findings: Sequence[Finding]) -> dict[str, Any]:
 
 
 def alerts(raised: Sequence[Raised]) -> list[dict[str, Any]]:
-    """Thresholds that are crossed now; *told* is false while something holds that back."""
+    """Thresholds that are crossed now; *told* is false while notifications are held back."""
     return [
         {
             "type": one.key,
@@ -42,12 +42,12 @@ def alerts(raised: Sequence[Raised]) -> list[dict[str, Any]]:
 
 
 def brought(logs: Mapping[ResultCursor, Sequence[StoredLog]]) -> dict[ResultCursor, dict[str, Any]]:
-    """What each result has besides what all results have."""
+    """The additional fields of each result."""
     return {at: {"logs": [log(one) for one in found]} for at, found in logs.items()}
 
 
 def log(shown: StoredLog) -> dict[str, Any]:
-    """*removed*: the chain does not hold it any more."""
+    """A log; *removed*: the chain no longer contains it."""
     return {**_plain(shown.data), "removed": shown.removed}
 
 
@@ -61,7 +61,7 @@ def _plain(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _data(raw: bytes) -> dict[str, Any]:
-    """What a probe says is believed to be JSON, but not relied upon to be."""
+    """Data from a probe should be a JSON object, but that is not guaranteed."""
     try:
         data = orjson.loads(raw)
     except orjson.JSONDecodeError:

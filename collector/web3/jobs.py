@@ -25,15 +25,15 @@ from shared.loop import Bell
 _MONITORS: Final = 20
 # Each may be as large as 64 kB.
 _LOGS: Final = 100
-# A contract may emit more than anybody reads: of one monitor so many logs are told in each minute, the
-# others after them.
+# A contract may emit more than anybody reads: of each monitor this many logs are announced per minute,
+# later ones afterwards.
 PACE: Final = 1_000
 _MINUTE: Final = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
 class _One:
-    """A locked monitor, and what holds its news."""
+    """A locked monitor, and its holds."""
 
     row: LockedMonitor
     chain: Chain
@@ -57,12 +57,12 @@ class _ChainNews:
 
 
 class Web3:
-    """Any number may run."""
+    """Announces findings on chains. Any number may run."""
 
     __slots__ = ("_after", "_again", "_db", "_now", "bell")
 
     def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
-        """*bell* wakes it: something was found."""
+        """*bell* wakes it after a finding."""
         self._db = db
         self._now = now
         self._after = 0
@@ -70,7 +70,7 @@ class Web3:
         self.bell = Bell()
 
     async def turn(self) -> bool:
-        """Look at the next monitors of which something is untold; some may be held for long."""
+        """Process the next monitors with unannounced findings; some may be held back for long."""
         now = self._now()
         async with self._db.connection() as tx:
             found = await web3_news.waiting(tx, self._after, now, _MONITORS)
@@ -125,7 +125,7 @@ async def _news(tx: Tx, looked_at: Sequence[_One], now: datetime) -> _ChainNews:
 
 
 def _weigh(news: _ChainNews, one: _One, key: str, alert: ChainAlert, now: datetime) -> None:
-    """What is to be told of a threshold."""
+    """Add a threshold's announcement, if there is one."""
     tell, after = due(alert, one.free, now)
     if after != alert:
         news.alerts[one.row.team_id, one.row.id, key] = after

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 MOST_TEXT = 500
 _MOST_COUNT = 10_000
 _MOST_A_DAY = 96
-# Ten years at most, of hours one.
+# At most ten years of hourly occurrences.
 _MOST_INTERVAL = {"HOURLY": 8_784, "DAILY": 3_660, "WEEKLY": 520, "MONTHLY": 120, "YEARLY": 10}
 _DAY = re.compile(r"([+-]?[1-9][0-9]?)?(MO|TU|WE|TH|FR|SA|SU)")
 _WEEK = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
@@ -16,7 +16,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]{1,5}")
 _WEEKS = 53
 _BAD_UNTIL = "UNTIL must be a date, as 20261231, or a time, as 20261231T235959Z"
 _UNTIL = re.compile(r"([0-9]{8})(?:T([0-9]{6})(Z?))?")
-# The least and the most of each list, and the frequencies that may not have it.
+# The minimum and maximum of each list, and the frequencies that exclude it.
 _LISTS: Mapping[str, tuple[int, int, frozenset[str]]] = {
     "BYSETPOS": (-366, 366, frozenset()),
     "BYMONTH": (1, 12, frozenset()),
@@ -30,14 +30,14 @@ _KNOWN = {"FREQ", "INTERVAL", "COUNT", "UNTIL", "WKST", "BYDAY", *_LISTS}
 
 
 class BadRule(ValueError):
-    """A rule that cannot be run; the message says why."""
+    """An invalid or unsupported rule; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecurrenceRule:
-    """*days* are (which one, weekday from Monday's 0): 0 is each, -1 the last. What is empty asks nothing.
+    """*days* are (ordinal, weekday from Monday's 0): 0 is every one, -1 the last. Empty parts match all.
 
-    *until* is the last local time, or, with a zone, the last moment.
+    *until* is the last local time or, with a time zone, the last instant.
     """
 
     frequency: str
@@ -56,7 +56,7 @@ class RecurrenceRule:
 
 
 def parse(text: str) -> RecurrenceRule:
-    """The rule that *text* writes. Raises BadRule."""
+    """Parse the rule in *text*. Raises BadRule."""
     parts = _parts(text)
     frequency = parts.get("FREQ", "")
     if frequency not in _MOST_INTERVAL:
@@ -124,7 +124,7 @@ def _days(frequency: str, parts: Mapping[str, str]) -> frozenset[tuple[int, int]
 
 
 def _check(rule: RecurrenceRule) -> None:
-    """What the parts of a rule say of each other."""
+    """Check that the parts of a rule fit each other. Raises BadRule."""
     given = (rule.months, rule.month_days, rule.year_days, rule.weeks, rule.days, rule.hours, rule.minutes)
     if rule.positions and not any(given):
         raise BadRule("BYSETPOS needs another BY part")
@@ -146,7 +146,7 @@ def _bounded(name: str, text: str, most: int) -> int:
 
 
 def _until(text: str) -> datetime:
-    """A day is meant to its end; with a Z it is a moment, else by the window's clock."""
+    """A date means its end; with a Z it is an instant, else a local time of the window."""
     found = _UNTIL.fullmatch(text)
     if found is None:
         raise BadRule(_BAD_UNTIL)

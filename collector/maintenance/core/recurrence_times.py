@@ -12,14 +12,14 @@ from collector.maintenance.core.recurrence import RecurrenceRule
 _HOUR, _DAY, _WEEK = timedelta(hours=1), timedelta(days=1), timedelta(weeks=1)
 _SECOND = timedelta(seconds=1)
 _STEPS = {"HOURLY": _HOUR, "DAILY": _DAY, "WEEKLY": _WEEK}
-# What does not come again within this time does not come.
+# A rule without an occurrence within this time counts as finished.
 _SEARCH = {"HOURLY": timedelta(days=366 * 5)}
 _LONG_SEARCH = timedelta(days=366 * 40)
 _MOST_DAYS = {"HOURLY": 1, "DAILY": 1, "WEEKLY": 7, "MONTHLY": 31, "YEARLY": 366}
 
 
 def times(rule: RecurrenceRule, first: datetime, since: datetime) -> Iterator[datetime]:
-    """Local times from *since* on, rising, of a rule that begins at *first*; an UNTIL of a moment aside."""
+    """Local times from *since* on, in order, of a rule that starts at *first*; ignores an UNTIL instant."""
     full = _filled(rule, first)
     bound = _bound(rule, first, since)
     begin = _period(full, first)
@@ -41,7 +41,7 @@ def times(rule: RecurrenceRule, first: datetime, since: datetime) -> Iterator[da
 
 
 def _may_come(rule: RecurrenceRule, begin: datetime) -> bool:
-    """Not if its positions lie beyond all periods, or its hours between the periods."""
+    """Whether the rule can match at all: positions must fit into a period, hours must be reachable."""
     a_day = len(rule.minutes) * (1 if rule.frequency == "HOURLY" else len(rule.hours))
     if rule.positions and min(map(abs, rule.positions)) > _MOST_DAYS[rule.frequency] * a_day:
         return False
@@ -51,7 +51,7 @@ def _may_come(rule: RecurrenceRule, begin: datetime) -> bool:
 
 
 def _no_hour_of(rule: RecurrenceRule, period: datetime) -> bool:
-    """Is no hour of that day asked for? Then a rule of hours need not look at each."""
+    """Whether an hourly rule excludes this whole day, so that its hours need not be checked."""
     return rule.frequency == "HOURLY" and not _fits(rule, period.date())
 
 
@@ -60,7 +60,7 @@ def _day_after(at: datetime) -> datetime:
 
 
 def _filled(rule: RecurrenceRule, first: datetime) -> RecurrenceRule:
-    """What a rule leaves open is as it is at its beginning."""
+    """Fill omitted parts of the rule from its start time."""
     hourly = rule.frequency == "HOURLY"
     hours = rule.hours or (frozenset() if hourly else frozenset({first.hour}))
     full = replace(rule, hours=hours, minutes=rule.minutes or frozenset({first.minute}))
@@ -84,7 +84,7 @@ def _bound(rule: RecurrenceRule, first: datetime, since: datetime) -> datetime:
 
 
 def _period(rule: RecurrenceRule, at: datetime) -> datetime:
-    """Where the period of *at* begins."""
+    """The start of the period that contains *at*."""
     if rule.frequency == "HOURLY":
         return at.replace(minute=0, second=0)
     day = datetime.combine(at, time())
@@ -99,7 +99,7 @@ def _period(rule: RecurrenceRule, at: datetime) -> datetime:
 
 
 def _number(rule: RecurrenceRule, begin: datetime, at: datetime) -> int:
-    """How many periods after *begin*'s that of *at* is, each by the interval."""
+    """The number of intervals from *begin*'s period to *at*'s."""
     match rule.frequency:
         case "YEARLY":
             return (at.year - begin.year) // rule.interval
@@ -109,7 +109,7 @@ def _number(rule: RecurrenceRule, begin: datetime, at: datetime) -> int:
 
 
 def _later(rule: RecurrenceRule, begin: datetime, number: int) -> datetime:
-    """Where the period begins that is *number* intervals after *begin*'s."""
+    """The start of the period *number* intervals after *begin*'s."""
     match rule.frequency:
         case "YEARLY":
             return begin.replace(year=begin.year + number * rule.interval)
@@ -164,7 +164,7 @@ def _fits(rule: RecurrenceRule, day: date) -> bool:
 
 
 def _listed(wanted: frozenset[int], number: int, of: int) -> bool:
-    """Negative ones count from the end."""
+    """Whether *wanted* contains the number; negative entries count from the end."""
     return not wanted or number in wanted or number - of - 1 in wanted
 
 
@@ -174,7 +174,7 @@ def _in_weeks(rule: RecurrenceRule, day: date) -> bool:
 
 
 def _week(rule: RecurrenceRule, day: date) -> tuple[int, int]:
-    """The number of its week, and the year that this belongs to: the one of its fourth day."""
+    """The week's number and its year, which is the year of its fourth day."""
     fourth = day + (3 - (day.weekday() - rule.week_start) % 7) * _DAY
     return (fourth.timetuple().tm_yday - 1) // 7 + 1, fourth.year
 

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from collector.maintenance.core import recurrence, recurrence_times
 
 LONGEST_S = 366 * 86_400
-# How many of the coming spans are shown, and so many are always known.
+# The number of upcoming spans shown; at least this many are always computed.
 SHOWN = 5
 _AHEAD = timedelta(days=35)
 _MOST = 100
@@ -17,7 +17,7 @@ _MOST = 100
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Every monitor, or those of *monitors* beside those with *tags*: all of an object, any of a list."""
+    """Every monitor, or *monitors* plus matches of *tags*: all pairs of an object, any item of a list."""
 
     every: bool
     monitors: Sequence[UUID]
@@ -25,12 +25,12 @@ class Selection:
 
     @property
     def names(self) -> list[str]:
-        """Of tags, whatever their value: any of them."""
+        """Tag names that match with any value; any of them suffices."""
         return [] if isinstance(self.tags, Mapping) else [tag for tag in self.tags if ":" not in tag]
 
     @property
     def pairs(self) -> list[dict[str, str]]:
-        """Tags with their values: all that is in any of these."""
+        """Tags with values; all pairs of any of these must match."""
         if isinstance(self.tags, Mapping):
             return [dict(self.tags)] if self.tags else []
         split = (tag.partition(":") for tag in self.tags if ":" in tag)
@@ -39,9 +39,9 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """*starts_local* is *starts_at* by the clock of *timezone*; *exdates* are days there when none begins.
+    """*starts_local* is *starts_at* in *timezone*; on the dates in *exdates* no occurrence starts.
 
-    A window recurs by that clock, whatever daylight saving does; *duration* is of elapsed time.
+    A window recurs by local time, regardless of daylight saving; *duration* is elapsed time.
     """
 
     starts_at: datetime
@@ -58,7 +58,7 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class WindowSpan:
-    """Half open."""
+    """A half-open span."""
 
     starts_at: datetime
     ends_at: datetime
@@ -66,9 +66,9 @@ class WindowSpan:
 
 @dataclass(frozen=True, slots=True)
 class Laid:
-    """*until*: all spans that begin before it, by the zone's clock, are known; None when these are all.
+    """*until*: all spans that start before it, in local time, are computed; None: there are no more.
 
-    *extend_at*: when it is time to look for more.
+    *extend_at*: when to compute more.
     """
 
     spans: list[WindowSpan]
@@ -77,17 +77,17 @@ class Laid:
 
 
 def moment(local: datetime, zone: ZoneInfo) -> datetime:
-    """When a clock of *zone* shows *local*: the first time, or, if it never does, later by the gap."""
+    """The instant of *local* in *zone*: the first one if ambiguous, shifted by the gap if nonexistent."""
     return local.replace(tzinfo=zone).astimezone(UTC)
 
 
 def local(at: datetime, zone: ZoneInfo) -> datetime:
-    """What a clock of *zone* shows."""
+    """The local time in *zone*."""
     return at.astimezone(zone).replace(tzinfo=None)
 
 
 def occurrences(schedule: Schedule, since: datetime) -> Iterator[tuple[datetime, WindowSpan]]:
-    """From *since* on, a local time: when each begins by the zone's clock, and its span."""
+    """Occurrences from the local time *since* on: the local start of each, and its span."""
     if schedule.rrule is None:
         if schedule.starts_local >= since:
             yield schedule.starts_local, _span(schedule, schedule.starts_local)
@@ -103,9 +103,9 @@ def occurrences(schedule: Schedule, since: datetime) -> Iterator[tuple[datetime,
 
 
 def lay(schedule: Schedule, since: datetime | None, now: datetime) -> Laid:
-    """The spans of the next weeks; *since*: where the last time ended, None for the first time.
+    """Compute the spans of the next weeks; *since*: where the last run ended, None for the first run.
 
-    Of a window that recurs only what was not over then is laid; one that does not may lie in the past.
+    Of a recurring window, past spans are left out; a single span may lie in the past.
     """
     found: list[WindowSpan] = []
     for at, span in occurrences(schedule, _begin(schedule, now) if since is None else since):
@@ -117,7 +117,7 @@ def lay(schedule: Schedule, since: datetime | None, now: datetime) -> Laid:
 
 
 def from_now(spans: Iterable[WindowSpan], now: datetime) -> list[WindowSpan]:
-    """What is left of *spans*; one that is under way begins now."""
+    """The remainder of *spans*; one in force starts now."""
     left = [span for span in spans if span.ends_at > now]
     under_way = [WindowSpan(now, span.ends_at) for span in left if span.starts_at <= now]
     longest = max(under_way, key=lambda span: span.ends_at, default=None)
@@ -125,7 +125,7 @@ def from_now(spans: Iterable[WindowSpan], now: datetime) -> list[WindowSpan]:
 
 
 def status(spans: Sequence[WindowSpan], now: datetime, *, enabled: bool) -> str:
-    """*spans* are those that are not over, by their starts."""
+    """The window's status; *spans*: those that are not over, in order of their starts."""
     if not enabled:
         return "disabled"
     if not spans:
@@ -134,7 +134,7 @@ def status(spans: Sequence[WindowSpan], now: datetime, *, enabled: bool) -> str:
 
 
 def _begin(schedule: Schedule, now: datetime) -> datetime:
-    """Before whatever is not over at *now*."""
+    """A local time before every span that is not over at *now*."""
     if schedule.rrule is None:
         return schedule.starts_local
     return local(now - schedule.duration, schedule.zone) - timedelta(days=1)

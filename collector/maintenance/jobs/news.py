@@ -14,12 +14,12 @@ from shared import ids
 from shared.clock import iso
 
 _AT_ONCE: Final = 100
-# By so much no two collectors' clocks differ.
+# More than any two collectors' clocks differ.
 _KEEP: Final = timedelta(days=1)
 
 
 class MaintenanceNews:
-    """Any number may run."""
+    """Announces starts and ends of maintenance windows. Any number may run."""
 
     __slots__ = ("_db", "_now")
 
@@ -28,7 +28,7 @@ class MaintenanceNews:
         self._now = now
 
     async def turn(self) -> bool:
-        """Tell of some. Is there more?"""
+        """Announce some. Return whether more are waiting."""
         now = self._now()
         async with self._db.transaction() as tx:
             news = [*await _begun(tx, now), *await _over(tx, now)]

@@ -14,21 +14,21 @@ _MONITORS = 50
 
 
 class Maintenance:
-    """Any number may run: each takes what nobody else is at."""
+    """Computes spans of maintenance windows. Any number may run: each skips rows locked by others."""
 
     def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
         self._db = db
         self._now = now
 
     async def turn(self) -> bool:
-        """A bounded piece of each. Is there more?"""
+        """Process a bounded batch of each kind. Return whether more are waiting."""
         now = self._now()
         laid = await self._lay(now)
         counted = await self._recount(now)
         return laid or counted
 
     async def _lay(self, now: datetime) -> bool:
-        """Also what should have begun while no collector ran."""
+        """Compute due spans, including those that should have begun while no collector ran."""
         async with self._db.transaction() as tx:
             due = await windows.lock_due(tx, now, _WINDOWS)
             for row in due:

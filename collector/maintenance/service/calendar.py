@@ -9,21 +9,21 @@ from collector.maintenance.storage import windows as table
 from collector.maintenance.storage.windows import WindowRow
 from collector.platform.storage.db import Db
 
-# Of so many windows, and so many spans of each: every day of seven weeks.
+# Limits of windows and of spans per window: one for every day of seven weeks.
 _WINDOWS = 100
 _SPANS = 50
 
 
 @dataclass(frozen=True, slots=True)
 class UpcomingSpan:
-    """A window's span that is not over."""
+    """A window's current or future span."""
 
     row: WindowRow
     span: WindowSpan
 
 
 async def planned(db: Db, team_id: int, now: datetime) -> list[UpcomingSpan]:
-    """What is under way and what comes, as far as it is laid, by its start."""
+    """The current and upcoming spans, as far as they are computed, in order of their starts."""
     async with db.connection() as tx:
         rows = [
             row

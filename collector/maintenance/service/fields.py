@@ -22,7 +22,7 @@ from collector.platform.validation.validation import read
 from shared.errors import Invalid
 from shared.kinds.fields import NumericText, Says
 
-# What a GET shows and nobody sets.
+# Fields of a GET response that cannot be set.
 _SHOWN = frozenset(
     {"id", "status", "until", "nextStart", "nextEnd", "occurrences", "localStart", "revision", "createdAt"}
     | {"updatedAt", "warnings"}
@@ -37,7 +37,7 @@ _YEARS = range(2000, 2101)
 
 @cache
 def _zones() -> Mapping[str, str]:
-    """The names of the time zones, by what they are in small letters."""
+    """The names of time zones by their lower-case form."""
     return {name.lower(): name for name in available_timezones()}
 
 
@@ -47,23 +47,22 @@ def is_zone(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fields:
-    """What a caller sets; *start* and *end* have an offset, or are local to *timezone*."""
+    """The writable fields; *start* and *end* have an offset, or are local to *timezone*."""
 
     name: Annotated[str, MinLen(1), MaxLen(255), Predicate(has_ink), Says("must not be blank")]
     """Name of the window, 1 to 255 characters."""
     description: Annotated[str, MaxLen(10_000)] = ""
-    """Text for people."""
+    """Human-readable description."""
     monitors: Annotated[list[MonitorId], MaxLen(1_000)] = field(default_factory=list)
-    """Ids of the monitors that are under maintenance."""
+    """Ids of the monitors under maintenance."""
     tags: Annotated[
         Tags | Annotated[list[Tag], MaxLen(100)], Says("must be an object, or a list of name or name:value")
     ] = field(default_factory=dict)
-    """Tags of the monitors that are under maintenance: values by name, or a list of `name` and `name:value`.
-    """
+    """Tags of the monitors under maintenance: values by name, or a list of `name` and `name:value`."""
     all: bool = False
     """Whether all monitors of the team are under maintenance."""
     start: Annotated[str, MaxLen(64)]
-    """First moment: an RFC 3339 timestamp, or a local time of `timezone` such as `2026-12-01T02:00:00`."""
+    """Start time: an RFC 3339 timestamp, or a local time of `timezone` such as `2026-12-01T02:00:00`."""
     end: Annotated[str, MaxLen(64)] | None = None
     """End of the first occurrence, as `start`; this or `duration` is required."""
     duration: Annotated[int, Interval(ge=1, le=LONGEST_S), NumericText()] | None = None
@@ -77,17 +76,17 @@ class Fields:
     exdates: Annotated[list[Annotated[str, MaxLen(64)]], MaxLen(366)] = field(default_factory=list)
     """Dates, or times of those days, on which the window does not occur."""
     enabled: bool = True
-    """Whether the window holds notifications back."""
+    """Whether the window suppresses notifications."""
 
     def faults(self) -> dict[str, str]:
-        """A window that names nothing is a mistake sooner than a wish to have all."""
+        """A window without a selection is probably a mistake, not a window for all monitors."""
         named = self.monitors or self.tags or self.all
         return {} if named else {"monitors": "name monitors or tags, or say all: true"}
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedWindow:
-    """A body that was read."""
+    """A valid request."""
 
     name: str
     description: str
@@ -98,9 +97,9 @@ class ParsedWindow:
 
 @dataclass(frozen=True, slots=True)
 class WindowRequest:
-    """What a body asks for; *asked* is there when *faults* are not.
+    """A parsed request body; *asked* is set if there are no *faults*.
 
-    *monitors* are those that it names, by the keys that a fault of theirs would have.
+    *monitors*: the monitor ids in the body, by the field names under which errors about them are reported.
     """
 
     asked: ParsedWindow | None
@@ -109,7 +108,7 @@ class WindowRequest:
     unknown: list[str]
 
     def checked(self, more: Mapping[str, str]) -> ParsedWindow:
-        """Raises Invalid with all faults, *more* of them included."""
+        """Return the request. Raises Invalid with all errors, including *more*."""
         faults = {**self.faults, **more}
         if faults or self.asked is None:
             raise Invalid(faults)
@@ -117,12 +116,12 @@ class WindowRequest:
 
 
 def for_create(body: Mapping[str, Any]) -> WindowRequest:
-    """A new window, every default filled in."""
+    """Parse a new window, with all defaults filled in."""
     return _read(body, {name: body[name] for name in members(Fields) if name in body}, None)
 
 
 def for_update(body: Mapping[str, Any], shown: Mapping[str, Any], schedule: Schedule) -> WindowRequest:
-    """The window as it would be: what is sent as it is *shown* stays, and gives way to what is news."""
+    """Parse an update; fields sent as *shown* stay, and yield to changed ones that contradict them."""
     sent = {
         name: body[name]
         for name in members(Fields)
@@ -139,7 +138,7 @@ def for_update(body: Mapping[str, Any], shown: Mapping[str, Any], schedule: Sche
 
 
 def _read(body: Mapping[str, Any], values: Mapping[str, Any], old: Schedule | None) -> WindowRequest:
-    """*old*: a schedule whose start is kept, by the clock of whatever zone."""
+    """Parse and validate; *old*: the schedule whose local start is kept, even in another time zone."""
     known = {*members(Fields), *_SHOWN}
     unknown = [name for name in body if name not in known]
     found = read(Fields, values)
@@ -156,7 +155,7 @@ def _read(body: Mapping[str, Any], values: Mapping[str, Any], old: Schedule | No
 
 
 def _beside(bad: Collection[str], values: Mapping[str, Any], old: Schedule | None) -> dict[str, str]:
-    """What is wrong with the times, as far as they can be read beside fields that are *bad*."""
+    """Errors of the schedule, as far as it can be checked despite the *bad* fields."""
     fields = {key.partition("[")[0].partition(".")[0] for key in bad}
     if fields & {"start", "end", "duration", "timezone"}:
         return {}
@@ -189,7 +188,7 @@ def _schedule(fields: Fields, old: Schedule | None) -> tuple[Schedule | None, di
 
 
 def _start(fields: Fields, zone: ZoneInfo, old: Schedule | None) -> tuple[datetime, datetime] | None:
-    """The moment, and the local time; a start that is kept is so by the clock."""
+    """The instant and the local time of the start; a kept start keeps its local time."""
     if old is None:
         found = _when(fields.start, zone)
         return found if found and found[1].year in _YEARS else None
@@ -218,7 +217,7 @@ def _duration(fields: Fields, start: datetime, zone: ZoneInfo, faults: dict[str,
 
 
 def _rrule(text: str | None, faults: dict[str, str]) -> str | None:
-    """As it is kept; None for a window that does not recur."""
+    """The normalized rule; None for a window that does not recur."""
     kept = (text or "").strip().upper().removeprefix("RRULE:")
     if not kept:
         return None
@@ -230,7 +229,7 @@ def _rrule(text: str | None, faults: dict[str, str]) -> str | None:
 
 
 def _when(text: str, zone: ZoneInfo) -> tuple[datetime, datetime] | None:
-    """The moment, and what a clock of *zone* shows then; to the second."""
+    """The instant and its local time in *zone*, to the second."""
     found = _TIME.fullmatch(text.strip())
     if found is None:
         return None

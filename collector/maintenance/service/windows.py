@@ -23,14 +23,14 @@ from shared.clock import iso
 from shared.errors import Conflict, demand_found
 
 WHAT = "Maintenance window"
-# Each that is in force is looked at by every decision.
+# Every evaluation checks all windows in force.
 MOST = 1_000
 _SECOND = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
 class WindowDetails:
-    """A window and its next spans that are not over, by their starts."""
+    """A window with its current and next spans, in order of their starts."""
 
     row: WindowRow
     spans: Sequence[WindowSpan]
@@ -38,7 +38,7 @@ class WindowDetails:
 
 
 def settable(row: WindowRow) -> dict[str, Any]:
-    """What a caller may set of a window, as it is shown."""
+    """The writable fields of a window, with their current values."""
     return {
         "name": row.name,
         "description": row.description,
@@ -56,7 +56,7 @@ def settable(row: WindowRow) -> dict[str, Any]:
 
 
 async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> WindowDetails:
-    """Raises Invalid; Conflict when the team has very many."""
+    """Create a window. Raises Invalid; Conflict if the team has too many."""
     wish = for_create(body)
     async with db.transaction() as tx:
         asked = wish.checked(await _strangers(tx, who.team_id, wish.monitors, known=()))
@@ -82,7 +82,7 @@ async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> 
 async def page(
     db: Db, team_id: int, wanted: str | None, now: datetime, limit: int, offset: int
 ) -> tuple[list[WindowDetails], int]:
-    """Windows of one status or all, newest first, and how many there are."""
+    """Windows of one status or all, newest first, and their total number."""
     async with db.connection() as tx:
         total = await table.count(tx, team_id, wanted, now)
         rows = await table.newest(tx, team_id, wanted, now, limit, offset) if offset < total else []
@@ -91,7 +91,7 @@ async def page(
 
 
 async def one(db: Db, team_id: int, id_: UUID, now: datetime) -> WindowDetails:
-    """Raises NotFound."""
+    """One window. Raises NotFound."""
     async with db.connection() as tx:
         return await _known(tx, demand_found(await table.get(tx, team_id, id_), WHAT), now)
 
@@ -105,9 +105,9 @@ async def update(
     *,
     only: frozenset[str] | None = None,
 ) -> WindowDetails:
-    """What is past stays as it was. What changes nothing leaves the revision as it is.
+    """Update a window; past spans stay. Without a change the revision stays.
 
-    *only*: the revisions that may be changed. Raises NotFound, PreconditionFailed, Invalid, in this order.
+    *only*: the accepted revisions. Raises NotFound, PreconditionFailed, Invalid, in this order.
     """
     async with db.transaction() as tx:
         before = demand_found(await table.lock(tx, who.team_id, id_), WHAT)
@@ -125,7 +125,7 @@ async def update(
 
 
 async def end(db: Db, who: Actor, id_: UUID, now: datetime) -> WindowDetails:
-    """End what is under way now; one that recurs comes again. Raises NotFound, Conflict."""
+    """End the current span now; a recurring window recurs. Raises NotFound, Conflict."""
     async with db.transaction() as tx:
         before = after = demand_found(await table.lock(tx, who.team_id, id_), WHAT)
         if not await spans.end(tx, who.team_id, id_, now):
@@ -139,7 +139,7 @@ async def end(db: Db, who: Actor, id_: UUID, now: datetime) -> WindowDetails:
 
 
 async def delete(db: Db, who: Actor, id_: UUID, now: datetime, *, only: frozenset[str] | None = None) -> None:
-    """What is under way ends now; what is past stays past. Raises NotFound, PreconditionFailed."""
+    """Delete a window; its current span ends now, past spans stay. Raises NotFound, PreconditionFailed."""
     async with db.transaction() as tx:
         row = demand_found(await table.lock(tx, who.team_id, id_), WHAT)
         require(row.revision, only)
@@ -173,7 +173,7 @@ def _lay(asked: ParsedWindow, now: datetime) -> Laid:
 async def _revised(
     tx: Tx, before: WindowRow, after: WindowRow, asked: ParsedWindow, now: datetime
 ) -> WindowRow:
-    """Write the row, and the spans as far as they are other ones from now on."""
+    """Write the row, and the spans if they change from now on."""
     if (before.schedule, before.enabled) != (after.schedule, after.enabled):
         more = _lay(asked, now)
         await spans.cut(tx, after.team_id, after.id, now)
@@ -222,7 +222,7 @@ def _of_time(row: WindowRow, coming: Sequence[WindowSpan], now: datetime) -> lis
 async def _strangers(
     tx: Tx, team_id: int, named: Mapping[str, UUID], known: Collection[UUID]
 ) -> dict[str, str]:
-    """Faults of named monitors that the team does not have; *known* ones may have gone since."""
+    """Errors for ids of monitors that the team does not have; *known* ones may have been deleted since."""
     new = {key: id_ for key, id_ in named.items() if id_ not in known}
     there = await monitors.known(tx, team_id, list(new.values())) if new else set()
     return references.strangers(new, there, "there is no such monitor")

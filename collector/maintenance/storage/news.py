@@ -12,7 +12,7 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A window that is under way, and until when as things are."""
+    """A window in force, and its end as currently scheduled."""
 
     team_id: int
     window_id: UUID
@@ -27,7 +27,7 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class EndedWindow:
-    """A window that was under way; *shown* is what was told of its beginning."""
+    """A window that was in force; *shown* is its data as announced at the start."""
 
     team_id: int
     window_id: UUID
@@ -36,7 +36,7 @@ class EndedWindow:
 
 
 async def begun(tx: Tx, now: datetime, limit: int) -> list[Begun]:
-    """Windows that are under way and of which that was not told."""
+    """Windows in force whose start was not announced."""
     rows = await tx.fetch(
         f"""
         SELECT w.team_id, w.id AS window_id, w.name, w.description, w.every, w.monitors, w.tags,
@@ -59,7 +59,7 @@ async def begun(tx: Tx, now: datetime, limit: int) -> list[Begun]:
 
 
 async def note(tx: Tx, begun: Sequence[Begun], shown: Sequence[Mapping[str, Any]]) -> set[tuple[int, UUID]]:
-    """Remember that these begin; those of which nobody else did, by team and window, are to be told."""
+    """Record these starts; return those that must be announced, by team and window: new in this call."""
     rows = await tx.fetch(
         """
         INSERT INTO maintenance_underway AS u (team_id, window_id, shown, ends_at)
@@ -78,7 +78,7 @@ async def note(tx: Tx, begun: Sequence[Begun], shown: Sequence[Mapping[str, Any]
 
 
 async def over(tx: Tx, now: datetime, limit: int) -> list[EndedWindow]:
-    """Take windows of which nothing is in force any more; nobody else has them."""
+    """Claim announced windows that are no longer in force, skipping locked ones."""
     rows = await tx.fetch(
         """
         WITH due AS (
@@ -104,5 +104,5 @@ async def over(tx: Tx, now: datetime, limit: int) -> list[EndedWindow]:
 
 
 async def forget(tx: Tx, before: datetime) -> None:
-    """What was over before *before* can be mistaken for under way by nobody."""
+    """Delete ended windows from before *before*, which nobody can mistake for current ones."""
     await tx.execute("DELETE FROM maintenance_underway WHERE over AND ends_at < $1", before)

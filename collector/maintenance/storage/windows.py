@@ -11,7 +11,7 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowRow:
-    """*starts_local* and *laid_until* are by the clock of *timezone*; see maintenance/core/windows.py."""
+    """*starts_local* and *laid_until* are local times of *timezone*; see maintenance/core/windows.py."""
 
     team_id: int
     id: UUID
@@ -52,12 +52,12 @@ class WindowRow:
 _COLUMNS = [field.name for field in fields(WindowRow)]
 _NAMES = ", ".join(f"w.{name}" for name in _COLUMNS)
 _FIXED = {"team_id", "id", "created_at"}
-# As core.maintenance.status says it of one window.
+# Matches core.maintenance.status for a single window.
 _SPAN = """
     EXISTS (SELECT FROM maintenance_spans s
         WHERE s.team_id = w.team_id AND s.window_id = w.id AND s.ends_at > $2{begun})
 """
-# The moment is an argument whether it is asked for or not.
+# Uses the time argument even if the condition does not.
 _AT = "$2::timestamptz IS NOT NULL"
 _RUNNING, _LEFT = _SPAN.format(begun=" AND s.starts_at <= $2"), _SPAN.format(begun="")
 _STATUS = {
@@ -77,7 +77,7 @@ async def insert(tx: Tx, row: WindowRow) -> None:
 
 
 async def save(tx: Tx, row: WindowRow) -> None:
-    """Write what may change of a window."""
+    """Write the mutable columns of a window."""
     names = [name for name in _COLUMNS if name not in _FIXED]
     terms = ", ".join(f"{name} = ${place}" for place, name in enumerate(names, start=3))
     await tx.execute(
@@ -96,7 +96,7 @@ async def get(tx: Tx, team_id: int, id_: UUID) -> WindowRow | None:
 
 
 async def lock(tx: Tx, team_id: int, id_: UUID) -> WindowRow | None:
-    """As `get`, and nobody else changes it until the transaction ends."""
+    """As `get`, but lock the row until the transaction ends."""
     row = await tx.fetchrow(
         f"SELECT {_NAMES} FROM maintenance_windows w WHERE w.team_id = $1 AND w.id = $2 FOR NO KEY UPDATE",
         team_id,
@@ -130,12 +130,12 @@ async def count(tx: Tx, team_id: int, status: str | None, now: datetime) -> int:
 
 
 async def delete(tx: Tx, team_id: int, id_: UUID) -> None:
-    """The window goes; its spans are another matter."""
+    """Delete the window, but not its spans."""
     await tx.execute("DELETE FROM maintenance_windows WHERE team_id = $1 AND id = $2", team_id, id_)
 
 
 async def lock_due(tx: Tx, now: datetime, limit: int) -> list[WindowRow]:
-    """Lock some windows of which more spans are to be laid, and that nobody else is at."""
+    """Lock some windows that need more spans, skipping locked ones."""
     rows = await tx.fetch(
         f"""
         SELECT {_NAMES} FROM maintenance_windows w WHERE w.extend_at <= $1
@@ -148,7 +148,7 @@ async def lock_due(tx: Tx, now: datetime, limit: int) -> list[WindowRow]:
 
 
 async def laid(tx: Tx, team_id: int, id_: UUID, more: Laid) -> None:
-    """Keep how far the spans of a window go."""
+    """Store how far a window's spans are computed."""
     await tx.execute(
         "UPDATE maintenance_windows SET laid_until = $3, extend_at = $4 WHERE team_id = $1 AND id = $2",
         team_id,

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-# Nothing that a probe says is taken for more than this.
+# Upper bound of every value that a probe reports.
 _MOST = 2**53
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """*counters* are the probe's own; *started*, *skipped*, *dropped* by how much they grew."""
+    """*counters* are the probe's totals; *started*, *skipped*, *dropped* their increases."""
 
     counters: Sequence[int]
     started: int
@@ -25,7 +25,7 @@ class Sample:
 
 
 def sample(vitals: Mapping[str, Any], before: Sequence[int]) -> Sample:
-    """*before*: the counters of the last sample, none for the first; they begin anew with each process."""
+    """A sample of *vitals*; *before*: the last counters, None at first; they restart with each process."""
     counters = [_number(vitals, name) for name in ("started", "skipped", "dropped")]
     started, skipped, dropped = [
         now - then if now >= then else now

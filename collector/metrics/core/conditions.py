@@ -31,7 +31,7 @@ _MAX_SHOWN: Final = 120
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """A sample of a series that some conditions are about; *value* None: the series ended."""
+    """A sample of a series that some conditions match; *value* None: the series ended."""
 
     key: bytes
     labels: Labels
@@ -42,9 +42,9 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class HeldCondition:
-    """A condition, by its place, at a series: it holds since then, or does not where *since* is None.
+    """A condition, by index, at a series: true since *since*, or false if *since* is None.
 
-    *broken*: it did not hold in between, so what was known of it before is over.
+    *broken*: it was false in between, so the stored state is void.
     """
 
     condition: int
@@ -56,7 +56,7 @@ class HeldCondition:
 
 
 def moved(conditions: Sequence[Condition], observed: Iterable[Observed]) -> list[HeldCondition]:
-    """What samples, in the order of their times, say of each condition at each series."""
+    """The state of each condition at each series after samples in chronological order."""
     found: dict[tuple[int, bytes], HeldCondition] = {}
     for one in observed:
         for place in one.conditions:
@@ -67,7 +67,7 @@ def moved(conditions: Sequence[Condition], observed: Iterable[Observed]) -> list
 
 
 def error(conditions: Sequence[Condition], holding: Iterable[HeldCondition], now: datetime) -> str:
-    """What has held for too long; empty if nothing has."""
+    """Describe the conditions that were true for too long; empty if there are none."""
     said = [
         f"{_series(one.labels)} is {_bound(conditions[one.condition])}"
         for one in sorted(holding, key=lambda one: (one.condition, one.key))
@@ -90,13 +90,13 @@ def _holds(condition: Condition, value: float) -> bool:
 
 
 def _bound(condition: Condition) -> str:
-    """Without the value that it has now, which would make each text another one."""
+    """The bound without the current value, which would make every text unique."""
     length = f" for {condition.for_} s" if condition.for_ else ""
     return f"{_WORDS[condition.op]} {condition.value:g}{length}"
 
 
 def _series(labels: Labels) -> str:
-    """As Prometheus writes it: ``up{job="node"}``."""
+    """The series in Prometheus notation: ``up{job="node"}``."""
     inside = ",".join(f'{name}="{value}"' for name, value in sorted(labels.items()) if name != NAME)
     shown = labels.get(NAME, "") + (f"{{{inside}}}" if inside else "")
     return shown if len(shown) <= _MAX_SHOWN else shown[: _MAX_SHOWN - 1] + "…"

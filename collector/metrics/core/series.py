@@ -12,7 +12,7 @@ from shared.kinds.prometheus import alternatives
 NAME: Final = "__name__"
 MAX_LABELS: Final = 100
 MAX_LABEL_BYTES: Final = 8_192
-# A series that nothing came of for so long is forgotten.
+# A series without samples for this long is deleted.
 FORGOTTEN_S: Final = 3_600
 TOO_MANY: Final = f"a series has more than {MAX_LABELS} labels"
 
@@ -21,13 +21,13 @@ Matches = Callable[[Labels], bool]
 
 
 class BadSeries(ValueError):
-    """Its labels cannot be taken; the text says why."""
+    """The labels of a series are not acceptable; the text says why."""
 
 
 class SeriesState:
-    """What is known of one: its newest sample, at *at_ms* by the sender's clock.
+    """The state of a series: its latest sample, at *at_ms* by the sender's clock.
 
-    *value* is None of what has no single number. *seen_s*: when something came, in Unix seconds of ours.
+    *value* is None for types without a single number. *seen_s*: Unix time of receipt by our clock.
     """
 
     __slots__ = ("at_ms", "dirty", "key", "labels", "seen_s", "stale", "value", "watched", "weight")
@@ -45,7 +45,7 @@ class SeriesState:
 
 
 def check(labels: Labels, *, count: int) -> int:
-    """The bytes in them. Raises BadSeries; *count*: how many were sent, doubles included."""
+    """The size of the labels in bytes. Raises BadSeries; *count*: labels sent, duplicates included."""
     if count > MAX_LABELS:
         raise BadSeries(TOO_MANY)
     if count != len(labels):
@@ -63,12 +63,12 @@ def check(labels: Labels, *, count: int) -> int:
 
 
 def key(labels: Labels) -> bytes:
-    """The same for the same labels, whatever their order."""
+    """A key that does not depend on the order of the labels."""
     return hashlib.blake2b(orjson.dumps(labels, option=orjson.OPT_SORT_KEYS), digest_size=16).digest()
 
 
 def matcher(filters: Mapping[str, str | Sequence[str]] | Sequence[str]) -> Matches:
-    """Do labels pass all *filters*? An absent label counts as empty; patterns match the whole value."""
+    """A predicate for *filters*: all must match. A missing label is empty; patterns match whole values."""
     tests = [(name, _any_of([_test(text) for text in texts])) for name, texts in alternatives(filters)]
 
     def matches(labels: Labels) -> bool:

@@ -33,7 +33,7 @@ from shared.results import Status
 
 _MOST: Final = 500
 _ROWS: Final = 2_000
-# What a monitor may be pushed, over all collectors.
+# Limit of pushes to a monitor, over all collectors.
 _PUSHES: Final = "pushes"
 _PLAN: Final = TeamPlan(per_minute=600, burst=100)
 _LARGE_AT_ONCE: Final = 4
@@ -41,10 +41,10 @@ _FORGETTING: Final = timedelta(minutes=10)
 
 
 class Receiving:
-    """One per collector.
+    """Receives pushed metrics, one per collector.
 
-    `counting` is the turn that commits pushes, `keeping` the one that writes values, `limiting` the one that
-    settles what all collectors together let through.
+    Three turns: `counting` commits pushes, `keeping` writes values, `limiting` settles the shared rate
+    limits.
     """
 
     def __init__(self, db: Db, keyring: Keyring, pushes: Pushes, *, now: Callable[[], datetime]) -> None:
@@ -59,7 +59,7 @@ class Receiving:
         self._forgot_at: datetime | None = None
 
     async def admit(self, id_: UUID | None, token: str, type_: str) -> ReceiverState:
-        """The book of that monitor. Raises Unauthorized, Limited."""
+        """The receiver state of that monitor. Raises Unauthorized, Limited."""
         book = await self._books.find(id_) if id_ is not None else None
         wanted = Prometheus if type_ == "prometheus" else OpenTelemetry
         if book is None or not isinstance(book.kind, wanted) or not book.admits(bare(token)):
@@ -70,7 +70,7 @@ class Receiving:
 
     @asynccontextmanager
     async def room(self, book: ReceiverState) -> AsyncIterator[PushAdmission]:
-        """Raises Limited when those before it take too long."""
+        """Wait for a slot of the monitor. Raises Limited if that takes too long."""
         try:
             async with asyncio.timeout(PATIENCE_S):
                 await book.places.acquire()
@@ -84,7 +84,7 @@ class Receiving:
             book.places.release()
 
     async def remote_write(self, book: ReceiverState, body: bytes, *, second: bool) -> PushOutcome:
-        """Take a body of remote write, of version 2 if *second*.
+        """Store a remote-write body, of version 2 if *second*.
 
         Raises BodyTooLarge, Invalid, Unavailable.
         """
@@ -97,21 +97,21 @@ class Receiving:
             return await self._taken(take(raw, taking), taking)
 
     async def otlp(self, book: ReceiverState, body: bytes, *, json: bool) -> PushOutcome:
-        """Take a request of OTLP, in JSON or in protobuf. Raises BodyTooLarge, Invalid, Unavailable."""
+        """Store an OTLP request, in JSON or in protobuf. Raises BodyTooLarge, Invalid, Unavailable."""
         taking = Taking(book, self._now())
         async with self._alone(len(body)):
             raw = await asyncio.to_thread(otlp.from_json, body) if json else body
             return await self._taken(otlp.take(raw, taking), taking)
 
     async def limiting(self) -> bool:
-        """Tell the shared buckets what was spent, and give back what lies idle."""
+        """Report spent tokens to the shared buckets, and return idle ones."""
         return await self._limits.turn()
 
     async def counting(self) -> bool:
         return await self._waiting.turn()
 
     async def keeping(self) -> bool:
-        """Write what changed since the last turn, and let go of what is old."""
+        """Write values changed since the last turn, and drop old ones."""
         now = self._now()
         for book in self._books:
             if dirty := book.dirty():
@@ -127,7 +127,7 @@ class Receiving:
         return False
 
     async def late(self, tx: Tx, found: Sequence[ReceptionResult]) -> Callable[[], None]:
-        """Store what a look found; the answer is to be called after the commit."""
+        """Store late results; call the returned function after the commit."""
         try:
             written = await self._pushes.write(tx, [_result(one) for one in found])
         except BaseException:
@@ -137,7 +137,7 @@ class Receiving:
 
     @asynccontextmanager
     async def _alone(self, size: int) -> AsyncIterator[None]:
-        """What is large is taken one by one: each is in memory several times while it is."""
+        """Process large bodies one at a time: each occupies memory several times."""
         if size <= LARGE:
             yield
             return
@@ -145,7 +145,7 @@ class Receiving:
             yield
 
     async def _taken(self, take: Awaitable[None], taking: Taking) -> PushOutcome:
-        """What stood before a fault counts."""
+        """Count what was stored, even if it was followed by an error."""
         try:
             await take
         except Invalid:
@@ -191,7 +191,7 @@ class Receiving:
         errors: Mapping[UUID, str],
         now: datetime,
     ) -> PushCommit | None:
-        """A result for each whose next one is due, or that is not as it was."""
+        """Store a result for each monitor whose result is due or whose state changed."""
         told = [one for one in stood if one.due or one.bad is not bool(errors.get(one.monitor_id))]
         if not told:
             return None
@@ -216,7 +216,7 @@ class Receiving:
 
 
 async def _errors(tx: Tx, books: Sequence[ReceiverState], now: datetime) -> dict[UUID, str]:
-    """What fails those that have conditions, after what was observed of them is written."""
+    """Errors of the monitors with conditions, after their new samples are stored."""
     ruled = [book for book in books if book.kind.conditions]
     if not ruled:
         return {}

@@ -21,16 +21,16 @@ from shared.wire.otlp.metrics_pb2 import ExponentialHistogram, Histogram, Number
 MAX_POINTS: Final = 100_000
 MAX_POINT_BYTES: Final = 256 << 10
 MAX_JSON: Final = 4 << 20
-# Resources, scopes and metrics in a request.
+# Limit of resources, scopes and metrics in a request.
 MAX_PARTS: Final = 50_000
 _AT_ONCE: Final = 500
 _PARTS_AT_ONCE: Final = 500
 _NS_IN_MS: Final = 1_000_000
-_NO_VALUE: Final = 1  # a flag: the series ended
+_NO_VALUE: Final = 1  # flag of a series that ended
 _MANY_POINTS: Final = {"body": f"must not have more than {MAX_POINTS} data points"}
 _BAD: Final = {"body": "has a part that is no metric of OTLP"}
 
-# Of each field of a metric: the message of its points.
+# The message type of the points, by field number of the metric.
 _POINTS: Final[Mapping[int, Any]] = {
     5: Number,
     7: Number,
@@ -39,14 +39,14 @@ _POINTS: Final[Mapping[int, Any]] = {
     11: Summary,
 }
 
-# The tags of a point's start, its time and its value, each of which eight bytes follow.
+# Tags of a point's start, time and value, each followed by eight bytes.
 _START, _TIME, _AS_DOUBLE, _AS_INT = b"\x11", b"\x19", b"\x21", b"\x31"
 _VALUES: Final = frozenset((_AS_DOUBLE, _AS_INT))
 _NS, _DOUBLE, _INT = (struct.Struct(form).unpack_from for form in ("<Q", "<d", "<q"))
 
 
 def from_json(body: bytes) -> bytes:
-    """A request in JSON as it is in protobuf; unknown fields are left out. Raises BodyTooLarge, Invalid."""
+    """Convert a JSON request to protobuf; unknown fields are dropped. Raises BodyTooLarge, Invalid."""
     if len(body) > MAX_JSON:
         raise BodyTooLarge(MAX_JSON)
     request = ExportMetricsServiceRequest()
@@ -58,14 +58,14 @@ def from_json(body: bytes) -> bytes:
 
 
 async def take(raw: bytes, taking: Taking) -> None:
-    """Take a request in protobuf. Raises Invalid; what stands before a fault is taken by then."""
+    """Store a protobuf request. Raises Invalid; points before an error are stored by then."""
     walk = _Walk(taking)
     for _ in walk.points(raw):
         await asyncio.sleep(0)
 
 
 class _Walk:
-    """Through the resources, scopes and metrics of one request."""
+    """Walks through the resources, scopes and metrics of one request."""
 
     def __init__(self, taking: Taking) -> None:
         self._taking = taking
@@ -73,7 +73,7 @@ class _Walk:
         self._left = MAX_PARTS
 
     def points(self, raw: bytes) -> Iterator[None]:
-        """Take one point after the other; yields when others may have their turn."""
+        """Process points one at a time; yields now and then to let other tasks run."""
         for number, part in self._parts(raw):
             if number == 1:
                 yield from self._resource(part)
@@ -114,7 +114,7 @@ class _Walk:
                 yield from self._distributions(part, cls, forms, labels)
 
     def _numbers(self, raw: bytes, forms: Forms, labels: Mapping[str, str]) -> Iterator[None]:
-        """Points as exporters write them have their times and value in front, and known attributes after."""
+        """Exporters usually write times and value first, followed by attributes that are known already."""
         sample, known = self._taking.sample, forms.get
         for field, part in parts(raw):
             if field != 1:
@@ -131,7 +131,7 @@ class _Walk:
             sample(series, _NS(part, at + 1)[0] // _NS_IN_MS, value)
 
     def _whole(self, part: bytes, forms: Forms, labels: Mapping[str, str]) -> None:
-        """Read a number in full, and remember the bytes of its attributes if nothing stands behind them."""
+        """Parse a point completely, and remember the bytes of its attributes if they come last."""
         point = _read(Number, part)
         at_ms = point.time_unix_nano // _NS_IN_MS
         series = self._series((), point, forms, labels) if self._taking.timely(at_ms) else None
@@ -140,7 +140,7 @@ class _Walk:
         tail = part[27 if part[:1] == _START else 18 :]
         if tail and sum(1 + len(one) + varint_length(len(one)) for one in point.attributes) == len(tail):
             self._book.remember_form(forms, tail, series)
-        # The one that is not set is 0.
+        # Zero means that it is not set.
         value = point.as_double or float(point.as_int)
         self._taking.sample(series, at_ms, value, stale=bool(point.flags & _NO_VALUE))
 
@@ -162,7 +162,7 @@ class _Walk:
     def _series(
         self, kind: tuple[str, ...], point: Any, forms: Forms, labels: Mapping[str, str]
     ) -> SeriesState | None:
-        """The series of a point, or of a part of it; None if it is refused."""
+        """The series of a point or of a part of it; None if it is rejected."""
         form = (*point.attributes, *(one.encode() for one in kind))
         series = forms.get(form)
         if series is None:
@@ -193,7 +193,7 @@ class _Walk:
             yield one
 
     def _count(self) -> bool:
-        """Another point; is it time to let others have their turn?"""
+        """Count a point. Return whether other tasks should run now."""
         taken = self._taking.taken
         taken.samples += 1
         if taken.samples > MAX_POINTS:
@@ -202,7 +202,7 @@ class _Walk:
 
 
 def _values(point: Any) -> Iterator[tuple[str, str, float]]:
-    """What a distribution comes to: the end of the series' name, the quantile, the value."""
+    """The values of a distribution: suffix of the series' name, quantile, value."""
     yield "_count", "", float(point.count)
     if point.HasField("sum"):
         yield "_sum", "", point.sum
@@ -243,7 +243,7 @@ def _plain(value: AnyValue) -> Any:
     }
     if kind is None:
         return ""
-    # Larger than what JSON knows in 64 bits there is nothing in it.
+    # JSON has no integers above 64 bits.
     return nested[kind]() if kind in nested else getattr(value, kind, "")
 
 

@@ -35,17 +35,17 @@ _AGAIN_S: Final = 1
 
 
 class OtlpServer:
-    """One per collector."""
+    """The OTLP/gRPC endpoint, one per collector."""
 
     def __init__(self, receiver: MetricsReceiver) -> None:
         self._receiver = receiver
-        # Kept: a server that nobody holds is collected, and its port closed with it.
+        # Keep a reference: a garbage-collected server closes its port.
         self._server: grpc.aio.Server | None = None
 
     async def start(self, listen: str, *, shared_port: bool = False) -> int:
-        """Listen at ``host:port``; answers the port. Raises CannotStart."""
+        """Listen on ``host:port``; return the port. Raises CannotStart."""
         server = grpc.aio.server(options=(*_OPTIONS, ("grpc.so_reuseport", int(shared_port))))
-        # On the wire a unary call is a stream of one message; only of a stream the reading can be put off.
+        # A unary call looks like a stream of one message; only with a stream can reading be deferred.
         export = grpc.stream_unary_rpc_method_handler(self._export)
         handlers = grpc.method_handlers_generic_handler(_SERVICE, {"Export": export})
         server.add_generic_rpc_handlers((handlers,))
@@ -74,7 +74,7 @@ class OtlpServer:
         except TocsinError as error:
             await _abort(context, error)
         except Exception:
-            log.exception("metrics could not be taken")
+            log.exception("metrics could not be stored")
             await _abort(context, Unavailable("this cannot be done right now", _AGAIN_S))
         raise AssertionError("an abort raises")
 
@@ -87,7 +87,7 @@ class OtlpServer:
 
 
 async def _read(requests: AsyncIterator[bytes]) -> bytes:
-    """The one message of a call. Raises Unavailable when it does not come."""
+    """The single message of a call. Raises Unavailable if it does not arrive."""
     try:
         async with asyncio.timeout(series.READ_S):
             return await anext(aiter(requests), b"")
@@ -96,7 +96,7 @@ async def _read(requests: AsyncIterator[bytes]) -> bytes:
 
 
 async def _abort(context: Context, error: TocsinError) -> None:
-    """End the call; when to come again stands where the standard says, and where exporters look."""
+    """End the call; the retry delay is set in both places where exporters look for it."""
     code = _CODES.get(type(error), grpc.StatusCode.INTERNAL)
     again = error.retry_after if isinstance(error, Limited | Unavailable) else None
     said = otlp_answers.said(error)

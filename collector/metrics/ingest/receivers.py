@@ -14,14 +14,14 @@ from shared.kinds import load
 from shared.kinds.opentelemetry import OpenTelemetry
 from shared.kinds.prometheus import Prometheus
 
-# A monitor that was changed is seen so by those who push after so many seconds.
+# Changes of a monitor take effect for its pushes within this many seconds.
 _FRESH_S: Final = 2.0
 _UNKNOWN_MOST: Final = 10_000
 _HELD: Final = 128 << 20
 
 
 class Receivers:
-    """One per collector."""
+    """Caches the state of pushed monitors, one per collector."""
 
     def __init__(self, db: Db, keyring: Keyring) -> None:
         self._db = db
@@ -34,7 +34,7 @@ class Receivers:
         return iter(list(self._books.values()))
 
     async def find(self, id_: UUID) -> ReceiverState | None:
-        """The book of that monitor; None if there is none that takes metrics."""
+        """The state of that monitor; None if it does not exist or does not receive metrics."""
         clock = time.monotonic()
         if clock - max(self._read_at.get(id_, -_FRESH_S), self._unknown.get(id_, -_FRESH_S)) < _FRESH_S:
             return self._books.get(id_)
@@ -51,7 +51,7 @@ class Receivers:
         return held
 
     def make_room(self) -> None:
-        """The books that were not asked for the longest go first, once they are too many together."""
+        """Evict the least recently used states if they exceed the total limit."""
         held = sum(book.weight for book in self._books.values())
         for id_, book in list(self._books.items()):
             if held <= _HELD:

@@ -16,10 +16,10 @@ from shared.wire.prometheus.remote_pb2 import TimeSeries, TimeSeriesV2
 
 MAX_BODY: Final = 16 << 20
 _NOT_PACKED: Final = {"body": "must be packed with snappy (block format)"}
-# Of one series: its labels and all its samples.
+# Limits of one series: bytes of its labels and samples, and number of samples.
 MAX_SERIES_BYTES: Final = 1 << 20
 MAX_SAMPLES: Final = 100_000
-# So many series are taken before others have their turn.
+# After this many series, other tasks may run.
 _AT_ONCE: Final = 500
 
 _STALE: Final = 0x7FF0000000000002
@@ -27,12 +27,12 @@ _DOUBLE: Final = struct.Struct("<d")
 _BITS: Final = struct.Struct("<q")
 _TIMESERIES, _SYMBOLS, _TIMESERIES_V2 = 1, 4, 5
 _UNKNOWN: Final = object()
-# How a sample of a value other than 0, with a time of this century, begins: its tag and its length.
+# Start of a sample with a non-zero value and a time of this century: its tag and its length.
 _FULL: Final = b"\x12\x10"
 
 
 def unpacked_size(body: bytes) -> int:
-    """As a body of snappy's block format declares it. Raises BodyTooLarge, Invalid."""
+    """The size declared in a snappy block. Raises BodyTooLarge, Invalid."""
     try:
         declared, _ = varint(body, 0)
     except IndexError:
@@ -43,7 +43,7 @@ def unpacked_size(body: bytes) -> int:
 
 
 def unpack(body: bytes) -> bytes:
-    """What is in it, once its size was asked for. Raises Invalid."""
+    """Unpack a body whose size was checked. Raises Invalid."""
     try:
         return bytes(cramjam.snappy.decompress_raw(body))
     except cramjam.DecompressionError:
@@ -51,12 +51,12 @@ def unpack(body: bytes) -> bytes:
 
 
 async def take_v1(raw: bytes, taking: Taking) -> None:
-    """Take a WriteRequest of 1.0. Raises Invalid; what stands before a fault is taken by then."""
+    """Store a WriteRequest of 1.0. Raises Invalid; series before an error are stored by then."""
     known, taken = taking.book.known, taking.taken
     read, read_bits, sample = _DOUBLE.unpack_from, _BITS.unpack_from, taking.sample
     stamps: dict[bytes, int] = {}
     async for part in _series(raw, _TIMESERIES):
-        # Known labels, then just one sample: two cuts and no parsing. Whatever is not so is read in full.
+        # Fast path: known labels followed by a single sample need no parsing. All else is parsed completely.
         found: Any = known.get(part[:-18], _UNKNOWN)
         if found is not _UNKNOWN and part[-18:-16] == _FULL:
             if found is None:
@@ -75,7 +75,7 @@ async def take_v1(raw: bytes, taking: Taking) -> None:
 
 
 async def take_v2(raw: bytes, taking: Taking) -> None:
-    """Take a Request of 2.0. Raises Invalid; what stands before a fault is taken by then."""
+    """Store a Request of 2.0. Raises Invalid; series before an error are stored by then."""
     try:
         symbols = [part.decode() for number, part in parts(raw) if number == _SYMBOLS]
     except UnicodeDecodeError:
@@ -91,7 +91,7 @@ async def take_v2(raw: bytes, taking: Taking) -> None:
 
 
 async def _series(raw: bytes, wanted: int) -> AsyncIterator[bytes]:
-    """The series in a body; others have their turn in between."""
+    """The series in a body; other tasks may run in between."""
     count = 0
     for number, part in parts(raw):
         if number == wanted:
@@ -102,13 +102,13 @@ async def _series(raw: bytes, wanted: int) -> AsyncIterator[bytes]:
 
 
 def _stamp(part: bytes) -> int:
-    """The time at the end of a sample if it is in six bytes, as those of this century are; else -1."""
+    """The time at the end of a sample if it has six bytes, as in this century; else -1."""
     number, end = varint(part, len(part) - 6) if not part[-1] & 0x80 else (0, 0)
     return number if end == len(part) else -1
 
 
 def _take_whole(part: bytes, taking: Taking) -> None:
-    """Read a series in full, and remember the bytes of its labels if all of them stand at its head."""
+    """Parse a series completely, and remember the bytes of its labels if they all come first."""
     one = _parsed(TimeSeries, part)
     count = len(one.labels)
     if count > MAX_LABELS:
@@ -124,7 +124,7 @@ def _take_whole(part: bytes, taking: Taking) -> None:
 
 
 def _points(one: Any, found: SeriesState | str | None, taking: Taking) -> None:
-    """Take what is in a series; *found*: None if it does not match, or what is wrong with it."""
+    """Store a series' samples; *found*: its state, None if it does not match, or an error text."""
     taken, samples, histograms = taking.taken, one.samples, one.histograms
     if taken.samples + taken.histograms + len(samples) + len(histograms) > MAX_SAMPLES:
         raise Invalid({"body": f"must not have more than {MAX_SAMPLES} samples"})
@@ -144,7 +144,7 @@ def _points(one: Any, found: SeriesState | str | None, taking: Taking) -> None:
 
 
 def _texts(refs: Sequence[int], symbols: Sequence[str]) -> dict[str, str] | str:
-    """The labels that *refs* name, or what is wrong with them."""
+    """The labels that *refs* reference, or an error text."""
     if len(refs) % 2 or len(refs) > 2 * MAX_LABELS:
         return "a label of a series has no value" if len(refs) % 2 else TOO_MANY
     if max(refs, default=0) >= len(symbols):
@@ -174,7 +174,7 @@ def _parsed(cls: Any, part: bytes) -> Any:
 
 
 def _head(part: bytes) -> tuple[bytes, int]:
-    """The bytes of the labels at the head of a series, and how many these are."""
+    """The bytes of the labels at the start of a series, and their number."""
     at, end, count = 0, len(part), 0
     while at < end and part[at] == 0x0A:
         length, start = varint(part, at + 1)

@@ -20,26 +20,26 @@ from shared.kinds.opentelemetry import OpenTelemetry
 from shared.kinds.prometheus import Prometheus
 
 MAX_SERIES: Final = 10_000
-# Characters of labels: of the series that are kept, and of the forms in which they were sent.
+# Characters of labels: of the stored series, and of the byte forms in which they were sent.
 MAX_WEIGHT: Final = 8 << 20
 MAX_KNOWN: Final = 8 << 20
-# What an entry costs beside its text.
+# Overhead of an entry besides its text.
 _EACH: Final = 64
 _MOST_OBSERVED: Final = 100_000
-# Pushes that a collector lets through by itself; what comes more often takes from a bucket that all share.
+# Pushes that a collector admits locally; more frequent ones take tokens from a shared bucket.
 _EASY: Final = PaceLimit(0.2, 3)
-# A sample may be so far ahead of our clock.
+# How far a sample may be ahead of our clock.
 AHEAD_MS: Final = 600_000
 
 Receiving = Prometheus | OpenTelemetry
-# The attributes of a point as they were sent, one by one or all together.
+# The attributes of a point as bytes, one by one or all together.
 Form: TypeAlias = tuple[bytes, ...] | bytes
 Forms: TypeAlias = dict[Form, SeriesState]
 
 
 @dataclass(slots=True)
 class PushResult:
-    """What a push came to. *faults*: what was refused and why, with how many samples each."""
+    """The result of a push. *faults*: reasons for rejection, with the number of samples each."""
 
     samples: int = 0
     histograms: int = 0
@@ -54,7 +54,7 @@ class PushResult:
 
 
 class ReceiverState:
-    """One for each monitor that is pushed to; *fresh*: samples that no transaction has counted yet."""
+    """The state of one pushed monitor; *fresh*: samples not yet counted by a transaction."""
 
     def __init__(
         self, team_id: int, id_: UUID, monitor: int, interval_s: int, revision: int, kind: Receiving
@@ -71,14 +71,14 @@ class ReceiverState:
         self.heads: dict[bytes, Forms] = {}
         self.series: dict[bytes, SeriesState] = {}
         self.fresh = 0
-        # Samples that conditions are about, not told to the database yet; while it is away the oldest go.
+        # Samples for conditions, not yet stored; while the database is unavailable, the oldest are dropped.
         self.observed: deque[Observed] = deque(maxlen=_MOST_OBSERVED)
         self._known_weight = 0
         self.weight = 0
-        # Of one monitor so many pushes are read and taken at a time, and so many large ones; the others wait.
+        # Limits of concurrent pushes of a monitor, and of large ones among them; others wait.
         self.places = asyncio.Semaphore(8)
         self.large = asyncio.Semaphore(2)
-        # How the shared bucket stood after the last push that took from it.
+        # The state of the shared bucket after the last push that took a token.
         self.standing: BucketState | None = None
         self._easy_ahead_s = 0.0
         self._easy_at = time.monotonic()
@@ -88,11 +88,11 @@ class ReceiverState:
         return self.kind.stale_after or 3 * self.interval_s
 
     def admits(self, token: str) -> bool:
-        """Is it this monitor's token?"""
+        """Whether it is this monitor's token."""
         return hmac.compare_digest(token.encode(), self.kind.auth_token.encode())
 
     def easy(self) -> bool:
-        """Is this push one of so few that nobody need count them? If so, it is counted."""
+        """Whether the local rate limit admits this push; if so, it is counted."""
         now = time.monotonic()
         stepped = pace.step(self._easy_ahead_s - (now - self._easy_at), _EASY)
         if stepped is None:
@@ -101,7 +101,7 @@ class ReceiverState:
         return True
 
     def find(self, labels: Labels, *, count: int) -> SeriesState | None:
-        """The series of these labels, None if the monitor is not about it. Raises BadSeries."""
+        """The series with these labels, None if the monitor ignores it. Raises BadSeries."""
         weight = core.check(labels, count=count)
         if isinstance(self.kind, Prometheus) and not self.matches(labels):
             return None
@@ -115,12 +115,12 @@ class ReceiverState:
         return found
 
     def remember(self, form: bytes, series: SeriesState | None) -> None:
-        """These bytes stand for that series: the next time nobody need read them."""
+        """Remember the series of these label bytes, so that they are not parsed again."""
         self._weigh(len(form))
         self.known[form] = series
 
     def forms(self, head: bytes) -> Forms:
-        """The same for what stands under a common head: a metric of a resource."""
+        """The remembered forms of series that share a head: a metric of a resource."""
         found = self.heads.get(head)
         if found is None:
             self._weigh(len(head))
@@ -142,7 +142,7 @@ class ReceiverState:
         self._known_weight = 0
 
     def forget(self, before_s: int) -> None:
-        """Let go of series that nothing came of since."""
+        """Drop series without samples since then."""
         old = [one for one in self.series.values() if one.seen_s < before_s and not one.dirty]
         if old:
             for one in old:
@@ -151,7 +151,7 @@ class ReceiverState:
             self._forget_forms()
 
     def settle(self, fresh: int, observed: int) -> None:
-        """So many are committed."""
+        """Subtract committed samples."""
         self.fresh -= fresh
         for _ in range(min(observed, len(self.observed))):
             self.observed.popleft()
@@ -166,7 +166,7 @@ class ReceiverState:
 
 @dataclass(slots=True)
 class Taking:
-    """One push being taken into a book."""
+    """A push in progress."""
 
     book: ReceiverState
     now: datetime
@@ -179,14 +179,14 @@ class Taking:
         self._latest_ms = self._now_s * 1000 + AHEAD_MS
 
     def timely(self, at_ms: int) -> bool:
-        """Can it be the time of a sample? If not, it is refused."""
+        """Whether the time is plausible for a sample; if not, it is rejected."""
         if 0 < at_ms <= self._latest_ms:
             return True
         self.taken.refuse("the time of a sample is missing, before 1970, or more than 10 minutes ahead")
         return False
 
     def sample(self, series: SeriesState, at_ms: int, value: float | None, *, stale: bool = False) -> None:
-        """Take a sample of a series that matches; one that is not newer than the last one changes nothing."""
+        """Store a sample of a matching series; one that is not newer than the last changes nothing."""
         if not 0 < at_ms <= self._latest_ms and not self.timely(at_ms):
             return
         if at_ms <= series.at_ms:

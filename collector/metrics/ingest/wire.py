@@ -9,7 +9,7 @@ MAX_PARTS: Final = 200_000
 
 
 def parts(raw: bytes) -> Iterator[tuple[int, bytes]]:
-    """The fields of a message that have a length, by their numbers. Raises Invalid."""
+    """The length-delimited fields of a message, by number. Raises Invalid."""
     at, end, left = 0, len(raw), MAX_PARTS
     try:
         while at < end and left:
@@ -35,7 +35,7 @@ def parts(raw: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _skipped(raw: bytes, at: int) -> int:
-    """The end of a field that is not for us: a number, or one with a large number of its own."""
+    """The end of a field to skip: a number, or a field with a multi-byte tag."""
     tag, at = varint(raw, at)
     if not tag >> 3:
         raise IndexError
@@ -57,7 +57,7 @@ def varint_length(number: int) -> int:
 
 
 def varint(raw: bytes, at: int) -> tuple[int, int]:
-    """A number and where it ends. Raises IndexError where there is none."""
+    """A varint and its end. Raises IndexError if there is none."""
     number = shift = 0
     while shift < 70:
         byte = raw[at]

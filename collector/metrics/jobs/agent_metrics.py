@@ -15,7 +15,7 @@ _HELD: Final = timedelta(seconds=30)
 
 
 class AgentMetrics:
-    """Any number may run: one of them works."""
+    """Samples the probes' metrics. Any number may run; one of them works."""
 
     def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
         self._db = db

@@ -14,12 +14,12 @@ from collector.platform.storage.db import Db, Tx
 
 _PAUSED_FOR: Final = timedelta(minutes=1)
 
-# Stores what was found in the transaction that found it; what it answers is to be called after the commit.
+# Stores results in the current transaction; the returned function must be called after the commit.
 Write: TypeAlias = Callable[[Tx, Sequence[ReceptionResult]], Awaitable[Settle]]
 
 
 class SeriesSweeper(OverdueSweeper):
-    """Any number may run. *since*: see `ClockGuard`."""
+    """Reports monitors without pushes as late. Any number may run. *since*: see `ClockGuard`."""
 
     def __init__(
         self, db: Db, write: Write, *, since: Callable[[], datetime | None], now: Callable[[], datetime]
@@ -43,7 +43,7 @@ class SeriesSweeper(OverdueSweeper):
 def _look(
     one: DueSeries, deaf: Sequence[Between], now: datetime
 ) -> tuple[SeriesUpdate, ReceptionResult | None]:
-    """What is held of it from now on, and what is to be said of it, if anything."""
+    """The new state of a due monitor, and its result, if there is one."""
     stood, stale_after = one.reception, timedelta(seconds=one.stale_after_s)
     late_at = deadline(stood.last_at, timedelta(), stale_after, deaf)
     late = late_at <= now and not one.paused

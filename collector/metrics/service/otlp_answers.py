@@ -13,7 +13,7 @@ _RETRY_INFO: Final = "type.googleapis.com/google.rpc.RetryInfo"
 
 
 def taken(written: PushOutcome) -> bytes:
-    """What was refused, if anything."""
+    """The response, with the rejected points if there are any."""
     answer = ExportMetricsServiceResponse()
     if written.refused:
         answer.partial_success.rejected_data_points = written.refused
@@ -29,7 +29,7 @@ def taken_json(written: PushOutcome) -> bytes:
 
 
 def said(error: TocsinError) -> str:
-    """In one line, which is all the room there is."""
+    """The error in one line, as the format requires."""
     if isinstance(error, Invalid):
         return "; ".join(f"{name} {why}" for name, why in error.details.items())
     return str(error)
@@ -40,7 +40,7 @@ def retry_info(seconds: int) -> bytes:
 
 
 def status(code: int, message: str, retry_after: int | None) -> bytes:
-    """A status of gRPC, as it stands in the trailers of a call and in the body over HTTP."""
+    """A gRPC status, as in a call's trailers and in an HTTP body."""
     details = [] if retry_after is None else [Detail(type_url=_RETRY_INFO, value=retry_info(retry_after))]
     return Status(code=code, message=message, details=details).SerializeToString()
 

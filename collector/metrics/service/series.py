@@ -18,15 +18,15 @@ from shared.errors import Invalid, Limited, Unauthorized, Unavailable
 NOT_ADMITTED: Final = "The token is not the one of this monitor, or there is no such monitor"
 TYPES: Final = ("prometheus", "opentelemetry")
 LARGE: Final = 1 << 20
-# A push that takes longer to arrive is let go.
+# Timeout for receiving a push.
 READ_S: Final = 30.0
-# And one that has to wait for others is told to come again.
+# Timeout for waiting behind other pushes; afterwards the sender must retry.
 PATIENCE_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class PushOutcome:
-    """What became of a push: so many samples and histograms were taken; *error*: why others were not."""
+    """The result of a push: numbers of stored samples and histograms; *error*: why others were rejected."""
 
     samples: int
     histograms: int
@@ -35,14 +35,14 @@ class PushOutcome:
 
 
 class PushAdmission:
-    """Where a push is read and taken in; *large*: what it needs a place in to have more than LARGE bytes."""
+    """A slot for one push; *large*: semaphores required for a body of more than LARGE bytes."""
 
     def __init__(self, *large: asyncio.Semaphore) -> None:
         self._large = large
         self._held: list[asyncio.Semaphore] = []
 
     async def widen(self) -> None:
-        """Raises Limited when there is no room in good time."""
+        """Acquire the slots for a large push. Raises Limited if that takes too long."""
         try:
             async with asyncio.timeout(PATIENCE_S):
                 for one in self._large[len(self._held) :]:
@@ -57,23 +57,23 @@ class PushAdmission:
 
 
 class MetricsReceiver(Protocol):
-    """What takes metrics in; *book* is what `admit` answered."""
+    """Receives metrics; *book* is the return value of `admit`."""
 
     async def admit(self, id_: UUID | None, token: str, type_: str) -> Any:
-        """Raises Unauthorized, Limited."""
+        """Authorize a push. Raises Unauthorized, Limited."""
 
     def room(self, book: Any) -> AbstractAsyncContextManager[PushAdmission]:
-        """To be entered before anything is read: a monitor's pushes wait for each other. Raises Limited."""
+        """Enter it before reading the body: a monitor's pushes wait for each other. Raises Limited."""
 
     async def remote_write(self, book: Any, body: bytes, *, second: bool) -> PushOutcome:
-        """Raises Invalid, Unavailable; *second*: it is of version 2."""
+        """Store a remote-write body, of version 2 if *second*. Raises Invalid, Unavailable."""
 
     async def otlp(self, book: Any, body: bytes, *, json: bool) -> PushOutcome:
-        """Raises Invalid, Unavailable."""
+        """Store an OTLP request. Raises Invalid, Unavailable."""
 
 
 class Nobody:
-    """For where no metrics are taken."""
+    """Rejects everything, where no metrics are received."""
 
     async def admit(self, id_: UUID | None, token: str, type_: str) -> Any:
         del id_, token, type_
@@ -94,18 +94,18 @@ class Nobody:
 
 
 def bare(token: str) -> str:
-    """A token without the monitor's id, which may stand before it."""
+    """The token without the monitor id that may precede it."""
     head, dot, rest = token.partition(".")
     return rest if dot and ids.read("mon", head) else token
 
 
 def named(token: str) -> UUID | None:
-    """The monitor whose id stands before the token."""
+    """The monitor id that precedes the token."""
     return ids.read("mon", token.partition(".")[0])
 
 
 def shown(monitor: Monitor, config: Mapping[str, Any], base_url: str, otlp_url: str) -> dict[str, Any]:
-    """*config* with where to push to; *base_url* is where the API lies."""
+    """*config* with the URLs to push to; *base_url* is that of the API."""
     id_ = ids.show("mon", monitor.id)
     if monitor.type == "prometheus":
         return {**config, "ingestUrl": f"{base_url}/ingest/prometheus/{id_}"}
@@ -120,7 +120,7 @@ def shown(monitor: Monitor, config: Mapping[str, Any], base_url: str, otlp_url: 
 async def page(
     db: Db, monitor: Monitor, metric: str | None, limit: int, offset: int
 ) -> tuple[list[SeriesValue], int]:
-    """A page of its series, and how many there are. Raises Invalid."""
+    """A page of its series and their total number. Raises Invalid."""
     if monitor.type not in TYPES:
         raise Invalid({"type": f"a monitor of type {monitor.type} takes no metrics"})
     async with db.connection() as tx:
@@ -128,7 +128,7 @@ async def page(
 
 
 def number(value: float | None) -> float | str | None:
-    """As JSON can say it."""
+    """The value as JSON can represent it."""
     if value is None or math.isfinite(value):
         return value
     return "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"

@@ -13,7 +13,7 @@ from collector.probes.core.assignment import LIVE
 
 @dataclass(frozen=True, slots=True)
 class ProbeVitals:
-    """A live probe and what it said last; *counters* are those of its last sample."""
+    """A live probe and its latest vitals; *counters* are those of its last sample."""
 
     probe_id: UUID
     blind: bool
@@ -22,7 +22,7 @@ class ProbeVitals:
 
 
 async def live(tx: Tx, now: datetime) -> list[ProbeVitals]:
-    """The probes that are there and have said something."""
+    """Live probes that have reported vitals."""
     rows = await tx.fetch(
         """
         SELECT p.probe_id, p.blind_since IS NOT NULL AS blind, p.vitals,
@@ -39,7 +39,7 @@ async def live(tx: Tx, now: datetime) -> list[ProbeVitals]:
 
 
 async def add(tx: Tx, samples: Sequence[tuple[ProbeVitals, Sample]], now: datetime) -> None:
-    """Add each sample to the present hour of its probe."""
+    """Add each sample to its probe's current hour."""
     await tx.executemany(
         """
         INSERT INTO agent_metrics (probe_id, changed_at, sampled_at, counters) VALUES ($1, $2, $2, $3)

@@ -12,7 +12,7 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class Of:
-    """A monitor under a revision, by which its conditions have their places."""
+    """A monitor with the revision that defines the indices of its conditions."""
 
     team_id: int
     id: UUID
@@ -20,7 +20,7 @@ class Of:
 
 
 async def move(tx: Tx, moved: Sequence[tuple[Of, HeldCondition]]) -> None:
-    """Write what became of them; what is older than what is known changes nothing."""
+    """Store changed states; one older than the stored state changes nothing."""
     moved = sorted(moved, key=lambda one: (one[0].team_id, one[0].id, one[1].condition, one[1].key))
     over = [(of, one) for of, one in moved if one.broken]
     if over:
@@ -71,7 +71,7 @@ async def _hold(tx: Tx, held: Sequence[tuple[Of, HeldCondition]]) -> None:
 
 
 async def holding(tx: Tx, of: Sequence[tuple[Of, datetime]]) -> dict[UUID, list[HeldCondition]]:
-    """Those that hold, of each monitor; its series that were not heard of since then are left out."""
+    """The true conditions of each monitor, without series that sent nothing since then."""
     rows = await tx.fetch(
         """
         SELECT s.monitor_id, s.condition, s.key, s.labels, s.since, s.at

@@ -11,7 +11,7 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class SeriesMonitor:
-    """A monitor as whoever pushes needs it; *secrets* sealed."""
+    """A monitor's data needed for receiving pushes; *secrets* are sealed."""
 
     team_id: int
     id: UUID
@@ -25,7 +25,7 @@ class SeriesMonitor:
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """How many new matching samples came for a monitor; *look_in*: when it is to be looked at."""
+    """The number of new matching samples of a monitor; *look_in*: when to check it."""
 
     team_id: int
     id: UUID
@@ -36,7 +36,7 @@ class Brought:
 
 @dataclass(frozen=True, slots=True)
 class Reception:
-    """A row; *due*: its next result is."""
+    """A row of receptions; *due*: whether its next result is due."""
 
     team_id: int
     monitor_id: UUID
@@ -51,7 +51,7 @@ class Reception:
 
 @dataclass(frozen=True, slots=True)
 class DueSeries:
-    """A row that is due, and its monitor as it is now. Of a paused one nothing is late."""
+    """A due row with its current monitor. A paused monitor is never late."""
 
     reception: Reception
     config: dict[str, Any]
@@ -66,7 +66,7 @@ class DueSeries:
 
 @dataclass(frozen=True, slots=True)
 class SeriesUpdate:
-    """What is held of a monitor after a result, or after a look that found nothing."""
+    """The new state of a monitor after a result, or after a check without one."""
 
     team_id: int
     monitor_id: UUID
@@ -80,7 +80,7 @@ class SeriesUpdate:
 
 @dataclass(frozen=True, slots=True)
 class SeriesValue:
-    """The newest sample of a series, at *at* by its sender's clock."""
+    """The latest sample of a series, at *at* by its sender's clock."""
 
     key: bytes
     labels: dict[str, str]
@@ -91,7 +91,7 @@ class SeriesValue:
 
 
 async def receiver(tx: Tx, id_: UUID) -> SeriesMonitor | None:
-    """The monitor of that id, of whatever team: its token tells whether the sender may know of it."""
+    """The monitor with that id, of any team: its token authorizes the sender."""
     row = await tx.fetchrow(
         """
         SELECT team_id, id, monitor, type, config, secrets, interval_s, revision
@@ -103,7 +103,7 @@ async def receiver(tx: Tx, id_: UUID) -> SeriesMonitor | None:
 
 
 async def note(tx: Tx, brought: Sequence[Brought], now: datetime) -> list[Reception]:
-    """Count what came; answers how each monitor stands then, in the order of their numbers."""
+    """Count the samples; return each monitor's new state, ordered by number."""
     rows = await tx.fetch(
         """
         INSERT INTO receptions AS r
@@ -130,7 +130,7 @@ async def note(tx: Tx, brought: Sequence[Brought], now: datetime) -> list[Recept
 
 
 async def due(tx: Tx, now: datetime, limit: int) -> list[DueSeries]:
-    """Those to be looked at by now, locked; what another collector looks at is left out."""
+    """Lock the rows due by now, skipping locked ones."""
     rows = await tx.fetch(
         """
         SELECT r.team_id, r.monitor_id, r.monitor, r.revision AS of_revision, r.last_at, r.samples, r.bad,
@@ -166,7 +166,7 @@ async def due(tx: Tx, now: datetime, limit: int) -> list[DueSeries]:
 
 
 async def settle(tx: Tx, after: Sequence[SeriesUpdate]) -> None:
-    """Write what is held from now on; *told*: there is a result, from which samples are counted anew."""
+    """Store new states; *told*: with a result, after which samples are counted from zero."""
     await tx.execute(
         """
         UPDATE receptions r SET revision = u.revision, last_at = u.last_at, next_at = u.next_at,
@@ -188,7 +188,7 @@ async def settle(tx: Tx, after: Sequence[SeriesUpdate]) -> None:
 
 
 async def keep(tx: Tx, team_id: int, monitor_id: UUID, values: Sequence[SeriesValue]) -> None:
-    """Keep what is newer than what is kept; nothing of a monitor that is gone."""
+    """Store newer values; those of deleted monitors are dropped."""
     values = sorted(values, key=lambda one: one.key)
     await tx.execute(
         """
@@ -213,7 +213,7 @@ async def keep(tx: Tx, team_id: int, monitor_id: UUID, values: Sequence[SeriesVa
 
 
 async def forget(tx: Tx, before: datetime) -> None:
-    """Let go of series that nothing came of since."""
+    """Delete series without samples since then."""
     await tx.execute("DELETE FROM series WHERE seen_at < $1", before)
     await tx.execute("DELETE FROM series_conditions WHERE at < $1", before)
 
@@ -221,7 +221,7 @@ async def forget(tx: Tx, before: datetime) -> None:
 async def page(
     tx: Tx, team_id: int, monitor_id: UUID, metric: str | None, limit: int, offset: int
 ) -> tuple[list[SeriesValue], int]:
-    """A page of a monitor's series by the name of their metric, and how many there are."""
+    """A page of a monitor's series, by metric name, and their total number."""
     rows = await tx.fetch(
         """
         SELECT key, labels, at, value, stale, seen_at, count(*) OVER () AS total FROM series

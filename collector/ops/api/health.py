@@ -14,17 +14,17 @@ _PATIENCE_S = 2
 
 
 async def healthz(request: web.Request) -> web.Response:
-    """200 as long as the process takes requests."""
+    """200 as long as the process accepts requests."""
     del request
     return ok({"status": "ok"})
 
 
 async def readyz(request: web.Request) -> web.Response:
-    """200 once migrations ran, the first team is there, and the database answers."""
+    """200 once migrations are applied, the first team exists, and the database responds."""
     asked = asyncio.create_task(_started(deps(request).db.quick))
     done, _ = await asyncio.wait({asked}, timeout=_PATIENCE_S)
     if not done:
-        # Giving up on a database that hangs takes a while itself: nobody waits for that.
+        # Connecting to a hanging database takes a while to fail: do not wait for it.
         asked.add_done_callback(lambda task: task.cancelled() or task.exception())
         asked.cancel()
         raise Unavailable("The database does not answer")

@@ -18,13 +18,13 @@ from shared.blackbox import Last, label
 from shared.errors import Unauthorized
 from shared.phases import unpack
 
-# So many are made ready at once, between which others have their turn.
+# Monitors per chunk; other tasks may run in between.
 _AT_ONCE: Final = 500
 _HEADERS: Final = {hdrs.CONTENT_TYPE: numbers.CONTENT_TYPE}
 
 
 async def collector(request: web.Request) -> web.StreamResponse:
-    """The collector's own; with a token those of its team's monitors, too."""
+    """The collector's own metrics; with a token also those of its team's monitors."""
     own = numbers.exposition()
     if hdrs.AUTHORIZATION not in request.headers:
         return web.Response(body=own, headers=_HEADERS)
@@ -33,12 +33,12 @@ async def collector(request: web.Request) -> web.StreamResponse:
 
 
 async def monitors(request: web.Request) -> web.StreamResponse:
-    """Those of the monitors of the caller's team."""
+    """The metrics of the caller's team's monitors."""
     return await _told(request, auth.caller(request).team_id, [])
 
 
 async def _team(request: web.Request) -> int:
-    """Whose token it is. Raises Unauthorized, Limited."""
+    """The team of the request's token. Raises Unauthorized, Limited."""
     scheme, _, value = request.headers[hdrs.AUTHORIZATION].partition(" ")
     found = None
     if scheme.lower() == "bearer":
@@ -51,7 +51,7 @@ async def _team(request: web.Request) -> int:
 
 
 async def _told(request: web.Request, team_id: int, first: Iterable[str]) -> web.StreamResponse:
-    """Written piece by piece: it may be long, and others wait for this process."""
+    """Stream the metrics in chunks: the response may be long, and other requests need the process."""
     at_hand = deps(request)
     async with at_hand.db.connection() as tx:
         found = await last_results.of_team(tx, team_id, at_hand.now())

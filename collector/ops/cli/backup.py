@@ -25,7 +25,7 @@ Out = Callable[[bytes], object]
 
 
 def main(argv: list[str]) -> int:
-    """Write the file whole or not at all, and say what is in it."""
+    """Write the file atomically and summarize it."""
     own, settings = begin_with(_parser(), DatabaseSettings, argv)
     with _to(own.file, overwrite=own.overwrite) as write, shown("written") as count:
 
@@ -40,7 +40,7 @@ def main(argv: list[str]) -> int:
 
 
 def told(header: Header, trailer: Trailer) -> Iterator[str]:
-    """What a backup has, for people."""
+    """A human-readable summary of a backup."""
     yield (
         f"{sum(trailer.rows.values())} rows of {len(trailer.rows)} tables, as of {iso(header.at)}, "
         f"by Tocsin {header.tocsin} with its database at version {len(header.migrations)}"
@@ -71,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
 async def _write(settings: DatabaseSettings, out: Out, *, recent_only: bool) -> tuple[Header, Trailer]:
     if settings.database_url is not None:
         return await _write_from(settings.database_url, out, recent_only=recent_only)
-    files.url(settings.data_dir)  # does not make one where there is none
+    files.url(settings.data_dir)  # must not create one
     async with reach(settings.data_dir) as url:
         return await _write_from(url, out, recent_only=recent_only)
 
@@ -83,7 +83,7 @@ async def _write_from(url: str, out: Out, *, recent_only: bool) -> tuple[Header,
 
 @contextmanager
 def _to(path: Path, *, overwrite: bool) -> Iterator[Out]:
-    """A function that takes the bytes; the file is there under its name when they are all on the disk."""
+    """A function that writes bytes; the file gets its name once all of them are on disk."""
     if path == STDOUT:
         yield _guarded(_stdout, "standard output")
         return
@@ -110,20 +110,20 @@ def _settle(part: Path, path: Path, *, overwrite: bool) -> None:
             path.hardlink_to(part)
         except FileExistsError:
             raise _taken(path) from None
-        except OSError:  # a filesystem without links
+        except OSError:  # a filesystem without hard links
             part.rename(path)
     files.sync_dir(path.parent)
 
 
 def _stdout(data: bytes) -> None:
-    """Nothing is kept back, so that whoever reads has all of it when this ends."""
+    """Write to standard output without buffering, so that the reader gets everything."""
     left = memoryview(data)
     while left:
         left = left[os.write(sys.stdout.fileno(), left) :]
 
 
 def _guarded(write: Out, where: Path | str) -> Out:
-    """Its faults are those of the file, among a database's own."""
+    """Distinguish errors of the file from errors of the database."""
 
     def guarded(data: bytes) -> None:
         with _writing(where):

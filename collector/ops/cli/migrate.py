@@ -10,7 +10,7 @@ from shared.settings import DatabaseSettings
 
 
 def main(argv: list[str]) -> int:
-    """Migrate the database that the settings name; the embedded one runs for as long as that takes."""
+    """Migrate the configured database; an embedded one runs for the duration."""
     done = run(_migrate(begin("migrate", DatabaseSettings, argv)))
     for name in done:
         print(f"applied {name}")  # noqa: T201 - the answer

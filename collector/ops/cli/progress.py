@@ -15,7 +15,7 @@ Count = Callable[[int], None]
 
 @contextmanager
 def shown(doing: str, most: int | None = None) -> Iterator[Count]:
-    """Call what it gives with the bytes of each step; *most* are all of them, where that is known."""
+    """Yield a function to call with the bytes of each step; *most*: the total, if known."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -28,13 +28,13 @@ def shown(doing: str, most: int | None = None) -> Iterator[Count]:
 
 @contextmanager
 def reading(file: BinaryIO, doing: str) -> Iterator[BinaryIO]:
-    """*file*, which tells how much of it was read."""
+    """*file*, wrapped to report how much of it was read."""
     with shown(doing, os.fstat(file.fileno()).st_size) as count:
         yield cast("BinaryIO", _CountedFile(file, count))
 
 
 class _Line:
-    """What stands on the terminal."""
+    """The progress line on the terminal."""
 
     def __init__(self, doing: str, most: int | None) -> None:
         self._doing = doing
@@ -58,7 +58,7 @@ class _Line:
 
 
 class _CountedFile:
-    """A file that is only read, from its beginning."""
+    """A file that is only read sequentially."""
 
     def __init__(self, file: BinaryIO, count: Count) -> None:
         self._file = file

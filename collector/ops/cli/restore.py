@@ -19,7 +19,7 @@ from shared.settings import OperatorSettings
 
 
 def main(argv: list[str]) -> int:
-    """Read the whole file first; then fill the database in one transaction, and say with what."""
+    """Read and check the whole file, then load it in one transaction and summarize it."""
     own, settings = begin_with(_parser(), OperatorSettings, argv)
     with _opened(own.file) as file:
         with reading(file, "read") as counted:
@@ -58,7 +58,7 @@ def _lines(checked: Checked, done: Sequence[str], *, check: bool) -> list[str]:
 
 
 def _opened(path: Path) -> BinaryIO:
-    """Raises CannotStart."""
+    """Open the file. Raises CannotStart."""
     try:
         if path.exists() and not path.is_file():
             raise CannotStart(f"{path} is read twice, so it must be an ordinary file")
@@ -75,7 +75,7 @@ def _checked(path: Path, file: BinaryIO) -> Checked:
 
 
 def _demand_keys(needed: Sequence[str], settings: OperatorSettings) -> None:
-    """Raises CannotStart, before anything is made."""
+    """Raise CannotStart if keys are missing, before anything is created."""
     held = settings.secret_key or _kept(settings.data_dir / "secret-key")
     ids = {kid.hex() for kid in Keyring.parse(held).keys} if held else set[str]()
     if missing := [kid for kid in needed if kid not in ids]:

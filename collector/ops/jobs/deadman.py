@@ -18,22 +18,22 @@ from shared.errors import Unavailable
 log = structlog.get_logger()
 
 _EVERY: Final = timedelta(minutes=1)
-# Turns are seconds apart: whoever dies is followed within a minute.
+# Turns are seconds apart: a dead process is replaced within a minute.
 _LEASE: Final = timedelta(seconds=30)
 _RESTS: Final = timedelta(seconds=10)
-# So long a probe may take to come when all starts together.
+# How long a probe may take to connect when everything starts together.
 _START: Final = timedelta(seconds=10)
 _TIMEOUT_S: Final = 10.0
 _LEASED: Final = "deadman"
-# Held by a process whose own work stands still: it keeps the others from saying that all is well.
+# Held by a process whose own work has stalled: it keeps the others from reporting health.
 _VETO: Final = "deadman veto"
 _HEADERS: Final = {"User-Agent": "Tocsin"}
 
 
 class Deadman:
-    """One process of the deployment pings; any whose work stands still keeps it from that.
+    """Pings from one process of the deployment, unless work in any process has stalled.
 
-    *pulse*: of all other background work of this process.
+    *pulse*: tracks all other background work of this process.
     """
 
     def __init__(
@@ -49,9 +49,9 @@ class Deadman:
         self._said: str | None = None
 
     async def turn(self) -> bool:
-        """Ping if that is due, is this process's to do, and all is well."""
+        """Ping if it is due, this process holds the lease, and everything is healthy."""
         now = self._now()
-        is_due = not now < self._due <= now + _EVERY  # further away only if the clock was set back
+        is_due = not now < self._due <= now + _EVERY  # a larger distance means that the clock was set back
         try:
             async with self._db.transaction() as tx:
                 mine, wrong = await self._hold(tx)
@@ -66,13 +66,13 @@ class Deadman:
         elif not mine:
             self._said = None
         else:
-            # The rests between turns make no drift, and a break is not made up for.
+            # No drift from the rests between turns, and no catching up after a pause.
             self._due = (self._due if timedelta() <= now - self._due < _RESTS else now) + _EVERY
             await self._ping()
         return False
 
     async def _hold(self, tx: Tx) -> tuple[bool, str]:
-        """Whether this process is the one to ping, and what is wrong with it; writes in any case."""
+        """Take the lease or the veto; return whether this process pings, and its own error."""
         if still := self._pulse.still():
             await leases.take(tx, _VETO, self._owner, _LEASE)
             return False, f"work stands still: {', '.join(still)}"
@@ -89,7 +89,7 @@ class Deadman:
         self._say(wrong and f"the ping failed: {wrong}")
 
     def _say(self, wrong: str) -> None:
-        """Each change once."""
+        """Log each change once."""
         if wrong == self._said:
             return
         self._said = wrong
@@ -100,7 +100,7 @@ class Deadman:
 
 
 async def _amiss(tx: Tx, owner: UUID, now: datetime) -> str:
-    """What is wrong beyond this process, if anything."""
+    """What is wrong outside this process, if anything."""
     if await leases.held(tx, _VETO, _LEASE, besides=owner):
         return "work stands still in another process"
     probes = [one.presence for one in await watch.all_(tx)]

@@ -17,13 +17,13 @@ _SAID = {
 
 
 class Resealing:
-    """`turn` does a few values; with only one key those alone that lie open."""
+    """Reseals a few values per turn; with a single key, only values stored in plain text."""
 
     def __init__(self, db: Db, keyring: Keyring) -> None:
         self._db = db
         self._keyring = keyring
         self._before = ResealProgress.NOTHING
-        # The last monitor whose URL was looked at; None: all were, once.
+        # The last monitor whose URL was checked; None: all were.
         self._monitor: int | None = 0
 
     async def turn(self) -> bool:

@@ -19,13 +19,13 @@ _LEASE = "retention"
 _LEASE_FOR = timedelta(minutes=10)
 _ROWS = 2_000
 _MONITORS = 200
-# Nobody can set it lower: whoever has something to hide may be who sets it.
+# Not configurable: whoever sets it might be the one with something to hide.
 _KEEP_AUDIT = timedelta(days=1095)
-# What was done to people, by whatever rule, can be asked for so long.
+# The record of who was notified is kept this long, whatever rule caused it.
 KEEP_ALERTS = timedelta(days=90)
-# The longest that a deadline or a chart looks back, and more.
+# Longer than any deadline or chart looks back.
 _KEEP_TIMES = timedelta(days=400)
-# A collector notes twice a day that it uses a text of errors; a day that has begun is kept whole.
+# Collectors record the use of an error text twice a day; a partially expired day is kept.
 _NAMED = timedelta(days=2)
 _OF_ROWS = (
     "outages", "cadences", "refused", "gaps", "chain_logs", "probes", "failures", "deliveries", "events",
@@ -36,12 +36,12 @@ Step = Callable[[Tx, datetime], Awaitable[bool]]
 
 
 class Retention:
-    """One per collector; the one that holds the lease does the work, one step in each turn."""
+    """Deletes old rows, one step per turn; one per collector, the holder of the lease works."""
 
     def __init__(
         self, db: Db, *, keep: timedelta, keep_rollups: timedelta, now: Callable[[], datetime]
     ) -> None:
-        """*keep*: for how long results, events and deliveries stay; *keep_rollups*: numbers and outages."""
+        """*keep*: retention of results, events and deliveries; *keep_rollups*: of rollups and outages."""
         self._db = db
         self._keep = max(keep, partitions.BACK + timedelta(days=1))
         self._keep_rollups = max(keep_rollups, self._keep)
@@ -59,7 +59,7 @@ class Retention:
         self._steps: list[Step] = []
 
     async def turn(self) -> bool:
-        """Take the next step; a round of them begins when the last one is done."""
+        """Run the next step; after the last one, a new round begins."""
         now = self._now()
         if not self._steps:
             self._steps = [self._forget, self._forget_bodies, self._numbers, *map(self._rows, _OF_ROWS)]
@@ -73,17 +73,17 @@ class Retention:
         return bool(self._steps)
 
     async def _forget(self, tx: Tx, _: datetime) -> bool:
-        """History of monitors that are gone."""
+        """Delete the history of deleted monitors."""
         gone, reached = await retention.gone(tx, self._after, _MONITORS)
         others = await retention.gone_otherwise(tx, _MONITORS) if self._after == 0 else []
         if gone or others:
             await retention.forget(tx, [*gone, *others])
-            log.info("history of deleted monitors", monitors=len({*gone, *others}))
+            log.info("history of deleted monitors removed", monitors=len({*gone, *others}))
         self._after = reached or 0
         return reached is not None
 
     async def _forget_bodies(self, tx: Tx, _: datetime) -> bool:
-        """What pings brought to monitors that are gone."""
+        """Delete ping bodies of deleted monitors."""
         gone, reached = await retention.gone(tx, self._after, _MONITORS, "ping_bodies")
         deleted = await ping_bodies.forget_of(tx, gone, _ROWS) if gone else 0
         if deleted:
@@ -101,7 +101,7 @@ class Retention:
         return len(monitors) == _MONITORS
 
     def _rows(self, what: str) -> Step:
-        """Deletes what is too old of *what*, a day of it."""
+        """A step that deletes old rows of *what*, one day at a time."""
 
         async def rows(tx: Tx, now: datetime) -> bool:
             deleted = await retention.rows(tx, what, await self._before(tx, what, now), _ROWS)
@@ -112,9 +112,9 @@ class Retention:
         return rows
 
     async def _before(self, tx: Tx, what: str, now: datetime) -> datetime:
-        """What is older is too old."""
+        """The time before which rows of *what* are deleted."""
         raw = now - self._keep
         if what == "errors":
-            # Results name them, for as long as their day is there.
+            # Results reference them as long as their partition exists.
             return min(raw, await partitions.first(tx) or raw) - _NAMED
         return raw - rollups.LONGEST if what == "cadences" else now - self._kept.get(what, self._keep)

@@ -1,6 +1,6 @@
 """Key rotation: seals all secrets with the first key until no older one is needed.
 
-What earlier versions kept open is sealed first.
+Values that earlier versions stored in plain text are sealed first.
 """
 
 from enum import Enum
@@ -15,7 +15,7 @@ _AT_ONCE = 200
 
 
 class ResealProgress(Enum):
-    """How far it is: no other key is at hand or another collector's is newer; under way; all is done."""
+    """Progress: nothing to do (a single key, or another collector has a newer one), more to do, or done."""
 
     NOTHING = 0
     MORE = 1
@@ -23,14 +23,14 @@ class ResealProgress(Enum):
 
 
 async def some(db: Db, keyring: Keyring) -> ResealProgress:
-    """Seal a few values anew. Raises Unsealable for one that does not open."""
+    """Reseal a few values. Raises Unsealable if one cannot be opened."""
     if await _unsealed(db, keyring):
         return ResealProgress.MORE
     older = [kid for kid in keyring.keys if kid != keyring.first]
     if not older:
         return ResealProgress.NOTHING
     async with db.transaction() as tx:
-        # While collectors are restarted one by one some have another first key: the newest one wins.
+        # During a rolling restart, collectors have different first keys: the newest one wins.
         if await secret_keys.newest(tx) != keyring.first.hex():
             return ResealProgress.NOTHING
         for column in COLUMNS:
@@ -43,7 +43,7 @@ async def some(db: Db, keyring: Keyring) -> ResealProgress:
 
 
 async def _unsealed(db: Db, keyring: Keyring) -> bool:
-    """Seal a few values that earlier versions kept open. Were there any?"""
+    """Seal a few values stored in plain text. Return whether there were any."""
     async with db.transaction() as tx:
         if await secret_keys.newest(tx) != keyring.first.hex():
             return False
@@ -51,7 +51,7 @@ async def _unsealed(db: Db, keyring: Keyring) -> bool:
 
 
 async def _let_go(db: Db, keyring: Keyring) -> None:
-    """Forget the keys that nothing is sealed with: the next start may do without them."""
+    """Delete keys that seal nothing, so that the next start does not need them."""
     async with db.transaction() as tx:
         await secret_keys.lock(tx)
         needed = await sealed.keys(tx) | {keyring.first.hex()}

@@ -9,7 +9,7 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class DatabaseFacts:
-    """*size* in bytes; *largest*: names and bytes of the largest tables, partitions with their table."""
+    """*size* in bytes; *largest*: names and sizes of the largest tables, with their partitions."""
 
     server: str
     size: int

@@ -13,27 +13,27 @@ from collector.platform.storage.migrate import known
 from shared import __version__
 from shared.errors import CannotStart
 
-# The numbers of the newest hours are made of the results of so many days, late ones included.
+# The latest hourly rollups are computed from this many days of results, including late ones.
 _RECENT: Final = timedelta(days=2)
 
 
 async def write(
     connection: Connection, out: Callable[[bytes], object], now: datetime, *, recent_only: bool
 ) -> tuple[Header, Trailer]:
-    """Write one to *out*; of single results only the newest days if *recent_only*. Raises CannotStart."""
+    """Write a backup to *out*; with *recent_only*, only the latest days of results. Raises CannotStart."""
     there = await dump.tables(connection)
     if not there:
         raise CannotStart("there is nothing to back up: this database is not one of Tocsin's")
     writer, rows = BackupWriter(out), dict[str, int]()
     async with connection.transaction(isolation="repeatable_read", readonly=True):
-        # First of all, and before the snapshot is taken: so nothing of it is dropped or altered meanwhile.
+        # Lock first, before the snapshot is taken, so that nothing in it is dropped or altered meanwhile.
         names = ", ".join(table.name for table in there)
         await connection.execute(f"LOCK TABLE {names} IN ACCESS SHARE MODE")
         header = await _header(connection, there, now, recent_only=recent_only)
         writer.begin(header)
         for table in there:
             rows[table.name] = await _write(connection, table, header.results_since, writer)
-        # They are no part of the snapshot, but only ever ahead of it.
+        # Sequences are not part of the snapshot, but can only be ahead of it.
         trailer = Trailer(rows, await dump.sequences(connection))
         writer.end(trailer)
     return header, trailer
@@ -67,7 +67,7 @@ async def _migrations(connection: Connection) -> list[str]:
 
 
 async def _since(connection: Connection, now: datetime) -> date:
-    """The first day whose results are needed yet for the numbers of hours."""
+    """The first day whose results are still needed for hourly rollups."""
     recent = (now - _RECENT).date()
     needed = await rollups.needed_since(connection)
     return min(recent, needed.date()) if needed is not None else recent

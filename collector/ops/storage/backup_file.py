@@ -1,7 +1,7 @@
 r"""The file that a backup is: rows as PostgreSQL copies them, packed by gzip, between lines of JSON.
 
-Unpacked it reads: the header; for each of its tables a line that names it, the rows, and a line ``\.``; the
-trailer; the SHA-256 of all that. It is written and read as it flows, and never whole in memory.
+Unpacked it has the header; for each of its tables a line with its name, the rows, and a line ``\.``;
+the trailer; the SHA-256 of all that. It is written and read as a stream, never whole in memory.
 """
 
 import hashlib
@@ -17,21 +17,21 @@ from pydantic import TypeAdapter, ValidationError
 from shared.errors import CannotStart
 
 _END: Final = b"\n\\.\n"
-_GZIP: Final = 31  # for zlib: the format of gzip, the largest window
+_GZIP: Final = 31  # zlib parameter: gzip format, largest window
 _LEVEL: Final = 4
 _PIECE: Final = 1 << 18
 _LONGEST_LINE: Final = 1 << 20
 
 
 class Broken(CannotStart):
-    """The file is no whole backup."""
+    """The file is not a complete backup."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """What a backup is of; *tables* with their columns, in the order in which they follow.
+    """A backup's header; *tables* with their columns, in the order of the file.
 
-    *keys*: ids in hex of the secret keys that it needs. *days* of results have a partition; those before
+    *keys*: hex ids of the secret keys that it needs. *days* of results have a partition; results before
     *results_since* are left out.
     """
 
@@ -49,7 +49,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Trailer:
-    """How many rows each table has, and the last number that each sequence gave."""
+    """The number of rows of each table, and the last value of each sequence."""
 
     rows: Mapping[str, int]
     sequences: Mapping[str, int]
@@ -57,7 +57,7 @@ class Trailer:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A whole backup, which was read to its end."""
+    """A complete backup, read to its end."""
 
     header: Header
     trailer: Trailer
@@ -69,7 +69,7 @@ _TRAILER: Final = TypeAdapter(Trailer)
 
 
 class BackupWriter:
-    """Writes the parts in the order in which they are told; *out* takes the packed bytes."""
+    """Writes the parts in the order of the calls; *out* receives the gzipped bytes."""
 
     def __init__(self, out: Callable[[bytes], object]) -> None:
         self._out = out
@@ -96,7 +96,7 @@ class BackupWriter:
 
 
 class BackupReader:
-    """Reads the parts in the order in which they were written. All raise Broken."""
+    """Reads the parts in the order in which they were written. Every method raises Broken."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -115,8 +115,8 @@ class BackupReader:
             raise Broken(f"the table {name} is not where it should be")
 
     def rows(self) -> Iterator[bytes]:
-        """The text of a table's rows, in pieces that begin and end anywhere."""
-        # As if each table began with an empty line: so its end is found in one way.
+        """The text of a table's rows, in arbitrary pieces."""
+        # As if each table began with an empty line, so that one search finds every end.
         self._text, first = b"\n" + self._text, 1
         while (end := self._text.find(_END)) < 0:
             kept = len(self._text) - len(_END) + 1
@@ -128,7 +128,7 @@ class BackupReader:
         self._took(len(_END) - 1)
 
     def end(self) -> tuple[Trailer, str]:
-        """The trailer and the checksum, once it is proved to be that of all that came before."""
+        """The trailer and the checksum, after it was verified."""
         try:
             trailer = _TRAILER.validate_json(self._line())
         except ValidationError:
@@ -159,7 +159,7 @@ class BackupReader:
         self._text += piece
 
     def _next(self) -> bytes:
-        """The next piece of the text; empty at its end, which is the file's end, too."""
+        """The next piece of text; empty at the end of the file."""
         while not self._unpacker.eof:
             packed = self._unpacker.unconsumed_tail or self._read()
             if not packed:
@@ -182,7 +182,7 @@ class BackupReader:
 
 
 def check(file: BinaryIO) -> Checked:
-    """Read a backup from its beginning to its end. Raises Broken."""
+    """Read a backup completely. Raises Broken."""
     file.seek(0)
     reader = BackupReader(file)
     header = reader.begin()

@@ -12,7 +12,7 @@ from collector.platform.storage import sealed
 from collector.platform.storage.db import BRIEFLY_S, OLDEST, Connection, patient
 from shared.errors import CannotStart, TocsinError
 
-# Every one of them, by hand: what is not here is lost with the database.
+# Must list every table to back up: the others are lost with the database.
 TAKEN: Final = (
     "agent_metrics", "agent_metrics_hour", "alert_marks", "alerts", "audit_log", "authorities", "cadences",
     "certificate_warnings", "channel_faults", "channels", "deliveries", "delivery_attempts", "errors",
@@ -26,7 +26,7 @@ TAKEN: Final = (
     "status_letters", "status_news", "status_page_addresses", "status_pages", "status_subscribers",
     "status_updates", "streams", "teams", "timeline", "tokens", "users", "web3_alerts", "web3_logs",
 )  # fmt: skip
-# Why each of the others stays behind.
+# Reasons why the other tables are left out.
 LEFT_OUT: Final = {
     "schema_migrations": "the restoring program migrates",
     "leases": "their holders are gone",
@@ -37,11 +37,11 @@ LEFT_OUT: Final = {
     "password_links": "those that were used since would count again",
     "idempotency_keys": "answers of a day, to requests that are over",
 }
-# Single results, by the column of their time.
+# Tables of single results, with their time columns.
 RAW: Final = {"results": "ts", "ping_bodies": "ts"}
 
 _SCHEMA: Final = "(SELECT oid FROM pg_namespace WHERE nspname = current_schema())"
-# Rows read the same on every server; nothing here is hurried.
+# Rows read the same on every server; no statement is limited in time.
 _SETTINGS: Final = {
     "timezone": "UTC",
     "datestyle": "ISO, YMD",
@@ -57,12 +57,12 @@ _SINCE_17: Final = {"transaction_timeout": "0"}
 
 
 class DumpFailed(TocsinError):
-    """The database did not go along."""
+    """The database reported an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of this database, and its columns in their order."""
+    """A table of this database, with its columns in order."""
 
     name: str
     columns: Sequence[str]
@@ -70,7 +70,7 @@ class Table:
 
 @asynccontextmanager
 async def connected(url: str, name: str) -> AsyncIterator[Connection]:
-    """A connection for long work. Raises Unavailable, CannotStart, and Failed for what PostgreSQL says."""
+    """A connection for long work. Raises Unavailable, CannotStart, and Failed for PostgreSQL's errors."""
     connection = await patient(url, name, within_s=BRIEFLY_S)
     try:
         major = connection.get_server_version().major
@@ -86,7 +86,7 @@ async def connected(url: str, name: str) -> AsyncIterator[Connection]:
 
 
 def _said(error: Exception) -> str:
-    """Less the details, which quote rows."""
+    """The error without its details, which quote rows."""
     parts = (getattr(error, "message", None) or str(error), getattr(error, "hint", None))
     return "; ".join(part for part in parts if part)
 
@@ -99,7 +99,7 @@ async def _close(connection: Connection) -> None:
 
 
 async def tables(connection: Connection) -> list[Table]:
-    """The tables that backups take, as far as they are there; those that others refer to come first."""
+    """The existing tables that backups include, referenced ones first."""
     rows = await connection.fetch(
         f"""
         SELECT c.relname AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns
@@ -131,7 +131,7 @@ async def _in_order(connection: Connection, names: Iterable[str]) -> list[str]:
 
 
 async def strangers(connection: Connection) -> list[str]:
-    """What is in the schema of this database and belongs neither to Tocsin nor to an extension."""
+    """Objects in the database's schema that belong neither to Tocsin nor to an extension."""
     rows = await connection.fetch(
         f"""
         SELECT relname AS name FROM pg_class c
@@ -148,7 +148,7 @@ async def strangers(connection: Connection) -> list[str]:
 
 
 async def applied(connection: Connection) -> list[str]:
-    """The migrations that this database has, as ``0001_name``, in order; none of one that is not Tocsin's."""
+    """The database's migrations in order, as ``0001_name``; empty if it is not Tocsin's."""
     if await connection.fetchval("SELECT to_regclass('schema_migrations')") is None:
         return []
     rows = await connection.fetch("SELECT version, name FROM schema_migrations ORDER BY version")
@@ -156,7 +156,7 @@ async def applied(connection: Connection) -> list[str]:
 
 
 async def key_ids(connection: Connection, there: Sequence[Table]) -> list[str]:
-    """The ids in hex of the keys without which this database cannot be used."""
+    """The hex ids of the keys that this database requires."""
     held = {(table.name, column) for table in there for column in table.columns}
     columns = [each for each in sealed.COLUMNS if (each.table, each.name) in held]
     rows = await connection.fetch("SELECT kid FROM secret_keys")
@@ -164,7 +164,7 @@ async def key_ids(connection: Connection, there: Sequence[Table]) -> list[str]:
 
 
 async def sequences(connection: Connection) -> dict[str, int]:
-    """The last number that each sequence gave, of those that gave any."""
+    """The last value of each sequence that was used."""
     rows = await connection.fetch(
         """
         SELECT sequencename AS name, last_value AS last FROM pg_sequences

@@ -12,21 +12,21 @@ from collector.platform.storage.db import Connection
 from collector.platform.storage.migrate import Migration, known, migrate
 from shared.errors import CannotStart
 
-# What a database has that was migrated and is not in use.
+# Tables that have rows in a migrated but unused database.
 _OF_NOBODY: Final = ("leases", "signals", "rate_buckets", "listening", "secret_keys")
-# Numbers that went out since the backup, and by which probes name things for days: none is given again.
+# Probes remember numbers issued after the backup for days: skip ahead so that none is issued twice.
 _AHEAD: Final = {
     "session_numbers": 1 << 32,
     "assignment_numbers": 1 << 32,
     "monitors_monitor_seq": 1_000_000,
     "locations_location_seq": 100,
 }
-# Receivers of events may have heard of as many since, and go by their order.
+# Receivers may have seen this many events since, and rely on their order.
 _EVENTS_AHEAD: Final = 1_000_000
 
 
 def known_to_us(header: Header) -> list[Migration]:
-    """The migrations after which a database is as the backup's was. Raises CannotStart."""
+    """The migrations that produce the backup's schema. Raises CannotStart."""
     ours = known()
     if len(header.migrations) > len(ours):
         raise CannotStart(
@@ -41,14 +41,14 @@ def known_to_us(header: Header) -> list[Migration]:
 
 
 async def load(connection: Connection, file: BinaryIO, checked: Checked, now: datetime) -> list[str]:
-    """Make the database what the backup says, and bring it to this version; the migrations that this took.
+    """Load a backup, then migrate it to this version; return the migrations applied.
 
     Raises CannotStart, which says what is there, for a database that is not empty; and Broken.
     """
     before = known_to_us(checked.header)
     async with connection.transaction():
         await _demand_room(connection, before)
-        # Holds the lock of those who migrate, so no collector begins before this ends.
+        # Holds the migration lock, so that no collector starts before this ends.
         await migrate(connection, now, before)
         there = await dump.tables(connection)
         await _hold(connection, there)
@@ -61,7 +61,7 @@ async def load(connection: Connection, file: BinaryIO, checked: Checked, now: da
         await connection.execute("SET CONSTRAINTS ALL IMMEDIATE")
         await _go_ahead(connection, checked.trailer)
         done = await migrate(connection, now)
-    # Who asks first shall not wait for what is known of empty tables.
+    # Otherwise the first queries would use statistics of empty tables.
     await connection.execute(f"ANALYZE {', '.join(table.name for table in there)}")
     return done
 
@@ -78,7 +78,7 @@ async def _demand_room(connection: Connection, wanted: Sequence[Migration]) -> N
 
 
 async def _hold(connection: Connection, there: Sequence[Table]) -> None:
-    """Whoever would begin to use the tables waits."""
+    """Block everyone who would start to use the tables."""
     await connection.execute(
         f"LOCK TABLE {', '.join(table.name for table in there)} IN SHARE ROW EXCLUSIVE MODE"
     )
@@ -135,7 +135,7 @@ async def _pieces(reader: BackupReader) -> AsyncIterator[bytes]:
 
 
 async def _go_ahead(connection: Connection, trailer: Trailer) -> None:
-    """Numbers go on where they were, or further where the world outside has seen those that followed."""
+    """Advance sequences to their old values, or beyond those that others saw after the backup."""
     await _set(connection, {name: last + _AHEAD.get(name, 0) for name, last in trailer.sequences.items()})
     await connection.execute(
         "UPDATE streams SET sequence = sequence + $1, routed = routed + $1 WHERE routed = sequence",

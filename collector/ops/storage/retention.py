@@ -11,7 +11,7 @@ _HISTORY = ("results", "failures", "outages", "cadences", "rollups_dirty", "roll
 
 
 async def forget(tx: Tx, monitors: Sequence[int]) -> None:
-    """All history of monitors that are gone."""
+    """Delete the history of deleted monitors."""
     for table in _HISTORY:
         await tx.execute(f"DELETE FROM {table} WHERE monitor = ANY($1)", monitors)
 
@@ -19,9 +19,9 @@ async def forget(tx: Tx, monitors: Sequence[int]) -> None:
 async def gone(
     tx: Tx, after: int, limit: int, table: Literal["rollups_day", "ping_bodies"] = "rollups_day"
 ) -> tuple[list[int], int | None]:
-    """Of the next monitors after *after* that are in *table*, those that are gone; None when no more follow.
+    """The deleted ones among the next monitors in *table*; None: no more follow.
 
-    A deletion leaves history behind when its collector dies in it, or when others were just adding some.
+    History remains if a collector dies during a deletion, or if rows were inserted at that time.
     """
     rows = await tx.fetch(
         f"""
@@ -42,7 +42,7 @@ async def gone(
 
 
 async def gone_otherwise(tx: Tx, limit: int) -> list[int]:
-    """Some monitors that are gone and have outages, cadences or marks, be it without rollups."""
+    """Some deleted monitors that still have outages, cadences or marks, even without rollups."""
     rows = await tx.fetch(
         """
         SELECT monitor FROM (
@@ -58,7 +58,7 @@ async def gone_otherwise(tx: Tx, limit: int) -> list[int]:
 
 
 async def rollups(tx: Tx, monitors: Sequence[int], before: datetime) -> None:
-    """Numbers of these monitors from before *before*, a day's beginning: of each the oldest day."""
+    """Delete rollups of these monitors before *before*, the start of a day: the oldest day of each."""
     for table in ("rollups_hour", "rollups_day"):
         await tx.execute(
             f"""
@@ -78,9 +78,9 @@ async def rollups(tx: Tx, monitors: Sequence[int], before: datetime) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Old:
-    """Rows of which single ones go: those whose *age*, a time, is before $1; *others* must hold besides.
+    """Rows to delete individually: those whose *age*, a time, is before $1 and that meet *others*.
 
-    In *others* $2 is the time before which rows are too old, of which $1 is the first day.
+    In *others*, $2 is the time limit of the retention; $1 is at most a day after the oldest row.
     """
 
     table: str
@@ -88,7 +88,7 @@ class _Old:
     others: str = "true"
 
 
-# Who was told of an incident hears of its end, however long it lasts.
+# Whoever was notified of an incident learns of its end, however long it lasts.
 _OPEN: Final = """
     EXISTS (
         SELECT FROM incidents i
@@ -97,16 +97,16 @@ _OPEN: Final = """
 """
 _ROWS: Final[Mapping[str, _Old]] = {
     "outages": _Old("outages", "t.ended_at"),
-    # Cadences that hold no longer, since the next one began.
+    # Expired cadences, since the next one began.
     "cadences": _Old(
         "cadences", "(SELECT min(c.since) FROM cadences c WHERE c.monitor = t.monitor AND c.since > t.since)"
     ),
     "refused": _Old("refused_results", "t.at"),
     "gaps": _Old("result_gaps", "t.at"),
     "chain_logs": _Old("web3_logs", "t.found_at"),
-    # What failed checks saw, of streaks whose last one is too old.
+    # Responses of failed checks in streaks that are too old.
     "failures": _Old("failures", "t.at"),
-    # Probes that cannot come back by themselves. Those that were revoked stay, to be known if they ask again.
+    # Probes that cannot return without enrolling. Revoked ones stay, to be recognized.
     "probes": _Old(
         "probes",
         "coalesce(t.seen_at, t.created_at)",
@@ -125,7 +125,7 @@ _ROWS: Final[Mapping[str, _Old]] = {
         )
         """,
     ),
-    # Events that were routed and have no delivery left.
+    # Events that were routed and have no deliveries left.
     "events": _Old(
         "events",
         "t.created_at",
@@ -138,27 +138,27 @@ _ROWS: Final[Mapping[str, _Old]] = {
         )
         """,
     ),
-    # Alerts that are over. By those of an open incident it is known whom it woke; those that are still to be
-    # looked at keep their rule from firing.
+    # Recovered alerts. Those of an open incident show who was notified; those still due for evaluation
+    # keep their rule from firing.
     "alerts": _Old(
         "alerts",
         "t.recovered_at",
         f"t.status = 'recovered' AND t.due_at IS NULL AND NOT {_OPEN.format('t', 't')}",
     ),
-    # The database itself keeps each entry for three years at least.
+    # Independently of the argument, every entry is kept for three years.
     "audit": _Old("audit_log", "t.at", "t.at < now() - interval '1095 days'"),
     "answers": _Old("idempotency_keys", "t.created_at"),
     "ping_bodies": _Old("ping_bodies", "t.ts"),
     "agent_metrics": _Old("agent_metrics_hour", "t.at"),
     "listening": _Old("listening", "t.until"),
     "maintenance": _Old("maintenance_spans", "t.ends_at"),
-    # Texts that no result can name any more; a state may, for as long as its monitor is paused.
+    # Error texts that no result can reference; a paused monitor's state still may.
     "errors": _Old("errors", "t.seen_at", "NOT EXISTS (SELECT FROM states s WHERE s.last_error = t.error)"),
 }
 
 
 async def rows(tx: Tx, what: str, before: datetime, limit: int) -> int:
-    """Delete some that are older than *before*, of the first day of which there are any; how many."""
+    """Delete rows older than *before*, only of the first day that has any; return their number."""
     old = _ROWS[what]
     oldest: datetime | None = await tx.fetchval(
         f"""

@@ -9,7 +9,7 @@ from typing import Any, Final
 from collector.platform.log_words import arguments, one_line
 from shared.kinds import OF_CHAINS
 
-# The reason to alert for an event of a contract.
+# The alert reason for a contract event.
 EVENT: Final = "event"
 _SHORTEST: Final = timedelta(minutes=2)
 _MOST_WORDS: Final = 300
@@ -18,7 +18,7 @@ _MOST_SAID: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class NotifiedCrossing:
-    """One that was told; *key* is the alert's type, or `EVENT`; *single*: it has no end of its own."""
+    """An announced crossing; *key* is the alert's type, or `EVENT`; *single*: it has no recovery."""
 
     key: str
     told_at: datetime
@@ -34,17 +34,17 @@ class NotifiedCrossing:
 
 
 def is_web3(type_: str) -> bool:
-    """Does a monitor of that type find such things?"""
+    """Whether monitors of that type have such findings."""
     return type_ in OF_CHAINS
 
 
 def threshold(key: str, data: Mapping[str, Any], told_at: datetime) -> NotifiedCrossing:
-    """*data*: what a probe said of it, of whatever shape."""
+    """A crossed threshold; *data*: the probe's data, not validated."""
     return _crossing(key, data, told_at, single=False)
 
 
 def single(log: Mapping[str, Any], told_at: datetime) -> NotifiedCrossing:
-    """An event of a contract, or a transfer that has an ``alert``."""
+    """A contract event, or a transfer with an ``alert``."""
     alert = log.get("alert")
     if isinstance(alert, Mapping):
         return _crossing(_text(alert.get("type")) or EVENT, alert, told_at, single=True)
@@ -55,19 +55,19 @@ def single(log: Mapping[str, Any], told_at: datetime) -> NotifiedCrossing:
 
 
 def window(interval_s: int) -> timedelta:
-    """For how long something that happened once keeps an alert open."""
+    """How long a single event keeps an alert open."""
     return max(2 * timedelta(seconds=interval_s), _SHORTEST)
 
 
 def ends_at(found: Sequence[NotifiedCrossing], interval_s: int) -> datetime | None:
-    """When the last of *found* no longer keeps an alert open; None while a threshold does, and of nothing."""
+    """When the last of *found* stops keeping an alert open; None if empty or a threshold is crossed."""
     if not found or not all(one.single for one in found):
         return None
     return max(one.told_at for one in found) + window(interval_s)
 
 
 def said(found: Sequence[NotifiedCrossing]) -> str:
-    """All that is crossed, then what happened, the newest first."""
+    """The crossed thresholds, then the single events, newest first."""
     words = [one.words for one in sorted(found, key=lambda one: (not one.single, one.told_at), reverse=True)]
     more = len(words) - _MOST_SAID
     return "; ".join(words[:_MOST_SAID]) + (f"; and {more} more" if more > 0 else "")
@@ -85,7 +85,7 @@ def _crossing(key: str, data: Mapping[str, Any], told_at: datetime, *, single: b
 
 
 def _number(value: Any) -> float | None:
-    """A decimal string as near as a float comes to it."""
+    """The float nearest to a decimal text."""
     try:
         found = float(value) if isinstance(value, str | int | float) else None
     except (ValueError, OverflowError):

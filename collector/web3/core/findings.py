@@ -19,19 +19,19 @@ _MOST_WORDS: Final = 500
 _MOST_NAME: Final = 128
 _MOST_BYTES: Final = 64 * 1024
 _MOST_DEPTH: Final = 32
-# As many as a probe remembers; each log that comes late is held against all of them.
+# As many as a probe remembers; each late log is compared with all of them.
 _MOST_OVER: Final = 32
 _BIG: Final = 2**63 - 1
 _INT: Final = 2**31 - 1
 
 
 class Unreadable(TocsinError):
-    """A finding that cannot be meant; the message is one of few."""
+    """An invalid finding; the message is one of a few."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThresholdCrossing:
-    """A threshold is crossed, or is no longer; *data*: current, threshold, unit, message, what there is."""
+    """A threshold was crossed, or recovered; *data*: current, threshold, unit, message, as far as known."""
 
     key: str
     raised: bool
@@ -40,7 +40,7 @@ class ThresholdCrossing:
 
 @dataclass(frozen=True, slots=True)
 class FoundLog:
-    """Something that happened, once; *data* is as people see it."""
+    """A single event; *data* is in human-readable form."""
 
     key: str
     block: int
@@ -51,7 +51,7 @@ class FoundLog:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """Of blocks *first* to *last* only logs of those of these *hashes*, by number in decimal, still stand."""
+    """Of blocks *first* to *last*, only logs in those with these *hashes* (by decimal number) still stand."""
 
     first: int
     last: int
@@ -60,7 +60,7 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class RereadBlocks:
-    """Blocks *first* to *last* were read once more, after the *nth* fork that the line of that id met."""
+    """Blocks *first* to *last* were reread after the *nth* fork of the line with that id."""
 
     line: str
     nth: int
@@ -70,9 +70,9 @@ class RereadBlocks:
 
 @dataclass(frozen=True, slots=True)
 class ChainReading:
-    """A reading of a chain without a hole, from the block *first* on, by one process of one probe.
+    """A continuous reading of a chain from block *first* on, by one process of one probe.
 
-    *forks*: so many it had met; *over*: what those, and those of the lines before it, made it read once more.
+    *forks*: number of forks so far; *over*: blocks reread because of them, and of those of earlier lines.
     """
 
     id: str
@@ -82,7 +82,7 @@ class ChainReading:
 
 
 def line(state: bytes | None) -> ChainReading | None:
-    """Which one the checkpoint *state* belongs to; None where it does not say."""
+    """The reading that the checkpoint *state* belongs to; None if it does not say."""
     try:
         more = orjson.loads(state or b"{}")["more"]
         id_, first, *rest = more["line"]
@@ -95,7 +95,7 @@ def line(state: bytes | None) -> ChainReading | None:
 
 
 def _overs(said: Any) -> tuple[RereadBlocks, ...]:
-    """The newest of those of *said* that are some."""
+    """The latest valid entries of *said*."""
     shape = (str, int, int, int)
     return tuple(
         RereadBlocks(*one)
@@ -105,9 +105,9 @@ def _overs(said: Any) -> tuple[RereadBlocks, ...]:
 
 
 def found_again(late: ChainReading | None, kept: ChainReading | None, block: int) -> bool:
-    """Does *kept*, that goes on now, find by itself what comes *late* of another, or of itself before a fork?
+    """Whether *kept*, the current reading, covers *block* itself, so that the *late* finding is redundant.
 
-    Of that *block*; each comes with the checkpoint that it left.
+    *late*: the reading of the finding: another one, or the same before a fork.
     """
     if kept is None:
         return False
@@ -122,9 +122,9 @@ def found_again(late: ChainReading | None, kept: ChainReading | None, block: int
 
 
 def not_found_again(late: ChainReading | None, kept: ChainReading | None, gone: Gone) -> Gone | None:
-    """What of *gone*, said *late* by who lost the assignment, those do not find who go on from *kept*.
+    """The part of *gone*, reported *late* by a former assignee, that the *kept* reading does not cover.
 
-    They read no block before their line, and meet no fork again that the line itself had met.
+    The new reading covers no blocks before its start, and no forks that the line had met before.
     """
     if kept is None:
         return None
@@ -135,12 +135,12 @@ def not_found_again(late: ChainReading | None, kept: ChainReading | None, gone: 
 
 
 def one_line(late: ChainReading | None, kept: ChainReading | None) -> bool:
-    """Are they of the same one, so that *kept* knows of all that became of what comes *late*?"""
+    """Whether both belong to the same line, so that *kept* includes every change to *late* findings."""
     return late is not None and kept is not None and late.id == kept.id
 
 
 def read(finding: Finding) -> ThresholdCrossing | FoundLog | Gone:
-    """Raises Unreadable."""
+    """Parse a finding. Raises Unreadable."""
     if finding.found in {Findings.RAISED, Findings.RECOVERED}:
         _demand(_ALERT.fullmatch(finding.key), "key")
         return ThresholdCrossing(
@@ -190,7 +190,7 @@ def _gone(said: Mapping[str, Any]) -> Gone:
 
 
 def _arguments(said: Mapping[str, Any], size: int) -> tuple[Any, str]:
-    """What it says, and why not: that it happened counts, even if it says more than anybody can keep."""
+    """The arguments, and an error if they are too large: the event counts anyway."""
     fault = _text(said.get("error"), _MOST_WORDS)
     if size > _MOST_BYTES:
         return {}, "its arguments are too large to be kept"
@@ -201,7 +201,7 @@ def _arguments(said: Mapping[str, Any], size: int) -> tuple[Any, str]:
 
 
 def _measured(said: Mapping[str, Any]) -> dict[str, Any]:
-    """What of it can be understood; all of it may be missing."""
+    """The valid parts of a measurement; possibly none."""
     shown = {}
     for name in ("current", "threshold"):
         value = said.get(name)
@@ -223,7 +223,7 @@ def _object(data: bytes) -> dict[str, Any]:
 
 
 def _kept(value: Any, depth: int) -> Any:
-    """As PostgreSQL takes it, which knows no NUL."""
+    """The value without NULs, which PostgreSQL rejects."""
     if isinstance(value, str):
         return value.replace("\0", "\ufffd")
     if not isinstance(value, dict | list):
@@ -235,7 +235,7 @@ def _kept(value: Any, depth: int) -> Any:
 
 
 def _text(value: Any, most: int) -> str:
-    """In one line: it goes into mails and logs."""
+    """The text in one line, for mails and logs."""
     return (
         " ".join(value[: most * 2].replace("\0", "\ufffd").split())[:most] if isinstance(value, str) else ""
     )

@@ -8,15 +8,15 @@ from typing import Any, Final
 
 from collector.evaluation.core.holds import Allowed, Hold
 
-# What is found while these hold is kept and not told: it is not still the case when they end.
+# Findings during these holds are stored but never announced: afterwards they are no longer current.
 _FOR_GOOD: Final = frozenset({Hold.SILENCED, Hold.MAINTENANCE, Hold.PARENT_DOWN})
 
 
 @dataclass(frozen=True, slots=True)
 class ChainAlert:
-    """A threshold that was crossed; without *locations* it is no longer, and *recovery* says why.
+    """A crossed threshold; without *locations* it has recovered, and *recovery* says why.
 
-    *data* is what the first check said that saw it. *told_at*: when it was told that it is crossed.
+    *data*: of the first check that found it. *told_at*: when it was announced.
     """
 
     locations: tuple[int, ...]
@@ -27,7 +27,7 @@ class ChainAlert:
 
 
 class ChainAnnouncement(Enum):
-    """What is to be told of an alert; of BOTH that it was crossed first."""
+    """What to announce of an alert; BOTH: first that it was crossed, then its recovery."""
 
     NOTHING = "nothing"
     RAISED = "raised"
@@ -36,9 +36,9 @@ class ChainAnnouncement(Enum):
 
 
 def raised(before: ChainAlert | None, location: int, data: Mapping[str, Any], at: datetime) -> ChainAlert:
-    """After a check there that began *at* found it crossed.
+    """The alert after a check at *location*, begun *at*, found it crossed.
 
-    One that nobody was told is over goes on as if it had never come back.
+    An alert whose recovery was not announced continues as if it had never recovered.
     """
     if before is None:
         return ChainAlert((location,), at, data)
@@ -50,7 +50,7 @@ def raised(before: ChainAlert | None, location: int, data: Mapping[str, Any], at
 
 
 def recovered(before: ChainAlert | None, location: int, data: Mapping[str, Any]) -> ChainAlert | None:
-    """After a check there found that it is crossed no longer; the last location makes it over."""
+    """The alert after a check found it no longer crossed; it recovers with its last location."""
     if before is None or location not in before.locations:
         return before
     left = tuple(one for one in before.locations if one != location)
@@ -58,9 +58,9 @@ def recovered(before: ChainAlert | None, location: int, data: Mapping[str, Any])
 
 
 def due(alert: ChainAlert, free: Allowed, now: datetime) -> tuple[ChainAnnouncement, ChainAlert | None]:
-    """What to tell of it now, and what is left of it then.
+    """What to announce now, and the remaining alert.
 
-    Who was told of it is told of its end; one that came back while it was held is told to nobody.
+    A recovery is announced if the alert was; one that recovered while held back is never announced.
     """
     over = not alert.locations
     if alert.told_at is None and not over:
@@ -77,5 +77,5 @@ def due(alert: ChainAlert, free: Allowed, now: datetime) -> tuple[ChainAnnouncem
 
 
 def passes(holds: Iterable[Hold]) -> bool:
-    """Is a log that is found now never told, since it happens while somebody wants no news?"""
+    """Whether a log found now is never announced, because notifications are suppressed."""
     return not _FOR_GOOD.isdisjoint(holds)

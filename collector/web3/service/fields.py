@@ -8,7 +8,7 @@ from shared.kinds import KINDS, UMBRELLA, WEB3, subtype
 from shared.kinds.web3.bridge import Side
 
 _CONTRACT_EVENT: Final = "contract_event"
-# By the name of a field: what it is read from where it is missing, unless that is a field too.
+# Aliases by field name, used if the field is missing, unless the alias is a field itself.
 _ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
     "address": ("walletAddress", "contractAddress"),
     "contract": ("contractAddress", "address"),
@@ -18,12 +18,12 @@ _ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def type_of(said: Any) -> Any:
-    """A monitor's type as it is kept; what is none is left as it is."""
+    """A monitor's normalized type; an unknown one stays as it is."""
     return subtype(said) if said == _CONTRACT_EVENT else said
 
 
 def kind_of(type_: Any, body: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[Any, dict[str, str]]:
-    """The effective type that *body* and its *config* ask for, and what is wrong with its subtype."""
+    """The effective type that *body* and its *config* request, and errors of its subtype."""
     if type_ != UMBRELLA:
         return type_, {}
     said = body.get("subType") if config.get("subType") is None else config["subType"]
@@ -35,7 +35,7 @@ def kind_of(type_: Any, body: Mapping[str, Any], config: Mapping[str, Any]) -> t
 
 
 def names(kind: str) -> set[str]:
-    """All by which a configuration's fields may be called."""
+    """All accepted names of a configuration's fields."""
     known = set(members(KINDS[kind]))
     if kind not in WEB3:
         return known
@@ -43,7 +43,7 @@ def names(kind: str) -> set[str]:
 
 
 def as_kept(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
-    """*config* by the names of the kind's own fields, its subtype filled in; of other kinds as it is."""
+    """*config* with the kind's own field names and its subtype; other kinds stay as they are."""
     if kind not in WEB3:
         return dict(config)
     own = _renamed(members(KINDS[kind]), config)
@@ -55,7 +55,7 @@ def as_kept(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _renamed(known: Iterable[str], config: Mapping[str, Any]) -> dict[str, Any]:
-    """The first name that says something is heard; the others stay, for nobody to know them."""
+    """Rename the first alias with a value; other aliases stay and are reported as unknown."""
     own, fields = dict(config), set(known)
     for name in fields & _ALIASES.keys():
         others = (other for other in _ALIASES[name] if other in own and other not in fields)

@@ -8,16 +8,16 @@ from shared.kinds import WEB3, effective
 from shared.kinds.web3.chains import ANY_CHAIN, chain_or_any
 from shared.kinds.web3.fields import NO_CHAIN
 
-# URLs by the id of their chain.
+# URLs by chain id.
 Nodes: TypeAlias = Mapping[int, tuple[str, ...]]
 NONE: Final[Nodes] = {}
-# Their fields in the contract name no node, or need not: they are made without one, with a warning.
+# The contract names no node for them, or an optional one: they are created without one, with a warning.
 _WITHOUT_NODE: Final = frozenset({"gas_price", "web3_contract_event"})
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a configuration names nodes: *prefix* stands before its fields, as ``source.``."""
+    """A place for nodes in a configuration: *prefix* precedes its fields, as ``source.``."""
 
     prefix: str
     fields: Mapping[str, Any]
@@ -32,7 +32,7 @@ class _Place:
 
     @property
     def chain_id(self) -> int:
-        """That of any chain for a name that is not known here."""
+        """The chain's id; an unknown name matches any chain."""
         return chain_or_any(self.chain).id
 
     def own(self) -> list[str]:
@@ -40,7 +40,7 @@ class _Place:
         return list(dict.fromkeys([said] if isinstance(said, str) else said or ()))
 
     def readable(self, bad: Collection[str], nodes: Nodes) -> bool:
-        """Can it be told where its nodes are, whatever is *bad*? By the chain only if there are *nodes*."""
+        """Whether its nodes are known despite *bad* fields; the chain matters only if there are *nodes*."""
         names = ("rpcUrl", "chain", "chainId") if nodes else ("rpcUrl",)
         named = {f"{self.prefix}{name}" for name in names}
         return not any(path.partition("[")[0] in named for path in bad)
@@ -51,7 +51,7 @@ class _Place:
 
 
 def faults(type_: str, config: Mapping[str, Any], bad: Collection[str], nodes: Nodes) -> dict[str, str]:
-    """Nobody to ask, or too few for the quorum, by what can be read of *config*, whose *bad* paths cannot."""
+    """Errors: no node, or too few for the quorum, as far as *config* is readable despite its *bad* paths."""
     found: dict[str, str] = {}
     if type_ not in WEB3:
         return found
@@ -70,7 +70,7 @@ def faults(type_: str, config: Mapping[str, Any], bad: Collection[str], nodes: N
 
 
 def warnings(type_: str, config: Mapping[str, Any], nodes: Nodes) -> list[str]:
-    """What to say of a checked *config* whose chain has no node yet."""
+    """Warnings about a valid *config* whose chain has no node yet."""
     if type_ not in _WITHOUT_NODE:
         return []
     return [
@@ -82,7 +82,7 @@ def warnings(type_: str, config: Mapping[str, Any], nodes: Nodes) -> list[str]:
 
 
 def filled(type_: str, config: Mapping[str, Any], nodes: Nodes) -> dict[str, Any]:
-    """*config* (JSON, checked) as a probe needs it: the deployment's nodes where it names none."""
+    """*config* (JSON, checked) as a probe needs it: with the deployment's nodes if it names none."""
     if effective(type_, config) not in WEB3:
         return dict(config)
     whole = dict(config)

@@ -13,12 +13,12 @@ from shared.findings import MAX_FINDINGS
 from shared.kinds import WEB3, effective
 
 _WITH_LOGS: Final = frozenset({"whale_wallet", "web3_contract_event"})
-# A page of results ends before the logs in it are more than these; each may be as large as 64 kB.
+# A page of results is cut off before it contains more logs; each may be as large as 64 kB.
 _MOST_LOGS: Final = MAX_FINDINGS
 
 
 async def alerts(db: Db, monitor: Monitor) -> list[Raised] | None:
-    """The thresholds that are crossed now; None for kinds that have none."""
+    """The thresholds that are crossed now; None for kinds without thresholds."""
     if effective(monitor.type, monitor.config) not in WEB3:
         return None
     async with db.connection() as tx:
@@ -28,9 +28,9 @@ async def alerts(db: Db, monitor: Monitor) -> list[Raised] | None:
 async def logs(
     db: Db, monitor: Monitor, shown: Sequence[Result]
 ) -> tuple[Sequence[Result], Mapping[ResultCursor, Sequence[StoredLog]]]:
-    """The newest of *shown*, all unless there are too many logs in them, and what each found, newest first.
+    """The newest of *shown*, fewer if they contain too many logs, and each one's logs, newest first.
 
-    Nothing for kinds that read no logs.
+    Empty for kinds that read no logs.
     """
     if effective(monitor.type, monitor.config) not in _WITH_LOGS or not shown:
         return shown, {}

@@ -11,7 +11,7 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class UnannouncedLog:
-    """A log that nobody was told of; with *removed* one that was, and that the chain holds no longer."""
+    """A log that was not announced; with *removed*, one that was announced and has been retracted."""
 
     team_id: int
     monitor_id: UUID
@@ -22,7 +22,7 @@ class UnannouncedLog:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Which chain a monitor checks, as its configuration names it, and what of it."""
+    """The chain that a monitor checks, as named in its configuration, and its subtype."""
 
     monitor: int
     chain: str | int | None
@@ -30,9 +30,9 @@ class Chain:
 
 
 async def waiting(tx: Tx, after: int, now: datetime, limit: int) -> list[int]:
-    """The next monitors after that key of which there is something to decide, not locked.
+    """The next monitors after that key with something to announce, not locked.
 
-    What a silence holds back is left out: many may be held for long.
+    Silenced ones are left out: many may be silenced for long.
     """
     rows = await tx.fetch(
         f"""
@@ -56,7 +56,7 @@ async def waiting(tx: Tx, after: int, now: datetime, limit: int) -> list[int]:
 
 
 def _leaps(name: str, which: str) -> str:
-    """The monitors with such logs, from one to the next: one may have a hundred thousand of them."""
+    """SQL that jumps from one monitor with such logs to the next: one may have a hundred thousand."""
     return f"""
         {name} AS (
             (SELECT team_id, monitor_id FROM web3_logs WHERE {which}
@@ -87,7 +87,7 @@ async def chains(tx: Tx, monitors: Sequence[int]) -> dict[int, Chain]:
 async def announced_since(
     tx: Tx, monitors: Sequence[tuple[int, UUID]], since: datetime
 ) -> dict[tuple[int, UUID], int]:
-    """How many logs were told of these monitors, by team and id."""
+    """How many logs were announced of these monitors since then, by team and id."""
     rows = await tx.fetch(
         """
         SELECT l.team_id, l.monitor_id, count(*) AS logs
@@ -104,9 +104,9 @@ async def announced_since(
 async def unannounced(
     tx: Tx, wanted: Sequence[tuple[int, UUID, int]], limit: int, *, removed: bool
 ) -> list[UnannouncedLog]:
-    """Of monitors by team and id, so many of each and *limit* of all at the most: all get their turn.
+    """Unannounced logs of monitors, limited per monitor and by *limit* in total, taken in turns.
 
-    Of each in the order of the chain.
+    For each monitor, in the order of the chain.
     """
     which = "waits AND removed_at IS NOT NULL" if removed else "waits AND removed_at IS NULL"
     rows = await tx.fetch(
@@ -129,7 +129,7 @@ async def unannounced(
 
 
 async def mark_announced(tx: Tx, told: Sequence[UnannouncedLog], now: datetime) -> None:
-    """Nobody is told of these again, unless the chain holds one anew that was taken back."""
+    """Mark as announced; announced again only if a retracted log reappears on the chain."""
     await tx.execute(
         """
         UPDATE web3_logs l SET waits = false, told_at = CASE WHEN NOT u.removed THEN $5::timestamptz END
@@ -145,7 +145,7 @@ async def mark_announced(tx: Tx, told: Sequence[UnannouncedLog], now: datetime) 
 
 
 async def pass_over(tx: Tx, monitors: Sequence[tuple[int, UUID]]) -> None:
-    """What was found of these so far and not told never is."""
+    """Mark the unannounced logs of these monitors as never to be announced."""
     await tx.execute(
         """
         UPDATE web3_logs l SET waits = false

@@ -11,9 +11,9 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """A threshold that some location holds crossed; *key* is the alert's type.
+    """A threshold that some location finds crossed; *key* is the alert's type.
 
-    *data*: current, threshold and unit as texts, message. *told_at*: None while something holds that back.
+    *data*: current, threshold and unit as texts, message. *told_at*: None while it is held back.
     """
 
     team_id: int
@@ -27,7 +27,7 @@ class Raised:
 
 @dataclass(frozen=True, slots=True)
 class OneOff:
-    """A log of a monitor that was told of."""
+    """An announced log of a monitor."""
 
     team_id: int
     monitor_id: UUID
@@ -37,10 +37,10 @@ class OneOff:
 
 @dataclass(frozen=True, slots=True)
 class StoredLog:
-    """*found_at* and *location* are those of the result that found it.
+    """*found_at* and *location* are those of the result that contains it.
 
     *data*: name, args, address, transactionHash, blockNumber, blockHash, logIndex, and perhaps error and
-    alert. *removed*: the chain does not hold it any more. *told_at*: None of one that nobody was told of.
+    alert. *removed*: the chain no longer contains it. *told_at*: None if it was not announced.
     """
 
     key: str
@@ -52,12 +52,12 @@ class StoredLog:
 
 
 async def raised(tx: Tx, team_id: int, monitor_id: UUID) -> list[Raised]:
-    """The monitor's crossed thresholds, told or not, by their keys."""
+    """The monitor's crossed thresholds, announced or not, by key."""
     return await _raised(tx, [(team_id, monitor_id)])
 
 
 async def raised_and_announced(tx: Tx, monitors: Sequence[tuple[int, UUID]]) -> list[Raised]:
-    """Of these monitors, by team and id: the crossed thresholds that were told of."""
+    """The announced crossed thresholds of these monitors, given by team and id."""
     return [one for one in await _raised(tx, monitors) if one.told_at is not None]
 
 
@@ -78,7 +78,7 @@ async def _raised(tx: Tx, monitors: Sequence[tuple[int, UUID]]) -> list[Raised]:
 
 
 async def announced_lately(tx: Tx, monitors: Sequence[tuple[int, UUID]], since: datetime) -> list[OneOff]:
-    """The newest log told of after *since* of each of these monitors, by team and id."""
+    """The latest log announced after *since* of each of these monitors, given by team and id."""
     rows = await tx.fetch(
         """
         SELECT u.team_id, u.monitor_id, l.told_at, l.data
@@ -104,7 +104,7 @@ async def logs_between(
     limit: int,
     location: str | None = None,
 ) -> list[StoredLog]:
-    """The newest *limit* logs found from *from_* to *to*, both within, at *location* or any; newest first."""
+    """The newest *limit* logs found from *from_* to *to*, inclusive, at *location* or any, newest first."""
     rows = await tx.fetch(
         """
         SELECT g.key, g.found_at, l.name AS location, g.removed_at IS NOT NULL AS removed, g.told_at, g.data

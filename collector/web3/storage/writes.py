@@ -24,7 +24,7 @@ class Owner:
 
 
 async def lock_monitors(tx: Tx, monitors: Sequence[int]) -> list[Owner]:
-    """Those of *monitors* that check a chain, locked in key order."""
+    """The chain monitors among *monitors*, locked in key order."""
     rows = await tx.fetch(
         """
         SELECT monitor, team_id, id FROM monitors WHERE monitor = ANY($1) AND type = ANY($2)
@@ -37,7 +37,7 @@ async def lock_monitors(tx: Tx, monitors: Sequence[int]) -> list[Owner]:
 
 
 async def alerts(tx: Tx, monitors: Sequence[tuple[int, UUID]]) -> dict[Key, ChainAlert]:
-    """All that is kept of these monitors, by team and id, which are locked."""
+    """All stored alerts of these locked monitors, given by team and id."""
     rows = await tx.fetch(
         """
         SELECT a.team_id, a.monitor_id, a.key, a.locations, a.raised_at, a.data, a.recovery, a.told_at
@@ -56,7 +56,7 @@ async def alerts(tx: Tx, monitors: Sequence[tuple[int, UUID]]) -> dict[Key, Chai
 
 
 async def save_alerts(tx: Tx, after: Mapping[Key, ChainAlert | None]) -> None:
-    """Keep each as it is now; None of those that are done with."""
+    """Store each alert; None deletes it."""
     kept = {key: alert for key, alert in after.items() if alert is not None}
     gone = [key for key, alert in after.items() if alert is None]
     if kept:
@@ -74,7 +74,7 @@ async def save_alerts(tx: Tx, after: Mapping[Key, ChainAlert | None]) -> None:
                 recovery = excluded.recovery, told_at = excluded.told_at
             """,
             *_columns(list(kept)),
-            # No array of PostgreSQL holds lists of different lengths.
+            # PostgreSQL arrays cannot hold lists of different lengths.
             [",".join(map(str, alert.locations)) for alert in kept.values()],
             [alert.raised_at for alert in kept.values()],
             [alert.data for alert in kept.values()],
@@ -93,7 +93,7 @@ async def save_alerts(tx: Tx, after: Mapping[Key, ChainAlert | None]) -> None:
 
 
 async def let_go(tx: Tx, monitor: int, kept: Sequence[int]) -> None:
-    """What other locations than *kept* hold raised is not any more: nobody looks at it there."""
+    """Remove locations other than *kept* from alerts: the monitor is no longer checked there."""
     await tx.execute(
         """
         UPDATE web3_alerts a
@@ -109,9 +109,9 @@ async def let_go(tx: Tx, monitor: int, kept: Sequence[int]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ObservedLog:
-    """A log that a check at *location* found that began *at*.
+    """A log found by a check at *location* that began *at*.
 
-    *stands*: it comes late, but nothing that was read there since took it back.
+    *stands*: it is late, but no later reading there retracted it.
     """
 
     owner: Owner
@@ -122,11 +122,11 @@ class ObservedLog:
 
 
 async def add_logs(tx: Tx, found: Sequence[ObservedLog]) -> None:
-    """Keep logs, no two of one key; one that is there may have come to lie in another block.
+    """Store logs with unique keys; an existing log may have moved to another block.
 
-    One that was taken back is there again if it lies in another block, or for the location that took it back:
-    others may not know yet of what it knows. An older check than the last to speak of it changes nothing,
-    unless it is known to stand there: then what was taken back was where it lay before.
+    A retracted log is restored if it is in another block, or by the location that retracted it: others may
+    not know yet of the retraction. A check older than the last one about it changes nothing, unless the log
+    is known to stand: then the retraction concerned its previous block.
     """
     await tx.execute(
         """
@@ -160,7 +160,7 @@ async def add_logs(tx: Tx, found: Sequence[ObservedLog]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RetractedLog:
-    """What a check at *location* that began *at* found to be no part of the chain any more."""
+    """Blocks whose logs a check at *location*, begun *at*, found to be no longer on the chain."""
 
     owner: Owner
     location: int
@@ -169,7 +169,7 @@ class RetractedLog:
 
 
 async def take_back(tx: Tx, taken: Sequence[RetractedLog], now: datetime) -> None:
-    """No two of one monitor. Who was not told of such a log hears nothing of it."""
+    """Retract logs, one entry per monitor. Retractions of unannounced logs are not announced."""
     await tx.execute(
         """
         UPDATE web3_logs l
