@@ -15,20 +15,20 @@ _WORKER = "worker"
 
 
 def main(argv: list[str]) -> int:
-    """Run a collector until it is told to stop: one process, or several that share its ports."""
+    """Run a collector until it is stopped: one process, or several that share its ports."""
     if argv[:1] == [_WORKER]:
         return run_loop(run(begin("collector", CollectorSettings, argv[1:], _lacks), shared_ports=True))
     settings = begin("collector", CollectorSettings, argv, _lacks)
     if settings.workers == 1:
         return run_loop(run(settings))
-    # Ports that are shared could be shared with anybody.
+    # Shared ports could be shared with any process.
     demand_free(settings)
     variables = environment(CollectorSettings, settings, workers="1")
     return Workers([variables] * settings.workers, "collector", _WORKER).run()
 
 
 def _lacks(values: Mapping[str, Any]) -> Iterator[str]:
-    """What a collector needs and others do without."""
+    """Settings that a collector requires and other commands do not."""
     if values.get("database_url", "unreadable") is None:
         yield "TOCSIN_DATABASE_URL: is required by a collector; `tocsin up` brings its own database"
         if values.get("secret_key", "unreadable") is None:

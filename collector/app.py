@@ -67,12 +67,12 @@ from shared.watchdog import Watchdog
 
 log = structlog.get_logger()
 
-# Requests and batches leave hardly a cycle behind: to look for some less often makes each look worth it.
+# Requests and batches create few cycles: less frequent collection makes each one worthwhile.
 _COLLECT_AFTER = (10_000, 20, 20)
 
 
 async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int:
-    """Run until SIGTERM or SIGINT, sharing the ports with other workers if so told.
+    """Run until SIGTERM or SIGINT; *shared_ports*: share the ports with other workers.
 
     Raises BadSettings and CannotStart before anything listens.
     """
@@ -113,13 +113,13 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
         _settle()
         log.info("collector ready", http=settings.http_listen, grpc=settings.grpc_listen, pid=os.getpid())
         await stop.wait()
-        log.info("collector stops")
+        log.info("collector stopping")
     watchdog.stop()
     return 0
 
 
 async def _migrated(url: str, stop: asyncio.Event) -> bool:
-    """Whether that was done before somebody wanted us to stop: it may have to wait for long."""
+    """Migrate; return whether it finished before a stop was requested: it may have to wait for long."""
     work, stopped = asyncio.ensure_future(migrate(url, utc_now())), asyncio.ensure_future(stop.wait())
     await asyncio.wait({work, stopped}, return_when=asyncio.FIRST_COMPLETED)
     for task in (work, stopped):
@@ -131,7 +131,7 @@ async def _migrated(url: str, stop: asyncio.Event) -> bool:
 
 
 def _settle() -> None:
-    """What is there by now stays: looking through it again and again for garbage would halt everything."""
+    """Exempt the existing objects from garbage collection: scanning them repeatedly would block the loop."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_COLLECT_AFTER)
@@ -147,7 +147,7 @@ async def _working(
     *,
     shared_ports: bool,
 ) -> AsyncIterator[Deps]:
-    """All parts at work. They end in the order that loses nothing: who brings, who decides, who tells."""
+    """Run all parts. They stop in an order that loses nothing: receivers, evaluation, notification."""
     signals, public_url = Signals(own.sessions), settings.public_url.rstrip("/")
     transport, alerts = _transport(own.telling, settings), _transport(own.telling, settings)
     sender = Sender(own.telling, keyring, alerts, public_url=settings.public_url, now=clock.now)
@@ -198,7 +198,7 @@ def _for_probes(
     writer: ResultWriter,
     nodes: Nodes,
 ) -> tuple[Sessions, Sequence[Loop]]:
-    """Who speaks with probes, and who shares the work out among them."""
+    """The probe sessions, and the loops that assign monitors to probes."""
     probes = Probes(db, signals, since=steady.since, now=clock.now)
     credentials = Credentials(db, keyring, names=_names(settings), now=clock.now)
     sessions = Sessions(
@@ -220,7 +220,7 @@ async def _open(
     *,
     shared_ports: bool,
 ) -> None:
-    """Listen for probes, metrics and requests; *stack* ends these in the opposite order."""
+    """Listen for probes, metrics and requests; *stack* closes these in the opposite order."""
     stack.push_async_callback(sessions.stop)
     stack.push_async_callback((await _listen(series, settings, shared_ports=shared_ports)).stop)
     await sessions.start(settings.grpc_listen, shared_port=shared_ports)
@@ -234,7 +234,7 @@ def _transport(db: Db, settings: CollectorSettings) -> Transport:
 
 
 def _mailer(db: Db, settings: CollectorSettings) -> Mailer | None:
-    """Without a sender of the operator's choice, mails come from this service's own host."""
+    """The mailer, if configured; the default sender uses the host of the public URL."""
     if settings.smtp_url is None:
         return None
     host = urlsplit(settings.public_url).hostname or "localhost"
@@ -259,7 +259,7 @@ def _plans(settings: CollectorSettings) -> Mapping[str, TeamPlan]:
 
 
 def _openid(settings: CollectorSettings) -> Provider | None:
-    """Who signs people in beside us, if the operator says so."""
+    """The OpenID provider, if configured."""
     if settings.oidc_issuer is None or settings.oidc_client_id is None:
         return None
     client = Client(
@@ -269,25 +269,25 @@ def _openid(settings: CollectorSettings) -> Provider | None:
 
 
 def _names(settings: CollectorSettings) -> list[str]:
-    """Under which probes reach us: from this machine always, from others as the operator says."""
+    """The host names of the probes' endpoint: local ones, and the configured ones."""
     host, _ = address(settings.grpc_listen)
     return list(dict.fromkeys([*(settings.grpc_names or ()), host, "localhost", "127.0.0.1", "::1"]))
 
 
 async def _listen(series: Receiving, settings: CollectorSettings, *, shared_ports: bool) -> OtlpServer:
-    """The usual port is often some agent's: without it all else runs. One that was asked for must be had."""
+    """Listen for OTLP; the default port may be taken, often by an agent, a configured one must be free."""
     otlp = OtlpServer(series)
     try:
         await otlp.start(settings.otlp_listen, shared_port=shared_ports)
     except CannotStart as error:
         if settings.otlp_listen != TABLE["otlp_listen"].default():
             raise
-        log.warning("no OTLP over gRPC", reason=str(error))
+        log.warning("OTLP over gRPC disabled", reason=str(error))
     return otlp
 
 
 def _reached(settings: CollectorSettings, listen: str) -> str:
-    """Where others reach what listens on *listen*: at the host of all other links."""
+    """The public address of *listen*: its port at the host of all other links."""
     host = urlsplit(settings.public_url).hostname or "localhost"
     return f"{f'[{host}]' if ':' in host else host}:{listen.rpartition(':')[2]}"
 
@@ -327,12 +327,12 @@ def _deps(
 
 
 def _ring(*bells: Bell | Signals) -> None:
-    """Something happened and is committed: wake all who go by it."""
+    """Wake everyone who waits for committed changes."""
     for bell in bells:
         bell.ring()
 
 
 async def _hear(signals: Signals, following: Following) -> bool:
-    """A turn of *signals*, whose bell the other collectors ring for their events too."""
+    """A turn of *signals*, whose bell also announces other collectors' events."""
     following.bell.ring()
     return await signals.turn()

@@ -50,12 +50,12 @@ from collector.web3.jobs import Web3
 from shared.loop import Bell, forever
 from shared.settings import CollectorSettings
 
-# Fewer than mail servers take from one client, of which alerts need some, too.
+# Below a mail server's usual limit per client, with some connections left for alerts.
 _MAILS_AT_ONCE = 16
 _HOOKS_AT_ONCE = 50
-# A turn that lasts as long as a connection; and who feels the pulse.
+# Not watched: a turn that lasts as long as a connection, and the watcher itself.
 _UNFELT = frozenset({"signals of others", "deadman"})
-# Its name, its turn, its rest in seconds, and what wakes it.
+# Name, turn, rest in seconds, and the bell that wakes it.
 Loop = tuple[str, Turn, float, Bell | None]
 
 
@@ -66,7 +66,7 @@ def evaluation_loops(
     opinions: Opinions,
     watch: Watch,
 ) -> tuple[ResultWriter, Sequence[Loop]]:
-    """What probes bring: who takes it in, and who tells what it found besides outcomes."""
+    """The writer of check results, and the loops that evaluate and announce what they contain."""
     web3 = Web3(db, now=clock.now)
     writer = ResultWriter(
         db,
@@ -84,7 +84,7 @@ def evaluation_loops(
 
 
 def notification_loops(router: Router, evaluator: Evaluator, sender: Sender) -> Sequence[Loop]:
-    """From what happened to whom it concerns."""
+    """From events to notifications."""
     return (
         ("router", router.turn, 1.0, router.bell),
         ("rules", evaluator.turn, 1.0, evaluator.bell),
@@ -100,7 +100,7 @@ def ingestion_loops(
     opinions: Opinions,
     watch: Watch,
 ) -> tuple[PingReceiver, Receiving, Sequence[Loop]]:
-    """What comes without a probe: who takes it in, and who notices that it does not come."""
+    """Receivers of pings and metrics, and the loops that notice missing ones."""
     pushes = Pushes(db, since=steady.since, now=clock.now, ask=opinions.ask, watch=watch)
     heartbeats = PingReceiver(db, pushes, now=clock.now)
     series = Receiving(db, keyring, pushes, now=clock.now)
@@ -119,7 +119,7 @@ def ingestion_loops(
 
 
 def watch_loops(db: Db, clock: DatabaseClock, steady: ClockGuard, opinions: Opinions) -> Sequence[Loop]:
-    """What time alone brings about."""
+    """Loops for changes that time alone causes."""
     probe_watch = ProbeWatch(db, since=steady.since, now=clock.now)
     verdicts = Verdicts(db, since=steady.since, now=clock.now, ask=opinions.ask)
     return (
@@ -144,7 +144,7 @@ async def page_update_loops(
     mailer: Mailer | None,
     pulse: Pulse,
 ) -> AsyncIterator[None]:
-    """Has the subscribers of status pages told; *mailer* is for nothing else."""
+    """Sends updates to subscribers of status pages; *mailer* is not shared."""
     public_url = settings.public_url.rstrip("/")
     hooks = PageHooks(keyring, transport, public_url=public_url)
     loops: list[Loop] = []
@@ -167,7 +167,7 @@ async def page_update_loops(
 async def deadman_switch(
     db: Db, clock: DatabaseClock, settings: CollectorSettings, pulse: Pulse
 ) -> AsyncIterator[None]:
-    """Tells whom the operator named, wherever that is, that all of this takes its turns."""
+    """Pings the configured URL while all loops take their turns."""
     if settings.deadman_url is None:
         yield
         return
@@ -181,7 +181,7 @@ async def deadman_switch(
 
 
 async def days_of_results(db: Db, clock: DatabaseClock, settings: CollectorSettings) -> DayPartitions:
-    """The keeper of them; those of the coming days are made before it is returned."""
+    """The manager of daily partitions; the next days' partitions exist when it is returned."""
     keep = timedelta(days=settings.retention_days)
     days = DayPartitions(db, keep=keep, now=clock.now, agreed=clock.agreed)
     await days.prepare()
@@ -196,7 +196,7 @@ def upkeep_loops(
     days: DayPartitions,
     transport: Transport,
 ) -> Sequence[Loop]:
-    """Work that no other part waits for."""
+    """Maintenance that no other part waits for."""
     return (
         ("clock", clock.turn, 5.0, None),
         ("days", days.turn, 300.0, None),
@@ -223,7 +223,7 @@ def _retention(db: Db, clock: DatabaseClock, settings: CollectorSettings) -> Ret
 
 @asynccontextmanager
 async def turning(pulse: Pulse, *loops: Loop) -> AsyncIterator[None]:
-    """Background work, whose turns *pulse* feels."""
+    """Run background loops, tracked by *pulse*."""
     felt = [
         (name, turn if name in _UNFELT else pulse.felt(name, turn, rest), rest, bell)
         for name, turn, rest, bell in loops

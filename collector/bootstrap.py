@@ -18,7 +18,7 @@ _PROOF = b"tocsin"
 
 @dataclass(frozen=True, slots=True)
 class FirstStart:
-    """What the first start made; *token* is told once and kept nowhere here."""
+    """What the first start created; *token* is shown once and not stored here."""
 
     team_id: int
     user_id: UUID
@@ -28,7 +28,7 @@ class FirstStart:
 async def bootstrap(
     db: Db, *, plan: str, admin_email: str, token: str | None, now: datetime
 ) -> FirstStart | None:
-    """Make the team, the admin and an admin token when the database is new, else None. Raises BadSettings."""
+    """Create team, admin and admin token if the database is new, else return None. Raises BadSettings."""
     if token is not None and not tokens.plausible(token):
         raise BadSettings(
             "TOCSIN_BOOTSTRAP_TOKEN: 16 to 512 characters; one that starts with tocsin_ must be whole"
@@ -53,15 +53,15 @@ async def bootstrap(
 
 
 async def check_keys(db: Db, keyring: Keyring, now: datetime, source: str = "TOCSIN_SECRET_KEY") -> None:
-    """Prove that every key that the database needs is at hand, and note the one that seals from now on.
+    """Check that all keys that the database needs are available, and record the current sealing key.
 
-    Raises CannotStart, naming the ids of the missing keys and the *source* of those at hand.
+    Raises CannotStart with the ids of the missing keys and the *source* of the available ones.
     """
     async with db.transaction() as tx:
         await secret_keys.lock(tx)
         proofs = await secret_keys.proofs(tx)
         missing = {kid for kid, proof in proofs.items() if not _opens(keyring, kid, proof)}
-        # A collector that ran on with an older key may have sealed after that key was forgotten.
+        # A collector still running with an older key may have sealed values after that key was deleted.
         missing |= await sealed.keys(tx) - {kid.hex() for kid in keyring.keys}
         if missing:
             named = ", ".join(sorted(missing))

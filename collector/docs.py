@@ -11,7 +11,7 @@ from collector.http.openapi import page
 from collector.http.page_headers import NO_DEVICES, PERMISSIONS_POLICY
 from collector.openapi import build
 
-# Made when it is first asked for.
+# Built on first request.
 TEXTS: web.AppKey[dict[str, bytes]] = web.AppKey("texts", dict)
 _HEADERS: Final = {
     "Content-Security-Policy": page.POLICY,
@@ -23,12 +23,12 @@ _HEADERS: Final = {
 
 
 async def openapi(request: web.Request) -> web.Response:
-    """OpenAPI 3.1."""
+    """Return the OpenAPI 3.1 document."""
     return web.Response(body=_texts(request)["json"], content_type="application/json", charset="utf-8")
 
 
 async def show(request: web.Request) -> web.Response:
-    """All of it on one page, which runs no script and loads nothing."""
+    """The documentation on a single page, without scripts and external resources."""
     text = _texts(request)["html"]
     return web.Response(body=text, content_type="text/html", charset="utf-8", headers=_HEADERS)
 

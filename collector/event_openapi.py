@@ -72,7 +72,7 @@ _HEADERS: Final = {
 
 
 def webhooks() -> dict[str, Any]:
-    """By the kind of event, what a webhook channel sends."""
+    """The payloads of webhook channels, by event kind."""
     return {
         kind: {"post": _webhook(kind, cls)} for kind, cls in PAYLOADS.items() if kind not in events.CHANGES
     }

@@ -29,7 +29,7 @@ Url = Annotated[str | None, Omitted()]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventLinks:
-    """URLs of the pages of the console and of status pages about what the event is of."""
+    """URLs of the console and status pages of the event's subjects."""
 
     monitor: Url = None
     """Page of the monitor."""
@@ -47,16 +47,16 @@ class EventLinks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventBase:
-    """What every event has."""
+    """Common fields of every event."""
 
     id: EventId
-    """Id of the event: the same in each attempt to deliver it."""
+    """Id of the event: the same in every delivery attempt."""
     sequence: Annotated[int, Example(7)]
-    """Place among the events of the same monitor, or other source; it grows with each."""
+    """Position among the events of the same monitor or other source; it increases with each event."""
     timestamp: datetime
-    """When it happened."""
+    """Time of the event."""
     links: EventLinks
-    """Where to read more."""
+    """Links to details."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +103,7 @@ class MonitorDownEvent(EventBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedIncident:
-    """The incident of a monitor that came up."""
+    """The incident of a monitor that is up again."""
 
     id: IncidentId
     """Id of the incident."""
@@ -112,12 +112,12 @@ class EndedIncident:
     downtime_seconds: Annotated[int, Example(332)]
     """Seconds for which the incident was open."""
     downtime_formatted: Annotated[str, Example("5m 32s")]
-    """The same for people."""
+    """The same, formatted for people."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorUpEvent(EventBase):
-    """A monitor came up again."""
+    """A monitor is up again."""
 
     monitor: EventMonitor
     """The monitor."""
@@ -135,12 +135,12 @@ class MonitorChangeEvent(EventBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventLocation:
-    """A location of the monitor of an event."""
+    """A location of the event's monitor."""
 
     location: Annotated[str, Example("local")]
     """Name of the location."""
     status: Literal["up", "down", "unknown"]
-    """How it sees the monitor, for what the event is about."""
+    """Status of the monitor there, as far as the event is concerned."""
     failing: bool
     """Whether it votes down."""
     consecutive_failures: Annotated[int, Example(1)]
@@ -148,55 +148,55 @@ class EventLocation:
     failing_since: datetime | None
     """First failed check of a location that votes down."""
     last_checked_at: datetime | None
-    """When its newest check ended."""
+    """End of its latest check."""
     error: Error | None
     """Error of that check."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorDegradedEvent(EventBase):
-    """Some locations see a monitor down, too few for the quorum; or this is over."""
+    """Too few locations for the quorum see a monitor down; or this has ended."""
 
     monitor: EventMonitor
     """The monitor."""
     degraded: bool
-    """Whether it begins or is over."""
+    """Whether it begins or ends."""
     location_states: list[EventLocation]
-    """How each location sees it."""
+    """Status at each location."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorFlappingEvent(EventBase):
-    """A monitor changes too often; or this is over."""
+    """A monitor changes its status too often; or this has ended."""
 
     monitor: EventMonitor
     """The monitor."""
     flapping: bool
-    """Whether it begins or is over."""
+    """Whether it begins or ends."""
     location_states: list[EventLocation]
-    """How each location sees it."""
+    """Status at each location."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorUnmeasuredEvent(EventBase):
-    """No check of a monitor measures anything any more."""
+    """No check of a monitor can measure it any more."""
 
     monitor: EventMonitor
     """The monitor."""
     not_measured_since: datetime
-    """Since when."""
+    """Start of the time without measurements."""
     last_error: Error
-    """What the newest check said."""
+    """Error of the latest check."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorMeasuredEvent(EventBase):
-    """A check of a monitor measures again."""
+    """A monitor is measured again."""
 
     monitor: EventMonitor
     """The monitor."""
     not_measured_since: datetime
-    """Since when none did."""
+    """Start of the time without measurements."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,9 +210,9 @@ class EventNote:
     text: Annotated[str, Example("Looking into it")]
     """Text of the note."""
     created_by: Person
-    """Who wrote it."""
+    """Author of the note."""
     created_at: datetime
-    """When it was written."""
+    """Time of writing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,11 +222,11 @@ class IncidentEvent(EventBase):
     monitor: EventMonitor | None
     """Its monitor; null for an incident of none."""
     incident: IncidentAnswer
-    """The incident after that."""
+    """The incident after the change."""
     actor: Person
-    """Who did it."""
+    """Who made the change."""
     note: Annotated[EventNote | None, Omitted()] = None
-    """The note; there with `incident.note_added`."""
+    """The note; present only with `incident.note_added`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,19 +240,19 @@ class EventAlert:
     rule_name: Annotated[str, Example("Shop is slow")]
     """Name of its rule."""
     reason: Annotated[str, Example("latencyThresholdMs")]
-    """Condition that held."""
+    """Condition that was met."""
     value: Annotated[float, Example(912)] | None
-    """Value that was measured; null where the condition has none."""
+    """Measured value; null if the condition has none."""
     threshold: Annotated[float, Example(800)] | None
-    """Value that the rule names; null where the condition has none."""
+    """Threshold of the rule; null if the condition has none."""
     fired_at: datetime
-    """When it fired."""
+    """Time at which it fired."""
     escalation: Annotated[int, Example(0)]
-    """Steps of the escalation that were taken."""
+    """Number of escalation steps taken."""
     severity: Severity
-    """Severity of its incident, else of its monitor."""
+    """Severity of its incident, or of its monitor without one."""
     message: Annotated[str | None, Example("gas costs 52.1 gwei, at or above 50"), Omitted()] = None
-    """Why it fired, for people; there where more is to be said."""
+    """Human-readable reason; present only if there is more to say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,7 +264,7 @@ class AlertIncident:
     severity: Severity
     """Severity of the incident."""
     started_at: datetime
-    """When the outage began."""
+    """Start of the outage."""
     last_error: Error
     """Error of the newest failed check."""
     downtime: Annotated[int, Example(12)]
@@ -273,7 +273,7 @@ class AlertIncident:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertEvent(EventBase):
-    """An alert fired, is over, or took a step of its escalation."""
+    """An alert fired, recovered, or took an escalation step."""
 
     monitor: EventMonitor
     """The monitor."""
@@ -282,24 +282,24 @@ class AlertEvent(EventBase):
     incident: AlertIncident | None
     """Incident that it belongs to; null without one."""
     location_states: list[EventLocation]
-    """How each location sees the monitor."""
+    """Status at each location."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndingCertificate:
-    """A certificate that ends soon."""
+    """A certificate that expires soon."""
 
     ends_at: datetime
-    """When it ends."""
+    """Expiry time."""
     days_left: Annotated[int, Example(13)]
-    """Whole days until then; negative once it is over."""
+    """Whole days until expiry; negative afterwards."""
     expiry_days: Annotated[int, Example(14)]
-    """Days before its end from which this is announced."""
+    """Number of days before expiry from which it is announced."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventIncident:
-    """An incident that an event names."""
+    """An incident referenced by an event."""
 
     id: IncidentId
     """Id of the incident."""
@@ -309,10 +309,10 @@ class EventIncident:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CertificateExpiringEvent(EventBase):
-    """A certificate ends soon."""
+    """A certificate expires soon."""
 
     monitor: EventMonitor
-    """The monitor that saw it."""
+    """The monitor that found it."""
     certificate: EndingCertificate
     """The certificate."""
     incident: EventIncident | None
@@ -332,9 +332,9 @@ class EventProbe:
     version: Annotated[str, Example("0.2.0")]
     """Version of the program."""
     last_seen_at: datetime
-    """When it was last heard of."""
+    """Time of its last message."""
     reason: Literal["stopped", "lost", "blind"]
-    """Why it is, or was, called offline."""
+    """Why it is, or was, offline."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -344,7 +344,7 @@ class ProbeOfflineEvent(EventBase):
     probe: EventProbe
     """The probe."""
     affected_monitors: Annotated[int, Example(12)]
-    """Number of the team's monitors that no other probe checks in its place."""
+    """Number of the team's monitors that no other probe has taken over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -354,7 +354,7 @@ class ProbeOnlineEvent(EventBase):
     probe: EventProbe
     """The probe."""
     offline_since: datetime
-    """When it was called offline."""
+    """Time since which it was offline."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -368,7 +368,7 @@ class EventChannel:
     type: Annotated[str, Example("webhook")]
     """Type of the channel."""
     failing_since: datetime
-    """First failed attempt of those that failed in a row."""
+    """Time of the first of the latest consecutive failed attempts."""
     last_error: Annotated[str, Example("answered 500")]
     """Error of the last failed attempt."""
 
@@ -390,22 +390,22 @@ class EventWindow:
     name: Annotated[str, Example("Database upgrade")]
     """Name of the window."""
     description: Annotated[str, Example("")]
-    """Text for people."""
+    """Human-readable description."""
     all: bool
     """Whether all monitors of the team are under maintenance."""
     monitors: list[MonitorId]
-    """Ids of the monitors that are under maintenance."""
+    """Ids of the monitors under maintenance."""
     tags: dict[str, str] | list[str]
-    """Tags of the monitors that are under maintenance."""
+    """Tags of the monitors under maintenance."""
     starts_at: datetime
-    """First moment of the occurrence."""
+    """Start of the occurrence."""
     ends_at: datetime
-    """Last moment of the occurrence."""
+    """End of the occurrence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaintenanceEvent(EventBase):
-    """A maintenance window began, or is over."""
+    """A maintenance window started or ended."""
 
     maintenance_window: EventWindow
     """The window."""
@@ -420,7 +420,7 @@ class EventPage:
     name: Annotated[str, Example("Example")]
     """Name of the page."""
     slug: Annotated[str, Example("example")]
-    """Last part of its URL."""
+    """Last segment of its URL."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -436,13 +436,13 @@ class EventPageIncident:
     severity: PageSeverity
     """Severity of the incident."""
     affected_components: list[ComponentId]
-    """Ids of the components that are affected."""
+    """Ids of the affected components."""
     component_status: Status | None
-    """Status that these show while it is open."""
+    """Status that the affected components show while the incident is open."""
     scheduled_start: datetime | None
-    """Planned start of maintenance."""
+    """Scheduled start of maintenance."""
     scheduled_end: datetime | None
-    """Planned end of maintenance."""
+    """Scheduled end of maintenance."""
     message: Annotated[str, Example("We look into it")]
     """Text of the update."""
     published_at: datetime
@@ -455,12 +455,12 @@ class EventPageIncident:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageIncidentEvent(EventBase):
-    """An incident was published on a status page, or there is news of it."""
+    """An incident was published or updated on a status page."""
 
     status_page: EventPage
     """The page."""
     incident: EventPageIncident
-    """The incident after that."""
+    """The incident after the change."""
     actor: Person
     """Who published it."""
 
@@ -480,6 +480,6 @@ class TestEvent(EventBase):
     """The test of an alert channel."""
 
     message: Annotated[str, Example("This is a test of the alert channel ops. Nothing is wrong.")]
-    """Text that says that it is a test."""
+    """Text that identifies it as a test."""
     channel: TestedChannelPart
     """The channel."""

@@ -18,36 +18,36 @@ class ChainMonitor:
     type: Annotated[str, Example("gas_price")]
     """Type of the monitor."""
     chain: Annotated[str | int, Example("ethereum")] | None
-    """Chain as its configuration names it; null where it names none."""
+    """Chain as named in its configuration; null if it names none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GasAlert:
-    """A price of gas that crossed a threshold."""
+    """A gas price that crossed a threshold."""
 
     type: Annotated[str, Example("high_gas")]
-    """What was crossed; with `_recovered` at its end it is over."""
+    """Threshold that was crossed; the suffix `_recovered` marks the recovery."""
     current_gwei: Annotated[float, Example(52.1)] | None
-    """Present price in gwei."""
+    """Current price in gwei."""
     threshold_gwei: Annotated[float, Example(50)] | None
     """Price that was crossed, in gwei."""
     message: Annotated[str, Example("gas costs 52.1 gwei, at or above 50")]
-    """The same for people."""
+    """The same, formatted for people."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GasEvent(EventBase):
-    """The price of gas crossed a threshold, or this is over."""
+    """The gas price crossed a threshold or recovered."""
 
     monitor: ChainMonitor
     """The monitor."""
     alert: GasAlert
-    """What was crossed."""
+    """The threshold that was crossed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainEventLog:
-    """An event of a contract, or a transfer."""
+    """A contract event or a transfer."""
 
     name: Annotated[str, Example("Transfer")] | None
     """Name of the event."""
@@ -60,46 +60,46 @@ class ChainEventLog:
     block_number: Annotated[int, Example(19_000_000)] | None
     """Number of the block."""
     log_index: Annotated[int, Example(12)] | None
-    """Place of the event in its block."""
+    """Position of the event in its block."""
     removed: bool
-    """Whether a reorganisation of the chain has undone it."""
+    """Whether a chain reorganisation has undone it."""
     error: Annotated[str | None, Example("the data does not fit the event"), Omitted()] = None
-    """Why the arguments could not be read; there only where they could not."""
+    """Why the arguments could not be decoded; present only in that case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainAlertPart:
-    """What happened on a chain that somebody is to know of."""
+    """A notable occurrence on a chain."""
 
     type: Annotated[str, Example("large_transfer")]
-    """What happened; with `_recovered` or `_removed` at its end it is over or undone."""
+    """Type of the occurrence; the suffixes `_recovered` and `_removed` mark its end or its undoing."""
     sub_type: Annotated[str, Example("whale_wallet")]
-    """What the monitor watches."""
+    """Subtype of the monitor."""
     current: Annotated[str, Example("1500")] | None
-    """Present value, as a decimal text."""
+    """Current value, as a decimal text."""
     threshold: Annotated[str, Example("1000")] | None
     """Value that was crossed, as a decimal text."""
     unit: Annotated[str, Example("ETH")] | None
     """Unit of both."""
     message: Annotated[str, Example("1500 ETH left the wallet")]
-    """The same for people."""
+    """The same, formatted for people."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainAlertEvent(EventBase):
-    """A threshold on a chain was crossed, or this is over; or a large transfer was seen."""
+    """A threshold on a chain was crossed or recovered; or a large transfer was seen."""
 
     monitor: ChainMonitor
     """The monitor."""
     alert: ChainAlertPart
-    """What happened."""
+    """The occurrence."""
     log: Annotated[ChainEventLog | None, Omitted()] = None
-    """The transfer; there where it is about one."""
+    """The transfer; present only for transfers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainLogEvent(EventBase):
-    """A contract emitted an event, or the chain has undone it."""
+    """A contract emitted an event, or the chain has undone one."""
 
     monitor: ChainMonitor
     """The monitor."""

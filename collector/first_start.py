@@ -41,9 +41,9 @@ Try:
 
 @dataclass(frozen=True, slots=True)
 class WayIn:
-    """How the first admin comes into the console: by *link*, which is in *file*, too.
+    """How the first admin gets into the console: by *link*, which is also stored in *file*.
 
-    Without a link nobody has set up the console yet, and a link is open that was not made here.
+    Without a link, the console is not set up, but a link created elsewhere is still valid.
     """
 
     link: str | None
@@ -51,9 +51,9 @@ class WayIn:
 
 
 async def prepare(db: Db, settings: CollectorSettings) -> FirstStart | None:
-    """Make the first team, its admin and a token when the database is new; None when it is not.
+    """Create the first team, its admin and a token if the database is new; None if it is not.
 
-    The token is in its file before the database knows it: a crash in between costs nobody the only copy.
+    The token is written to its file before the database, so a crash in between loses nothing.
     """
     async with db.connection() as connection:
         if await teams.exist(connection):
@@ -66,14 +66,14 @@ async def prepare(db: Db, settings: CollectorSettings) -> FirstStart | None:
     made = await bootstrap.bootstrap(
         db, plan=settings.plan, admin_email=settings.admin_email, token=token, now=now
     )
-    # Another collector was faster; its token is ours when we share the directory, or both were given it.
+    # Another collector was faster; its token is ours if we share the directory, or both were given it.
     if made is None and await tokens.find(db, token, now) is None:
         path.unlink(missing_ok=True)
     return made
 
 
 def _kept(path: Path) -> str:
-    """The token in its file; of several processes that make one at the same time, all have the same."""
+    """The token in its file; concurrent processes that create one get the same."""
     if not path.exists():
         own = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
         files.write_private(own, new_token())
@@ -85,7 +85,7 @@ def _kept(path: Path) -> str:
 
 
 async def way_in(db: Db, settings: CollectorSettings, now: datetime) -> WayIn | None:
-    """The link to set up the console, made anew where none is open; None once somebody has set it up."""
+    """The link to set up the console, renewed if it expired; None once the console is set up."""
     file = settings.data_dir / LINK_FILE
     async with db.connection() as connection:
         newcomer = await users.newcomer(connection)
@@ -95,7 +95,7 @@ async def way_in(db: Db, settings: CollectorSettings, now: datetime) -> WayIn | 
         return WayIn(kept, file)
     secret = secrets.token_urlsafe(32)
     link = f"{settings.public_url.rstrip('/')}/setup/{secret}"
-    # As with the token: it is in its file before the database knows it.
+    # As with the token: written to its file before the database.
     files.write_private(file, link)
     if await password_links.first_unless_open(db, newcomer, secret, now):
         return WayIn(link, file)
@@ -104,7 +104,7 @@ async def way_in(db: Db, settings: CollectorSettings, now: datetime) -> WayIn | 
 
 
 class LinkFile:
-    """Takes the file of the set-up link away once the link is used or over."""
+    """Deletes the file of the set-up link once the link is used or expired."""
 
     def __init__(self, db: Db, data_dir: Path, now: Callable[[], datetime]) -> None:
         self._db = db
@@ -112,7 +112,7 @@ class LinkFile:
         self._now = now
 
     async def turn(self) -> bool:
-        """Look at it."""
+        """Check the link once."""
         kept = _kept_link(self._path)
         if kept and not await _opens(self._db, kept, self._now()):
             self._path.unlink(missing_ok=True)
@@ -122,14 +122,14 @@ class LinkFile:
 def link_file(
     db: Db, settings: CollectorSettings, now: Callable[[], datetime]
 ) -> tuple[str, Callable[[], Awaitable[bool]], float, None]:
-    """The loop of the set-up link's file."""
+    """The loop that maintains the set-up link's file."""
     return "set-up link", LinkFile(db, settings.data_dir, now).turn, 2.0, None
 
 
 def greet(settings: CollectorSettings, way: WayIn | None, out: TextIO, *, first: bool) -> None:
-    """Say where everything is, and at the *first* start what to try.
+    """Print where everything is and, at the *first* start, what to try.
 
-    The link is shown to people alone: what is written elsewhere is kept, and read by others.
+    The link is shown only on a terminal: other output is stored and read by others.
     """
     url, token = settings.public_url.rstrip("/"), settings.data_dir / TOKEN_FILE
     lines = ["", f"Tocsin is ready: {url}"]
@@ -158,7 +158,7 @@ def _kept_link(file: Path) -> str:
 
 
 async def _opens(db: Db, link: str, now: datetime) -> bool:
-    """Is it a link to set up the console that is open yet?"""
+    """Whether *link* is a valid link to set up the console."""
     try:
         await password_links.find(db, LinkKind.FIRST, link.rpartition("/")[2], now)
     except NotFound:
@@ -167,7 +167,7 @@ async def _opens(db: Db, link: str, now: datetime) -> bool:
 
 
 async def demonstrate(deps: Deps, settings: CollectorSettings, team_id: int) -> None:
-    """Monitors of this deployment itself."""
+    """Create monitors of this deployment itself."""
     means = monitors.ServiceContext(deps.db, deps.keyring, deps.signals, deps.min_interval)
     for body in _demo(settings):
         await monitors.create(means, team_id, body, deps.now())

@@ -107,11 +107,11 @@ _HEADERS: Final[Mapping[str, tuple[Schema, str]]] = {
 }
 _ALWAYS: Final = ("X-Request-Id", *(name for name in _HEADERS if name.startswith("X-RateLimit")),
                   "X-Content-Type-Options")  # fmt: skip
-# Those of errors; what is answered again may be one.
+# Headers of errors; a repeated idempotent response may be an error.
 _USUAL: Final = (*_ALWAYS, "Strict-Transport-Security", "Idempotent-Replayed")
 
 
-# Of operations that need no token of the API.
+# Descriptions of operations that need no API token.
 _OPEN: Final = {
     "Heartbeats": "Needs no token: the key in the path is the permission.",
     "Metrics": "Needs no token of the API but the one of the monitor.",
@@ -119,7 +119,7 @@ _OPEN: Final = {
 
 
 def build(needs: Mapping[tuple[str, str], Permission | None], public_url: str) -> dict[str, Any]:
-    """The document; *needs* has every route by method and path, and what its callers must hold."""
+    """Build the document; *needs*: every route by method and path, with the permission it requires."""
     components = Components()
     paths: dict[str, Any] = {}
     for (method, path), needed in needs.items():
@@ -213,7 +213,7 @@ def _responses(method: str, path: str, needed: Permission | None, said: Operatio
 
 
 def _failures(method: str, path: str, needed: Permission | None, said: Operation) -> set[int]:
-    """How it may fail beside what is said of it alone."""
+    """The statuses of errors common to such operations."""
     changes = method != "GET"
     maybe = {
         400: True,
@@ -255,18 +255,18 @@ def _own_headers(said: Operation) -> dict[str, Schema]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Error:
-    """What every answer says that is none of success."""
+    """The body of every error response."""
 
     error: Annotated[str, Example("Not Found")]
     """Phrase of the status."""
     message: Annotated[str, Example("Monitor not found")]
-    """What went wrong, for people."""
+    """Human-readable error message."""
     status: Annotated[int, Example(404)]
     """HTTP status."""
     details: Annotated[dict[str, str] | None, Omitted()] = None
-    """What is wrong with each bad field, by its path; there with 400."""
+    """Error of each bad field, by its path; present with 400."""
     retry_after: Annotated[int | None, Example(1), Omitted()] = None
-    """Seconds to wait before the next attempt; there with 429 and 503."""
+    """Seconds to wait before retrying; present with 429 and 503."""
 
 
 _ERROR: Final = answer(Error, "Error")

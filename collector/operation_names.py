@@ -2,7 +2,7 @@
 
 from typing import Final
 
-# Where the rule of `operation_name` would name no function that anybody would look for.
+# Exceptions, for which the rule of `operation_name` would produce a misleading name.
 EXCEPTIONS: Final = {
     "POST /v1/monitors/bulk": "changeMonitors",
     "GET /v1/monitors/uptime": "listMonitorUptimes",

@@ -23,7 +23,7 @@ _LIKE: Final = {(method, path): needs for method, path, _, needs in ROUTES}
 
 
 def like(method: str, path: str) -> Permission:
-    """What the API asks of who does the same there."""
+    """The permission that the API requires for the same action."""
     needs = _LIKE[method, path]
     if needs is None:
         raise ValueError(f"{method} {path} asks for no token")
@@ -220,7 +220,7 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ConsolePage("GET", "/settings/about", team.show_about, Permission.ADMIN),
 )
 
-# Those are shown whose page there is, and that the visitor may see.
+# A section is shown if its page exists and the visitor may see it.
 SECTIONS: Final = (
     NavigationLink(label="Overview", path="/", icon="home", key="o"),
     NavigationLink(label="Monitors", path="/monitors", icon="pulse", key="m"),
@@ -249,5 +249,5 @@ BESIDE: Final = {
 
 
 def register(app: web.Application) -> None:
-    """Put the console into *app*, beside the API's routes."""
+    """Add the console's routes to *app*, beside the API's."""
     edge.register(app, ConsoleSite(PAGES, SECTIONS, BESIDE), PAGES)

@@ -9,10 +9,10 @@ from shared.settings import CollectorSettings
 
 
 def demand_free(settings: CollectorSettings) -> None:
-    """Raises CannotStart for a port that is taken, and says which setting names another one."""
+    """Raise CannotStart if a port is taken; the message names the setting to change."""
     _demand_free(settings.http_listen, "TOCSIN_HTTP_LISTEN")
     _demand_free(settings.grpc_listen, "TOCSIN_GRPC_LISTEN")
-    # The usual one is often some agent's, and is done without.
+    # The default port may be taken, often by an agent; then it is not used.
     if settings.otlp_listen != TABLE["otlp_listen"].default():
         _demand_free(settings.otlp_listen, "TOCSIN_OTLP_LISTEN")
 
@@ -24,10 +24,10 @@ def _demand_free(listen: str, setting: str) -> None:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             sock.bind((host, port))
-            # Others may share the port of a socket that is bound, but not of one that listens.
+            # Another process may bind a port that is bound, but not one that is listening.
             sock.listen(1)
         except socket.gaierror:
-            return  # whoever listens there says so in its own words
+            return  # the actual listener reports a better error
         except OSError as error:
             raise CannotStart(
                 f"cannot listen on {listen}: {error.strerror or error}; set {setting} to another address"

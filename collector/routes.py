@@ -189,7 +189,7 @@ _ALSO = {"GET": "HEAD", "PUT": "PATCH"}
 
 
 def register(app: web.Application) -> None:
-    """Put every route into *app*, and what each asks for where the guard finds it."""
+    """Add every route to *app*, and the permissions where the guard finds them."""
     needs: dict[tuple[str, str], Permission | None] = {}
     for method, path, handler, permission in ROUTES:
         for name in filter(None, (method, _ALSO.get(method))):
@@ -199,7 +199,7 @@ def register(app: web.Application) -> None:
 
 
 def refuse_other_methods(app: web.Application) -> None:
-    """A path that also looks like another one with an id in it lacks a method all the same."""
+    """Answer 405 for a path that would otherwise match another route's id."""
     methods: dict[str, set[str]] = {}
     for method, path in app[NEEDS]:
         methods.setdefault(path, set()).add(method)
@@ -212,7 +212,7 @@ def refuse_other_methods(app: web.Application) -> None:
 
 @lru_cache(maxsize=8)
 def _overlapping(paths: frozenset[str]) -> tuple[str, ...]:
-    """Those that the pattern of another covers, as ``/monitors/{id}`` does ``/monitors/new``."""
+    """The paths that another path's pattern matches, as ``/monitors/{id}`` matches ``/monitors/new``."""
     patterns = {path: re.compile(_PLACE.sub("[^/]+", path)) for path in paths if "{" in path}
     return tuple(
         path

@@ -34,7 +34,7 @@ _SHUTDOWN_S = 5.0
 
 
 def make(deps: Deps) -> web.Application:
-    """The application; `serve` runs it."""
+    """Create the application; `serve` runs it."""
     around = [
         watch,
         cors.preflight,
@@ -62,7 +62,7 @@ def make(deps: Deps) -> web.Application:
 
 
 async def serve(app: web.Application, listen: str, *, shared_port: bool = False) -> web.AppRunner:
-    """Serve *app* on ``host:port`` until the runner's cleanup. Raises CannotStart if that cannot be had."""
+    """Serve *app* on ``host:port`` until the runner's cleanup. Raises CannotStart if it cannot listen."""
     logging.getLogger("aiohttp.server").addFilter(_is_ours)
     host, _, port = listen.rpartition(":")
     runner = web.AppRunner(
@@ -90,7 +90,7 @@ async def serve(app: web.Application, listen: str, *, shared_port: bool = False)
 
 
 def _with_door(app: web.Application, runner: web.AppRunner) -> None:
-    """Before the application: within it a route is looked for first."""
+    """Wrap the application: inside it, routes are resolved first."""
     server = runner.server
     assert server is not None  # noqa: S101 - it is there once the runner is set up
     server.request_handler = admission.before(app, server.request_handler)  # type: ignore[assignment]
@@ -100,7 +100,7 @@ def _with_door(app: web.Application, runner: web.AppRunner) -> None:
 
 
 def _is_ours(record: logging.LogRecord) -> bool:
-    """Not a body that is not packed as it says: whoever sends one was told so, and fills no log."""
+    """Whether to log the error; a badly packed body is the client's fault and was answered."""
     error = record.exc_info[1] if record.exc_info else None
     return not isinstance(error, web.RequestPayloadError)
 

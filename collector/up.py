@@ -29,10 +29,10 @@ from shared.settings import CollectorSettings, ProbeSettings, UpSettings, enviro
 
 log = structlog.get_logger()
 
-# Before this the collector may be about to say what is wrong.
+# Until then the collector may be about to report the cause itself.
 _QUIET_S: Final = 15.0
 _TRY_AGAIN_S: Final = 1.0
-# Together less than the 10 s within which everything has to stop.
+# In total less than the 10 s within which everything has to stop.
 _GRACE_S: Final = {"probe": 3.0, "collector": 4.0, "postgres": 2.0}
 
 
@@ -103,7 +103,7 @@ class Up:
         return joined
 
     def _life(self, name: str, variables: dict[str, str]) -> children.Life:
-        """One life of a child: start it, wait for its end, answer how it ended."""
+        """One life of a child: start it, wait for its exit, return its exit status."""
 
         async def live() -> int:
             child = self._children[name] = await children.start(variables, name)
@@ -114,7 +114,7 @@ class Up:
 
 
 class _Revival:
-    """Lives of the server; the first is under way already."""
+    """Lives of the database server; the first one is already running."""
 
     def __init__(self, server: Embedded) -> None:
         self._server = server
@@ -131,13 +131,13 @@ class _Revival:
 
 
 async def _own_key(url: str, data_dir: Path) -> str:
-    """The key in its file. Raises CannotStart when the database is encrypted with another one."""
+    """The key in its file. Raises CannotStart if the database is encrypted with another one."""
     key = await secret_key_file.kept(url, data_dir)
     try:
         await migrate(url, utc_now())
         db = await Db.open(url, size=1, name="tocsin up")
     except Unavailable:
-        return key  # the collector waits for it, and looks itself
+        return key  # the collector retries and checks the key itself
     try:
         file = secret_key_file.path(data_dir)
         await bootstrap.check_keys(db, Keyring.parse(key), utc_now(), f"{file}, without TOCSIN_SECRET_KEY,")
@@ -147,7 +147,7 @@ async def _own_key(url: str, data_dir: Path) -> str:
 
 
 async def _join_token_in_time(url: str, key: str, settings: UpSettings) -> str:
-    """Tried until there is one: what is in the way keeps the collector from starting too, which says so."""
+    """Retry until there is a token: the collector fails for the same reason and reports it."""
     began, complaint = time.monotonic(), ""
     while True:
         try:
@@ -160,7 +160,7 @@ async def _join_token_in_time(url: str, key: str, settings: UpSettings) -> str:
 
 
 async def _join_token(url: str, key: str, settings: UpSettings) -> str:
-    """A token for the built-in probe, good for the keys of its workers alone once they have joined."""
+    """Issue a token for the built-in probe; once its workers have joined, only their keys may use it."""
     await migrate(url, utc_now())
     db = await Db.open(url, size=1, name="tocsin up")
     try:
@@ -183,12 +183,12 @@ async def _join_token(url: str, key: str, settings: UpSettings) -> str:
 
 
 def _room(workers: int) -> dict[str, str]:
-    """What the server must be told for so many collectors: connections for all of them."""
+    """Server settings for this many collectors: enough connections for all of them."""
     return {} if workers == 1 else {"max_connections": str(40 + CONNECTIONS * (workers - 1))}
 
 
 def _reachable(listen: str) -> str:
-    """Where a process of this machine reaches a server that listens there."""
+    """The local address of a server that listens there."""
     host, port = address(listen)
     near = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared with, not bound
     return f"[{near}]:{port}" if ":" in near else f"{near}:{port}"

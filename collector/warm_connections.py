@@ -13,7 +13,7 @@ _NOBODY = UUID(int=0)
 
 
 async def warm(db: Db, connections: int) -> None:
-    """All *connections* of the pool, as far as the server gives so many."""
+    """Open and warm up to *connections* connections of the pool, as many as the server allows."""
     tried, all_tried = 0, asyncio.Event()
 
     def note() -> None:
@@ -26,7 +26,7 @@ async def warm(db: Db, connections: int) -> None:
         try:
             async with db.connection() as tx:
                 note()
-                await all_tried.wait()  # or the next would be given the same one
+                await all_tried.wait()  # else the next task would get the same connection
                 await _ask(tx)
         except Unavailable:
             note()
@@ -35,7 +35,7 @@ async def warm(db: Db, connections: int) -> None:
 
 
 async def _ask(tx: Tx) -> None:
-    """Of a team that is not there."""
+    """Run the most frequent queries for a nonexistent team."""
     await tokens.with_hashes(tx, [b""])
     await console_sessions.with_hashes(tx, [b""])
     await lists.page(tx, 0, MonitorFilter(), 1, 0)
