@@ -16,7 +16,7 @@ _GROUP: Final = "settings, each a variable too: --data-dir is TOCSIN_DATA_DIR"
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """*own* are the command's own arguments, *flags* the settings that were given, as texts."""
+    """*own*: the command's own arguments, *flags*: the given settings, as texts."""
 
     own: argparse.Namespace
     flags: dict[str, str]
@@ -24,9 +24,9 @@ class Given:
 
 
 def parse(parser: argparse.ArgumentParser, usual: Mapping[str, str | None], argv: Sequence[str]) -> Given:
-    """What *argv* says: the arguments of *parser*, and settings by the names in *usual*, with their defaults.
+    """Parse *argv*: the arguments of *parser*, and settings by the names in *usual*, with their defaults.
 
-    Ends the process with a page of help where that is asked for.
+    Exits after printing the help page if that is requested.
     """
     own = [action for action in parser._actions if action.dest != "help"]  # noqa: SLF001 - told no other way
     parser.usage = _usage(parser)
@@ -40,7 +40,7 @@ def parse(parser: argparse.ArgumentParser, usual: Mapping[str, str | None], argv
     try:
         known, unknown = parser.parse_known_args(argv)
     except argparse.ArgumentError as error:
-        # Of what argparse refuses itself a switch with a value is left, and that may be anything.
+        # Of argparse's own errors, only a value for a switch remains; the value may be a secret.
         return Given(argparse.Namespace(), {}, [f"{error.argument_name}: takes no value"])
     faults.extend(_unknown(argv, unknown, [each.label for each in readers.values()]))
     values = vars(known)
@@ -50,7 +50,7 @@ def parse(parser: argparse.ArgumentParser, usual: Mapping[str, str | None], argv
 
 
 def meant(name: str, names: Iterable[str]) -> str:
-    """A question after what was perhaps misspelt, empty if nothing is like it."""
+    """A question that suggests the name probably meant; empty if none is similar."""
     bare = {each.lstrip("-"): each for each in names}
     close = difflib.get_close_matches(name.lstrip("-"), list(bare), n=1)
     return f"; did you mean {bare[close[0]]}?" if close else ""
@@ -58,7 +58,7 @@ def meant(name: str, names: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """What argparse would have made of an argument's text, and would have ended the process for."""
+    """Validates an argument as argparse does, but reports errors instead of exiting."""
 
     label: str
     type: Any
@@ -85,7 +85,7 @@ class _Reader:
 
 
 def _lenient(action: argparse.Action) -> _Reader:
-    """Let *action* take any text or none, and give back who reads it."""
+    """Let *action* accept any text or none, and return its validator."""
     choices = None if action.choices is None else [*action.choices]
     reader = _Reader(_label(action, choices), action.type, choices, action.required)
     action.type, action.choices, action.required = None, None, False
@@ -110,13 +110,13 @@ def _add_settings(parser: argparse.ArgumentParser, usual: Mapping[str, str | Non
 
 
 def _usage(parser: argparse.ArgumentParser) -> str:
-    """As *parser* has it, and that there are settings beside; all of them would fill the screen."""
+    """The usage of *parser*, with a hint at the settings; listing all of them would fill the screen."""
     own = parser.usage or parser.format_usage().removeprefix("usage: ").replace("%", "%%").rstrip()
     return f"{own} [--SETTING VALUE ...]"
 
 
 def _unknown(argv: Sequence[str], unknown: Sequence[str], flags: list[str]) -> Iterator[str]:
-    """Not what follows a flag that nobody knows, which may be a secret."""
+    """Report unknown arguments, except values after an unknown flag, which may be secrets."""
     flag = re.compile(r"-[^=]+")
     follows = {after for before, after in pairwise(argv) if before in unknown and flag.fullmatch(before)}
     for argument in unknown:

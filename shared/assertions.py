@@ -22,18 +22,18 @@ class Assertion:
     """*path* names the header, or is a JSONPath; responseTime is in milliseconds."""
 
     source: Source
-    """What is compared: the status, a header, the body, a value in JSON, the response time (ms) or the days
-    that the certificate has left.
+    """What is compared: the status, a header, the body, a JSON value, the response time (ms) or the days
+    until the certificate expires.
     """
     op: Op = "eq"
     """Comparison of the source with `value`."""
     path: Annotated[str, MaxLen(512)] = ""
-    """Name of the header, or JSONPath of the value; other sources need none."""
+    """Name of the header, or JSONPath of the value; unused for other sources."""
     value: Annotated[str, MaxLen(4096)] | bool | int | float | None = None
-    """Value that the source is compared with; for `exists` true or false."""
+    """Value to compare the source with; for `exists` true or false."""
 
     def faults(self) -> dict[str, str]:
-        """What does not fit together."""
+        """Errors of combinations of fields."""
         faults = {}
         if self.source in _NEEDS_PATH and not self.path:
             faults["path"] = f"is required: {_NEEDS_PATH[self.source]}"
@@ -59,7 +59,7 @@ class Assertion:
 
 
 def number(value: object) -> float | None:
-    """*value* as a number, if it is one or reads as one."""
+    """*value* as a number, if it is one or parses as one."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 
 def full_jitter(first: float, most: float) -> Iterator[float]:
-    """Seconds to wait: each a random part of a bound that doubles from *first* up to *most*, for ever."""
+    """Endless delays in seconds: each random below a bound that doubles from *first* up to *most*."""
     bound = first
     while True:
         yield random.uniform(bound / 4, bound)  # noqa: S311 - spreads load, guards nothing

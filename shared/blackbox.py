@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from shared.results import Phases
 
-# So many monitors are written at once, between which others may have their turn.
+# Monitors per chunk; other tasks may run in between.
 _AT_ONCE: Final = 500
 
-# Of each phase the name that blackbox_exporter has for it.
+# blackbox_exporter's name of each phase.
 _HTTP: Final = (
     ("resolve", "dns_us"),
     ("connect", "connect_us"),
@@ -19,7 +19,7 @@ _HTTP: Final = (
 )
 _ICMP: Final = (("resolve", "dns_us"), ("rtt", "first_byte_us"))
 
-# Of each type the fields of its configuration that say what is checked.
+# For each type, the configuration fields that identify its target.
 _TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("http", "websocket"), ("url",)),
     **dict.fromkeys(("icmp", "dns"), ("host",)),
@@ -30,10 +30,10 @@ _TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Last:
-    """The last check of a monitor at a place; *labels* as they stand between the braces.
+    """The latest check of a monitor at a location; *labels*: as they appear in braces.
 
-    *code*: the status that an http target answered, 0 for none; *ends*: Unix time at which the first of the
-    certificates ends.
+    *code*: the status of an HTTP response, 0 for none; *ends*: Unix time at which the first certificate
+    expires.
     """
 
     labels: str
@@ -46,7 +46,7 @@ class Last:
 
 
 def text(lasts: Sequence[Last]) -> Iterator[str]:
-    """In Prometheus' format, piece by piece; a family of which there is nothing to say is left out."""
+    """Prometheus text format, in chunks; families without samples are left out."""
     for name, told, values in _FAMILIES:
         head = f"# HELP {name} {told}\n# TYPE {name} gauge\n"
         for start in range(0, len(lasts), _AT_ONCE):
@@ -61,7 +61,7 @@ def text(lasts: Sequence[Last]) -> Iterator[str]:
 
 
 def target(type_: str, config: Mapping[str, Any]) -> str:
-    """What a monitor checks, as `instance` has it; empty where that is nothing that is connected to."""
+    """A monitor's target, as used for `instance`; empty for types that connect to nothing."""
     parts = [str(config[name]) for name in _TARGETS.get(type_, ()) if config.get(name) is not None]
     if len(parts) > 1 and ":" in parts[0]:
         parts[0] = f"[{parts[0]}]"
@@ -69,7 +69,7 @@ def target(type_: str, config: Mapping[str, Any]) -> str:
 
 
 def label(name: str, value: str) -> str:
-    """``name="value"``, whatever the value holds."""
+    """``name="value"``, with *value* escaped."""
     escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'{name}="{escaped}"'
 

@@ -21,7 +21,7 @@ log = structlog.get_logger()
 Life = Callable[[], Awaitable[int]]
 
 _LAUNCH: Final = Path(__file__).with_name("launch.py")
-_STEADY_S: Final = 30.0  # who ran for so long starts over with the shortest wait
+_STEADY_S: Final = 30.0  # after running this long, a process restarts with the shortest wait
 _FIRST_WAIT_S: Final = 0.2
 _LONGEST_WAIT_S: Final = 15.0
 _CANNOT_START: Final = 2
@@ -29,15 +29,15 @@ _MOST_REFUSALS: Final = 5
 
 
 def launched(way: str, *program: str, death: signal.Signals = signal.SIGINT) -> list[str]:
-    """A command for *program* that gets the signal *death* when this process dies; *way*: see launch.py."""
+    """The command for *program*, which gets signal *death* when this process dies; *way*: see launch.py."""
     return [sys.executable, "-I", "-S", str(_LAUNCH), str(os.getpid()), str(death.value), way, *program]
 
 
 async def start(variables: Mapping[str, str], *verb: str) -> Process:
     """Run ``tocsin VERB ...`` with these variables.
 
-    It is killed with this process: what it must not lose is on disk or in the database, and whoever comes
-    next finds the ports and the spool free at once.
+    It is killed together with this process: its durable state is on disk or in the database, and a
+    successor finds ports and spool free at once.
     """
     command = launched("same", sys.executable, "-P", "-m", "shared.command", *verb, death=signal.SIGKILL)
     return await asyncio.create_subprocess_exec(
@@ -46,9 +46,7 @@ async def start(variables: Mapping[str, str], *verb: str) -> Process:
 
 
 async def keep(name: str, live: Life) -> None:
-    """Let it live again and again. Raises CannotStart when its first life, or several in a row, show that it
-    never can.
-    """
+    """Restart the process whenever it exits. Raises CannotStart if the first, or several in a row, fail."""
     waits = full_jitter(_FIRST_WAIT_S, _LONGEST_WAIT_S)
     first, refusals = True, 0
     while True:
@@ -67,14 +65,14 @@ async def keep(name: str, live: Life) -> None:
 
 
 async def all_kept(keepers: Sequence["asyncio.Task[None]"]) -> None:
-    """Wait until one of them gives up, and raise why."""
+    """Wait until one of them gives up, and raise its error."""
     done, _ = await asyncio.wait(keepers, return_when=asyncio.FIRST_COMPLETED)
     for each in done:
         each.result()
 
 
 async def end(child: Process, grace: float) -> None:
-    """Have it stop within *grace* seconds, else kill it."""
+    """Stop the process, or kill it after *grace* seconds."""
     for number, seconds in ((signal.SIGTERM, grace), (signal.SIGKILL, 1.0)):
         if child.returncode is not None:
             return
@@ -86,7 +84,7 @@ async def end(child: Process, grace: float) -> None:
 
 
 def supervise(work: Callable[[], Coroutine[Any, Any, None]], stop: Callable[[], Awaitable[None]]) -> int:
-    """Run *work* until SIGTERM or SIGINT, *stop* then; an exit status. Raises what *work* raises."""
+    """Run *work* until SIGTERM or SIGINT, then *stop*; return an exit status. Raises what *work* raises."""
 
     async def until_told() -> None:
         loop = asyncio.get_running_loop()

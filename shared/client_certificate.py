@@ -12,14 +12,14 @@ _UNREADABLE: Final = (ValueError, TypeError, UnsupportedAlgorithm)
 
 @dataclass(frozen=True, slots=True)
 class ClientCertificate:
-    """*chain*: the certificate, and those of its issuers that the server needs."""
+    """*chain*: the certificate, and the intermediate certificates that the server needs."""
 
     chain: str = field(repr=False)
     key: str = field(repr=False)
 
 
 def chain_fault(chain: str) -> str:
-    """What is wrong with it; empty if nothing is."""
+    """The error in the chain; empty if it is valid."""
     try:
         x509.load_pem_x509_certificates(chain.encode())
     except _UNREADABLE:
@@ -28,7 +28,7 @@ def chain_fault(chain: str) -> str:
 
 
 def key_fault(chain: str, key: str) -> str:
-    """What is wrong with the key of a *chain* that is sound; empty if nothing is."""
+    """The error in the key of a valid *chain*; empty if it is valid."""
     try:
         private = load_pem_private_key(key.encode(), password=None)
     except _UNREADABLE:

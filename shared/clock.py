@@ -9,18 +9,18 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def utc_now() -> datetime:
-    """Now, in UTC, as PostgreSQL's timestamptz wants it."""
+    """The current time in UTC, in the form of PostgreSQL's timestamptz."""
     return datetime.now(UTC)
 
 
 def boot_us() -> int:
-    """Microseconds since the machine's boot, suspended time included; no step of the wall clock moves it."""
+    """Microseconds since the machine's boot, including suspend; independent of wall-clock steps."""
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1000
 
 
 @cache
 def boot_id() -> str:
-    """Which boot `boot_us` counts from; clocks compare only within one."""
+    """The id of the boot from which `boot_us` counts; values are comparable only within one boot."""
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 

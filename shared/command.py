@@ -33,7 +33,7 @@ VERBS: Final = {
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run ``tocsin VERB ...`` to its exit status."""
+    """Run ``tocsin VERB ...`` and return its exit status."""
     verb, *rest = (sys.argv[1:] if argv is None else argv) or ["--help"]
     if verb in {"--version", "version"}:
         return _answer(f"tocsin {__version__}")
@@ -68,7 +68,7 @@ def _run(verb: EntryPoint, argv: list[str]) -> int:
 
 
 def begin(verb: str, kind: type[Settings], argv: list[str], check: Check = lambda _: ()) -> Settings:
-    """Read the settings of a role and set up its log. Raises BadSettings."""
+    """Read a role's settings and configure its log. Raises BadSettings."""
     parser = argparse.ArgumentParser(prog=f"tocsin {verb}", allow_abbrev=False)
     return begin_with(parser, kind, argv, check)[1]
 

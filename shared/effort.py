@@ -2,18 +2,18 @@
 
 from typing import Final
 
-# A step is about a microsecond: a value that is looked at.
+# A step costs about a microsecond: one value is examined.
 MOST_STEPS: Final = 100_000
-# A scan is a byte of a text seen by one instruction of a pattern: ten nanoseconds for the worst of patterns.
+# A scan is one byte processed by one pattern instruction: ten nanoseconds for the worst patterns.
 MOST_SCANS: Final = 1 << 27
 
 
 class TooCostly(Exception):
-    """The expression has spent what it may; the text says which kind it is."""
+    """The expression has used up its budget; the text says which kind."""
 
 
 class Meter:
-    """What is left of the work that may be done for one answer of a target."""
+    """The remaining work allowed for one response of a target."""
 
     __slots__ = ("_scans", "_steps")
 
@@ -22,13 +22,13 @@ class Meter:
         self._scans = scans
 
     def step(self, count: int = 1) -> None:
-        """Raises TooCostly."""
+        """Spend *count* steps. Raises TooCostly."""
         self._steps -= count
         if self._steps < 0:
             raise TooCostly("path")
 
     def scan(self, count: int) -> None:
-        """Raises TooCostly."""
+        """Spend *count* scans. Raises TooCostly."""
         self._scans -= count
         if self._scans < 0:
             raise TooCostly("pattern")

@@ -14,9 +14,9 @@ _USUAL: Final[dict[signal.Signals, Any]] = {
 
 
 def main() -> int:
-    """Run the command line to its exit status."""
+    """Run the command line and return its exit status."""
     for number, usual in _USUAL.items():
-        if signal.getsignal(number) == usual:  # not where it is ignored, as in a shell's background
+        if signal.getsignal(number) == usual:  # unless it is ignored, as in a shell's background
             signal.signal(number, _end)
     from shared.command import main as command  # noqa: PLC0415 - loading it takes long enough for a Ctrl-C
 
@@ -24,19 +24,19 @@ def main() -> int:
 
 
 def loaded() -> None:
-    """All code is there: from now on a signal finds what has to be put away first."""
+    """All code is loaded: from now on, a signal lets the program clean up first."""
     for number, usual in _USUAL.items():
         if signal.getsignal(number) is _end:
             signal.signal(number, usual)
 
 
 def stopped(verb: str) -> int:
-    """The exit status of *verb* when a signal stops it: a service ends well, a command is not done."""
+    """The exit status of *verb* after a signal: success for a service, failure for a command."""
     return 0 if verb in SERVICES else 1
 
 
 def _end(_number: int, _frame: FrameType | None) -> Any:
-    # An exception could be lost in whatever is being imported.
+    # An exception could get lost in a module that is being imported.
     os.write(sys.stderr.fileno(), b"tocsin: stopped\n")
     os._exit(stopped(sys.argv[1] if len(sys.argv) > 1 else ""))
 

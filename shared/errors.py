@@ -5,19 +5,19 @@ from typing import TypeVar
 
 
 class TocsinError(Exception):
-    """Something that can be told to the caller as it is: never holds a secret."""
+    """An error whose text may be shown to the caller: it never contains a secret."""
 
 
 class BadSettings(TocsinError):
-    """One or more settings cannot be used; the message names each of them. Exit status 2."""
+    """One or more settings are invalid; the message names each of them. Exit status 2."""
 
 
 class CannotStart(TocsinError):
-    """The program cannot run here as things are (data directory taken, wrong key). Exit status 2."""
+    """The program cannot run in this state (data directory in use, wrong key). Exit status 2."""
 
 
 class Invalid(TocsinError):
-    """A request says something that cannot be done; *details* maps each bad field to its fault."""
+    """A request is invalid; *details* maps each bad field to its error."""
 
     def __init__(self, details: Mapping[str, str], message: str = "Invalid request") -> None:
         super().__init__(message)
@@ -25,44 +25,44 @@ class Invalid(TocsinError):
 
 
 class BodyTooLarge(TocsinError):
-    """A body has more than *most* bytes, on the wire or unpacked."""
+    """A body has more than *most* bytes, as received or unpacked."""
 
     def __init__(self, most: int) -> None:
         super().__init__(f"The body is larger than {most >> 20} MiB")
 
 
 class Unauthorized(TocsinError):
-    """There is no good token."""
+    """There is no valid token."""
 
 
 class Forbidden(TocsinError):
-    """The token is good, but does not permit this."""
+    """The token is valid, but does not permit this."""
 
 
 class NotFound(TocsinError):
-    """No such thing, or none that the caller may know of."""
+    """The resource does not exist, or the caller may not know of it."""
 
 
 _Row = TypeVar("_Row")
 
 
 def demand_found(row: _Row | None, what: str) -> _Row:
-    """The row that was looked for. Raises NotFound where there is none; *what* it is, as callers name it."""
+    """Return *row*. Raises NotFound if it is None; *what*: its name for callers."""
     if row is None:
         raise NotFound(f"{what} not found")
     return row
 
 
 class Conflict(TocsinError):
-    """The thing is not in a state that allows this."""
+    """The state of the resource does not permit this."""
 
 
 class PreconditionFailed(TocsinError):
-    """If-Match named another revision than the current one."""
+    """If-Match names a revision other than the current one."""
 
 
 class Unavailable(TocsinError):
-    """Cannot be done right now; worth another try after *retry_after* seconds."""
+    """Currently impossible; retry after *retry_after* seconds."""
 
     def __init__(self, message: str, retry_after: int = 1) -> None:
         super().__init__(message)
@@ -70,7 +70,7 @@ class Unavailable(TocsinError):
 
 
 class Limited(TocsinError):
-    """Too many requests; the next is let through after *retry_after* seconds."""
+    """Too many requests; the next one is admitted after *retry_after* seconds."""
 
     def __init__(self, message: str, retry_after: int) -> None:
         super().__init__(message)

@@ -7,16 +7,16 @@ from typing import Final
 
 MAX_HEADERS: Final = 20
 MAX_BODY_BYTES: Final = 1024
-# Of all texts together; in UTF-8.
+# Limit of all texts together, in UTF-8.
 MAX_BYTES: Final = 4096
 HIDDEN: Final = "[redacted]"
 
 _MAX_ADDRESS: Final = 64
 _MAX_NAME: Final = 64
 _MAX_VALUE: Final = 256
-# A text this short is found everywhere: it is hidden only where it is the whole value.
+# Shorter secrets would match everywhere: they are redacted only as an entire value.
 _SHORT: Final = 4
-# A secret is looked for by its beginning, since an answer may repeat no more of it.
+# Secrets are found by their beginning, since a response may contain no more of them.
 _HEAD: Final = 32
 
 _NAMED = (
@@ -52,9 +52,9 @@ _REPLACED = dict.fromkeys(_CONTROLS, "\N{REPLACEMENT CHARACTER}")
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """*address*: what was connected to, ``192.0.2.1:443``; *headers* and *body*: the first of the answer's.
+    """*address*: the peer, as ``192.0.2.1:443``; *headers* and *body*: the beginning of the response's.
 
-    Empty where there was no such thing.
+    Empty if there was none.
     """
 
     address: str = ""
@@ -67,14 +67,14 @@ class Evidence:
 
     @property
     def size(self) -> int:
-        """Bytes of all its texts."""
+        """Total size of its texts in bytes."""
         return sum(len(text.encode()) for text in self.texts)
 
 
 def redacted(seen: Evidence, secrets: Sequence[str] = (), *, whole: bool = True) -> Evidence:
-    """*seen* without what looks like a secret, and without any of *secrets*, cut to its bounds.
+    """*seen* without *secrets* and without what looks like a secret, truncated to the limits.
 
-    *whole* False: the body was cut already, so that it may end within a secret. Again is harmless.
+    *whole* False: the body was truncated before, so it may end within a secret. Idempotent.
     """
     wanted = sorted({secret for secret in secrets if secret}, key=len, reverse=True)
     headers = tuple((_clean(name)[:_MAX_NAME], _value(name, value, wanted)) for name, value in seen.headers)
@@ -100,7 +100,7 @@ def _without(text: str, secrets: Sequence[str]) -> str:
 
 
 def _cut_out(text: str, secret: str) -> str:
-    """*text* with *secret*, or as much of its beginning as there is, replaced."""
+    """Replace *secret* in *text*, also where only its beginning occurs."""
     out, at, head = [], 0, secret[:_HEAD]
     while (found := text.find(head, at)) >= 0:
         end = found + len(head)
@@ -112,7 +112,7 @@ def _cut_out(text: str, secret: str) -> str:
 
 
 def _less_a_beginning(text: str, secrets: Sequence[str]) -> str:
-    """*text* less the start of a secret that it ends with."""
+    """Remove the beginning of a secret from the end of *text*."""
     for secret in secrets:
         for length in range(min(len(secret), _HEAD) - 1, _SHORT - 1, -1):
             if text.endswith(secret[:length]):
@@ -121,7 +121,7 @@ def _less_a_beginning(text: str, secrets: Sequence[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """*text* without what looks like a secret by its name or its form."""
+    """Redact what looks like a secret by its name or form."""
     text = _PRIVATE.sub(HIDDEN, text)
     text = _JWT.sub(HIDDEN, text)
     text = _LINE.sub(rf"\1{HIDDEN}", text)
@@ -138,7 +138,7 @@ def _hide_value(found: re.Match[str]) -> str:
 
 
 def _clean(text: str) -> str:
-    """Valid UTF-8, and no control characters that a terminal or PostgreSQL would mind."""
+    """Valid UTF-8, without control characters that trouble terminals or PostgreSQL."""
     return text.encode("utf-8", "replace").decode().translate(_REPLACED)
 
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 
 class Crowded(Exception):
-    """More wait already than may. *own*: those of the same key alone are too many."""
+    """Too many are waiting. *own*: too many of the same key."""
 
     def __init__(self, *, own: bool) -> None:
         super().__init__("too many wait")
@@ -15,9 +15,9 @@ class Crowded(Exception):
 
 
 class FairGate:
-    """At most *most* are inside at once, of one key at most *each*.
+    """Admits at most *most* at once, at most *each* per key.
 
-    At most *waiting* wait in all, of one key at most *waiting_each*.
+    At most *waiting* wait in total, at most *waiting_each* per key.
     """
 
     def __init__(self, most: int, each: int, *, waiting: int, waiting_each: int) -> None:
@@ -33,7 +33,7 @@ class FairGate:
 
     @asynccontextmanager
     async def inside(self, key: Hashable) -> AsyncIterator[None]:
-        """Be inside meanwhile. Raises Crowded."""
+        """Occupy a place within the block. Raises Crowded."""
         await self.enter(key)
         try:
             yield
@@ -41,14 +41,14 @@ class FairGate:
             self.leave(key)
 
     def enter_at_once(self, key: Hashable) -> bool:
-        """Take a place if one is free for *key*; `leave` gives it back."""
+        """Take a place if one is free for *key*; `leave` releases it."""
         if key in self._queues or not self._admits(key):
             return False
         self._take(key)
         return True
 
     async def enter(self, key: Hashable) -> None:
-        """Take a place, at once or in turn; `leave` gives it back. Raises Crowded."""
+        """Wait for a place; `leave` releases it. Raises Crowded."""
         if self.enter_at_once(key):
             return
         queue = self._queues.get(key, ())
@@ -59,7 +59,7 @@ class FairGate:
         await self._wait(key)
 
     def leave(self, key: Hashable) -> None:
-        """Give a place back; whoever's turn it is has it."""
+        """Release a place and pass it to the next in turn."""
         self._entered -= 1
         self._inside[key] -= 1
         if not self._inside[key]:
@@ -89,7 +89,7 @@ class FairGate:
             del self._queues[key]
 
     def _hand_on(self) -> None:
-        """Let in whoever may enter, one of each key at a time."""
+        """Admit whoever may enter, one per key at a time."""
         while self._entered < self._most:
             next_ = next(((key, queue) for key, queue in self._queues.items() if self._admits(key)), None)
             if next_ is None:

@@ -5,23 +5,23 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
-MAX_FINDINGS: Final = 500  # of one result
+MAX_FINDINGS: Final = 500  # per result
 MAX_KEY: Final = 128
-MAX_BYTES: Final = 256 * 1024  # of all the data of one result
+MAX_BYTES: Final = 256 * 1024  # of all data of a result
 
 
 class Findings(IntEnum):
-    """What kind of finding: the numbers are on the wire and in the tables, so they never change."""
+    """Kinds of findings: the numbers are used on the wire and in tables, so they never change."""
 
     RAISED = 1  # a threshold was crossed at this location
-    RECOVERED = 2  # it is no longer
-    LOG = 3  # something happened, once
-    RETRACTED = 4  # a log that was told is no part of the chain
+    RECOVERED = 2  # it has recovered
+    LOG = 3  # a single event
+    RETRACTED = 4  # an announced log is no longer part of the chain
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """*key* names what was found within its monitor: an alert type, or ``0xTRANSACTION:INDEX`` of a log.
+    """*key* identifies the finding within its monitor: an alert type, or ``0xTRANSACTION:INDEX`` of a log.
 
     *data* is a JSON object, camelCase, with integers as decimal strings; it may be empty.
     """
@@ -32,7 +32,7 @@ class Finding:
 
 
 def bounded(findings: Sequence[Finding]) -> bool:
-    """May one result carry all of *findings*?"""
+    """Whether a single result may contain all of *findings*."""
     return (
         len(findings) <= MAX_FINDINGS
         and all(0 < len(one.key) <= MAX_KEY and "\0" not in one.key for one in findings)

@@ -1,7 +1,7 @@
 """Guards against slow work and second connections while a connection is held.
 
-Whoever waits for something else with a connection in hand takes it from all others, and where what is waited
-for needs one too, everybody stands still.
+Waiting while holding a connection keeps it from all others; if the awaited work needs one, too, everything
+can deadlock.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,11 +15,11 @@ log = structlog.get_logger()
 
 
 class WhileHeld(Exception):
-    """Something slow was begun while a connection was held: a fault of the program."""
+    """Slow work was started while a connection was held: a bug."""
 
 
 class _Hold:
-    """Tasks that were started meanwhile see its end, too."""
+    """A held connection; tasks started meanwhile also see its release."""
 
     __slots__ = ("over",)
 
@@ -28,9 +28,9 @@ class _Hold:
 
 
 class _Strictness:
-    """Tests fail of what a service at work only tells its log, once each.
+    """Tests fail on violations that a running service only logs, each once.
 
-    *counts*: is the hold that begins now one of the program's own?
+    *counts*: whether the connection is held by the program itself, not by a test.
     """
 
     def __init__(self) -> None:
@@ -44,14 +44,14 @@ _HOLD: Final[ContextVar[_Hold | None]] = ContextVar("held", default=None)
 
 
 def is_held() -> bool:
-    """Is a connection held here?"""
+    """Whether the current task holds a connection."""
     hold = _HOLD.get()
     return hold is not None and not hold.over
 
 
 @contextmanager
 def holding() -> Iterator[None]:
-    """A connection is held meanwhile."""
+    """Mark a connection as held within the block."""
     before, hold = _HOLD.get(), _Hold()
     if STRICTNESS.counts():
         _HOLD.set(hold)
@@ -63,7 +63,7 @@ def holding() -> Iterator[None]:
 
 
 def demand_none(what: str) -> None:
-    """Raises WhileHeld in tests when a connection is held; *what* is about to be done."""
+    """Raise WhileHeld in tests if a connection is held; *what*: the work about to start."""
     if not is_held():
         return
     first = what not in STRICTNESS.told

@@ -11,7 +11,7 @@ _LENGTH: Final = 26
 
 
 def uuid7(now_ms: int | None = None) -> UUID:
-    """A new UUIDv7 (RFC 9562): 48 bits of Unix milliseconds, then chance, so that ids sort by time."""
+    """A new UUIDv7 (RFC 9562): 48 bits of Unix milliseconds, then random bits, so that ids sort by time."""
     ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
     chance = secrets.randbits(74)
     return UUID(int=ms << 80 | 0x7 << 76 | (chance >> 62) << 64 | 0b10 << 62 | chance & (1 << 62) - 1)
@@ -24,7 +24,7 @@ def show(prefix: str, value: UUID) -> str:
 
 
 def read(prefix: str, text: str) -> UUID | None:
-    """The UUID that *text* shows, or None if it is not an id with this prefix."""
+    """Parse an id; None if *text* is not an id with this prefix."""
     head, _, digits = text.partition("_")
     if head != prefix or len(digits) != _LENGTH or digits[0] > "7":
         return None

@@ -22,7 +22,7 @@ class JoinToken:
 
 
 def new(fingerprint: bytes) -> JoinToken:
-    """A token that nobody can guess (192 bits), for the authority with *fingerprint*."""
+    """A new random token (192 bits) for the authority with *fingerprint*."""
     return JoinToken(secrets.token_bytes(_SECRET_BYTES), fingerprint)
 
 
@@ -33,7 +33,7 @@ def show(token: JoinToken) -> str:
 
 
 def read(text: str) -> JoinToken:
-    """The opposite of `show`. Raises ValueError for what was mistyped or cut."""
+    """The inverse of `show`. Raises ValueError for a mistyped or truncated token."""
     try:
         raw = base64.b64decode(text.removeprefix(PREFIX), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):

@@ -10,9 +10,9 @@ from typing import Any, Final
 from shared.effort import Meter
 from shared.json_query import descents, query
 
-# Of a path that finds more, the rest is left.
+# Further matches of a path are ignored.
 MOST_FOUND: Final = 1000
-# What one `..` finds is as large as the document; each further one multiplies it.
+# The result of one `..` may be as large as the document; each further one multiplies it.
 MOST_DESCENTS: Final = 1
 
 _STEP: Final = re.compile(r"\.([A-Za-z_][A-Za-z0-9_]*)|\[(0|[1-9][0-9]{0,8})\]")
@@ -22,7 +22,7 @@ Find = Callable[[Any, Meter], Sequence[Any]]
 
 
 def path(text: str) -> Find:
-    """What *text* finds in a document. Raises ValueError for what is no path; what it makes TooCostly."""
+    """Compile *text*. Raises ValueError for an invalid path; the returned function raises TooCostly."""
     whole = _whole(text)
     if _PLAIN.fullmatch(whole):
         steps = [name or int(index) for name, index in _STEP.findall(whole)]
@@ -32,7 +32,7 @@ def path(text: str) -> Find:
 
 
 def fault(text: str) -> str:
-    """Why *text* is not taken as a path; empty if it is."""
+    """Why *text* is rejected as a path; empty if it is valid."""
     whole = _whole(text)
     if _PLAIN.fullmatch(whole):
         return ""
@@ -68,7 +68,7 @@ def _walk(document: Any, steps: Sequence[str | int]) -> Sequence[Any]:
 
 @cache
 def _environment() -> tuple[Any, type[Exception]]:
-    """The package that reads all but the plainest paths, and its error."""
+    """The package that parses all but the simplest paths, and its error class."""
     package = import_module("jsonpath")
     error: type[Exception] = package.JSONPathError
     return package.JSONPathEnvironment(strict=True), error

@@ -6,17 +6,17 @@ from typing import Any, Final
 from shared.effort import Meter
 from shared.patterns import Pattern, regex
 
-# Where a path within a filter finds no value, or not one.
+# The value of a path within a filter that matches nothing, or several values.
 _NOTHING: Final = object()
-# A pattern of the document's own is made a program first, which takes as long as so many steps.
+# A pattern from the document must be compiled first, which costs as much as this many steps.
 _COMPILING: Final = 1_000
 _TEXT_A_STEP: Final = 4_096
 
 
 class _Look:
-    """One look into a document.
+    """The evaluation of a path on one document.
 
-    *known*: what paths from its root found, which is the same for each value; *patterns*: those it met.
+    *known*: results of absolute paths, the same for every value; *patterns*: the compiled ones.
     """
 
     __slots__ = ("known", "meter", "patterns", "root")
@@ -35,13 +35,13 @@ _Value = Callable[[Any, _Look], Any]
 
 
 def query(parsed: Any) -> Callable[[Any, Meter], Iterator[Any]]:
-    """The values that *parsed*, a path of the package's, selects in a document. They raise TooCostly."""
+    """The evaluator of *parsed*, a path of the package: yields selected values. It raises TooCostly."""
     select = _path(parsed)
     return lambda document, meter: select(document, _Look(document, meter))
 
 
 def descents(parsed: Any) -> int:
-    """How many ``..`` stand in a path, those in its filters included."""
+    """The number of ``..`` in a path, filters included."""
     found = 0
     for segment in parsed.segments:
         found += _is_descent(segment)
@@ -87,7 +87,7 @@ def _segment(parsed: Any) -> _Segment:
 
 
 def _descend(values: Iterator[Any], look: _Look) -> Iterator[Any]:
-    """Each of *values* and all containers below it, in the order of the document."""
+    """Each of *values* and all containers below it, in document order."""
     for value in values:
         waiting = [value]
         while waiting:
@@ -164,7 +164,7 @@ def _filter(test: _Test) -> Select:
 
 
 def _test(parsed: Any) -> _Test:
-    """A part of a filter that is true or false."""
+    """Compile the part of a filter that is true or false."""
     match type(parsed).__name__:
         case "FilterExpression":
             return _test(parsed.expression)
@@ -190,7 +190,7 @@ def _both(operator: str, left: _Test, right: _Test) -> _Test:
 
 
 def _value(parsed: Any) -> _Value:
-    """A part of a filter that is compared, or given to a function."""
+    """Compile the part of a filter that is compared, or passed to a function."""
     match type(parsed).__name__:
         case "StringLiteral" | "IntegerLiteral" | "FloatLiteral" | "BooleanLiteral":
             constant = parsed.value
@@ -290,7 +290,7 @@ def _same(left: Any, right: Any, meter: Meter) -> bool:
 def _same_plain(left: Any, right: Any, meter: Meter) -> bool:
     if isinstance(left, str) and isinstance(right, str):
         meter.step(min(len(left), len(right)) // _TEXT_A_STEP)
-    # To Python true is 1 too.
+    # In Python, true equals 1.
     return bool(left == right) and isinstance(left, bool) == isinstance(right, bool)
 
 
@@ -303,7 +303,7 @@ def _less(left: Any, right: Any, meter: Meter) -> bool:
 
 
 def _matching(parsed: Any) -> _Test:
-    """``match`` and ``search``, whose pattern may be a value of the document."""
+    """``match`` and ``search``; the pattern may be a value of the document."""
     text, pattern = map(_value, parsed.args)
     form = "^(?:{})$" if parsed.name == "match" else "{}"
 

@@ -15,7 +15,7 @@ _PR_SET_PDEATHSIG: Final = 1
 
 
 def main(argv: list[str]) -> None:
-    """Change what is to be changed, and become the program."""
+    """Apply the settings, then execute the program."""
     parent, number, way, *program = argv
     libc = ctypes.CDLL(None, use_errno=True)
     kind, *ids = way.split(":")
@@ -24,7 +24,7 @@ def main(argv: list[str]) -> None:
     elif kind == "user":
         _drop(*map(int, ids))
     os.umask(0o077)
-    # Last, for the kernel forgets it when the user changes.
+    # Last, because the kernel resets it when the user changes.
     _call(libc.prctl(_PR_SET_PDEATHSIG, int(number), 0, 0, 0), "prctl")
     if os.getppid() != int(parent):
         raise SystemExit("the parent has gone")

@@ -14,7 +14,7 @@ _STRUCK: Final = "***"
 
 
 def set_up(log_format: str, level: str) -> None:
-    """Send everything that this process logs, libraries included, to stderr in one form."""
+    """Send all log messages of this process, libraries included, to stderr in one format."""
     number = logging.getLevelNamesMapping()[level.upper()]
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -26,7 +26,7 @@ def set_up(log_format: str, level: str) -> None:
     structlog.configure(
         processors=[*shared, *last],
         wrapper_class=structlog.make_filtering_bound_logger(number),
-        logger_factory=structlog.WriteLoggerFactory(sys.stderr),  # a line at once: others write there too
+        logger_factory=structlog.WriteLoggerFactory(sys.stderr),  # one write a line: it is shared
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
@@ -40,7 +40,7 @@ def set_up(log_format: str, level: str) -> None:
 
 
 def strike(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
-    """Put stars for the value of each key that names a secret, also in dictionaries within."""
+    """Mask the values of keys that name secrets, also in nested dictionaries."""
     return {key: _struck(key, value) for key, value in event.items()}
 
 
@@ -57,7 +57,7 @@ def _last(log_format: str) -> list[Processor]:
         plain = structlog.dev.plain_traceback
         return [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=plain)]
     return [
-        # Not with the values of variables, which may be secrets.
+        # Without local variables, which may be secrets.
         ExceptionRenderer(ExceptionDictTransformer(show_locals=False)),
         structlog.processors.EventRenamer("message"),
         structlog.processors.JSONRenderer(default=str),

@@ -15,9 +15,9 @@ log = structlog.get_logger()
 
 
 class Bell:
-    """Wakes a loop that rests: a hint, safe to ring at any time and as often as one likes.
+    """Wakes a resting loop: only a hint, safe to ring at any time and repeatedly.
 
-    One waits at a time. There are several for each session, so it is made to be small.
+    It supports one waiter. Each session has several, so it is small.
     """
 
     __slots__ = ("_rung", "_waiter")
@@ -53,7 +53,7 @@ def _wake(waiter: "asyncio.Future[None]") -> None:
 async def forever(
     name: str, turn: Callable[[], Awaitable[bool]], idle: timedelta, bell: Bell | None = None
 ) -> None:
-    """Take turns at once while *turn* says there is more to do, else rest for *idle* or until the bell."""
+    """Run *turn* at once while it reports more work, else rest for *idle* or until the bell rings."""
     bell = bell or Bell()
     complaint = ""
     while True:
@@ -62,7 +62,7 @@ async def forever(
             more = await turn()
             complaint = ""
         except TocsinError as error:
-            # Something that passes, such as a database that is away: said once, not at every turn.
+            # A temporary error, such as an unavailable database: logged once, not at every turn.
             if str(error) != complaint:
                 log.warning("turn failed", loop=name, reason=str(error))
             complaint = str(error)
@@ -73,7 +73,7 @@ async def forever(
 
 
 def run(main: Coroutine[Any, Any, int]) -> int:
-    """Run *main* on uvloop to its exit status, with as many open files as the system grants."""
+    """Run *main* on uvloop and return its exit status; raises the limit of open files to the maximum."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     return uvloop.run(main)

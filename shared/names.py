@@ -13,10 +13,10 @@ _APART_S: Final = 1.0
 
 
 class ForgetfulResolver(aiodns.DNSResolver):
-    """Asks again for a name that was missing. Needs a running loop.
+    """A resolver that retries missing names. Needs a running loop.
 
-    c-ares keeps "no such name" as long as the zone says, up to an hour: a recovery would go unseen, and every
-    retry would fail. Its cache is emptied after a failure, at most once a second.
+    c-ares caches "no such name" as long as the zone says, up to an hour: a recovery would go unseen, and
+    every retry would fail. Its cache is emptied after a failure, at most once a second.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class ForgetfulResolver(aiodns.DNSResolver):
         return answer
 
     async def texts(self, name: str) -> list[str]:
-        """What the TXT records of *name* say. Raises aiodns.error.DNSError."""
+        """The values of the TXT records of *name*. Raises aiodns.error.DNSError."""
         asked = self.query_dns(name, "TXT")
         asked.add_done_callback(self._heard)
         found = [record.data for record in (await asked).answer]
@@ -55,7 +55,7 @@ class ForgetfulResolver(aiodns.DNSResolver):
         super().cancel()
 
     async def close(self) -> None:
-        """Once more does no harm."""
+        """Idempotent."""
         if not self._closed:
             self.cancel()
         await super().close()
@@ -79,5 +79,5 @@ class ForgetfulResolver(aiodns.DNSResolver):
 
 
 def _failed(error: BaseException | None) -> bool:
-    """Whether a name was not found; a question that was cancelled says nothing."""
+    """Whether a lookup failed; a cancelled one does not count."""
     return error is not None and error.args[:1] != (pycares.errno.ARES_ECANCELLED,)

@@ -6,8 +6,8 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
-# What hands a machine's credentials to whoever asks from it. The link-local ones are AWS, Azure, Google
-# and most others; then ECS, EKS, Alibaba, Oracle.
+# Metadata services, which give a machine's credentials to any local process. The link-local ones are AWS,
+# Azure, Google and most others; then ECS, EKS, Alibaba, Oracle.
 _METADATA = frozenset(
     ip_address(text)
     for text in (
@@ -22,7 +22,7 @@ _METADATA = frozenset(
     )
 )
 
-# `ipaddress.is_global` is no filter: it lets NAT64, multicast and site-local addresses through.
+# `ipaddress.is_global` is unsuitable: it accepts NAT64, multicast and site-local addresses.
 _PRIVATE: tuple[tuple[str, tuple[Network, ...]], ...] = (
     ("a loopback", (IPv4Network("127.0.0.0/8"), IPv6Network("::1/128"))),
     ("an unspecified", (IPv4Network("0.0.0.0/8"), IPv6Network("::/128"))),
@@ -66,13 +66,13 @@ _LOW_32 = 0xFFFF_FFFF
 
 @lru_cache(maxsize=8192)
 def refusal(address: str, *, allow_private: bool) -> str | None:
-    """Why *address* (not a name) must not be connected to, as a sentence for people; None if it may."""
+    """Why *address* (not a name) is forbidden, as a sentence for people; None if it is allowed."""
     try:
         outer = ip_address(address)
     except ValueError:
         return f"{address} is not an IP address"
     if isinstance(outer, IPv6Address):
-        outer = IPv6Address(int(outer))  # without its zone, which would make it unequal to all below
+        outer = IPv6Address(int(outer))  # without its zone, which no network below has
     meant = (outer, *_embedded(outer))
     if not _METADATA.isdisjoint(meant):
         return f"{address} is a cloud metadata address, which is never allowed"
@@ -90,7 +90,7 @@ def _private(address: Address) -> str | None:
 
 
 def _embedded(address: Address) -> tuple[IPv4Address, ...]:
-    """The IPv4 addresses that an IPv6 address may lead to through a translator or a tunnel."""
+    """The IPv4 addresses that an IPv6 address may reach through a translator or a tunnel."""
     if isinstance(address, IPv4Address):
         return ()
     low = IPv4Address(int(address) & _LOW_32)
@@ -99,10 +99,10 @@ def _embedded(address: Address) -> tuple[IPv4Address, ...]:
         return (plain,)
     if address.teredo is not None:
         return address.teredo
-    if address in _NAT64_LOCAL:  # RFC 6052 puts it around bits 64 to 71; some use the end all the same
+    if address in _NAT64_LOCAL:  # RFC 6052 places it around bits 64 to 71; some use the last bits anyway
         number = int(address)
         return (low, IPv4Address((number >> 64 & 0xFFFF) << 16 | number >> 40 & 0xFFFF))
-    # ISATAP's mark is the 16 bits before the address, with the universal bit set or not.
+    # ISATAP's marker is the 16 bits before the address, with the universal bit set or not.
     isatap = int(address) >> 32 & 0xFDFF_FFFF == 0x5EFE
     if isatap or address in _NAT64 or (address in _COMPATIBLE and int(address) > 1):
         return (low,)

@@ -7,25 +7,25 @@ from typing import Any, Final
 
 from shared.effort import Meter
 
-# What begins so is a regular expression, as in `labelFilters`; anything else is looked for as it is.
+# Prefix of a regular expression, as in `labelFilters`; other texts are searched literally.
 REGEX: Final = "=~"
-# Of a longer text only so much is looked at, and less by a pattern of many instructions.
+# Only this much of a longer text is searched, less by a pattern of many instructions.
 MOST_SEEN: Final = 262_144
 _MOST_SCANS: Final = 1 << 26
-# A pattern that needs more is refused; it also bounds how long it takes to find that out.
+# Larger patterns are rejected; it also bounds the time of finding that out.
 _MOST_MEMORY_BYTES: Final = 1_048_576
 
 
 @dataclass(frozen=True, slots=True)
 class Finder:
-    """*size*: what it costs to look at one byte, in instructions of a pattern."""
+    """*size*: cost of searching one byte, in pattern instructions."""
 
     finds: Callable[[str], bool]
     size: int
 
 
 class Pattern:
-    """Is it somewhere in a text? *size* is how many instructions it has."""
+    """A compiled pattern; call it to search a text. *size*: its number of instructions."""
 
     __slots__ = ("_compiled", "_window", "size")
 
@@ -38,13 +38,13 @@ class Pattern:
         return self._compiled.search(text[: self._window]) is not None
 
     def metered(self, text: str, meter: Meter) -> bool:
-        """As a call, on *meter*. Raises TooCostly."""
+        """Search *text* at the expense of *meter*. Raises TooCostly."""
         meter.scan(min(len(text), self._window) * self.size)
         return self(text)
 
 
 def regex(pattern: str) -> Pattern:
-    """Raises ValueError for a pattern that RE2 does not take."""
+    """Compile an RE2 pattern. Raises ValueError if it is invalid."""
     # Most probes never need it.
     re2: Any = import_module("re2")
     options = re2.Options()
@@ -59,7 +59,7 @@ def regex(pattern: str) -> Pattern:
 
 
 def finder(wanted: str) -> Finder:
-    """Is what *wanted* says in a text? ``=~`` before it makes it a regular expression."""
+    """A finder for *wanted*, which is a literal text or, after ``=~``, a regular expression."""
     if wanted.startswith(REGEX):
         pattern = regex(wanted.removeprefix(REGEX))
         return Finder(pattern, pattern.size)
@@ -67,7 +67,7 @@ def finder(wanted: str) -> Finder:
 
 
 def is_wanted(text: str) -> bool:
-    """Can `finder` make something of *text*?"""
+    """Whether `finder` accepts *text*."""
     try:
         finder(text)
     except ValueError:

@@ -1,6 +1,6 @@
 """Encodes the phases of a check: varints of tenths of a millisecond plus one; 0 is "no such phase".
 
-A sixth one tells how many days the certificate had left that was seen, where one was.
+An optional sixth one is the number of days until the certificate expires.
 """
 
 from collections.abc import Iterable
@@ -14,8 +14,8 @@ _MOST_DAYS = 3_000_000  # up to the year 9999
 
 
 def pack(phases: Phases, days_left: float | None = None) -> bytes:
-    """Five varints in the order dns, connect, tls, firstByte, transfer, then the whole days; absent ones at
-    the end are left out. Days without any phase are nobody's: no certificate came that took no time.
+    """Five varints in the order dns, connect, tls, firstByte, transfer, then the whole days; trailing absent
+    ones are left out. Days without any phase are dropped: every certificate takes time to arrive.
     """
     us = (phases.dns_us, phases.connect_us, phases.tls_us, phases.first_byte_us, phases.transfer_us)
     packed = _varints(0 if one is None else (one + 50) // 100 + 1 for one in us)
@@ -26,22 +26,22 @@ def pack(phases: Phases, days_left: float | None = None) -> bytes:
 
 
 def unpack(packed: bytes) -> Phases:
-    """The opposite; bytes that are no such thing give what could be read, never an error."""
+    """The inverse; invalid bytes yield what could be decoded, never an error."""
     return Phases(*microseconds(packed))
 
 
 def microseconds(packed: bytes) -> list[int | None]:
-    """The same as its five values."""
+    """The five phases in microseconds."""
     return measured(packed)[0]
 
 
 def days_left(packed: bytes) -> int | None:
-    """Of the certificate that was seen, negative once it was over; None where none was."""
+    """Days until the certificate's expiry, negative afterwards; None without a certificate."""
     return measured(packed)[1]
 
 
 def measured(packed: bytes) -> tuple[list[int | None], int | None]:
-    """Both at once."""
+    """Both at once: phases and days."""
     values: list[int | None] = []
     value = shift = 0
     for byte in packed[:MAX_BYTES]:
@@ -56,7 +56,7 @@ def measured(packed: bytes) -> tuple[list[int | None], int | None]:
 
 
 def _days(value: int) -> int | None:
-    """Odd are those that are left, even those since the end."""
+    """Decode days: odd values are days left, even ones days since expiry."""
     half, good = divmod(value, 2)
     return half if good else -half or None
 

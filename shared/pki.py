@@ -14,8 +14,8 @@ from cryptography.x509.oid import NameOID
 
 PROBE_URI: Final = "spiffe://tocsin/probe/"
 
-# A server of gRPC can demand a certificate or ask for none, nothing between. So who has none yet shows this
-# one, whose key everybody can derive: it says "nobody", and opens nothing but the way to a certificate.
+# A gRPC server can require a certificate or none, nothing in between. So a client without one uses this one,
+# whose key is public: it means "unknown client" and permits only enrolment.
 NEWCOMER: Final = b"""-----BEGIN CERTIFICATE-----
 MIIBSjCB8KADAgECAgEBMAoGCCqGSM49BAMCMBoxGDAWBgNVBAMMD3RvY3NpbiBu
 ZXdjb21lcjAgFw0wMDAxMDEwMDAwMDBaGA8yMDk5MTIzMTAwMDAwMFowGjEYMBYG
@@ -31,7 +31,7 @@ _NEWCOMER_LABEL: Final = b"tocsin newcomer"
 
 @dataclass(frozen=True, slots=True)
 class Passport:
-    """What a certificate says of its probe."""
+    """What a certificate states about its probe."""
 
     probe_id: UUID
     locations: Sequence[str]
@@ -41,12 +41,12 @@ class Passport:
 
 
 def new_key() -> ec.EllipticCurvePrivateKey:
-    """A new key on P-256."""
+    """A new P-256 key."""
     return ec.generate_private_key(ec.SECP256R1())
 
 
 def newcomer_key() -> bytes:
-    """The key, in PEM, that belongs to NEWCOMER; no secret."""
+    """The private key of NEWCOMER in PEM; not a secret."""
     number = int.from_bytes(hashlib.sha256(_NEWCOMER_LABEL).digest())
     return key_pem(ec.derive_private_key(number, ec.SECP256R1()))
 
@@ -59,7 +59,7 @@ def key_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
 
 
 def read_key(pem: bytes) -> ec.EllipticCurvePrivateKey:
-    """The opposite of `key_pem`. Raises ValueError."""
+    """The inverse of `key_pem`. Raises ValueError."""
     key = serialization.load_pem_private_key(pem, None)
     if not isinstance(key, ec.EllipticCurvePrivateKey):
         raise ValueError("no key of an elliptic curve")  # noqa: TRY004 - bad content, not a bad call
@@ -75,23 +75,23 @@ def der(certificate: x509.Certificate) -> bytes:
 
 
 def fingerprint(certificate: bytes) -> bytes:
-    """The 32 bytes by which a certificate (DER) is known."""
+    """The 32-byte fingerprint of a certificate (DER)."""
     return hashlib.sha256(certificate).digest()
 
 
 def fingerprints(bundle: bytes) -> list[bytes]:
-    """Those of all certificates of *bundle* (PEM)."""
+    """The fingerprints of all certificates in *bundle* (PEM)."""
     return [fingerprint(der(one)) for one in x509.load_pem_x509_certificates(bundle)]
 
 
 def key_hash(key: ec.EllipticCurvePublicKey) -> bytes:
-    """The 32 bytes by which a public key is known."""
+    """The 32-byte hash of a public key."""
     encoded = key.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
     return hashlib.sha256(encoded).digest()
 
 
 def request(key: ec.EllipticCurvePrivateKey) -> bytes:
-    """A signing request in DER: proof that the key is at hand, and nothing else; names are the server's."""
+    """A signing request in DER that only proves possession of the key; the server assigns the names."""
     made = x509.CertificateSigningRequestBuilder().subject_name(x509.Name([])).sign(key, hashes.SHA256())
     return made.public_bytes(serialization.Encoding.DER)
 
@@ -102,7 +102,7 @@ def serial(certificate: x509.Certificate) -> bytes:
 
 
 def passport(certificate: x509.Certificate) -> Passport:
-    """What *certificate* says of its probe; who signed it is another question. Raises ValueError."""
+    """What *certificate* states about its probe, without checking the signature. Raises ValueError."""
     names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     [uri] = names.get_values_for_type(x509.UniformResourceIdentifier)
     if not uri.startswith(PROBE_URI):

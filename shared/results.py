@@ -9,7 +9,7 @@ from shared.findings import Finding
 
 
 class Status(IntEnum):
-    """What a check says of its target."""
+    """The status of a target according to a check."""
 
     UP = 1
     DOWN = 2
@@ -27,7 +27,7 @@ class Run(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Phases:
-    """Where the time of a check went, each in microseconds; None where there was no such phase."""
+    """Durations of a check's phases in microseconds; None for a phase that did not occur."""
 
     dns_us: int | None = None
     connect_us: int | None = None
@@ -38,13 +38,12 @@ class Phases:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a check found. *error* is for people and empty when it is up; *code* is 0 where there is none.
+    """The result of a check. *error* is human-readable and empty if up; *code* is 0 if there is none.
 
-    *evidence* makes what a failed one saw, if it is wanted: that costs more than the check. *address* is the
-    one that was connected to, or should have been; empty where there is none. *took_us* is the response time
-    where that is not the length of the check, *loss_percent* what was lost of several tries,
-    *ends* the Unix time at which the first of the certificates that were sent ends, *found* what else it has
-    to tell.
+    *evidence* builds a failed check's evidence on demand: that costs more than the check. *address*: the one
+    connected to, or attempted; may be empty. *took_us*: the response time if it differs from the check's
+    duration, *loss_percent*: loss of several attempts, *ends*: Unix time at which the first of the received
+    certificates expires, *found*: other findings.
     """
 
     status: Status

@@ -7,12 +7,12 @@ from shared.kinds.http import is_url
 from shared.kinds.web3.chains import chain_of, is_chain
 
 _FORM: Final = "must be like ethereum=https://...,https://...;polygon=https://..."
-# Anything else that stands before the sign may be a URL with a key in it.
+# Any other text before the equals sign may be a URL with a key in it.
 _WORD: Final = re.compile(r"[A-Za-z0-9-]{1,32}")
 
 
 def parse(text: str) -> dict[int, tuple[str, ...]]:
-    """URLs by the id of their chain. Raises ValueError with all that is wrong, and no URL in it."""
+    """URLs by chain id. Raises ValueError with all errors, and no URL in it."""
     found: dict[int, tuple[str, ...]] = {}
     faults: list[str] = []
     for part in filter(None, map(str.strip, text.split(";"))):

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 from shared.kinds.fields import HidesSecrets, Secret
 from shared.url_secrets import query_secrets
 
-# Of these headers the values are everybody's, and an answer is unreadable without them.
+# Values of these headers are public, and a response would be unreadable without them.
 OPEN_HEADERS: Final = frozenset(
     {
         "accept",
@@ -24,14 +24,14 @@ OPEN_HEADERS: Final = frozenset(
         "user-agent",
     }
 )
-# Parts of a body that are shorter stand in any answer.
+# Shorter parts of a body occur in any response.
 _PART: Final = 6
 _MOST_PARTS: Final = 200
 _MOST_TEXTS: Final = 500
 
 
 def secret_texts(kind: Any) -> tuple[str, ...]:
-    """All texts that nobody but the target may see; *kind* is a configuration of `shared.kinds`."""
+    """All texts that only the target may see; *kind* is a configuration of `shared.kinds`."""
     texts: dict[str, None] = {}
     for text in _of_record(kind):
         for form in _forms(text):
@@ -70,7 +70,7 @@ def _of_value(name: str, value: Any) -> Iterator[str]:
 
 
 def _of_header(value: str) -> Iterator[str]:
-    """The value, and what it carries behind the name of a scheme: ``Bearer abc``."""
+    """The value, and the part after a scheme: ``Bearer abc``."""
     yield value
     scheme, _, rest = value.partition(" ")
     if scheme.isalpha() and rest:
@@ -91,7 +91,7 @@ def _of_url(url: str) -> Iterator[str]:
 
 
 def _parts(body: str) -> Iterator[str]:
-    """The texts in a body of JSON, or of a form."""
+    """The texts in a JSON or form body."""
     try:
         texts = list(_leaves(json.loads(body)))
     except (ValueError, RecursionError):
@@ -111,7 +111,7 @@ def _leaves(value: Any) -> Iterator[str]:
 
 
 def _forms(text: str) -> tuple[str, ...]:
-    """As it is, and as JSON, URLs, forms and HTML write it."""
+    """The text as it is, and as escaped in JSON, URLs, forms and HTML."""
     return (
         text,
         json.dumps(text)[1:-1],
@@ -127,7 +127,7 @@ def _basic(username: str, password: str) -> str:
 
 
 def _marks(hint: Any) -> tuple[Any, ...]:
-    """What a field is marked with, whatever else it may be."""
+    """All marks of a field, also within a union."""
     if get_origin(hint) is Annotated:
         return get_args(hint)[1:]
     return tuple(mark for part in get_args(hint) for mark in _marks(part))

@@ -19,19 +19,19 @@ Read = Callable[[str], Any]
 
 _LOCATION: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _HOST: Final = re.compile(r"(?=.{1,253}$)(\*\.)?[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*")
-# Python's own reader of senders takes other ones from one patch release to the next.
+# Python's own parser of senders differs between patch releases.
 _SENDER: Final = re.compile(r'(?:"(?:[^"\\]|\\.)*"|[^"<>,@]*)\s*<([^<>]*)>|([^"<>,]*)')
 _KEY_BYTES: Final = 32
 _TOKEN_LENGTH: Final = (16, 512)
 _LEVELS: Final = ("debug", "info", "warning", "error")
-# What stands in the place of canaries: none are asked.
+# The value that disables canaries.
 NO_CANARY: Final = "none"
 _PLANS: Final = ("free", "developer", "pro", "enterprise")
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """*read* raises ValueError with what is wrong; *usual* is the text of its default, None for none."""
+    """*read* parses a text, raising ValueError with the error; *usual*: the default's text, None for none."""
 
     read: Read
     usual: str | Callable[[], str] | None
@@ -54,7 +54,7 @@ def address(text: str) -> tuple[str, int]:
 
 
 def show(value: Any) -> str:
-    """The text from which a value is read."""
+    """The text from which a value can be parsed again."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list | tuple):
@@ -68,7 +68,7 @@ def _address(text: str) -> str:
 
 
 def _canary(text: str) -> str:
-    """An address, or a host and a port."""
+    """Validate an address, or a host and a port."""
     if text.lower() == NO_CANARY:
         return NO_CANARY
     try:
@@ -199,7 +199,7 @@ def _origins(text: str) -> tuple[str, ...]:
 
 
 def _origin(text: str) -> str:
-    """As browsers write it: in lower case, without the port that is usual."""
+    """Normalize an origin as browsers do: in lower case, without the default port."""
     fault = "must be origins, as https://app.example.com: a scheme, a host, a port, and no path"
     try:
         parts = urlsplit(text.lower().removesuffix("/"))
@@ -231,7 +231,7 @@ def _smtp_url(text: str) -> str:
     try:
         parts = urlsplit(text)
         sound = parts.scheme in {"smtp", "smtps"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # its own words quote the URL, where a password stands
+    except ValueError:  # the original error quotes the URL, which may contain a password
         sound = False
     if not sound or any(map(str.isspace, text)):
         raise ValueError(
@@ -257,7 +257,7 @@ def _is_web_url(text: str) -> bool:
     try:
         parts = urlsplit(text)
         return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # its own words may quote what is secret
+    except ValueError:  # the original error may quote a secret
         return False
 
 

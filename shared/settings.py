@@ -20,7 +20,7 @@ _KEY: Final = re.compile(r"""\s*["']?([\w-]+)["']?\s*=""")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseSettings:
-    """Of the operator's commands: which database."""
+    """For operator commands: which database."""
 
     data_dir: Path
     database_url: str | None
@@ -30,7 +30,7 @@ class DatabaseSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorSettings:
-    """Of those commands that touch secrets, too."""
+    """For operator commands that also touch secrets."""
 
     data_dir: Path
     database_url: str | None
@@ -41,7 +41,7 @@ class OperatorSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamSettings:
-    """Of the command that makes a team: also whether what it warns of is so."""
+    """For the command that creates a team: also the settings that its warnings depend on."""
 
     data_dir: Path
     database_url: str | None
@@ -53,7 +53,7 @@ class TeamSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopySettings:
-    """Of the command that copies a status page: also what its links begin with."""
+    """For the command that copies a status page: also the base of its links."""
 
     data_dir: Path
     database_url: str | None
@@ -66,7 +66,7 @@ class CopySettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredSettings:
-    """Of the commands for configuration as code: which database, or which service by its API."""
+    """For configuration as code: which database, or which service through its API."""
 
     data_dir: Path
     database_url: str | None
@@ -144,7 +144,7 @@ class ProbeSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpSettings:
-    """Of all three processes."""
+    """For all three processes."""
 
     data_dir: Path
     database_url: str | None
@@ -211,9 +211,9 @@ def load(
     *,
     check: Check = lambda _: (),
 ) -> tuple[Settings, list[str]]:
-    """The settings of a role and what to warn of. Flags win over variables, variables over the file.
+    """A role's settings, and warnings. Flags override variables, variables override the file.
 
-    Raises BadSettings, which names every setting that cannot be used.
+    Raises BadSettings, which names every invalid setting.
     """
     parser = argparse.ArgumentParser(prog="tocsin", allow_abbrev=False)
     _, settings, warnings = load_with(parser, kind, argv, environ, check=check)
@@ -228,9 +228,9 @@ def load_with(
     *,
     check: Check = lambda _: (),
 ) -> tuple[argparse.Namespace, Settings, list[str]]:
-    """As `load`, for a command that has arguments of its own, which come first.
+    """As `load`, for a command with its own arguments, which come first.
 
-    *check* tells what else is wrong with those values and arguments that can be used at all, by their names.
+    *check* returns further errors of the valid values and arguments, given by name.
     """
     given = arguments.parse(parser, {field.name: _usual(field) for field in fields(kind)}, argv)
     faults, flags = given.faults, given.flags
@@ -247,7 +247,7 @@ def load_with(
 
 
 def environment(kind: type[Any], settings: Any, **more: str) -> dict[str, str]:
-    """The environment for a child of role *kind*: the present one, but for what *settings* say."""
+    """The environment for a child of role *kind*: the current one, overridden by *settings*."""
     names = {each.name for each in fields(kind)} & {each.name for each in fields(settings)}
     told = {name: show(value) for name in names if (value := getattr(settings, name)) is not None}
     kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
@@ -255,12 +255,12 @@ def environment(kind: type[Any], settings: Any, **more: str) -> dict[str, str]:
 
 
 def variables() -> Mapping[str, str]:
-    """The environment, for files that name variables of it."""
+    """The environment, for files that refer to its variables."""
     return os.environ
 
 
 def quiet_libraries() -> None:
-    """Keep gRPC's own lines, as of a port that is taken, out of the log; before it is imported."""
+    """Suppress gRPC's own log lines, such as for a port in use; call it before the import."""
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 
 
@@ -284,7 +284,7 @@ def _read(
 
 
 def _usual(field: Field[Any]) -> str | None:
-    """The text of its default, for people to read."""
+    """The default as a human-readable text."""
     usual = TABLE[field.name].usual
     if field.default is not MISSING:
         return show(field.default)
@@ -292,7 +292,7 @@ def _usual(field: Field[Any]) -> str | None:
 
 
 def _misfits(values: Mapping[str, Any]) -> Iterator[str]:
-    """What settings say of each other; one that could not be read was given all the same."""
+    """Errors of combinations of settings; an unreadable one counts as given."""
     if "secret_key" in values and values["secret_key"] is None and values.get("database_url", "unreadable"):
         yield "TOCSIN_SECRET_KEY: is required with TOCSIN_DATABASE_URL"
     oidc = [values.get(name, "unreadable") for name in ("oidc_issuer", "oidc_client_id")]
@@ -309,7 +309,7 @@ def _variables(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _file(path: str | None, faults: list[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """The settings of a TOML file, and where each stands in it."""
+    """The settings of a TOML file, and the place of each in it."""
     if path is None:
         return {}, {}
     try:
@@ -331,7 +331,7 @@ def _plain(key: str) -> str:
 
 
 def _odd(given: Iterable[str], prefix: str) -> Iterator[str]:
-    """What is set and has no effect."""
+    """Warnings about settings without effect."""
     for name in given:
         told = PREFIX + name.upper() if prefix else name
         if name not in TABLE:

@@ -7,14 +7,14 @@ from typing import Final
 
 ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 PREFIX: Final = "tocsin_"
-# Two digits at a time: each request that bears a token has its checksum made.
+# Two digits at a time: the checksum is computed for each request with a token.
 _PAIRS: Final = [high + low for high in ALPHABET for low in ALPHABET]
 _RANDOM: Final = 34
 _CHECK: Final = 6
 
 
 def new_token() -> str:
-    """A token that nobody can guess (202 bits)."""
+    """A new random token (202 bits)."""
     random = "".join([secrets.choice(ALPHABET) for _ in range(_RANDOM)])
     return PREFIX + random + _checksum(random)
 
@@ -25,7 +25,7 @@ def new_key() -> str:
 
 
 def checksum_ok(token: str) -> bool:
-    """Whether *token*, prefix included, is in that form: a typing error or a cut is seen without a lookup."""
+    """Whether the checksum of *token*, prefix included, is valid: detects typing errors without a lookup."""
     body = token.removeprefix(PREFIX)
     well_formed = body != token and len(body) == _RANDOM + _CHECK and body.isascii() and body.isalnum()
     return well_formed and _checksum(body[:_RANDOM]) == body[_RANDOM:]

@@ -7,11 +7,11 @@ from typing import Final
 from urllib.parse import unquote, unquote_plus
 
 MASK: Final = "********"
-# What stands before the password, and the password.
+# The part before the password, and the password.
 _PASSWORD: Final = re.compile(r"^(\w+://[^/?#:]*:)([^/?#]*)@")
 _QUERY: Final = re.compile(r"^(\w+://[^?#]*\?)([^#]*)", re.DOTALL)
 _REST: Final = re.compile(r"[^a-z0-9]")
-# In small letters, without what stands between words.
+# In lower case, without separators between words.
 _NAMES: Final = frozenset(
     {
         "accesskey",
@@ -59,12 +59,12 @@ _NAMES: Final = frozenset(
 
 
 def masked(url: str) -> str:
-    """*url* with a mask in place of each of its secrets; their names, its host and its path show."""
+    """*url* with each secret masked; the secrets' names, the host and the path stay visible."""
     return _each_value(_PASSWORD.sub(rf"\g<1>{MASK}@", url), lambda _name, _value: MASK)
 
 
 def restored(sent: str, old: str) -> str:
-    """*sent* with the secrets of *old* where a mask stands for one of the same name."""
+    """*sent* with each mask replaced by the secret of the same name in *old*."""
     now, before = _PASSWORD.match(sent), _PASSWORD.match(old)
     if now and before and now[2] == MASK:
         sent = now[1] + before[2] + sent[now.end(2) :]
@@ -80,13 +80,13 @@ def restored(sent: str, old: str) -> str:
 
 
 def query_secrets(url: str) -> Iterator[str]:
-    """The secret values of its query, as they stand there and as they are meant."""
+    """The secret values of its query, encoded and decoded."""
     for _, value in _secrets(url):
         yield from dict.fromkeys((value, unquote(value), unquote_plus(value)))
 
 
 def _secrets(url: str) -> Iterator[tuple[str, str]]:
-    """Names and values, as they are written."""
+    """Names and values, as written in the URL."""
     found = _QUERY.match(url)
     for part in found[2].split("&") if found else ():
         name, _, value = part.partition("=")
@@ -95,7 +95,7 @@ def _secrets(url: str) -> Iterator[tuple[str, str]]:
 
 
 def _each_value(url: str, change: Callable[[str, str], str]) -> str:
-    """*url* with each secret value of its query changed."""
+    """*url* with *change* applied to each secret value of its query."""
     found = _QUERY.match(url)
     if found is None:
         return url

@@ -16,22 +16,22 @@ _BEATS, _CHECK = range(2)
 
 
 class Watchdog:
-    """Watches this process from now on until `stop`.
+    """Watches this process from now on until `stop`; a hanging process ends by SIGABRT.
 
-    *notes*: where the check is noted in which the loop stood. The process ends by SIGABRT.
+    *notes*: file for the check in which the loop hung.
     """
 
     def __init__(self, notes: Path | None = None) -> None:
         memory = os.memfd_create("tocsin watchdog")
         os.ftruncate(memory, mmap.PAGESIZE)
         self._numbers = memoryview(mmap.mmap(memory, mmap.PAGESIZE)).cast("Q")
-        # What runs now, for the watcher to see.
+        # The current check, shared with the watcher.
         self.check = self._numbers[_CHECK : _CHECK + 1]
         self._watcher: subprocess.Popen[bytes] | None = None
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         alive, self._alive = os.pipe()
-        # A debugger stops the loop for as long as it likes.
+        # A debugger may stop the loop for any time.
         if sys.gettrace() is None:
             _show_stacks()
             program = [sys.executable, "-I", "-S", str(_WATCHER)]
@@ -44,7 +44,7 @@ class Watchdog:
         self._beat()
 
     def stop(self) -> None:
-        """What follows may take as long as it likes."""
+        """Stop watching, before work that may take long."""
         if self._timer is not None:
             self._timer.cancel()
         if self._alive >= 0:
@@ -60,7 +60,7 @@ class Watchdog:
 
 
 def _show_stacks() -> None:
-    """On SIGABRT all stacks go to stderr; no memory, which holds secrets, goes anywhere."""
+    """On SIGABRT, print all stacks to stderr; no core dump, since memory contains secrets."""
     faulthandler.enable()
     _, most = resource.getrlimit(resource.RLIMIT_CORE)
     resource.setrlimit(resource.RLIMIT_CORE, (0, most))

@@ -16,21 +16,21 @@ from pathlib import Path
 from typing import Final
 
 LONGEST_S: Final = 10.0
-# A check that went on for so long at a stretch, and computed nearly all the time, will not end: the longest
-# step of one takes a tenth of that. So a new start comes before others are given what this probe had.
+# A check that runs this long without a break, mostly computing, will not end: the longest step of one takes
+# a tenth of that. So the process restarts before its assignments are given to others.
 LONGEST_IN_A_CHECK_S: Final = 2.5
 _USED_IN_A_CHECK_S: Final = 2.0
 _TICK_S: Final = 0.5
-# Who wakes so late himself can say nothing of others: the machine slept, or is out of breath.
+# If the watcher itself wakes this late, the machine slept or is overloaded, and nothing can be concluded.
 _LATE_S: Final = 1.5
 _TO_DIE_S: Final = 3.0
-# Stopped, traced, or waiting for a disk: nothing that a new start would mend.
+# Stopped, traced, or waiting for a disk: a restart would not help.
 _EXCUSED: Final = frozenset("TtD")
 _CLOCK: Final = os.sysconf("SC_CLK_TCK")
 
 
 def main(argv: list[str]) -> None:
-    """Watch until the process ends, by itself or by this."""
+    """Watch until the process exits or is killed."""
     process, alive, memory = map(int, argv[:3])
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
@@ -51,7 +51,7 @@ def main(argv: list[str]) -> None:
 
 
 def _looked_at(process: int) -> tuple[str, float]:
-    """The state of its first thread, and the seconds of a processor that this has used."""
+    """The state of its first thread, and the CPU time that it has used, in seconds."""
     try:
         fields = Path(f"/proc/{process}/task/{process}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -60,7 +60,7 @@ def _looked_at(process: int) -> tuple[str, float]:
 
 
 def _end(process: int, alive: int, check: int, notes: str, silent_s: float) -> None:
-    """Have it show where it stands, which SIGABRT does, and end."""
+    """Send SIGABRT, which makes it print its stacks, and kill it if necessary."""
     if check and notes:
         file = os.open(notes, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         os.write(file, f"{check}\n".encode())

@@ -16,7 +16,7 @@ _GRACE_S: Final = 8.5
 
 
 class Workers:
-    """*environments*: the variables of each worker; *verb* is the command that each runs."""
+    """*environments*: the variables of each worker; *verb*: the command that each one runs."""
 
     def __init__(self, environments: Sequence[Mapping[str, str]], *verb: str) -> None:
         self._environments = environments
@@ -25,7 +25,7 @@ class Workers:
         self._keepers: list[asyncio.Task[None]] = []
 
     def run(self) -> int:
-        """Until SIGTERM or SIGINT. Raises CannotStart."""
+        """Run until SIGTERM or SIGINT. Raises CannotStart."""
         return children.supervise(self._work, self._stop)
 
     async def _work(self) -> None:

@@ -88,7 +88,7 @@ KINDS: dict[str, type[Kind]] = {
     "whale_wallet": WhaleWallet,
 }
 
-# The umbrella's name: its monitors say in ``config.subType`` which of these they are.
+# The umbrella type: ``config.subType`` selects one of these.
 UMBRELLA = "web3"
 WEB3 = (
     "gas_price",
@@ -99,13 +99,13 @@ WEB3 = (
     "bridge",
     "web3_contract_event",
 )
-# The types of monitors that watch a chain.
+# The types of monitors that check a chain.
 OF_CHAINS = (UMBRELLA, *WEB3)
 
-# What a monitor's type may be, as callers name it.
+# The types that callers may use.
 TYPES = (*KINDS, UMBRELLA)
 
-# Of these no probe knows: what they have to say comes to the collectors by itself.
+# Types without probes: their data is sent to the collectors.
 RECEIVING: dict[str, type[Kind]] = {
     "heartbeat": Heartbeat,
     "opentelemetry": OpenTelemetry,
@@ -114,18 +114,18 @@ RECEIVING: dict[str, type[Kind]] = {
 
 
 def effective(type_: str, config: Mapping[str, Any]) -> str:
-    """The type that says what is checked: of the umbrella that of its ``subType``."""
+    """The type of the check: for the umbrella type, its ``subType``."""
     return type_ if type_ != UMBRELLA else str(subtype(config.get("subType")))
 
 
 def subtype(said: Any) -> Any:
-    """The name in the table of what a caller calls *said*; anything else is left as it is."""
+    """The canonical name of the type *said*; other values stay as they are."""
     word = said.lower() if isinstance(said, str) else said
     return "web3_contract_event" if word == "contract_event" else word if word in WEB3 else said
 
 
 def load(type_: str, config: Mapping[str, Any]) -> Kind:
-    """The kind that *config* (checked already, camelCase) describes; fields unknown here are left out.
+    """Build the kind from *config* (checked already, camelCase); unknown fields are dropped.
 
     Raises KeyError for a type that this version does not know, TypeError for a missing field.
     """
@@ -140,14 +140,14 @@ def secret_fields(kind: type[Any]) -> frozenset[str]:
 
 
 def _is_secret(hint: Any) -> bool:
-    """So marked, whatever else it may be."""
+    """Whether the hint is marked as secret, also within a union."""
     if get_origin(hint) is Annotated:
         return any(isinstance(mark, Secret) for mark in get_args(hint)[1:])
     return get_origin(hint) in (Union, types.UnionType) and any(map(_is_secret, get_args(hint)))
 
 
 def build(cls: Any, values: Mapping[str, Any]) -> Any:
-    """The *cls* that *values* (checked already, camelCase) describe. Raises TypeError for a missing field."""
+    """Build a *cls* from *values* (checked already, camelCase). Raises TypeError for a missing field."""
     arguments: dict[str, Any] = {}
     for name, (alias, nested, required) in _shape(cls).items():
         if alias in values:

@@ -14,16 +14,16 @@ Rcode = Literal["NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dns:
-    """*host* is the name that is asked for, of *resolver* (the probe's own if none is given).
+    """*host* is the name to look up with *resolver* (by default the probe's own).
 
-    Each of *expected* must be among the answers, written as zone files write them, with or without the final
-    dot: ``192.0.2.1``, ``10 mail.example.com``, ``0 issue "ca.example"``. *rcode* is the answer's code.
+    Each of *expected* must be among the answers, in zone-file notation, with or without the final dot:
+    ``192.0.2.1``, ``10 mail.example.com``, ``0 issue "ca.example"``. *rcode* is the response code.
     """
 
     host: HostName
-    """Name that is looked up."""
+    """Name to look up."""
     record_type: RecordType = "A"
-    """Type of the records that are asked for."""
+    """Type of the records to look up."""
     resolver: (
         Annotated[
             str,
@@ -34,17 +34,17 @@ class Dns:
         ]
         | None
     ) = None
-    """Server that is asked, with a port if it is not 53; without it the probe's own resolvers."""
+    """DNS server, with a port if it is not 53; by default the probe's own resolvers."""
     expected: Annotated[list[Annotated[str, MinLen(1), MaxLen(4096)]], MaxLen(100)] = field(
         default_factory=list
     )
     """Records that must be among the answers, written as in zone files: `192.0.2.1`, `10 mail.example.com`.
     """
     rcode: Rcode = "NOERROR"
-    """Response code that the server must answer with."""
+    """Response code that the server must return."""
 
     def faults(self) -> dict[str, str]:
-        """An address is no name; and with an error there come no answers."""
+        """An address is not a name; and a response with an error has no answers."""
         found = {}
         try:
             ipaddress.ip_address(self.host.strip("[]"))

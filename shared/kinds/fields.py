@@ -20,12 +20,12 @@ class Secret:
 
 @dataclass(frozen=True, slots=True)
 class HidesSecrets:
-    """Marks a URL that is open but for its `shared.url_secrets`, which are encrypted at rest and masked."""
+    """Marks a URL that is readable except for its `shared.url_secrets`, which are encrypted and masked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Says:
-    """The words for the caller when the predicate beside it says no; *of* what value, if not of any."""
+    """The error text for values that the preceding predicate rejects; *of*: only for such values."""
 
     text: str
     of: Callable[[Any], bool] | None = None
@@ -33,7 +33,7 @@ class Says:
 
 @dataclass(frozen=True, slots=True)
 class LeavesOut:
-    """Marks an object whose entries of these *names* (lower case) are dropped; a warning says *why*."""
+    """Marks an object whose entries of these *names* (lower case) are dropped; *why*: the warning's text."""
 
     names: frozenset[str]
     why: str
@@ -41,12 +41,12 @@ class LeavesOut:
 
 @dataclass(frozen=True, slots=True)
 class NumericText:
-    """Marks a number that may also come as text, ``"5432"``."""
+    """Marks a number that may also be sent as text, ``"5432"``."""
 
 
 @dataclass(frozen=True, slots=True)
 class JsonText:
-    """Marks a text that may also come as the object or the list that it is the JSON of."""
+    """Marks a text that may also be sent as a JSON object or list."""
 
 
 def camel(name: str) -> str:
@@ -56,7 +56,7 @@ def camel(name: str) -> str:
 
 
 def is_host(text: str) -> bool:
-    """Is it an IP address or a host name that can be looked up (IDNA names in their ASCII form)?"""
+    """Whether it is an IP address or a resolvable host name (IDNA names in ASCII form)."""
     try:
         ipaddress.ip_address(text.strip("[]"))
     except ValueError:
@@ -98,12 +98,12 @@ def host_and_port(text: str, default: int) -> tuple[str, int]:
 
 
 def is_host_and_port(text: str) -> bool:
-    """Is it a host, perhaps with a port, and nothing more?"""
+    """Whether it is exactly a host, with or without a port."""
     return "/" not in text and "@" not in text and "?" not in text and "#" not in text and _reads(text)
 
 
 def is_place(text: str) -> bool:
-    """Is it a host, perhaps with a port, or a URL?"""
+    """Whether it is a host, with or without a port, or a URL."""
     return _reads(text) and "@" not in text
 
 
@@ -119,7 +119,7 @@ Security = Literal["none", "starttls", "tls"]
 
 
 def is_plain(text: str) -> bool:
-    """Has it no line breaks and no NUL, which would end a command?"""
+    """Whether it is free of line breaks and NULs, which would end a command."""
     return not any(letter in text for letter in "\r\n\0")
 
 
@@ -130,5 +130,5 @@ Password = Annotated[str, MaxLen(1024), Predicate(is_plain), _NO_BREAKS, Secret(
 
 
 def login_faults(username: str, password: str) -> dict[str, str]:
-    """A password needs somebody whose it is."""
+    """A password requires a user name."""
     return {"username": "Username is required"} if password and not username else {}

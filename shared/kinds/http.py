@@ -16,17 +16,17 @@ HttpVersion = Literal["1.1", "2", "3"]
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _RANGE = re.compile(r"([1-5][0-9]{2})(?:\s*-\s*([1-5][0-9]{2}))?")
-# Headers that frame the message or belong to the connection: the probe alone writes them.
+# Headers that frame the message or belong to the connection: only the probe sets them.
 FRAMING: Final = frozenset({"connection", "content-length", "transfer-encoding", "te", "upgrade"})
 
-# Where a proxy listens whose URL does not say.
+# Default ports of proxies.
 PROXY_PORTS: Final = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
-# SOCKS writes the length of a name and of a password in one byte each.
+# SOCKS stores the length of user name and password in one byte each.
 _MOST_CREDENTIAL: Final = 255
 
 
 def is_url(text: str) -> bool:
-    """Is it http or https, with a host that can be looked up, a port that exists, no blanks or controls?"""
+    """Whether it is an http(s) URL with a resolvable host and a valid port, without blanks and controls."""
     if _has_blanks(text):
         return False
     try:
@@ -38,7 +38,7 @@ def is_url(text: str) -> bool:
 
 
 def is_proxy(text: str) -> bool:
-    """Is it the URL of a proxy: a scheme of `PROXY_PORTS`, a host, perhaps a user and a port, no more?"""
+    """Whether it is a proxy URL: a scheme of `PROXY_PORTS`, a host, at most user and port besides."""
     try:
         parts = urlsplit(text)
         known = parts.scheme in PROXY_PORTS and is_host(parts.hostname or "") and parts.port != 0
@@ -61,7 +61,7 @@ def _has_blanks(text: str) -> bool:
 
 
 def are_headers(headers: dict[str, str]) -> bool:
-    """Names are tokens, values hold no line break or NUL."""
+    """Whether all names are tokens, and values contain no line break or NUL."""
     return all(
         _HEADER_NAME.fullmatch(name) and not any(letter in value for letter in "\r\n\0")
         for name, value in headers.items()
@@ -113,7 +113,7 @@ ExpectedStatus = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Auth:
-    """*basic* takes username and password, *bearer* a token."""
+    """*basic* uses username and password, *bearer* a token."""
 
     type: Literal["basic", "bearer"]
     """Scheme: `basic` takes `username` and `password`, `bearer` takes `token`."""
@@ -125,14 +125,14 @@ class Auth:
     """Token of `bearer`. A secret: masked for read-only tokens."""
 
     def faults(self) -> dict[str, str]:
-        """What the chosen type lacks."""
+        """The missing fields of the chosen type."""
         needed = "token" if self.type == "bearer" else "username"
         return {} if getattr(self, needed) else {needed: f"{needed.capitalize()} is required"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Http:
-    """*timeout* is in whole seconds and stands beside the monitor's own; *max_body_bytes* is read at most."""
+    """*timeout* (whole seconds) overrides the monitor's; *max_body_bytes*: limit of the body that is read."""
 
     url: Annotated[
         str,
@@ -150,17 +150,17 @@ class Http:
     body: Annotated[str | None, MaxLen(262_144), Secret(), JsonText()] = None
     """Body of the request, as text or as JSON. A secret: masked for read-only tokens."""
     expected_status: ExpectedStatus | Annotated[list[ExpectedStatus], MinLen(1), MaxLen(100)] | None = None
-    """Status, range such as `200-299`, or a list of both, that counts as up; without it any 2xx."""
+    """Status, range such as `200-299`, or a list of both, that counts as up; by default any 2xx."""
     timeout: Annotated[int | None, Interval(ge=1, le=120)] = None
-    """Seconds until the check gives up; the same as `timeout` of the monitor, which it sets."""
+    """Timeout of the check in seconds; sets the monitor's `timeout`."""
     follow_redirects: bool = True
     """Whether redirects are followed."""
     verify_tls: bool = True
     """Whether the server's certificate must be valid for its name."""
     ip_version: Literal["4", "6", "any"] = "any"
-    """IP version of the connection; `any` takes whichever answers."""
+    """IP version of the connection; `any` uses whichever answers."""
     auth: Annotated[Auth | None, Secret()] = None
-    """Login that is sent with the request."""
+    """Credentials that are sent with the request."""
     client_cert: Annotated[str | None, MaxLen(65_536), Secret()] = None
     """Certificate chain in PEM that is shown to the server; needs `clientKey`. A secret: masked for read-only
     tokens.
@@ -168,11 +168,11 @@ class Http:
     client_key: Annotated[str | None, MaxLen(16_384), Secret()] = None
     """Private key in PEM of `clientCert`. A secret: masked for read-only tokens."""
     assertions: Annotated[list[Assertion], MaxLen(50)] = field(default_factory=list)
-    """Conditions that the answer must fulfil beside its status."""
+    """Conditions that the response must meet in addition to its status."""
     max_body_bytes: Annotated[int, Interval(ge=0, le=16_777_216)] = 1_048_576
     """Bytes of the body that are read at most."""
     http_version: HttpVersion = "1.1"
-    """HTTP version of the request; `3` needs an https URL and no proxy."""
+    """Maximum number of body bytes that are read."""
     proxy: Annotated[
         str | None,
         MaxLen(2048),
@@ -184,11 +184,11 @@ class Http:
     """
 
     def faults(self) -> dict[str, str]:
-        """What does not fit: the client's certificate and its key, the version and the way there."""
+        """Errors of combinations: client certificate and key, HTTP version and proxy."""
         return self._client_faults() | self.way_faults()
 
     def way_faults(self) -> dict[str, str]:
-        """Whether the version, the proxy and the URL go together."""
+        """Whether HTTP version, proxy and URL are compatible."""
         if self.http_version == "3" and self.proxy:
             return {"proxy": "cannot be used with HTTP/3"}
         if self.http_version == "3" and urlsplit(self.url).scheme != "https":

@@ -19,6 +19,6 @@ class Icmp:
     packet_size: Annotated[int, Interval(ge=8, le=65_000)] = 56
     """Bytes of data in each packet, without headers."""
     max_loss_percent: Annotated[int, Interval(ge=0, le=99)] = 99
-    """Highest share of packets without an answer, in percent, that still counts as up."""
+    """Highest packet loss, in percent, that still counts as up."""
     ip_version: Literal["4", "6", "any"] = "any"
-    """IP version of the connection; `any` takes whichever answers."""
+    """IP version of the connection; `any` uses whichever answers."""

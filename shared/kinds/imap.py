@@ -7,12 +7,12 @@ from shared.kinds.fields import HostName, Password, Port, Security, Username, lo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imap:
-    """*port* is 143, or 993 where *security* is tls. Only with a *username* does it log in."""
+    """*port* is 143, or 993 if *security* is tls. It logs in only if there is a *username*."""
 
     host: HostName
     """Host name or IP address that is checked."""
     port: Port | None = None
-    """TCP port of the server; without it 143, or 993 with `tls`."""
+    """TCP port of the server; by default 143, or 993 with `tls`."""
     security: Security = "none"
     """Encryption: `none`, `starttls` (upgraded after the greeting) or `tls` (from the first byte)."""
     verify_tls: bool = True

@@ -7,7 +7,7 @@ from shared.kinds.fields import HostName, Password, Port, Username, login_faults
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mysql:
-    """Without a *username* a server that refuses a stranger is up."""
+    """Without a *username*, a server that rejects the login is up."""
 
     host: HostName
     """Host name or IP address that is checked."""
@@ -18,7 +18,7 @@ class Mysql:
     verify_tls: bool = True
     """Whether the server's certificate must be valid for its name."""
     username: Username = ""
-    """Account to log in with; empty: a server that refuses a stranger is up."""
+    """Account to log in with; empty: a server that rejects an anonymous login is up."""
     password: Password = ""
     """Password of the account. A secret: masked for read-only tokens."""
 

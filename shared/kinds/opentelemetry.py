@@ -12,7 +12,7 @@ from shared.tokens import new_token
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenTelemetry:
-    """*resource_attributes*: what a resource must carry; *stale_after* in seconds, see `Prometheus`."""
+    """*resource_attributes*: required ones of a resource; *stale_after* in seconds, see `Prometheus`."""
 
     otlp_protocol: Literal["grpc", "http/protobuf", "http/json", "http"] = "grpc"
     """Protocol that the sender uses; the endpoint that is shown follows it."""

@@ -7,12 +7,12 @@ from shared.kinds.fields import HostName, Password, Port, Security, Username, lo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pop3:
-    """*port* is 110, or 995 where *security* is tls. Only with a *username* does it log in."""
+    """*port* is 110, or 995 if *security* is tls. It logs in only if there is a *username*."""
 
     host: HostName
     """Host name or IP address that is checked."""
     port: Port | None = None
-    """TCP port of the server; without it 110, or 995 with `tls`."""
+    """TCP port of the server; by default 110, or 995 with `tls`."""
     security: Security = "none"
     """Encryption: `none`, `starttls` (upgraded after the greeting) or `tls` (from the first byte)."""
     verify_tls: bool = True

@@ -7,7 +7,7 @@ from shared.kinds.fields import HostName, Password, Port, Username, login_faults
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Postgres:
-    """Without a *username* a server that asks for one is up; *database*: the user's own if none is given."""
+    """Without a *username*, a server that requires one is up; *database*: by default named like the user."""
 
     host: HostName
     """Host name or IP address that is checked."""
@@ -22,7 +22,7 @@ class Postgres:
     password: Password = ""
     """Password of the account. A secret: masked for read-only tokens."""
     database: Username = ""
-    """Database that is opened; empty: the one named as the account."""
+    """Database to open; empty: the one named like the account."""
 
     def faults(self) -> dict[str, str]:
         return login_faults(self.username, self.password)

@@ -20,12 +20,12 @@ _MATCHER: Final = re.compile(
 _OPERATORS: Final = ("=~", "!~", "!=")
 _ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPES: Final = {"n": "\n", "t": "\t"}
-# As a filter: there, whatever its value.
+# A filter that matches any nonempty value.
 _PRESENT: Final = "!="
 
 
 def is_filter(text: str) -> bool:
-    """Is its pattern, if it has one, one that can be searched for without ever hanging?"""
+    """Whether its pattern, if it has one, is valid RE2, which never backtracks."""
     if not text.startswith(("=~", "!~")):
         return True
     import re2  # noqa: PLC0415 - the collector's alone, and only there is a filter read
@@ -40,7 +40,7 @@ def is_filter(text: str) -> bool:
 
 
 def parse_matcher(text: str) -> tuple[str, str]:
-    """A matcher as PromQL writes it (``job="x"``, ``job=~"x.*"``), or a bare name, as name and filter.
+    """Parse a PromQL matcher (``job="x"``, ``job=~"x.*"``) or a bare name into name and filter.
 
     Raises ValueError for anything else.
     """
@@ -54,7 +54,7 @@ def parse_matcher(text: str) -> tuple[str, str]:
     value = _ESCAPED.sub(_unescaped, quoted) if quoted is not None else found["bare"]
     if found["op"] != "=":
         return found["name"], found["op"] + value
-    # A value that begins as an operator does can only be said as a pattern.
+    # A value that starts like an operator can only be expressed as a pattern.
     return found["name"], f"=~{re.escape(value)}" if value.startswith(_OPERATORS) else value
 
 
@@ -63,7 +63,7 @@ def _unescaped(escape: re.Match[str]) -> str:
 
 
 def is_matcher(text: str) -> bool:
-    """Is it a name, or a name with an operator and a value that can be searched for without ever hanging?"""
+    """Whether it is a name, or a name with an operator and a valid value."""
     try:
         return is_filter(parse_matcher(text)[1])
     except ValueError:
@@ -73,7 +73,7 @@ def is_matcher(text: str) -> bool:
 def alternatives(
     filters: Mapping[str, str | Sequence[str]] | Sequence[str],
 ) -> Iterator[tuple[str, Sequence[str]]]:
-    """The name of each label that is filtered, and the filters of which its value must pass one."""
+    """Each filtered label's name, and its filters, of which the value must match one."""
     if isinstance(filters, Mapping):
         for name, filter_ in filters.items():
             yield name, [filter_] if isinstance(filter_, str) else filter_
@@ -106,13 +106,13 @@ _BY_NAME = Annotated[
     Predicate(are_names),
     Says("names must be 1 to 1024 characters long"),
 ]
-# By name a value, or several of which one must fit; or a list of matchers that all must.
+# Values by name, or several of which one must match; or a list of matchers that must all match.
 Filters = _BY_NAME | Annotated[list[Matcher], MaxLen(32)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """What fails the check: a series of *metric* whose values are so for *for_* seconds."""
+    """Fails the check while a series of *metric* meets the comparison for *for_* seconds."""
 
     metric: Annotated[str, MinLen(1), MaxLen(_MAX_TEXT)]
     """Name of the metric."""
@@ -130,7 +130,7 @@ Conditions = Annotated[list[Condition], MaxLen(20)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prometheus:
-    """*stale_after* in seconds, three intervals if it is not said; *auth_token* is made if none is given."""
+    """*stale_after* in seconds, by default three intervals; *auth_token* is generated if omitted."""
 
     label_filters: Filters = field(default_factory=dict)
     """Labels that a series must carry to be taken: by name a value, or a pattern after `=~`, `!~`, `!=`."""

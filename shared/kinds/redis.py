@@ -7,7 +7,7 @@ from shared.kinds.fields import HostName, Password, Port, Username
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redis:
-    """Without a *password* a server that asks for one is up; *username* is for those with several."""
+    """Without a *password*, a server that requires one is up; *username*: for servers with several."""
 
     host: HostName
     """Host name or IP address that is checked."""
@@ -23,5 +23,5 @@ class Redis:
     """Password; empty: a server that asks for one is up. A secret: masked for read-only tokens."""
 
     def faults(self) -> dict[str, str]:
-        """Redis knows no user without a password."""
+        """Redis has no user without a password."""
         return {"password": "Password is required"} if self.username and not self.password else {}

@@ -11,7 +11,7 @@ from shared.patterns import is_wanted
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tcp:
-    """*port* 1 to 65535. *send* alone wants any answer, *expect* one that holds it (``=~``: a pattern)."""
+    """*port* 1 to 65535. *send* alone expects any response, *expect* one with that text or ``=~`` pattern."""
 
     host: HostName
     """Host name or IP address that is checked."""
@@ -27,7 +27,7 @@ class Tcp:
         Predicate(lambda text: text is None or is_wanted(text)),
         Says("must be text, or =~ and a regular expression that RE2 takes"),
     ] = None
-    """Text that the answer must hold, or a pattern (RE2) after `=~`."""
+    """Text that the response must contain, or a pattern (RE2) after `=~`."""
     tls: bool = False
     """Whether the connection is encrypted with TLS from its first byte."""
     verify_tls: bool = True

@@ -16,7 +16,7 @@ _EXPIRY: Final = struct.Struct("!?q")
 
 
 def is_pem(text: str) -> bool:
-    """Does it hold certificates, all of which OpenSSL can read?"""
+    """Whether it contains certificates, all of them readable by OpenSSL."""
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=text)
     except (ssl.SSLError, ValueError):
@@ -26,21 +26,21 @@ def is_pem(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Expiry:
-    """What the collector learns of each certificate: *ends* in seconds since 1970.
+    """What the collector stores of each certificate: *ends* in seconds since 1970.
 
-    *only_near*: its coming end is all that is wrong.
+    *only_near*: its approaching expiry is the only error.
     """
 
     only_near: bool
     ends: int
 
     def pack(self) -> bytes:
-        """As the state of a result."""
+        """Encode as the state of a result."""
         return _EXPIRY.pack(self.only_near, self.ends)
 
     @classmethod
     def unpack(cls, packed: bytes) -> "Expiry":
-        """Raises ValueError for bytes that are no such thing."""
+        """Decode. Raises ValueError for invalid bytes."""
         try:
             return cls(*_EXPIRY.unpack(packed))
         except struct.error as error:
@@ -49,11 +49,11 @@ class Expiry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tls:
-    """*domain* is a host, ``host:port`` or a URL; fewer than *expiry_days* left is a failure.
+    """*domain* is a host, ``host:port`` or a URL; with fewer than *expiry_days* left, the check fails.
 
-    *server_name* is asked for, and verified, in place of the host; *trusted_ca* (PEM) is trusted in place of
-    the system's authorities. With *revocation* its authority is asked, by OCSP or for its list, whether it
-    was revoked; one that cannot be asked says nothing against it.
+    *server_name* is sent and verified instead of the host; *trusted_ca* (PEM) replaces the system's
+    authorities. With *revocation*, the certificate's status is checked by OCSP or CRL; if neither is
+    reachable, that is no failure.
     """
 
     domain: Annotated[
@@ -65,9 +65,9 @@ class Tls:
     ]
     """Host, `host:port` or URL whose certificate is checked; port 443 if none is given."""
     expiry_days: Annotated[int, Interval(ge=0, le=3650), NumericText()] = 14
-    """Days before the certificate's end from which the check fails."""
+    """Number of days before expiry from which the check fails."""
     server_name: HostName | None = None
-    """Name that is sent as SNI and verified in place of the host."""
+    """Name that is sent as SNI and verified instead of the host."""
     min_version: MinVersion | None = None
     """Lowest TLS version that is accepted."""
     start_tls: StartTls | None = None
@@ -76,8 +76,6 @@ class Tls:
         Annotated[str, MinLen(1), MaxLen(262_144), Predicate(is_pem), Says("must be certificates in PEM")]
         | None
     ) = None
-    """Certificates in PEM that are trusted in place of the system's authorities."""
+    """Trusted certificates in PEM, used instead of the system's authorities."""
     revocation: bool = False
-    """Whether the certificate's authority is asked, by OCSP or CRL, if it was revoked; no answer is no
-    failure.
-    """
+    """Whether the certificate's revocation is checked by OCSP or CRL; no response is no failure."""

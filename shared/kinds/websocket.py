@@ -11,7 +11,7 @@ from shared.kinds.http import Headers
 
 
 def is_websocket(text: str) -> bool:
-    """Is it ws or wss, with a host that can be looked up, and neither a login nor blanks in it?"""
+    """Whether it is a ws(s) URL with a resolvable host, without credentials and blanks."""
     if any(ord(letter) <= ord(" ") or ord(letter) == 127 for letter in text) or not text.isascii():
         return False
     try:
@@ -26,7 +26,7 @@ def is_websocket(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebSocket:
-    """*send* is said once it is open; with *expect* the next message must hold that text."""
+    """*send* is sent after opening; with *expect*, the next message must contain that text."""
 
     url: Annotated[
         str,
@@ -44,4 +44,4 @@ class WebSocket:
     send: Annotated[str | None, MaxLen(65_536), Secret()] = None
     """Message that is sent once the connection is open. A secret: masked for read-only tokens."""
     expect: Annotated[str | None, MinLen(1), MaxLen(65_536)] = None
-    """Text that the next message must hold."""
+    """Text that the next message must contain."""

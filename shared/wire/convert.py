@@ -17,12 +17,12 @@ from shared.wire.v1 import probe_pb2
 MAX_RESULTS: Final = 10_000
 MAX_TEXT: Final = 512
 MAX_STATE: Final = 65_536
-MAX_FOUND: Final = 50_000  # findings of all results of a batch
+MAX_FOUND: Final = 50_000  # findings of all results in a batch
 MAX_BATCH_BYTES: Final = 4 * 1024 * 1024
-# A probe gives up results that it could not deliver for so long: nothing older arrives.
+# A probe drops results that it could not deliver for this long: older ones never arrive.
 SPOOL_AGE_S: Final = 72 * 3600
 
-# Bounds are those of the columns in PostgreSQL; clocks stay below 2**53 us, the year 2255.
+# Bounds match PostgreSQL's columns; clocks stay below 2**53 us, the year 2255.
 _SMALL: Final = 2**15 - 1
 _INT: Final = 2**31 - 1
 _BIG: Final = 2**63 - 1
@@ -33,12 +33,12 @@ _FOUND: Final = frozenset(map(int, Findings))
 
 
 class BadBatch(TocsinError):
-    """These bytes are no batch; the message says what is wrong with them."""
+    """The bytes are not a valid batch; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """That many results were lost, and why."""
+    """The number of lost results, and the reason."""
 
     results: int
     reason: str
@@ -49,8 +49,8 @@ class Batch:
     """Results in columns: the i-th value of each belongs to the i-th result; or a gap and no results.
 
     *incarnation* is signed here, as in PostgreSQL. *start_us* counts from *base_us* on the boot clock;
-    *error* is 1 + an index in *errors*, 0 for none; *state* has the new checkpoint of a result by its index,
-    *evidence* what a failed one saw, *found* what else it found.
+    *error* is 1 + an index into *errors*, 0 for none; by result index, *state* has new checkpoints,
+    *evidence* what failed checks saw, *found* other findings.
     """
 
     incarnation: int
@@ -78,17 +78,17 @@ class Batch:
 
 
 def signed(wire: int) -> int:
-    """An unsigned 64-bit number of the wire as PostgreSQL's bigint holds it."""
+    """Reinterpret an unsigned 64-bit number of the wire as PostgreSQL's bigint."""
     return wire - 2**64 if wire > _BIG else wire
 
 
 def unsigned(number: int) -> int:
-    """The opposite of `signed`."""
+    """The inverse of `signed`."""
     return number % 2**64
 
 
 def encode(batch: Batch) -> bytes:
-    """The bytes of *batch*, which lie in the spool and travel as they are."""
+    """The bytes of *batch*, used unchanged in the spool and on the wire."""
     gap = None if batch.gap is None else probe_pb2.Gap(results=batch.gap.results, reason=batch.gap.reason)
     return probe_pb2.Batch(
         incarnation=unsigned(batch.incarnation),
@@ -117,7 +117,7 @@ def encode(batch: Batch) -> bytes:
 
 
 def decode(data: bytes) -> Batch:
-    """The batch in *data*, which may come from anyone: raises BadBatch unless every column holds."""
+    """Decode an untrusted batch. Raises BadBatch unless every column is valid."""
     if len(data) > MAX_BATCH_BYTES:
         msg = f"batch of {len(data)} bytes"
         raise BadBatch(msg)
@@ -126,7 +126,7 @@ def decode(data: bytes) -> Batch:
     except DecodeError as error:
         raise BadBatch("not a batch") from error
     _demand(sum(len(one.finding) for one in wire.found.values()) <= MAX_FOUND, "too many findings")
-    # A slice of a packed field is a list, made in C.
+    # Slicing a packed field creates a list in C.
     batch = Batch(
         incarnation=signed(wire.incarnation),
         first_seq=wire.first_seq,
@@ -218,14 +218,14 @@ def _decode_evidence(wire: probe_pb2.Evidence) -> Evidence:
 
 
 def encode_findings(findings: Sequence[Finding]) -> probe_pb2.Findings:
-    """The opposite of `decode_findings`."""
+    """The inverse of `decode_findings`."""
     return probe_pb2.Findings(
         finding=[probe_pb2.Finding(found=one.found, key=one.key, data=one.data) for one in findings]
     )
 
 
 def decode_findings(wire: probe_pb2.Findings) -> Sequence[Finding]:
-    """What *wire* says, not counted yet. Raises BadBatch for a kind that there is none of."""
+    """Decode findings, without checking their number. Raises BadBatch for an unknown kind."""
     _demand(all(one.found in _FOUND for one in wire.finding), "finding of an unknown kind")
     return tuple(Finding(Findings(one.found), one.key, one.data) for one in wire.finding)
 
@@ -236,7 +236,7 @@ def _is_evidence(seen: Evidence) -> bool:
 
 
 def _is_text(text: str, most: int) -> bool:
-    """PostgreSQL's text holds no NUL."""
+    """Whether PostgreSQL accepts the text: no NUL."""
     return len(text) <= most and "\0" not in text
 
 

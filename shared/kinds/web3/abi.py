@@ -17,9 +17,9 @@ _ARRAYS: Final = re.compile(r"(?:\[(?:[1-9][0-9]{0,4})?\]){0,4}")
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """*type* is canonical but for tuples, whose *parts* say what is in them; *arrays* as ``[2][]``.
+    """*type* is canonical except for tuples, whose *parts* are their members; *arrays* as ``[2][]``.
 
-    *indexed* is None where a signature did not say it of any.
+    *indexed* is None if the signature says it of no parameter.
     """
 
     name: str
@@ -30,19 +30,19 @@ class Param:
 
     @property
     def canonical(self) -> str:
-        """As signatures have it: ``(uint256,address)[]``."""
+        """The type as used in signatures: ``(uint256,address)[]``."""
         inner = f"({','.join(part.canonical for part in self.parts)})" if self.type == "tuple" else self.type
         return inner + self.arrays
 
     @property
     def static(self) -> bool:
-        """Is it a value that a topic holds as it is, not by its hash?"""
+        """Whether a topic holds the value itself rather than its hash."""
         return not self.arrays and self.type not in {"tuple", "string", "bytes"}
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """*signature* is what its topic is the hash of."""
+    """*signature* is the text whose hash is the topic."""
 
     name: str
     inputs: tuple[Param, ...]
@@ -54,7 +54,7 @@ class Event:
 
 
 def event_of(abi: Any, named: str) -> Event:
-    """The event *named* so, or so described in full, in *abi*: entries, one of them, or either as JSON text.
+    """Find the event by name or full signature in *abi*: entries, a single one, or either as JSON text.
 
     Raises ValueError if there is none, or several of that name.
     """
@@ -62,7 +62,7 @@ def event_of(abi: Any, named: str) -> Event:
         return _parse(named)
     wanted = _parse(named) if "(" in named else None
     name = wanted.name if wanted else named.strip()
-    # What else is in it is not ours to judge.
+    # Other entries need not be valid.
     entries = [entry for entry in _entries(abi) if _is_event(entry) and entry.get("name") == name]
     found = [event for event in map(_event, entries) if wanted is None or event.signature == wanted.signature]
     if not found:
@@ -75,7 +75,7 @@ def event_of(abi: Any, named: str) -> Event:
 
 
 def others(abi: Any, event: Event) -> list[str]:
-    """The signatures of the other events in *abi* whose logs say which they are of."""
+    """The signatures of the other, not anonymous events in *abi*."""
     if abi in (None, "", []):
         return []
     found = []
@@ -131,7 +131,7 @@ def _param(entry: Any, depth: int) -> Param:
 
 
 def _type(text: str) -> tuple[str, str]:
-    """``uint[3]`` -> ``uint256``, ``[3]``. Raises ValueError for what is no type."""
+    """``uint[3]`` -> ``uint256``, ``[3]``. Raises ValueError for an invalid type."""
     base, bracket, rest = text.strip().partition("[")
     arrays = bracket + rest
     found = _TYPE.fullmatch(base)
@@ -152,7 +152,7 @@ def _type(text: str) -> tuple[str, str]:
 
 
 def _parse(signature: str) -> Event:
-    """``Transfer(address indexed from, address to, uint256 value)``; names and ``indexed`` may lack."""
+    """Parse ``Transfer(address indexed from, address to, uint256 value)``; names and ``indexed`` may lack."""
     head, _, rest = signature.partition("(")
     inputs, closed, tail = rest.rpartition(")")
     *event, name = head.split() or [""]
@@ -182,7 +182,7 @@ def _demand_parts(type_: str, parts: Sequence[Param]) -> None:
 
 
 def _declared(text: str, depth: int) -> Param:
-    """One parameter as Solidity declares it; a tuple in parentheses, with or without the word."""
+    """Parse a Solidity parameter; a tuple is in parentheses, with or without the keyword."""
     text = text.strip().removeprefix("tuple").strip()
     parts: tuple[Param, ...] = ()
     if text.startswith("("):
@@ -202,7 +202,7 @@ def _declared(text: str, depth: int) -> Param:
 
 
 def _split(inputs: str) -> list[str]:
-    """At the commas that stand in no parentheses."""
+    """Split at commas outside parentheses."""
     parts, depth, start = [], 0, 0
     for at, letter in enumerate(inputs):
         depth += (letter == "(") - (letter == ")")

@@ -13,7 +13,7 @@ Signature = Annotated[str, MinLen(1), MaxLen(4096)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """At the source *contract* holds *token*; at the destination *token* is minted."""
+    """On the source chain *contract* holds *token*; on the destination chain *token* is minted."""
 
     chain: ChainName
     """Chain by its name, such as `ethereum`, or by its id."""
@@ -29,12 +29,12 @@ class Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bridge:
-    """*max_delay_seconds*: how long a message may take from its sending to its delivery.
+    """*max_delay_seconds*: limit of the time from sending a message to its delivery.
 
-    A message is a transfer of the source's token to its contract, delivered once as much is minted. Bridges
-    that take fees, or deliver the same amounts in another order, name events instead: *deposit_event* of the
-    source's contract and *delivery_event* of the destination's, full signatures whose first arguments are the
-    same for the same message.
+    A message is a transfer of the source's token to its contract, delivered once the same amount is minted.
+    Bridges that take fees, or deliver equal amounts in another order, need event names instead:
+    *deposit_event* of the source's contract and *delivery_event* of the destination's, full signatures whose
+    first arguments identify the message.
     """
 
     sub_type: Literal["bridge"] = "bridge"
@@ -59,7 +59,7 @@ class Bridge:
     """Number of nodes that must give the same answer."""
 
     def faults(self) -> dict[str, str]:
-        """What fits no single field."""
+        """Errors of combinations of fields."""
         said = {"depositEvent": self.deposit_event, "deliveryEvent": self.delivery_event}
         if not any(said.values()):
             return {}
@@ -67,8 +67,8 @@ class Bridge:
 
 
 def _fault(signature: str | None) -> str:
-    """Why it is no event that names a message by its first argument."""
-    # 60 kB that only the collector, and few probes, need.
+    """Why the first argument of the event cannot identify a message; empty if it can."""
+    # 60 kB that only the collector and a few probes need.
     from shared.kinds.web3.abi import event_of  # noqa: PLC0415 - see above
 
     if signature is None:

@@ -14,7 +14,7 @@ class Chain:
     confirmations: int = 1
 
 
-# Facts of each network's own documentation; whatever is not here is named by its id.
+# From each network's documentation; other chains are named by their ids.
 CHAINS: Final[dict[str, Chain]] = {
     "ethereum": Chain(1, 12, 3),
     "sepolia": Chain(11_155_111, 12, 3),
@@ -39,7 +39,7 @@ CHAINS: Final[dict[str, Chain]] = {
     "blast": Chain(81_457, 2),
     "scroll": Chain(534_352, 3),
 }
-# Whichever it is that the nodes are on.
+# Any chain: the one that the nodes serve.
 ANY_CHAIN: Final = Chain(0, 12)
 _ALIASES: Final = {
     "eth": "ethereum",
@@ -58,7 +58,7 @@ _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9 ._-]*")
 
 
 def chain_of(named: str | int) -> Chain:
-    """The chain of that name or id (a number, or its digits). Raises ValueError if it is neither."""
+    """The chain of that name or id (a number or its digits). Raises ValueError if it is unknown."""
     text = str(named).strip().lower()
     known = CHAINS.get(_ALIASES.get(text, text))
     if known is not None:
@@ -71,17 +71,17 @@ def chain_of(named: str | int) -> Chain:
 
 
 def chain_or_any(named: str | int | None) -> Chain:
-    """As `chain_of`; a chain that has no name here is whichever its nodes are on. Raises ValueError."""
+    """As `chain_of`; an unnamed chain means the one that its nodes serve. Raises ValueError."""
     return ANY_CHAIN if named is None or (is_name(named) and not is_chain(named)) else chain_of(named)
 
 
 def is_name(named: str | int) -> bool:
-    """Could a chain be called so, known here or not?"""
+    """Whether it has the form of a chain's name, known or unknown."""
     return isinstance(named, str) and bool(_NAME.fullmatch(named.strip()))
 
 
 def is_chain(named: str | int) -> bool:
-    """Is it the id of a chain, or a name that is known here?"""
+    """Whether it is a chain's id, or a known name."""
     try:
         chain_of(named)
     except ValueError:

@@ -12,10 +12,10 @@ _MOST_FILTERS = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContractEvent:
-    """*abi* may be left out where *event_name* is a full signature.
+    """*abi* is optional if *event_name* is a full signature.
 
-    *filters*: by the name of an argument its value, or a list of those that are welcome. An event counts
-    after so many *confirmations*; None is what is usual on the chain.
+    *filters*: required values by argument name, one or a list. An event counts after *confirmations* blocks;
+    None: the usual number of the chain.
     """
 
     sub_type: Literal["web3_contract_event"] = "web3_contract_event"
@@ -25,7 +25,7 @@ class ContractEvent:
     address: Address
     """Address of the contract."""
     abi: Annotated[str, MaxLen(262_144)] | list[Any] | dict[str, Any] | None = None
-    """ABI of the contract as JSON; not needed where `eventName` is a full signature."""
+    """ABI of the contract as JSON; optional if `eventName` is a full signature."""
     event_name: Annotated[str, MinLen(1), MaxLen(4096)]
     """Name of the event, or its full signature such as `Transfer(address indexed from, address indexed to,
     uint256 value)`.
@@ -35,7 +35,7 @@ class ContractEvent:
     secret: masked for read-only tokens.
     """
     filters: Annotated[dict[str, Any], MaxLen(_MOST_FILTERS)] = field(default_factory=dict)
-    """By the name of an argument the value, or a list of the values, of events that are announced."""
+    """Values of arguments that announced events must have, one or a list, by argument name."""
     confirmations: Confirmations | None = None
     """Blocks after which an event counts; without it the usual number of the chain."""
     max_block_age_seconds: Age | None = None
@@ -46,8 +46,8 @@ class ContractEvent:
     """Number of nodes that must give the same answer."""
 
     def faults(self) -> dict[str, str]:
-        """What fits no single field."""
-        # 60 kB that only the collector, and few probes, need.
+        """Errors of combinations of fields."""
+        # 60 kB that only the collector and a few probes need.
         from shared.kinds.web3.abi import event_of  # noqa: PLC0415 - see above
         from shared.kinds.web3.sought import fault  # noqa: PLC0415 - see above
 

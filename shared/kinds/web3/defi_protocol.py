@@ -11,10 +11,10 @@ from shared.kinds.web3.percents import Change, Part
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DefiProtocol:
-    """*contract* is a vault (ERC-4626), or holds *token*: its total value locked, in whole units, is of that.
+    """*contract* is a vault (ERC-4626), or holds *token*, whose amount in whole units is the TVL.
 
-    *oracle* is a price feed as Chainlink's; its price is held against *expected_price*, against *reference*,
-    another feed, or without either against itself within the window.
+    *oracle* is a price feed with Chainlink's interface; its price is compared with *expected_price*, with
+    *reference*, another feed, or by default with itself within the window.
     """
 
     sub_type: Literal["defi_protocol"] = "defi_protocol"
@@ -57,7 +57,7 @@ class DefiProtocol:
     """Number of nodes that must give the same answer."""
 
     def faults(self) -> dict[str, str]:
-        """What fits no single field."""
+        """Errors of combinations of fields."""
         of_contract = self.asks_tvl or self.paused_check
         of_oracle = self.max_oracle_age_seconds is not None or self.max_price_deviation_percent is not None
         if not of_contract and not of_oracle and self.oracle is None:
@@ -78,5 +78,5 @@ class DefiProtocol:
 
     @property
     def asks_tvl(self) -> bool:
-        """Must what lies in it be known?"""
+        """Whether the total value locked is needed."""
         return self.min_tvl is not None or self.tvl_drop_percent is not None

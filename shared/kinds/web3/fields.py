@@ -12,19 +12,19 @@ from shared.kinds.http import is_url
 from shared.kinds.web3.chains import Chain, chain_or_any, is_chain, is_name
 
 _ADDRESS: Final = re.compile(r"0[xX][0-9a-fA-F]{40}")
-# Beyond this no balance of any token lies: 2**256 has 78 digits.
+# Larger than any token balance: 2**256 has 78 digits.
 _MOST_DIGITS: Final = 80
-# Sums and products of amounts lose no digit in it.
+# Sums and products of amounts are exact in this context.
 EXACT: Final = Context(prec=400)
 
 
 def is_address(text: str) -> bool:
-    """Is it an account's or a contract's address in hexadecimal?"""
+    """Whether it is the hexadecimal address of an account or contract."""
     return bool(_ADDRESS.fullmatch(text))
 
 
 def amount(value: str | float) -> Decimal:
-    """The number exactly as it was written. Raises ValueError if it is none, or beyond all measure."""
+    """The exact number. Raises ValueError if it is none, or too large."""
     try:
         number = Decimal(str(value).strip())
     except InvalidOperation:
@@ -37,12 +37,12 @@ def amount(value: str | float) -> Decimal:
 
 
 def in_units(raw: int, decimals: int) -> Decimal:
-    """The *raw* amount of the chain in whole units: 1,500,000 of a token with 6 decimals are 1.5."""
+    """The *raw* amount in whole units: 1,500,000 of a token with 6 decimals are 1.5."""
     return Decimal(raw).scaleb(-decimals, EXACT)
 
 
 def is_amount(value: str | float) -> bool:
-    """Is it a number, not below zero, in the digits of ASCII?"""
+    """Whether it is a nonnegative number in ASCII digits."""
     try:
         return amount(value) >= 0 and str(value).isascii()
     except ValueError:
@@ -60,7 +60,7 @@ NO_CHAIN: Final = "must be a chain's name or its id"
 
 ChainName = Annotated[
     Annotated[str, MaxLen(64)] | int,
-    # Nodes of its own say which chain an unknown name means; the collector asks for them.
+    # A monitor's own nodes determine the chain of an unknown name; the collector requires them.
     Predicate(lambda named: is_chain(named) or is_name(named)),
     Says(NO_CHAIN),
 ]
@@ -72,20 +72,20 @@ Amount = Annotated[
     Says("must not be below 0", of=_is_negative),
     Says("must be a number"),
 ]
-# A provider's URL mostly carries a key in its path.
+# A provider's URL usually contains a key in its path.
 RpcUrl = Annotated[Url | Annotated[list[Url], MinLen(1), MaxLen(10)], Secret()]
 Age = Annotated[int, Interval(ge=1, le=86_400)]
 Quorum = Annotated[int, Interval(ge=1, le=10)]
 Confirmations = Annotated[int, Interval(ge=0, le=256)]
 
-# A head may be so many blocks old before its node counts as stale, but never less than a minute.
+# The age in blocks from which a node counts as stale; at least a minute.
 _STALE_BLOCKS: Final = 20
 _LEAST_AGE_S: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """Whom to ask about one chain, and how far each is to be trusted."""
+    """The nodes of a chain, and when to trust them."""
 
     urls: tuple[str, ...]
     chain: Chain
@@ -96,9 +96,9 @@ class Nodes:
 def nodes(
     rpc_url: str | list[str] | None, chain: str | int | None, max_age_s: int | None, quorum: int
 ) -> Nodes:
-    """*chain* None: whichever they are on; *max_age_s* None: what is usual on the chain.
+    """*chain* None: the one that they serve; *max_age_s* None: the chain's default.
 
-    None of them is no error: the check fails and says so. Raises ValueError for too few to agree.
+    An empty list is no error: the check fails and says so. Raises ValueError for too few nodes.
     """
     urls = tuple(dict.fromkeys([rpc_url] if isinstance(rpc_url, str) else rpc_url or ()))
     if not all(isinstance(url, str) and is_url(url) for url in urls):

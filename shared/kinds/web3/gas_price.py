@@ -8,17 +8,17 @@ from shared.kinds.web3.fields import Age, Amount, ChainName, Quorum, RpcUrl, amo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """In gwei; either alone is enough."""
+    """In gwei; either alone is sufficient."""
 
     high: Amount | None = None
-    """Price in gwei from which an alert is raised."""
+    """Price in gwei at or above which an alert is raised."""
     low: Amount | None = None
-    """Price in gwei down to which an alert is raised."""
+    """Price in gwei at or below which an alert is raised."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GasPrice:
-    """At *high* or more, at *low* or less, an alert is raised; 5 % back it has recovered."""
+    """Alerts at *high* or more, at *low* or less, until the price is 5 % back."""
 
     sub_type: Literal["gas_price"] = "gas_price"
     """What the monitor watches on its chain."""
@@ -38,7 +38,7 @@ class GasPrice:
     """Number of nodes that must give the same answer."""
 
     def faults(self) -> dict[str, str]:
-        """What fits no single field."""
+        """Errors of combinations of fields."""
         high, low = self.thresholds.high, self.thresholds.low
         if high is None and low is None:
             return {"thresholds": "must say high, low, or both"}

@@ -6,13 +6,13 @@ from typing import Final, Literal
 from shared.kinds.web3.fields import Address, Age, Amount, ChainName, Quorum, RpcUrl, amount
 
 Protocol = Literal["aave_v3", "compound_v3"]
-# Beyond it lie only positions without any debt, whose factor is endless.
+# Only positions without debt, whose factor is infinite, exceed it.
 _MOST_FACTOR: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Liquidation:
-    """*pool*: Aave's Pool, or Compound's Comet; *address*: whose position it is.
+    """*pool*: Aave's Pool, or Compound's Comet; *address*: owner of the position.
 
     Below *min_health_factor* an alert is raised; a position is liquidated below 1.
     """
@@ -30,7 +30,7 @@ class Liquidation:
     pool: Address
     """Address of Aave's Pool or of Compound's Comet."""
     address: Address
-    """Address that owns the position."""
+    """Address of the position's owner."""
     min_health_factor: Amount = "1.1"
     """Health factor below which an alert is raised; below 1 the position is liquidated."""
     max_block_age_seconds: Age | None = None
@@ -41,7 +41,7 @@ class Liquidation:
     """Number of nodes that must give the same answer."""
 
     def faults(self) -> dict[str, str]:
-        """What fits no single field."""
+        """Errors of combinations of fields."""
         if 0 < amount(self.min_health_factor) <= _MOST_FACTOR:
             return {}
         return {"minHealthFactor": f"must be above 0, and at most {_MOST_FACTOR}"}

@@ -9,23 +9,23 @@ from shared.kinds.fields import Says
 from shared.kinds.web3.fields import amount
 
 _LEAST: Final = Decimal("0.001")
-# More than all of it, as prices may rise by.
+# Over 100 %, since prices may rise by more.
 _MOST: Final = 10_000
 _NONE: Final = Decimal(-1)
 
 
 def is_part(value: str | float) -> bool:
-    """Is it a share of something that can be lost?"""
+    """Whether it is a valid percentage of a loss."""
     return _LEAST <= _number(value) <= 100
 
 
 def is_change(value: str | float) -> bool:
-    """Is it a share by which something may differ, or no difference at all?"""
+    """Whether it is a valid percentage of a change, zero included."""
     return 0 <= _number(value) <= _MOST
 
 
 def _number(value: str | float) -> Decimal:
-    """Below all bounds if it is none."""
+    """The number; below all bounds if it is invalid."""
     try:
         return amount(value) if str(value).isascii() else _NONE
     except ValueError:

@@ -16,9 +16,9 @@ _HASH: Final = 32
 
 
 def sought(event: Event, filters: Mapping[str, Any]) -> dict[str, list[str]]:
-    """By the name of an argument the values that are welcome, each as it is told: ``5``, ``0xab``, ``true``.
+    """Accepted values by argument name, in canonical form: ``5``, ``0xab``, ``true``.
 
-    Letters of hexadecimal digits are small. Raises ValueError for arguments and values that there can't be.
+    Hexadecimal digits are in lower case. Raises ValueError for impossible arguments and values.
     """
     params = {param.name: param for param in event.inputs if param.name}
     found: dict[str, list[str]] = {}
@@ -83,7 +83,7 @@ def _integer(param: Param, value: Any) -> str:
 
 
 def _bytes(param: Param, value: Any, most: int, *, exact: bool) -> str:
-    """Shorter ones of a fixed size have zeros behind them, as the chain has it."""
+    """Canonical bytes; shorter values of a fixed size are padded with zeros on the right, as on the chain."""
     size = (len(value) - 2) // 2 if isinstance(value, str) and _HEX.fullmatch(value) else -1
     if not 0 <= size <= most or (exact and size != most):
         raise _wrong(param, value)
@@ -97,7 +97,7 @@ def _wrong(param: Param, value: Any) -> ValueError:
 
 
 def fault(event: Event, filters: Mapping[str, Any]) -> str:
-    """What is wrong with *filters*; empty if nothing is."""
+    """The error in *filters*; empty if they are valid."""
     try:
         sought(event, filters)
     except ValueError as error:
@@ -106,5 +106,5 @@ def fault(event: Event, filters: Mapping[str, Any]) -> str:
 
 
 def listed(filters: Mapping[str, Sequence[str]]) -> list[tuple[str, list[str]]]:
-    """In an order of their own, as what identifies them."""
+    """The filters in canonical order, as part of an identity."""
     return sorted((name, sorted(values)) for name, values in filters.items())

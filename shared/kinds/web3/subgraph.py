@@ -12,17 +12,17 @@ from shared.kinds.web3.fields import Age, ChainName, RpcUrl, Url
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subgraph:
-    """*url* answers GraphQL; more than *max_blocks_behind* the head of the chain raises an alert.
+    """*url* is a GraphQL endpoint; more than *max_blocks_behind* the head of the chain raises an alert.
 
-    Without *chain* it is whichever the nodes are on.
+    By default, the chain is the one that the nodes serve.
     """
 
     sub_type: Literal["subgraph"] = "subgraph"
     """What the monitor watches on its chain."""
     url: Annotated[Url, Secret()]
-    """URL that answers GraphQL. A secret: masked for read-only tokens."""
+    """URL of the GraphQL endpoint. A secret: masked for read-only tokens."""
     chain: ChainName | None = None
-    """Chain by its name or id; without it whichever the nodes are on."""
+    """Chain by its name or id; by default the one that the nodes serve."""
     rpc_url: RpcUrl | None = None
     """URL of a JSON-RPC node, or up to 10 of them; without it the nodes of the deployment are asked. A
     secret: masked for read-only tokens.

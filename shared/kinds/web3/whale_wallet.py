@@ -10,7 +10,7 @@ Direction = Literal["in", "out", "both"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhaleWallet:
-    """Of *token* (an ERC-20 contract), or of the chain's own coin, in whole units."""
+    """Amounts of *token* (an ERC-20 contract) or of the chain's own coin, in whole units."""
 
     sub_type: Literal["whale_wallet"] = "whale_wallet"
     """What the monitor watches on its chain."""
@@ -23,7 +23,7 @@ class WhaleWallet:
     address: Address
     """Address whose transfers are watched."""
     token: Address | None = None
-    """Address of the token (ERC-20); without it the chain's own coin."""
+    """Address of the token (ERC-20); by default the chain's own coin."""
     threshold: Amount
     """Amount in whole units from which a transfer is announced."""
     direction: Direction = "both"
@@ -38,5 +38,5 @@ class WhaleWallet:
     """Number of nodes that must give the same answer."""
 
     def faults(self) -> dict[str, str]:
-        """What fits no single field."""
+        """Errors of combinations of fields."""
         return {} if amount(self.threshold) > 0 else {"threshold": "must be above 0"}
