@@ -19,7 +19,7 @@ def main(argv: list[str]) -> int:
 
 
 def worker(settings: ProbeSettings, number: int) -> dict[str, str]:
-    """The variables of a worker; the first goes on with what one probe alone had here."""
+    """The variables of a worker; the first one keeps the data directory of a single probe."""
     more = {"workers": "1"}
     if number > 1:
         more["data_dir"] = str(settings.data_dir / f"worker-{number}")

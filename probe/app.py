@@ -41,12 +41,12 @@ log = structlog.get_logger()
 
 _HOME: Final = "probe"  # within the data directory
 _SYNC_EVERY: Final = timedelta(seconds=1)
-# A stop takes these two at the most, and little beside them.
+# At most, a stop takes these two and little more.
 _CHECKS_END_S: Final = 4.0
 _SENDING_ENDS_S: Final = 3.0
 _LOOK_EVERY: Final = timedelta(seconds=1)
 _RENEW_EVERY: Final = timedelta(seconds=30)
-# A check leaves no cycles behind unless it fails: to look for them less often saves a seventh of all work.
+# Only failed checks leave cycles behind: less frequent collection saves a seventh of all work.
 _COLLECT_AFTER: Final = (20_000, 20, 20)
 
 
@@ -74,12 +74,12 @@ async def serve(settings: ProbeSettings) -> int:
 
 
 def lacks(values: Mapping[str, Any]) -> Iterator[str]:
-    """What its settings lack because of the certificate that a probe has, or has not."""
+    """Settings that are missing, depending on whether the probe has a certificate."""
     if "data_dir" not in values or values.get("join_token", "unreadable"):
         return
     try:
         kept = credentials.load(values["data_dir"] / _HOME)
-    except (CannotStart, OSError):  # is told when it is taken, and mended by no setting
+    except (CannotStart, OSError):  # reported when it is loaded; no setting can fix it
         return
     reason = lack(kept, _wanted(values.get("locations"), values.get("location")), utc_now())
     if reason is not None:
@@ -87,7 +87,7 @@ def lacks(values: Mapping[str, Any]) -> Iterator[str]:
 
 
 async def _begun(keeper: Keeper, stop: asyncio.Event) -> bool:
-    """Wait for a certificate, for as long as nobody stops the probe."""
+    """Wait for a certificate, or until the probe is stopped."""
     beginning = asyncio.create_task(keeper.begin())
     await _first(stop, beginning)
     begun = beginning.done()
@@ -106,7 +106,7 @@ async def _work(
     me = _identity(settings, keeper.current.passport)
     net = Net(allow_private=settings.allow_private_targets, in_check=watchdog.check)
     log.info("probe starts", probe=str(me.probe_id), locations=me.locations, tls=net.trust.library)
-    # An operator's canaries may lie where targets may not.
+    # An operator's canaries may be in networks where targets may not be.
     own = Net()
     egress = Egress(finder(settings.canaries), partial(ask, net=own))
     bell = Bell()
@@ -147,7 +147,7 @@ async def _work(
 
 
 def _turning(egress: Egress, keeper: Keeper, spool: Spool) -> "list[asyncio.Task[None]]":
-    """In the order in which they end."""
+    """The background loops, in the order in which they end."""
     turns = (
         forever("egress", egress.turn, _LOOK_EVERY, egress.bell),
         forever("certificate", keeper.turn, _RENEW_EVERY),
@@ -164,7 +164,7 @@ async def _end_all(turning: Sequence["asyncio.Task[None]"], *nets: Net) -> None:
 
 
 def _all(*hear: Callable[[int], None]) -> Callable[[int], None]:
-    """What one is told, told to each of them."""
+    """Combine several listeners into one."""
 
     def tell(number: int) -> None:
         for one in hear:
@@ -188,7 +188,7 @@ def _checks(
 
 
 async def _first(stop: asyncio.Event, talking: "asyncio.Task[None]") -> None:
-    """Wait for the word to stop; a session that breaks by a fault of ours ends the probe, loudly."""
+    """Wait for a stop; an unexpected error of the session ends the probe with that error."""
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait({stopping, talking}, return_when=asyncio.FIRST_COMPLETED)
     await _end(stopping, 0)
@@ -197,7 +197,7 @@ async def _first(stop: asyncio.Event, talking: "asyncio.Task[None]") -> None:
 
 
 async def _end(task: "asyncio.Task[bool] | asyncio.Task[None]", seconds: float) -> None:
-    """Let *task* end by itself within *seconds*, then cancel it."""
+    """Let *task* finish within *seconds*, then cancel it."""
     await asyncio.wait({task}, timeout=seconds)
     if not task.done():
         task.cancel()
@@ -206,7 +206,7 @@ async def _end(task: "asyncio.Task[bool] | asyncio.Task[None]", seconds: float) 
 
 
 def _wanted(locations: tuple[str, ...] | None, location: str | None) -> tuple[str, ...]:
-    """Where the operator says that the probe stands; none said: where its certificate does."""
+    """The configured locations of the probe; by default those of its certificate."""
     return locations or ((location,) if location else ())
 
 

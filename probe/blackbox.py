@@ -8,13 +8,13 @@ from shared import ids
 from shared.blackbox import Last, text
 from shared.results import Outcome, Status
 
-# A page of more would hold up the checks while it is written.
+# A larger page would delay checks while it is written.
 MOST_MONITORS: Final = 2_000
 _ID_BYTES: Final = 16
 
 
 class Board:
-    """Holds no more than *most*, those that came first; what says nothing of a target is not held."""
+    """Holds at most *most* results, the first ones; unknown ones are not held."""
 
     __slots__ = ("_last", "_most")
 
@@ -38,12 +38,12 @@ class Board:
         self._last.pop(number, None)
 
     def text(self) -> str:
-        """In Prometheus' format; empty where nothing was checked."""
+        """Prometheus text format; empty without results."""
         return "".join(text(list(self._last.values())))
 
 
 def _labels(assigned: Assigned) -> str:
-    """Monitors are named as the API names them; by their numbers if the collector is older than that."""
+    """Monitors are labelled by their API ids, or by numbers if the collector is too old to send ids."""
     known = assigned.monitor_id
     monitor = ids.show("mon", UUID(bytes=known)) if len(known) == _ID_BYTES else str(assigned.monitor)
     return f'monitor="{monitor}",assignment="{assigned.number}",type="{assigned.type}"'

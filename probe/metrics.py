@@ -31,9 +31,9 @@ _REASONS: Final = {200: "OK", 400: "Bad Request", 404: "Not Found", 405: "Method
 async def serving(
     listen: str | None, text: Callable[[Histogram], str], patience_s: float = _PATIENCE_S
 ) -> AsyncIterator[None]:
-    """Answer at *listen* (nowhere if it is None) with *text* of how late the loop was.
+    """Serve *text* of the loop's lag at *listen*; does nothing if *listen* is None.
 
-    Who has not asked, or not listened, within *patience_s* is hung up on.
+    Clients that do not send or read within *patience_s* are disconnected.
     """
     if listen is None:
         yield
@@ -55,7 +55,7 @@ async def serving(
 
 
 class _Responder:
-    """Speaks as little HTTP as a scraper needs, to a few at a time, each for a few seconds."""
+    """Speaks the minimum of HTTP for scrapers: few connections at a time, a few seconds each."""
 
     def __init__(self, text: Callable[[], str], patience_s: float) -> None:
         self._text = text
@@ -74,7 +74,7 @@ class _Responder:
                 writer.close()
                 await writer.wait_closed()
         except (OSError, TimeoutError, EOFError):
-            pass  # a scraper that went away or dawdles is no concern of ours
+            pass  # a scraper that disconnects or stalls does not matter
         finally:
             self._writers.discard(writer)
             writer.transport.abort()
@@ -98,7 +98,7 @@ class _Responder:
 
 
 async def _request_line(reader: asyncio.StreamReader) -> bytes:
-    """The first line of a request whose head came whole; nothing of it if it is too large."""
+    """The first line of a completely received request head; empty if the head is too large."""
     try:
         head = await reader.readuntil(b"\r\n\r\n")
     except asyncio.LimitOverrunError:
@@ -116,7 +116,7 @@ def _response(status: int, text: str, headers: str = "", *, body: bool = True) -
 
 
 async def _watch(lag: Histogram) -> None:
-    """How much later than asked this loop comes around."""
+    """Measure the delay of the event loop."""
     loop = asyncio.get_running_loop()
     while True:
         began = loop.time()
@@ -133,7 +133,7 @@ def write(
     board: Board,
     lag: Histogram,
 ) -> str:
-    """All metrics in Prometheus' text format."""
+    """All metrics in Prometheus text format."""
     tasks = len(asyncio.all_tasks())
     single: list[tuple[str, str, str, int | float]] = [
         ("gauge", "session_connected", "1 while a collector takes results.", int(session.connected)),

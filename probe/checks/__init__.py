@@ -23,12 +23,12 @@ from probe.checks.websocket import prepare as prepare_websocket
 
 
 def _web3(name: str, kind: Any, kept: Kept) -> Check:
-    """Loaded with the first monitor that asks: what it needs is large, and few ask."""
+    """Load the module on first use: it is large and seldom needed."""
     check: Check = import_module(f"probe.web3.{name}").prepare(kind, kept)
     return check
 
 
-# Each makes a check of its own kind's configuration (shared.kinds).
+# Each function makes a check from its kind's configuration (shared.kinds).
 CHECKS: Final[dict[str, Callable[[Any], Check]]] = {
     "dns": prepare_dns,
     "grpc": prepare_grpc,
@@ -45,7 +45,7 @@ CHECKS: Final[dict[str, Callable[[Any], Check]]] = {
     "websocket": prepare_websocket,
 }
 
-# Each makes a check that goes on from where the one before it ended.
+# Each function makes a check that continues where the previous one ended.
 LASTING: Final[dict[str, Callable[[Any, Kept], Check]]] = {
     "bridge": partial(_web3, "bridge"),
     "defi_protocol": partial(_web3, "defi_protocol"),
@@ -59,6 +59,6 @@ TYPES: Final = frozenset({*CHECKS, *LASTING})
 
 
 def prepare(type_: str, kind: Any, kept: Kept) -> Check:
-    """Raises KeyError for a type that is none of `TYPES`, ValueError for what cannot be run."""
+    """Make the check. Raises KeyError for a type not in `TYPES`, ValueError for one that cannot be run."""
     lasting = LASTING.get(type_)
     return CHECKS[type_](kind) if lasting is None else lasting(kind, kept)

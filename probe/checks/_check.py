@@ -6,22 +6,22 @@ from dataclasses import dataclass
 from probe.net.engine import Net
 from shared.results import Outcome
 
-# The float is the deadline, on time.monotonic(). Faults of the target are raised as TargetError.
+# The float is the deadline, on time.monotonic(). Target errors are raised as TargetError.
 Check = Callable[[Net, float], Awaitable[Outcome]]
 
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """Of a chain the blocks from *first* on: what was told of them was lost on its way.
+    """Blocks of a chain from *first* on whose findings were lost in transit.
 
-    *gone*: the first and the last block of which was told, and lost too, what still stands.
+    *gone*: the first and the last block of lost retractions.
     """
 
     first: int
     gone: tuple[int, int] | None = None
 
     def joined(self, other: "Missed") -> "Missed":
-        """Both of them."""
+        """The union of both."""
         gone = [one for one in (self.gone, other.gone) if one is not None]
         return Missed(
             min(self.first, other.first),
@@ -30,26 +30,26 @@ class Missed:
 
 
 class Kept:
-    """The *state* of the newest result of an assignment that was reported, from which its next check goes on.
+    """The *state* of an assignment's last reported result, from which its next check continues.
 
-    A check reads it, and says in its outcome what it should be; who reports the result keeps that. So what
-    was found on the way to a state goes up with it, or is found again.
+    A check reads it, and returns its successor in its outcome; whoever reports the result keeps that. So
+    findings are reported together with the new state, or found again.
     """
 
     __slots__ = ("back", "heeded", "own", "state")
 
     def __init__(self, state: bytes = b"") -> None:
-        """*state* as the collector has it."""
+        """*state*: as the collector has it."""
         self.state = state
-        self.own = False  # was anything reported from here?
-        self.back: Missed | None = None  # where the next check goes back to
-        self.heeded: Missed | None = None  # where the last one did
+        self.own = False  # whether anything was reported from here
+        self.back: Missed | None = None  # where the next check must go back to
+        self.heeded: Missed | None = None  # where the last check went back to
 
     def keep(self, state: bytes) -> None:
-        """A result with that *state* was reported."""
+        """Keep the *state* of a result that was reported."""
         self.state, self.own = state, True
 
     def follow(self, before: "Kept") -> None:
-        """Go on from *before*, of the same assignment: the collector may not have it all yet."""
+        """Continue from *before*, of the same assignment: the collector may not have all of it yet."""
         if before.own:
             self.keep(before.state)

@@ -22,13 +22,13 @@ Talk = Callable[[Net, Stream], Awaitable[T]]
 
 
 async def secure(net: Net, stream: Stream) -> None:
-    """Turn to TLS, verifying if that is wanted."""
+    """Upgrade to TLS, verifying the certificate if configured."""
     usual = net.trust.strict() if stream.to.verify else net.trust.blind()
     stream.ends = expiry.earliest(await stream.secure(stream.manner or usual))
 
 
 async def conversation(net: Net, to: Endpoint, spent: Spent, limit: Limit, talk: Talk[T]) -> T:
-    """What comes of *talk* with *to*. Raises as `connected` does."""
+    """The result of *talk* with *to*. Raises as `connected` does."""
     try:
         async with connected(net, to, spent, limit) as stream:
             found = await talk(net, stream)
@@ -43,14 +43,14 @@ async def conversation(net: Net, to: Endpoint, spent: Spent, limit: Limit, talk:
 async def _explain(
     net: Net, to: Endpoint, address: str, limit: Limit, talk: Talk[T], error: Distrusted
 ) -> None:
-    """Begin once more, as far as the certificate: OpenSSL shows only those that it trusts."""
+    """Connect again to read the certificate: OpenSSL reveals only trusted ones."""
     chain: list[Certificate] = []
 
     def look(sock: ssl.SSLSocket, _to: Endpoint) -> None:
         chain.extend(certificates.read(sent(sock)))
         raise TargetError("seen")
 
-    # If that fails, what is known already is all there is to say.
+    # If that fails, keep the original error.
     with suppress(TargetError, ProbeError, ValueError):
         async with connected(net, to, Spent(), limit, addresses=(address,)) as stream:
             stream.manner = net.trust.blind(look)
@@ -59,7 +59,7 @@ async def _explain(
 
 
 def dialogue(to: Endpoint, talk: Talk[None]) -> Check:
-    """A check that is up if *talk* comes to its end; with *to.tls*, it begins after the handshake."""
+    """A check that is up if *talk* succeeds; with *to.tls*, it starts after the handshake."""
 
     async def whole(net: Net, stream: Stream) -> None:
         if to.tls:

@@ -25,7 +25,7 @@ _MOST_LETTERS: Final = 100
 
 
 def prepare(kind: Dns) -> Check:
-    """Raises ValueError for a name that cannot be asked for."""
+    """Raises ValueError for a name that cannot be queried."""
     if "host" in (faults := kind.faults()):
         raise ValueError(faults["host"])
     name = ascii_host(kind.host).removesuffix(".")
@@ -67,7 +67,7 @@ async def _ask(net: Net, server: tuple[str, int], asked: bytes, spent: Spent, li
 
 
 async def _ask_whole(net: Net, server: tuple[str, int], asked: bytes, spent: Spent, limit: Limit) -> bytes:
-    """The same over TCP, for an answer that is too large for a datagram."""
+    """Repeat the query over TCP, for an answer that is too large for a datagram."""
     message = dns_message.query(0, asked)
     to = Endpoint.of(*server)
     async with connected(net, to, spent, limit, addresses=(to.host,)) as stream:
@@ -101,7 +101,7 @@ def _judge(kind: Dns, answer: Answer, found: Sequence[str], expected: Sequence[s
 
 
 def _plain(type_: str, text: str) -> str:
-    """So that two ways to write the same are the same."""
+    """Normalize a record, so that equivalent notations are equal."""
     if type_ == "TXT":
         quoted = len(text) > 1 and text.startswith('"') and text.endswith('"')
         return text[1:-1] if quoted else text

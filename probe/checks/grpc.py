@@ -20,7 +20,7 @@ _METHOD: Final = "/grpc.health.v1.Health/Check"
 _SERVING: Final = 1
 _STATES: Final = {0: "UNKNOWN", 2: "NOT_SERVING", 3: "SERVICE_UNKNOWN"}
 _MOST_BYTES: Final = 65_536
-# What the library puts before the one reason that there is.
+# The library's prefix of the actual reason.
 _AROUND: Final = re.compile(r"^failed to connect to all addresses; last error: [A-Z_]+: ipv[46]:\S+: ")
 
 
@@ -31,7 +31,7 @@ def prepare(kind: Grpc) -> Check:
 
     async def check(net: Net, deadline: float) -> Outcome:
         spent, limit = Spent(), Limit.until(deadline)
-        # A connection of our own first: its faults are told in our words, and it knows where one may go.
+        # Connect ourselves first: for our own error texts, and for the address policy.
         await net.converse(to, spent, limit)
         try:
             state = await _ask(net, to, spent, limit, question)
@@ -49,13 +49,13 @@ def prepare(kind: Grpc) -> Check:
 
 
 async def _ask(net: Net, to: Endpoint, spent: Spent, limit: Limit, question: bytes) -> int:
-    """The status in the answer, a number of the protocol."""
+    """The status in the response, a number of the protocol."""
     import grpc  # noqa: PLC0415 - 8 MB that nobody else needs before the probe is connected
 
     began = time.monotonic()
     left = max(limit.deadline - began, 0.001)
     options = [
-        # As long as a connection may take, and is kept open though nobody waits for it any more.
+        # The time limit of a connection, which stays open although nobody waits for it any more.
         ("grpc.min_reconnect_backoff_ms", int(left * 1_000) + 1),
         ("grpc.default_authority", show(to.host, to.port)),
         ("grpc.enable_http_proxy", 0),
@@ -103,7 +103,7 @@ def _varint(value: int) -> bytes:
 
 
 def _status(answer: bytes) -> int:
-    """Field 1 of the answer, the only one there is; left out it is 0."""
+    """The value of field 1, the only one; 0 if it is omitted."""
     if not answer:
         return 0
     if len(answer) != 2 or answer[0] != 8:

@@ -28,7 +28,7 @@ _OF_BODY: Final = frozenset({"body", "json"})
 _DAY_S: Final = 86_400
 
 Verdict = Callable[[HttpReply, Spent, Limit], Awaitable[str]]
-# Asks once, and has the reply hear the answer.
+# Sends one request and feeds the response to the reply.
 Talk = Callable[[Net, Request, Spent, Limit, HttpReply], Awaitable[None]]
 
 
@@ -36,11 +36,11 @@ def prepare(kind: Http) -> Check:
     """Raises ValueError for a configuration that cannot be run."""
     first = request(kind)
     by = way(kind)
-    # Where a proxy is says nothing of where the target is.
+    # A proxy's address does not tell where the target is.
     talk, direct = _talk(by), by is None or by.proxy is None
     verdict = _verdict(kind)
     expected = status_ranges(kind.expected_status)
-    # A monitor that can only be content with a redirect wants to see it, not where it leads.
+    # A monitor that expects a redirect must see it rather than follow it.
     follow = kind.follow_redirects and not all(low >= 300 and high < 400 for low, high in expected)
     listen = _listener(kind)
 
@@ -55,7 +55,7 @@ def prepare(kind: Http) -> Check:
             if direct:
                 raise
             return Outcome(Status.DOWN, error.code, str(error), error.phases, evidence=saw)
-        # What is asserted of the answer may have to wait before it is looked at.
+        # Expensive assertions wait before they are evaluated.
         took_us = boot_us() - began_us if kind.assertions else None
         fault = await verdict(replies[-1], spent, limit)
         status = Status.DOWN if fault else Status.UP
@@ -88,7 +88,7 @@ def _plainly(
 
 
 def _listener(kind: Http) -> Callable[[str], HttpReply]:
-    """Of an answer to a method that is kept which the assertions look at."""
+    """A factory of replies that keep what the assertions need, by method."""
     most = kind.max_body_bytes
     if not kind.assertions:
         return lambda method: HttpReply(head=method == "HEAD", most=most)
@@ -101,12 +101,12 @@ def _listener(kind: Http) -> Callable[[str], HttpReply]:
 
 
 def _verdict(kind: Http) -> Verdict:
-    """What is wrong with an answer, in words; empty if it is as it should be."""
+    """A function that returns the error of a response, or an empty text."""
     expected = status_ranges(kind.expected_status)
     words = ", ".join(f"{low}-{high}" if low != high else str(low) for low, high in expected)
     good = frozenset(code for low, high in expected for code in range(low, high + 1))
     asserted = compile_aside(kind.assertions) if kind.assertions else None
-    # Who asserts something of the status has said which are good.
+    # An assertion on the status replaces the expected status.
     any_status = kind.expected_status is None and any(one.source == "status" for one in kind.assertions)
 
     async def verdict(reply: HttpReply, spent: Spent, limit: Limit) -> str:
@@ -130,7 +130,7 @@ def _answer(reply: HttpReply, spent: Spent, limit: Limit) -> Answer:
 
 
 def _plain(fault: str, kind: Http) -> str:
-    """An answer may repeat what is secret in the request, and so what is found there."""
+    """The error without secrets: a response may repeat secrets of the request."""
     return redacted(Evidence(body=fault), secret_texts(kind)).body if fault else ""
 
 
@@ -149,7 +149,7 @@ async def _ask(
     *,
     follow: bool,
 ) -> int:
-    """The status at the end of all redirects; each answer is added to *replies*."""
+    """The status after all redirects; each response is appended to *replies*."""
     reply = listen(asked.method)
     replies.append(reply)
     await talk(net, asked, spent, limit, reply)

@@ -35,7 +35,7 @@ def prepare(kind: Imap) -> Check:
 
 
 async def _log_in(stream: Stream, username: bytes, password: bytes) -> None:
-    """As literals, which may hold anything; answers are not repeated, since they may hold it too."""
+    """Log in with literals, which may hold any bytes; responses, which may repeat them, are not shown."""
     stream.phase = "auth"
     await starttls.command(stream, b"a2 LOGIN {%d}" % len(username))
     await _answer(stream, b"+")

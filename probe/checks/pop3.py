@@ -37,7 +37,7 @@ def prepare(kind: Pop3) -> Check:
 
 
 async def _say(stream: Stream, words: bytes) -> None:
-    """Answers are not repeated: some servers say again what they were sent."""
+    """Send a command; responses are not shown, because some servers repeat it."""
     await starttls.command(stream, words)
     if not (await stream.line()).upper().startswith(b"+OK"):
         raise TargetError("auth: refused")

@@ -39,7 +39,7 @@ def prepare(kind: Smtp) -> Check:
 
 
 async def _log_in(stream: Stream, can: list[bytes], username: bytes, password: bytes) -> None:
-    """Its answers are not repeated: some servers say again what they were sent."""
+    """Log in; responses are not shown, because some servers repeat what they received."""
     stream.phase = "auth"
     ways = {way for line in can if line.startswith(b"AUTH") for way in line[4:].replace(b"=", b" ").split()}
     if b"PLAIN" in ways:

@@ -17,7 +17,7 @@ from shared.secrets import secret_texts
 
 
 def prepare(kind: Tcp) -> Check:
-    """Raises ValueError for an *expect* that is no pattern."""
+    """Raises ValueError for an *expect* with an invalid pattern."""
     endpoint = Endpoint.of(kind.host, kind.port, tls=kind.tls, verify=kind.verify_tls)
     if kind.send or kind.expect:
         return _talking(kind, endpoint)

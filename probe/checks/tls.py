@@ -23,9 +23,9 @@ from shared.results import Outcome, Status
 
 _PORT: Final = 443
 _DAY_S: Final = 86_400
-# So long a chain that OpenSSL trusted is not verified again.
+# How long a chain that OpenSSL trusted is not verified again.
 _TRUSTED_S: Final = 600
-# An authority that was asked is not asked again so soon, whatever it said; nor one that could not be.
+# How long an authority is not asked again: after an answer, and after a failure.
 _ASKED_S: Final = 3_600
 _UNKNOWN_S: Final = 300
 _DER: Final = 2  # _ssl.ENCODING_DER
@@ -35,7 +35,7 @@ _VERSIONS: Final = ("TLSv1.2", "TLSv1.3")
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """The certificates that were sent, what tells them from others, and the version that was spoken."""
+    """The received certificates, their fingerprint, and the TLS version."""
 
     chain: Sequence[Certificate]
     print: bytes
@@ -44,7 +44,7 @@ class _Seen:
 
 
 class _Asked:
-    """What the authority said last, and until when it is not asked again."""
+    """The authority's last answer, and when to ask again."""
 
     __slots__ = ("_print", "_text", "_until")
 
@@ -54,7 +54,7 @@ class _Asked:
         self._until = 0.0
 
     async def words(self, net: Net, seen: _Seen, limit: Limit) -> str:
-        """That the certificate was revoked, or nothing; its issuer must have been sent with it."""
+        """The error of a revoked certificate, or an empty text; requires that its issuer was sent."""
         from probe.net.tls.revocation import verdict  # noqa: PLC0415 - the library is large, and few ask
 
         now = time.time()
@@ -77,7 +77,7 @@ def prepare(kind: Tls) -> Check:
     strict = trusting(kind.trusted_ca) if kind.trusted_ca else None
     asked = _Asked() if kind.revocation else None
     proven: dict[bytes, float] = {}  # until when each chain is trusted
-    known: dict[bytes, Sequence[Certificate]] = {}  # the last chain, read: most are the same again
+    known: dict[bytes, Sequence[Certificate]] = {}  # the last parsed chain: most chains are the same again
 
     async def check(net: Net, deadline: float) -> Outcome:
         spent, limit = Spent(), Limit.until(deadline)
@@ -107,7 +107,7 @@ async def _look(
     name: str,
     limit: Limit,
 ) -> _Seen:
-    """Shake hands in that *manner*, after as much clear text as it takes."""
+    """Shake hands with *manner*, after the plain-text dialogue that it needs."""
     async with connected(net, to, spent, limit) as stream:
         if start_tls is not None:
             await STARTTLS[start_tls](stream)
@@ -133,7 +133,7 @@ def _read(chain: Sequence[Any]) -> Sequence[Certificate]:
 
 
 async def _judge(look: partial[Any], seen: _Seen, name: str) -> tuple[str, _Seen]:
-    """What OpenSSL has against the chain, and the one that was judged: OpenSSL shows none that it refuses."""
+    """OpenSSL's verdict on the chain, and the certificates, which it does not reveal if it rejects them."""
     try:
         return "", await look(Spent())
     except Distrusted as error:
@@ -158,7 +158,7 @@ def _outcome(kind: Tls, seen: _Seen, error: str, spent: Spent) -> Outcome:
 
 
 def _ends(chain: Sequence[Certificate]) -> float:
-    """When the first of those that the leaf leans on ends; what else was sent is of no account."""
+    """The first expiry among the leaf and its issuers; other certificates are ignored."""
     ends, last = chain[0].ends, chain[0]
     for _ in chain:
         issuer = next((one for one in chain[1:] if one.subject == last.issuer and one is not last), None)

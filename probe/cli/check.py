@@ -39,19 +39,19 @@ _UNKNOWN: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class CheckRequest:
-    """What to check, and how to tell of it."""
+    """What to check, and how to report it."""
 
     type: str
     target: str
     config: Mapping[str, Any]
     timeout_s: float
     json: bool
-    blocks: int = 0  # that are to be looked at too, of a chain
+    blocks: int = 0  # number of past blocks of a chain to check, too
 
 
 def main(argv: list[str]) -> int:
-    """0: it is good, 1: it is not, 3: nobody knows; a misuse ends as argparse ends it, with 2."""
-    # A type of web3 monitors is a type here, too, as in the API.
+    """Exit status 0: up, 1: down, 3: unknown; argparse exits with 2 on misuse."""
+    # As in the API, the subtypes of web3 monitors are types here, too.
     options, unknown = _parser().parse_known_args([UMBRELLA, *argv] if argv[:1] and argv[0] in WEB3 else argv)
     parser: argparse.ArgumentParser = options.parser
     if unknown:
@@ -194,7 +194,7 @@ def _add_icmp(parser: argparse.ArgumentParser) -> None:
 
 def _read_http(options: argparse.Namespace) -> dict[str, Any]:
     parts = urlsplit(options.url)
-    # A password in the URL is not to be repeated.
+    # Do not repeat a password in the URL.
     options.shown = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
     return {
         "url": options.url,
@@ -271,7 +271,7 @@ def _host_and_port(text: str) -> tuple[str, int]:
 
 
 def _unescaped(text: str) -> str:
-    """Line ends and tabs as a shell's user writes them."""
+    """Replace escapes of line ends and tabs, as typed in a shell."""
     for written, meant in (("\\r", "\r"), ("\\n", "\n"), ("\\t", "\t"), ("\\0", "\0")):
         text = text.replace(written, meant)
     return text

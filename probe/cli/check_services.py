@@ -15,7 +15,7 @@ Options = argparse.Namespace
 
 @dataclass(frozen=True, slots=True)
 class _Service:
-    """*port* 0: it must be given; None: the kind knows it by the security."""
+    """*port* 0: required; None: the kind derives it from the security."""
 
     help: str
     port: int | None
@@ -34,7 +34,7 @@ _SERVICES: Final = {
 
 
 def add(types: Any, common: argparse.ArgumentParser) -> None:
-    """A parser for each of them to *types*, with the options of *common*."""
+    """Add a parser for each service to *types*, with the *common* options."""
 
     def parser(name: str, text: str, read: Callable[[Options], dict[str, Any]]) -> argparse.ArgumentParser:
         made: argparse.ArgumentParser = types.add_parser(

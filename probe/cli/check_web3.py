@@ -17,7 +17,7 @@ from shared.results import Outcome
 Options = argparse.Namespace
 
 _ADDRESSES: Final = ("address", "contract", "token", "pool", "oracle", "reference")
-# Flags of one field each; all but these are told by --config.
+# Flags for single fields; all other fields are set by --config.
 _FLAGS: Final = {
     "chain": "a chain's name or id",
     "rpc_quorum": "so many nodes must agree",
@@ -35,7 +35,7 @@ _MOST_BLOCKS: Final = 100_000
 
 
 def add(types: Any, common: argparse.ArgumentParser) -> None:
-    """A parser to *types*, with the options of *common*."""
+    """Add a parser to *types*, with the *common* options."""
     parser: argparse.ArgumentParser = types.add_parser(
         "web3",
         parents=[common],
@@ -58,7 +58,7 @@ def add(types: Any, common: argparse.ArgumentParser) -> None:
 
 
 def rows(outcome: Outcome) -> Iterator[str]:
-    """What was found, a line each."""
+    """The findings, one line each."""
     for one in outcome.found:
         told = _told(one)
         if one.found is Findings.LOG:
@@ -70,17 +70,17 @@ def rows(outcome: Outcome) -> Iterator[str]:
 
 
 def found(outcome: Outcome) -> list[dict[str, Any]]:
-    """The same for programs."""
+    """The findings as JSON."""
     return [{"found": one.found.name.lower(), "key": one.key, **_told(one)} for one in outcome.found]
 
 
 def crossed(outcome: Outcome) -> bool:
-    """Is a threshold?"""
+    """Whether a threshold is crossed."""
     return any(one.found is Findings.RAISED for one in outcome.found)
 
 
 def rewound(state: bytes, blocks: int) -> bytes:
-    """The checkpoint *state*, as if so many blocks were not read yet."""
+    """The checkpoint *state*, set back by *blocks* blocks."""
     from probe.web3.checkpoint import changed  # noqa: PLC0415 - what web3 needs is loaded by who needs it
     from probe.web3.reader import Cursor  # noqa: PLC0415
 
@@ -94,7 +94,7 @@ def rewound(state: bytes, blocks: int) -> bytes:
 
 
 def _read(options: Options) -> dict[str, Any]:
-    """The configuration. Raises ValueError for what is none."""
+    """Read the configuration. Raises ValueError if it is invalid."""
     config = dict(options.config)
     config |= {camel(name): value for name in _FLAGS if (value := getattr(options, name)) is not None}
     if options.rpc_url:
@@ -120,7 +120,7 @@ def _shown(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _demand(config: Mapping[str, Any]) -> None:
-    """Raises ValueError for a configuration that the collector would refuse for its shape."""
+    """Raise ValueError for a configuration whose shape the collector would reject."""
     for name in _ADDRESSES:
         value = config.get(name)
         if value is not None and not (isinstance(value, str) and is_address(value)):

@@ -14,11 +14,11 @@ _OPTIONS: Final = (
     ("grpc.max_receive_message_length", 64 * 1024 * 1024),
     ("grpc.enable_retries", 0),
     ("grpc.enable_http_proxy", 0),
-    # A channel of its own for each try, which no earlier failure makes wait.
+    # Each attempt gets its own channel, which is not delayed by earlier failures.
     ("grpc.use_local_subchannel_pool", 1),
 )
 
-# What will not go away by trying again: somebody has to do something about it.
+# Errors that retries cannot fix: somebody has to act.
 LASTING: Final = frozenset(
     {
         grpc.StatusCode.INVALID_ARGUMENT,
@@ -29,9 +29,9 @@ LASTING: Final = frozenset(
         grpc.StatusCode.UNIMPLEMENTED,
     }
 )
-# Of these, what the probe's own identity meets: it is out, whichever collector is asked.
+# Those among them that concern the probe's own identity: every collector would reject it.
 FINAL: Final = frozenset({grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED})
-# Both sides may be just starting: before this it is nothing to be told of that nobody answers.
+# Both sides may be starting: before this time, an unreachable collector is not reported.
 QUIET_S: Final = 15.0
 _OF_GRPC: Final = re.compile(r".*last error: (?:[A-Z_]+: )?(?:ipv[46]:\S+: )?", re.DOTALL)
 _WRONG_NAME: Final = "Hostname Verification Check failed"
@@ -40,7 +40,7 @@ _STRANGER: Final = "CERTIFICATE_VERIFY_FAILED"
 
 @dataclass(frozen=True, slots=True)
 class Keepalive:
-    """A collector that says nothing for so long is asked, and given up when it does not answer in time."""
+    """Times after which a silent collector is pinged, and given up if it does not answer."""
 
     ask_after_ms: int = 6_000
     answer_within_ms: int = 5_000
@@ -50,7 +50,7 @@ KEEPALIVE: Final = Keepalive()
 
 
 def words(collector: str, details: str) -> str:
-    """What gRPC says of *collector* that cannot be reached, and what to do about it if that is known."""
+    """The gRPC error for an unreachable *collector*, with advice if there is any."""
     if _WRONG_NAME in details:
         host, _ = address(collector)
         return f"its certificate does not name {host}; set TOCSIN_GRPC_NAMES at the collector"
@@ -60,18 +60,18 @@ def words(collector: str, details: str) -> str:
 
 
 def is_misplaced(details: str) -> bool:
-    """Does it answer, but as somebody else? Then it is no matter of time."""
+    """Whether it answers under another identity; then waiting does not help."""
     return _WRONG_NAME in details or _STRANGER in details
 
 
 def channel(
     collector: str, *, bundle: bytes, key: bytes, certificate: bytes, keepalive: Keepalive = KEEPALIVE
 ) -> grpc.aio.Channel:
-    """A channel over mTLS to ``host:port``, not connected yet; all PEM, *bundle* is whom to trust there."""
+    """An unconnected mTLS channel to ``host:port``; all PEM, *bundle*: trusted authorities."""
     alive = (
         ("grpc.keepalive_time_ms", keepalive.ask_after_ms),
         ("grpc.keepalive_timeout_ms", keepalive.answer_within_ms),
-        # While another ping is out, one that measures the bandwidth for instance, none is sent to keep alive.
+        # gRPC sends no keepalive ping while another ping is in flight, such as a bandwidth probe.
         ("grpc.http2.ping_timeout_ms", keepalive.answer_within_ms),
     )
     trust = grpc.ssl_channel_credentials(bundle, key, certificate)

@@ -18,7 +18,7 @@ _CERTIFICATE: Final = "certificate.pem"
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """All PEM. *passport* is what the certificate says."""
+    """All PEM; *passport* is the parsed certificate."""
 
     key: bytes
     certificate: bytes
@@ -29,13 +29,13 @@ class Credentials:
         return now >= self.passport.not_after
 
     def due(self, now: datetime) -> bool:
-        """Are two thirds of the certificate's life over?"""
+        """Whether two thirds of the certificate's life are over."""
         life = self.passport.not_after - self.passport.not_before
         return now >= self.passport.not_before + life * 2 / 3
 
 
 def made(key: bytes, certificate: bytes, bundle: bytes) -> Credentials:
-    """Raises ValueError for what is no probe's certificate, or one for another key."""
+    """Raises ValueError if it is not a probe's certificate, or does not match the key."""
     leaf = x509.load_pem_x509_certificate(certificate)
     if leaf.public_key() != pki.read_key(key).public_key():
         raise ValueError("the certificate is for another key")
@@ -46,7 +46,7 @@ def made(key: bytes, certificate: bytes, bundle: bytes) -> Credentials:
 
 
 def load(home: Path) -> Credentials | None:
-    """What `save` kept in *home*, None for nothing. Raises CannotStart for what cannot be used."""
+    """Load what `save` stored in *home*; None if there is nothing. Raises CannotStart if it is unusable."""
     if not (home / _CERTIFICATE).exists():
         return None
     try:
@@ -59,12 +59,12 @@ def load(home: Path) -> Credentials | None:
 
 
 def save(home: Path, credentials: Credentials) -> None:
-    """Keep the certificate and the bundle, both or neither; the key is there since `own_key`."""
+    """Store the certificate and the bundle atomically; `own_key` has stored the key."""
     _write(home / _CERTIFICATE, credentials.certificate + credentials.bundle)
 
 
 def own_key(home: Path) -> bytes:
-    """The key in PEM, made before it is first told of, so that a lost answer can be had again."""
+    """The key in PEM, stored before its first use, so that a lost response can be requested again."""
     path = home / _KEY
     if not path.exists():
         _write(path, pki.key_pem(pki.new_key()))
@@ -77,7 +77,7 @@ def own_key(home: Path) -> bytes:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Whole or not there, whenever the machine stops; for this user's eyes only."""
+    """Write atomically, even if the machine stops; readable only by this user."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_suffix(".new")
     draft.unlink(missing_ok=True)

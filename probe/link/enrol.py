@@ -32,11 +32,11 @@ _HINT: Final = "TOCSIN_JOIN_TOKEN gives it one (tocsin probe-token create)"
 
 
 class Refused(Exception):
-    """The collector gives no certificate, and another try would change nothing."""
+    """The collector refuses a certificate, and retries are useless."""
 
 
 class Keeper:
-    """The probe's credentials, once `begin` is over; `turn` renews them in time."""
+    """Holds the probe's credentials after `begin`; `turn` renews them in time."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Keeper:
         locations: Sequence[str],
         now: Callable[[], datetime],
     ) -> None:
-        """*locations* are where the probe is to stand; empty: what the certificate says."""
+        """*locations*: of the probe; empty: those of the certificate."""
         self._home = home
         self._collectors = collectors
         self._token = token
@@ -56,7 +56,7 @@ class Keeper:
         self._failing_since = 0.0
         self._current: Credentials | None = None
         self._complaint = ""
-        self._failures = 0  # in a row
+        self._failures = 0  # consecutive failures
 
     @property
     def current(self) -> Credentials:
@@ -64,7 +64,7 @@ class Keeper:
         return self._current
 
     async def begin(self) -> None:
-        """Take the certificate that is there, or join with the token. Raises BadSettings and CannotStart."""
+        """Load the stored certificate, or join with the token. Raises BadSettings and CannotStart."""
         kept = self._current = files.load(self._home)
         lacking = lack(kept, self._locations, self._now())
         usable = kept if lacking is None else None
@@ -81,7 +81,7 @@ class Keeper:
             log.warning("the join token is of no use; the certificate still is", reason=str(error))
 
     async def turn(self) -> bool:
-        """Renew the certificate when two thirds of its life are over; what ran out takes the token again."""
+        """Renew the certificate after two thirds of its life; after expiry, join with the token again."""
         now = self._now()
         if not self.current.due(now):
             return False
@@ -95,7 +95,7 @@ class Keeper:
         return False
 
     async def _join(self, token: str) -> None:
-        """With the collector that answers first."""
+        """Join through the first collector that answers."""
         key = files.own_key(self._home)
         asked = probe_pb2.EnrolRequest(
             secret=join_tokens.read(token).secret,
@@ -130,7 +130,7 @@ class Keeper:
     async def _ask(
         self, collector: str, bundle: bytes, key: bytes, certificate: bytes, call: str, asked: Any
     ) -> None:
-        """Call, and keep what the collector answers. Raises Refused."""
+        """Make the call and store the collector's response. Raises Refused."""
         async with channel(collector, bundle=bundle, key=key, certificate=certificate) as link:
             stub = probe_pb2_grpc.EnrolmentStub(link)  # type: ignore[no-untyped-call]
             try:
@@ -148,7 +148,7 @@ class Keeper:
         self._complaint, self._failures = "", 0
 
     def _complain(self, complaint: str, *, early: bool = False) -> None:
-        """Once for as long as it is the same, and not at once; *early*: both sides may be just starting."""
+        """Log a changed complaint, after a delay; *early*: both sides may still be starting."""
         self._failures += 1
         if self._failures == 1:
             self._failing_since = time.monotonic()
@@ -163,7 +163,7 @@ class Keeper:
 def lack(
     kept: Credentials | None, locations: Sequence[str], now: datetime
 ) -> BadSettings | CannotStart | None:
-    """Why a probe that is to stand at *locations* (none: anywhere) needs a join token, if it does."""
+    """Why a probe at *locations* (empty: anywhere) needs a join token; None if it does not."""
     if kept is None:
         return CannotStart(f"this probe has no certificate yet; {_HINT}")
     if locations and set(kept.passport.locations) != set(locations):
@@ -177,14 +177,14 @@ def lack(
 
 
 def _trusted(kept: Credentials, token: str) -> bool:
-    """Is the token of a deployment that the certificate's is, too?"""
+    """Whether the token belongs to the same deployment as the certificate."""
     return join_tokens.read(token).fingerprint in pki.fingerprints(kept.bundle)
 
 
 async def _authority(collector: str, fingerprint: bytes) -> bytes:
-    """The certificate (PEM) with that fingerprint, from the chain that the server shows. Raises Refused.
+    """The certificate (PEM) with that fingerprint, from the server's chain. Raises Refused.
 
-    Nothing is told to the server here, and nothing but the fingerprint is believed.
+    Nothing is sent to the server, and only the fingerprint is trusted.
     """
     context = trust.alike(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
     context.check_hostname = False

@@ -13,8 +13,8 @@ from probe.spool.spool import Spool
 
 log = structlog.get_logger()
 
-# An incarnation goes out in order. So when more of it waits than can be sent in a few seconds, fresh results
-# get an incarnation of their own and overtake. A collector takes only so many of them in one session.
+# An incarnation is sent in order. So with a backlog of more than a few seconds, fresh results get their own
+# incarnation and overtake it. A collector accepts only a limited number of incarnations per session.
 BACKLOG: Final = 500
 _RENEW_APART_S: Final = 60.0
 _MOST_RENEWALS: Final = 8
@@ -29,7 +29,7 @@ class _Lane:
 
 
 class Lanes:
-    """The sending side of one session; made when the collector has said what it has."""
+    """The sending side of a session, created after the collector's welcome."""
 
     def __init__(
         self,
@@ -39,16 +39,16 @@ class Lanes:
         committed: Mapping[int, int],
         max_unacked: int,
     ) -> None:
-        """*told*: the ranges that the collector knows of; *committed*: its last seq of each incarnation."""
+        """*told*: the ranges reported to the collector; *committed*: its last seq of each incarnation."""
         self._spool = spool
         self._batcher = batcher
         self._committed = committed
         self._max_unacked = max_unacked
-        self._reserve = max_unacked // 4  # the backlog leaves so much room for what is fresh
+        self._reserve = max_unacked // 4  # window that the backlog leaves to fresh results
         self._renewals = 0
         self._renewed_at = -_RENEW_APART_S
         self._lanes: dict[int, _Lane] = {}
-        self.blocked = False  # there may be more, once something is acknowledged
+        self.blocked = False  # there may be more after an acknowledgement
         batcher.owed = spool.ledger.owed
         if committed.get(batcher.incarnation, 0) > batcher.seq:
             self._start_anew()
@@ -63,7 +63,7 @@ class Lanes:
         return sum(len(lane.sent) for lane in self._lanes.values())
 
     def next(self) -> Sealed | None:
-        """What to send now, if anything."""
+        """The next batch to send, if any."""
         room = self._max_unacked - self.unacked
         self.blocked = room <= 0
         if self.blocked:
@@ -76,12 +76,12 @@ class Lanes:
         return None if self.blocked else self._next_of_backlog(fresh)
 
     def sent(self, incarnation: int, seq: int) -> bool:
-        """Is everything of the incarnation up to *seq* on its way, or further?"""
+        """Whether all batches of the incarnation up to *seq* were sent."""
         lane = self._lanes.get(incarnation)
         return lane is None or lane.reader.seq >= seq
 
     def acked(self, incarnation: int, seq: int) -> None:
-        """The collector has committed up to *seq*."""
+        """The collector has committed all up to *seq*."""
         lane = self._lanes.get(incarnation)
         if lane is None:
             return
@@ -94,7 +94,7 @@ class Lanes:
             lane.reader.close()
 
     def _start_anew(self) -> None:
-        """What was sealed since this probe was set back has numbers that the collector takes for old ones."""
+        """Renumber batches sealed after the probe was set back: their numbers look old to the collector."""
         log.error("this probe was set back to an earlier state; it goes on as a new incarnation")
         incarnation = self._batcher.incarnation
         acked = self._spool.ledger.acked(incarnation)
@@ -111,7 +111,7 @@ class Lanes:
         unsent.close()
 
     def _fresh(self) -> _Lane:
-        """The lane of the incarnation that grows."""
+        """The lane of the current incarnation."""
         lane = self._lanes.get(self._batcher.incarnation)
         if lane and self._batcher.seq - lane.reader.seq > BACKLOG and self._may_renew():
             self._batcher.renew()

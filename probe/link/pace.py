@@ -9,12 +9,12 @@ _FIRST_S: Final = 0.25
 _LONGEST_S: Final = 5.0
 _FIRST_REFUSED_S: Final = 5.0
 _LONGEST_REFUSED_S: Final = 300.0
-# A session that held so long was a good one: after it the next try is made soon.
+# After a session of at least this length, the next attempt is made soon.
 _GOOD_S: Final = 10.0
 
 
 class Pace:
-    """One for all tries of a probe."""
+    """The pace of all connection attempts of a probe."""
 
     __slots__ = ("_refused", "_waits")
 
@@ -23,7 +23,7 @@ class Pace:
         self._waits = _waits(refused=False)
 
     def wait_s(self, *, refused: bool, lasted_s: float) -> float:
-        """Seconds from the end of a try, which lasted *lasted_s*, to the next one."""
+        """Seconds to wait after an attempt that lasted *lasted_s*."""
         if refused != self._refused or lasted_s > _GOOD_S:
             self._refused, self._waits = refused, _waits(refused=refused)
         return next(self._waits)

@@ -15,21 +15,21 @@ from shared.schedule import plan_hash
 
 log = structlog.get_logger()
 
-# No check may be asked to start more often, or to take longer, than this.
+# Bounds of a check's interval and duration.
 MIN_INTERVAL_MS: Final = 100
 MAX_TIMEOUT_MS: Final = 600_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """An assignment as it comes over the wire."""
+    """An assignment as received from the collector."""
 
     number: int
     monitor: int
     location: int
     revision: int
     type: str
-    config: bytes = field(repr=False)  # may hold secrets
+    config: bytes = field(repr=False)  # may contain secrets
     interval_ms: int
     timeout_ms: int
     turn: int = 0
@@ -47,15 +47,15 @@ class Order:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assigned:
-    """An assignment ready to run. Without a *check* it cannot be run here, and *fault* says why."""
+    """A prepared assignment. Without a *check* it cannot be run here, and *fault* says why."""
 
     number: int
     monitor: int
     location: int
     revision: int
-    type: str  # "unknown" if it is none that this probe knows
+    type: str  # "unknown" for a type that this probe does not know
     check: Check | None
-    kept: Kept = field(compare=False, repr=False)  # what *check* goes on from
+    kept: Kept = field(compare=False, repr=False)  # the state from which *check* continues
     fault: str
     interval_us: int
     timeout_s: float
@@ -66,14 +66,14 @@ class Assigned:
     fails: int
     failing: bool
     at_once: bool
-    mark: int = 0  # which check it is, for `Stopped`
+    mark: int = 0  # identifies the check for `Stopped`
     team: int = 0
-    monitor_id: bytes = b""  # none from an older collector
+    monitor_id: bytes = b""  # absent from older collectors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A message of the plan: a part of a snapshot, or a difference."""
+    """A message of the plan: part of a snapshot, or a difference."""
 
     number: int
     upsert: Sequence[Order] = ()
@@ -85,9 +85,9 @@ class Change:
 
 
 class Plan:
-    """All assignments by number: what is new or changed goes to *take*, what counts no more to *leave*.
+    """All assignments by number: new and changed ones are passed to *take*, removed ones to *leave*.
 
-    What another probe will take over goes to *release*, and stays until that has happened.
+    Those to be handed over are passed to *release*, and stay until that has happened.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Plan:
         self._release = release
         self._stopped = stopped
         self._revisions: dict[int, int] = {}
-        self._unnamed: set[int] | None = None  # by the snapshot that is coming in
+        self._unnamed: set[int] | None = None  # by the snapshot being received
         self.number = 0
         self.hash = 0
 
@@ -110,7 +110,7 @@ class Plan:
         return len(self._revisions)
 
     def apply(self, change: Change) -> None:
-        """Bring the plan to where *change* says; one bad assignment spoils no other."""
+        """Apply a change; an invalid assignment does not affect others."""
         if change.starts_snapshot:
             self._unnamed = set(self._revisions)
         for number in change.removed:
@@ -128,7 +128,7 @@ class Plan:
             self._compare(change)
 
     def prepare(self, order: Order) -> Assigned:
-        """*order* ready to run, unless it has stopped a probe."""
+        """Prepare *order* to run, unless it has stalled a probe."""
         return prepare(order, self._stopped)
 
     def _put(self, order: Order) -> None:
@@ -143,7 +143,7 @@ class Plan:
             self._leave(number)
 
     def _count(self, number: int, revision: int | None) -> None:
-        """Keep the hash: it is a sum, so nothing but the difference has to be reckoned."""
+        """Update the hash, which is a sum, by the difference."""
         before = self._revisions.pop(number, None)
         if before is not None:
             self.hash -= plan_hash([(number, before)])
@@ -158,7 +158,7 @@ class Plan:
 
 
 def prepare(order: Order, stopped: Container[int] = ()) -> Assigned:
-    """*order* with its check made; what cannot be understood, or is *stopped*, gets a fault instead."""
+    """Make the check of *order*; an invalid or *stopped* one gets a fault instead."""
     kept = Kept(order.state)
     mark = mark_of(order.monitor, order.revision, order.config)
     check, fault = (None, WORDS) if order.stopped or mark in stopped else _make_check(order, kept)
@@ -195,5 +195,5 @@ def _make_check(order: Order, kept: Kept) -> tuple[Check | None, str]:
         config: Any = orjson.loads(order.config)
         return checks.prepare(order.type, load(order.type, config), kept), ""
     except Exception as error:  # noqa: BLE001 - whatever is wrong with one assignment, the others run
-        # The message of the error may quote the configuration, which holds secrets.
+        # The error's text may quote the configuration, which contains secrets.
         return None, f"the probe does not understand this configuration ({type(error).__name__})"

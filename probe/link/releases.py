@@ -9,13 +9,13 @@ from typing import Final
 from probe.schedule.scheduler import Scheduler
 from probe.spool.batches import Batcher
 
-# Those that come so close together are told of together.
+# Releases that occur within this time are reported together.
 _GATHER_S: Final = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
-    """All results of these assignments lie in batches up to *seq*."""
+    """All results of these assignments are in batches up to *seq*."""
 
     incarnation: int
     seq: int
@@ -23,10 +23,10 @@ class _Ready:
 
 
 class Releases:
-    """*scheduler* lets go, *batcher* closes the batch, `next` says what may be told. All of one session."""
+    """Releases assignments within a session: *scheduler* stops, *batcher* seals, `next` reports them."""
 
     def __init__(self, scheduler: Scheduler, batcher: Batcher, ring: Callable[[], None]) -> None:
-        """*ring* is called when `next` may have something new."""
+        """*ring*: called when `next` may return something."""
         self._scheduler = scheduler
         self._batcher = batcher
         self._ring = ring
@@ -34,17 +34,17 @@ class Releases:
         self._ready: deque[_Ready] = deque()
 
     def ask(self, number: int) -> None:
-        """Let go of an assignment as soon as that can be."""
+        """Release an assignment as soon as possible."""
         self._scheduler.release(number, self._let_go)
 
     def next(self, sent: Callable[[int, int], bool]) -> Sequence[int]:
-        """What may be told now; *sent* says whether a batch is on its way to the collector."""
+        """The releases to report now; *sent*: whether a batch was sent to the collector."""
         if self._ready and sent(self._ready[0].incarnation, self._ready[0].seq):
             return self._ready.popleft().numbers
         return ()
 
     def end(self) -> None:
-        """The session is over, and nobody takes over anything: go on with it all."""
+        """The session has ended, so nobody takes over: continue all checks."""
         self._gathered.clear()
         self._ready.clear()
         self._scheduler.resume()

@@ -40,7 +40,7 @@ Call: TypeAlias = "grpc.aio.StreamStreamCall[probe_pb2.FromProbe, probe_pb2.ToPr
 PROTOCOL: Final = 1
 _WELCOME_S: Final = 10.0
 _VITALS_S: Final = 5.0
-# While the probe waits for its next try, its certificate may become another one.
+# While the probe waits for its next attempt, its certificate may be renewed.
 _LOOK_EVERY_S: Final = 5.0
 _DEFAULT_UNACKED: Final = 16
 _MOST_UNACKED: Final = 256
@@ -54,7 +54,7 @@ _TO_DO: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """Who this probe says it is."""
+    """The identity that this probe presents."""
 
     probe_id: UUID
     name: str
@@ -64,7 +64,7 @@ class Identity:
 
 
 class Session:
-    """One stream at a time, to one of the collectors. `run` lasts until `finish`."""
+    """Keeps one stream at a time to one of the collectors. `run` lasts until `finish`."""
 
     def __init__(
         self,
@@ -82,9 +82,9 @@ class Session:
         stopped: Sequence[tuple[int, int]] = (),
         keepalive: Keepalive = KEEPALIVE,
     ) -> None:
-        """*credentials* answers those of the moment; *bell* is rung when a batch was sealed.
+        """*credentials* returns the current ones; *bell* rings when a batch was sealed.
 
-        *blind*: does the probe see nothing but its own machine? *stopped*: monitors and their revisions.
+        *blind*: whether the probe reaches nothing but its own machine; *stopped*: monitors and revisions.
         """
         self._me = me
         self._credentials = credentials
@@ -102,12 +102,12 @@ class Session:
         self._vitals_at = 0.0
         self.connected = False
         self._complaint = ""
-        self._failures = 0  # in a row
+        self._failures = 0  # consecutive failures
         self._began, self._met = time.monotonic(), False
         self._stopping = asyncio.Event()
 
     async def run(self) -> None:
-        """Connect, talk, and when the stream ends do it again, with the next collector of the list."""
+        """Connect and serve the stream; when it ends, reconnect to the next collector of the list."""
         pace = Pace()
         for collector in itertools.cycle(self._collectors):
             began, shown, refused = time.monotonic(), self._credentials(), False
@@ -124,7 +124,7 @@ class Session:
                 return
 
     async def _rest(self, seconds: float, shown: Credentials) -> None:
-        """Until the next try: with another certificate than was *shown* it is worth one at once."""
+        """Wait for the next attempt; a certificate other than *shown* ends the wait."""
         until = time.monotonic() + seconds
         while not self._stopping.is_set() and (left := until - time.monotonic()) > 0:
             with contextlib.suppress(TimeoutError):
@@ -134,7 +134,7 @@ class Session:
                 return
 
     def stop(self) -> None:
-        """Send what there is, end the stream, and let `run` come to its end."""
+        """Send everything, end the stream, and let `run` return."""
         self._stopping.set()
         self._bell.ring()
 
@@ -179,7 +179,7 @@ class Session:
         finally:
             self.connected = False
             sender.cancel()
-            # Whatever it met is what ended the stream, and `_receive` has it from the collector.
+            # Whatever it encountered has ended the stream, and `_receive` gets the reason from the collector.
             await asyncio.gather(sender, return_exceptions=True)
             lanes.close()
             self._answers.clear()
@@ -236,7 +236,7 @@ class Session:
         self._scheduler.ask(assigned, Run.TEST, within_s, answer)
 
     def _ranges(self) -> list[tuple[int, int, int]]:
-        """What the collector is told of the spool, oldest first; of too many, those with unsent batches."""
+        """The spool's ranges for the collector, oldest first; if there are too many, unsent batches win."""
         spans = self._spool.ranges()
         unsent_first = sorted(spans, key=lambda span: span[2] <= self._spool.ledger.acked(span[0]))
         told = set(unsent_first[:_MOST_RANGES])
@@ -265,9 +265,9 @@ class Session:
         return probe_pb2.FromProbe(sent_us=boot_us(), **body)
 
     def _complain(self, collector: str, code: grpc.StatusCode, details: str) -> None:
-        """Say what is wrong, once for as long as it is the same.
+        """Log each new complaint once.
 
-        That nobody is there is worth a word only from the second time on, and at the start after a while.
+        An unreachable collector is logged only from the second failure on, and after a delay at the start.
         """
         self._failures += 1
         reason = words(collector, details) or code.name

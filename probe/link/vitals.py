@@ -15,7 +15,7 @@ _STATM: Final = Path("/proc/self/statm")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vitals:
-    """Counts are since the start of the process, *late_us_max* since it was last told."""
+    """Counts since the start of the process; *late_us_max*: since it was last reported."""
 
     wall_us: int
     started: int
@@ -32,7 +32,7 @@ class Vitals:
 
 
 def take(scheduler: Scheduler, spool: Spool, plan: Plan, *, blind: bool) -> Vitals:
-    """The vitals of this moment; *blind*: does the probe see nothing but its own machine?"""
+    """The current vitals; *blind*: whether the probe reaches nothing but its own machine."""
     return Vitals(
         wall_us=wall_us(),
         started=scheduler.started,

@@ -23,20 +23,20 @@ _ORDER: Final[dict[str, Callable[[float, float], bool]]] = {
     "gt": operator.gt,
     "ge": operator.ge,
 }
-# These must hold for all that a path finds, the others for one of it.
+# Operators that must hold for all values of a path; the others for one of them.
 _OF_ALL: Final = frozenset({"ne", "notContains"})
-# What takes about ten milliseconds at the worst may hold up the loop; all else goes to a thread.
+# Up to about ten milliseconds of work may block the loop; more is done in a thread.
 _QUICK_BYTES: Final = 65_536
 _QUICK_STEPS: Final = 10_000
 _QUICK_SCANS: Final = 1 << 20
-# To write a value down again costs a step for so much of it.
+# Serializing a value costs one step per this many characters.
 _WRITTEN_A_STEP: Final = 256
 _THREADS: Final = ThreadPoolExecutor(2, "assertions")
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """*took_ms* of the whole check; *days* until the certificate ends, None where there is none."""
+    """*took_ms*: of the whole check; *days*: until the certificate's expiry, None without one."""
 
     code: int
     headers: Sequence[tuple[str, str]]
@@ -46,7 +46,7 @@ class Answer:
 
 
 class _Reading:
-    """An answer that is being judged: its body is decoded and read once, however many look at it."""
+    """A response under evaluation: its body is decoded and parsed once for all assertions."""
 
     __slots__ = ("_document", "_text", "answer", "meter")
 
@@ -64,7 +64,7 @@ class _Reading:
 
     @property
     def document(self) -> Any:
-        """Raises NotJson and TooCostly."""
+        """The parsed body. Raises NotJson and TooCostly."""
         if self._document is None:
             try:
                 self._document = [document(self.answer.body)]
@@ -79,9 +79,9 @@ _Holds = Callable[[Any, Meter], bool]
 
 
 def compile_assertions(assertions: Sequence[Assertion]) -> Judge:
-    """The first that fails, in words; empty if all hold. Raises ValueError for one that makes no sense.
+    """Compile to a function that returns the first failure in words, or an empty text.
 
-    What it answers with raises TooCostly when the meter runs out.
+    Raises ValueError for an invalid assertion. The function raises TooCostly when the meter runs out.
     """
     each = [_judge(assertion) for assertion in assertions]
 
@@ -93,7 +93,7 @@ def compile_assertions(assertions: Sequence[Assertion]) -> Judge:
 
 
 def compile_aside(assertions: Sequence[Assertion]) -> Callable[[Answer], Awaitable[str]]:
-    """As `compile_assertions`: at once if that is quick, else in a thread; too costly ones in words."""
+    """As `compile_assertions`: cheap ones run at once, others in a thread; too costly ones are reported."""
     first = compile_assertions(assertions)
 
     def whole(answer: Answer) -> str:
@@ -139,7 +139,7 @@ def _judge(assertion: Assertion) -> _Judge:
 
 
 def _source(assertion: Assertion) -> Callable[[_Reading], Sequence[Any]]:
-    """What an answer holds where the assertion looks: nothing, one value or several."""
+    """A function that returns the values of the assertion's source: none, one or several."""
     match assertion.source:
         case "status":
             return lambda reading: (reading.answer.code,)
@@ -176,7 +176,7 @@ def _holds(op: str, value: Any) -> _Holds:
 
 
 def _same(found: Any, value: Any, meter: Meter) -> bool:
-    """Numbers by their value, whatever else as it is written: a header has no types."""
+    """Compare numbers by value, others as text: headers are untyped."""
     if not isinstance(found, bool) and not isinstance(value, bool):
         left, right = number(found), number(value)
         if left is not None and right is not None:

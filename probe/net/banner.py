@@ -7,13 +7,13 @@ from shared.effort import Meter, TooCostly
 from shared.patterns import Finder
 
 MOST_BYTES: Final = 65_536
-# One look at all that came takes 20 ms at the worst, all looks together half a second.
+# One search of all received text takes at most 20 ms, all searches together half a second.
 _MOST_SCANS: Final = 1 << 21
 _SCANS_IN_ALL: Final = 1 << 26
 
 
 class Banner:
-    """Complete once *finder* is content with the text so far; *wanted* is how people write it."""
+    """Complete once *finder* matches the received text; *wanted*: its human-readable form."""
 
     __slots__ = ("_finder", "_meter", "_most", "_wanted", "code", "data", "phase")
 
@@ -50,6 +50,6 @@ class Banner:
         raise TargetError(f"expect: connection closed by {peer} after {came} bytes without {self._wanted}")
 
     def late(self, words: str) -> str:
-        """Why it failed, when the time is over after *words* and something else came."""
+        """The error if time runs out after *words* and other text was received."""
         came = len(self.data)
         return f"expect: no {self._wanted} within {words}, but {came} bytes of something else"

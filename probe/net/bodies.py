@@ -5,24 +5,24 @@ from typing import Final
 
 import brotli
 
-# What to ask for (Accept-Encoding) where a body is kept; where none is, nothing needs to be packed.
+# Accept-Encoding if a body is kept; otherwise compression is useless.
 ACCEPTED: Final = "gzip, deflate, br"
 
 _GZIP: Final = 31
 _ZLIB: Final = 15
 _RAW: Final = -15
-# Packed text is a tenth of its size, seldom a hundredth; a bomb is a thousandth. Small ones do no harm.
+# Text compresses to a tenth, seldom a hundredth; a bomb to a thousandth. Small ones do no harm.
 _MOST_TIMES: Final = 250
 _HARMLESS_BYTES: Final = 1_048_576
 _STEP_BYTES: Final = 262_144
-# brotli does not say how much of its input it used: given in slices, its size so far is known well enough.
+# brotli does not report how much input it used: with small slices, the size so far is accurate enough.
 _SLICE_BYTES: Final = 4_096
-# gzip may be put together of many streams, which are unpacked one by one: those who do so send few.
+# gzip may consist of several streams, decompressed in turn: legitimate servers send few.
 _MOST_STREAMS: Final = 1_000
 
 
 class Body:
-    """Keeps the first *most* bytes; *fault* says, once there is one, why it can't be read."""
+    """Keeps the first *most* bytes; *fault*: why it is unreadable, if it is."""
 
     __slots__ = (
         "_brotli", "_most", "_packed", "_start", "_streams", "_taken", "_unpack", "data", "fault",
@@ -44,7 +44,7 @@ class Body:
         return len(self.data) >= self._most
 
     def begin(self, encoding: str) -> None:
-        """How the body is packed, said Content-Encoding."""
+        """Set the encoding, from Content-Encoding."""
         match encoding.strip().lower():
             case "" | "identity":
                 return
@@ -58,7 +58,7 @@ class Body:
                 self.fault = "packed in a way that was not asked for"
 
     def feed(self, data: bytes) -> bool:
-        """Take in *data*; True once no more is needed, because there is enough or a fault."""
+        """Add *data*; True if no more is needed, because there is enough or an error."""
         if not self._packed:
             self.data += data[: self._most - len(self.data)]
             return self.full or bool(self.fault)
@@ -72,7 +72,7 @@ class Body:
         return self.full or bool(self.fault)
 
     def end(self) -> None:
-        """There is no more to come."""
+        """The body is complete."""
         if self._packed and self._taken and not self.full and not self.fault and not self._finished():
             self.fault = f"{self._packed} ends too soon"
 
@@ -114,7 +114,7 @@ class Body:
             self.fault = f"{self._packed} of more than {_MOST_TIMES} times its size"
 
     def _again(self, data: bytes) -> bool:
-        """Does another stream of gzip begin here? Anything else behind the end is of no account."""
+        """Whether another gzip stream begins here; other trailing data is ignored."""
         self._streams += 1
         if self._packed != "gzip" or not data.startswith(b"\x1f") or self._streams > _MOST_STREAMS:
             self._streams = _MOST_STREAMS
@@ -124,5 +124,5 @@ class Body:
 
 
 def _has_header(data: bytes) -> bool:
-    """Is this deflate as it should be sent, in zlib's frame? Some leave that out, and browsers don't mind."""
+    """Whether deflate has zlib's header, as it should; some servers omit it, and browsers accept that."""
     return data[0] & 15 == 8 and (data[0] << 8 | data[1]) % 31 == 0

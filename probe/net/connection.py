@@ -22,34 +22,34 @@ CONNECTING, SHAKING, SENDING, READING, CLOSED = range(5)
 
 WATCHED: Final = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET
 _READ_BYTES: Final = 65_536
-# After so many reads other connections get their turn.
+# After this many reads, other connections get their turn.
 _MOST_READS: Final = 8
 _LATER: Final = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
-# Python up to 3.12 takes a reset under TLS for an end.
+# Up to Python 3.12, a reset under TLS is reported as an end.
 _GONE: Final = (BrokenPipeError, ConnectionResetError, ssl.SSLEOFError)
 
 
 class Reply(Protocol):
-    """Who takes in what the target says."""
+    """Receives the target's response."""
 
     @property
     def phase(self) -> str:
-        """What is waited for now: ``first byte``, ``body``."""
+        """The current phase: ``first byte``, ``body``."""
 
     @property
     def code(self) -> int:
-        """The status that was read, 0 if none yet."""
+        """The status code, 0 before it is read."""
 
     def feed(self, data: bytes) -> bool:
-        """Take in *data*; True when all is there. Raises TargetError."""
+        """Add *data*; True once complete. Raises TargetError."""
 
     def end(self, peer: str) -> None:
-        """The target closed: return if that ends the reply well, else raise TargetError."""
+        """The target closed the connection: return if that completes the reply, else raise TargetError."""
 
 
 class Connection:
-    """Connects, or takes over a connected socket; TLS in some *manner*; *words* are said, *reply* is fed."""
+    """Connects, or uses a connected socket; TLS with *manner*; sends *words*, feeds *reply*."""
 
     __slots__ = (
         "_fd", "_limit", "_manner", "_mark", "_net", "_reply", "_sock", "_spent", "_state", "_to", "_unsent",
@@ -94,7 +94,7 @@ class Connection:
             self._finish(faults.unconnected(error.errno or 0, self.peer))
 
     def adopt(self, address: str, sock: socket.socket) -> None:
-        """Go on with *sock*, which is connected to *address* and watched already."""
+        """Continue with *sock*, which is connected to *address* and already watched."""
         self.address = self._spent.address = address
         self._spent.port = self._to.port
         self._sock = sock
@@ -103,7 +103,7 @@ class Connection:
         self._net.deadlines.add(self, self._limit.deadline)
 
     def heed(self, events: int) -> None:
-        """Go as far as what epoll saw lets us."""
+        """Proceed as far as these epoll events allow."""
         try:
             self._go(events)
         except _LATER:
@@ -118,14 +118,14 @@ class Connection:
             self._finish(error)
 
     def expire(self) -> None:
-        """The time of the whole check is over."""
+        """The time limit of the whole check has passed."""
         if self._state == CONNECTING:
             self._finish(TargetError(f"connect: timed out after {self._limit.words} to {self.peer}"))
         elif self._state != CLOSED:
             self._finish(TargetError(faults.late(self._phase(), self._limit.words)))
 
     def close(self) -> None:
-        """Free socket and slot, whatever the state; again is harmless."""
+        """Free socket and slot in any state; idempotent."""
         if self._state != CLOSED:
             self._state = CLOSED
             self._drop()
@@ -133,7 +133,7 @@ class Connection:
 
     @property
     def peer(self) -> str:
-        """The address and port that this is, or was, connected to."""
+        """The current or last peer address and port."""
         return show(self.address, self._to.port)
 
     @property
@@ -187,7 +187,7 @@ class Connection:
                 self._read(events)
             return
         except _GONE:
-            # It may have answered first, that the request is too large for instance.
+            # It may have responded first, for instance that the request is too large.
             with suppress(TargetError, *_GONE, *_LATER):
                 self._read(events)
             if self._state != CLOSED:
@@ -204,12 +204,12 @@ class Connection:
                 self._spent.first_byte = self._lap(self._spent.first_byte)
             if not data:
                 if reply.phase == "first byte" and not self._to.tls:
-                    self._sock.getpeername()  # fails if it was reset before we saw that it was connected
+                    self._sock.getpeername()  # fails if the connection was reset before we noticed it
                 reply.end(self.peer)
                 break
             if reply.feed(data):
                 break
-            # A short read emptied the socket; whatever comes now is a new event. TLS may hold more by itself.
+            # A short read emptied the socket; more data causes a new event. TLS may have buffered some.
             if len(data) < _READ_BYTES and not events & EPOLLRDHUP and not self._to.tls:
                 return
         else:

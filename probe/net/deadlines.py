@@ -7,12 +7,12 @@ import time
 from typing import Protocol
 
 TICK_S = 0.01
-# uvloop runs a timer of less at once, over and over.
+# uvloop busy-loops on shorter timers.
 _LEAST_S = 0.001
 
 
 class Expiring(Protocol):
-    """Something that must end. `expire` may come after it has ended by itself, and then does nothing."""
+    """Something with a deadline. `expire` may be called after it ended, and then does nothing."""
 
     due: float
 
@@ -20,7 +20,7 @@ class Expiring(Protocol):
 
 
 class Deadlines:
-    """Fires in the order of the deadlines, at most one tick late, never early."""
+    """Fires in order of the deadlines, at most one tick late, never early."""
 
     __slots__ = ("_armed", "_buckets", "_loop", "_ticks", "_timer")
 
@@ -32,7 +32,7 @@ class Deadlines:
         self._armed = math.inf
 
     def add(self, item: Expiring, due: float) -> None:
-        """Have *item* expire at *due* on `time.monotonic()`."""
+        """Call `expire` of *item* at *due* on `time.monotonic()`."""
         item.due = due
         tick = _tick(due)
         bucket = self._buckets.get(tick)
@@ -45,7 +45,7 @@ class Deadlines:
             self._arm(tick)
 
     def remove(self, item: Expiring) -> None:
-        """Forget *item*, which was added and may have expired."""
+        """Remove *item*, which was added and may have expired."""
         bucket = self._buckets.get(_tick(item.due))
         if bucket is not None:
             bucket.discard(item)

@@ -9,12 +9,12 @@ from typing import Final
 from probe.net import faults
 
 _STREAM: Final = socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC
-# Closing resets: nothing is left to say, and TIME_WAIT makes each later connect search longer for a port.
+# Reset on close: nothing is left to send, and ports in TIME_WAIT slow down later connects.
 _NO_LINGER: Final = struct.pack("ii", 1, 0)
 
 
 def dial(address: str, port: int) -> socket.socket:
-    """A socket under way to *address*. Raises OSError if there is no way at all."""
+    """A socket connecting to *address*. Raises OSError if there is no route."""
     sock = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, _STREAM)
     try:
         code = sock.connect_ex((address, port))
@@ -28,10 +28,10 @@ def dial(address: str, port: int) -> socket.socket:
 
 
 def fault(sock: socket.socket, address: str, port: int, events: int) -> int:
-    """The system's number for why *sock* did not arrive, 0 if it did; *events* are what epoll saw of it."""
+    """The errno of a failed connect, 0 on success; *events*: epoll's, of *sock*."""
     if events & (EPOLLERR | EPOLLHUP):
         code = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-        # A reset comes only after the handshake: what is sent or read next will say so.
+        # A reset follows the handshake: the next send or read will report it.
         return 0 if code == ECONNRESET else code
     return ECONNREFUSED if faults.met_itself(sock, address, port) else 0
 
@@ -39,6 +39,6 @@ def fault(sock: socket.socket, address: str, port: int, events: int) -> int:
 def drop(sock: socket.socket) -> None:
     try:  # noqa: SIM105 - half a microsecond for each check
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
-    except OSError:  # on a socket that was reset already
+    except OSError:  # on a socket that was already reset
         pass
     sock.close()

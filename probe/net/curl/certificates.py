@@ -11,7 +11,7 @@ from cryptography.x509.oid import NameOID
 from probe.net.tls.certificates import Case, Certificate, clean
 
 _MOST_KEPT: Final = 4_096
-# What the library says of one that it cannot read; not all of it is a ValueError.
+# Errors of the library for an unreadable certificate; not all of them are ValueErrors.
 _UNREADABLE: Final = (
     ValueError,
     x509.DuplicateExtension,
@@ -22,7 +22,7 @@ _KNOWN_AS: Final = (NameOID.COMMON_NAME, NameOID.ORGANIZATION_NAME, NameOID.ORGA
 
 
 def pems(certinfo: Iterable[Sequence[Any]]) -> tuple[bytes, ...]:
-    """*certinfo* is what ``CURLINFO_CERTINFO`` gives: for each certificate pairs of names and values."""
+    """*certinfo* is the value of ``CURLINFO_CERTINFO``: for each certificate, pairs of names and values."""
     return tuple(
         pair[1] for one in certinfo for pair in one if isinstance(pair, tuple) and pair[0] == b"Cert"
     )
@@ -30,7 +30,7 @@ def pems(certinfo: Iterable[Sequence[Any]]) -> tuple[bytes, ...]:
 
 @lru_cache(_MOST_KEPT)
 def earliest(chain: tuple[bytes, ...]) -> float | None:
-    """Unix time at which the first of *chain* (PEM) ends; None if there is none that can be read."""
+    """Unix time at which the first of *chain* (PEM) expires; None if none is readable."""
     try:
         return min(x509.load_pem_x509_certificate(pem).not_valid_after_utc.timestamp() for pem in chain)
     except _UNREADABLE:
@@ -39,7 +39,7 @@ def earliest(chain: tuple[bytes, ...]) -> float | None:
 
 @lru_cache(_MOST_KEPT)
 def names_a_host(leaf: bytes) -> bool:
-    """Has it a name that counts? Its subject, which libcurl still goes by, is none since long."""
+    """Whether it has alternative names; libcurl still falls back to the obsolete subject."""
     try:
         return bool(_hosts(x509.load_pem_x509_certificate(leaf)))
     except _UNREADABLE:
@@ -47,7 +47,7 @@ def names_a_host(leaf: bytes) -> bool:
 
 
 def case(chain: Sequence[bytes], host: str, reason: str) -> Case:
-    """*chain* as it was sent for *host*; nothing of it if there is one that can't be read."""
+    """*chain* as sent for *host*; empty if one certificate is unreadable."""
     try:
         shown = [_certificate(x509.load_pem_x509_certificate(pem)) for pem in chain]
     except _UNREADABLE:
@@ -74,7 +74,7 @@ def _known_as(name: x509.Name) -> str:
 
 
 def _hosts(one: x509.Certificate) -> list[str]:
-    """Those of its names that are of hosts, in their order."""
+    """The host names in the certificate, in order."""
     try:
         names = one.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:

@@ -19,12 +19,12 @@ _EVENTS: Final = {
     pycurl.POLL_OUT: select.EPOLLOUT,
     pycurl.POLL_INOUT: select.EPOLLIN | select.EPOLLOUT,
 }
-# uvloop runs a timer of less at once, over and over.
+# uvloop busy-loops on shorter timers.
 _LEAST_S: Final = 0.001
 
 
 class Curl:
-    """All transfers of one engine. Nothing here waits: libcurl says which sockets and what time to watch."""
+    """All transfers of an engine. Nothing here blocks: libcurl names the sockets and timeouts to watch."""
 
     __slots__ = ("_authorities", "_epoll", "_fds", "_multi", "_net", "_timer", "_transfers")
 
@@ -41,13 +41,13 @@ class Curl:
         net.watch(self._epoll.fileno(), self, select.EPOLLIN, shared=True)
 
     def start(self, transfer: "Transfer") -> None:
-        """Have *transfer* go, until it is finished or stopped."""
+        """Run *transfer* until it is finished or stopped."""
         self._transfers[transfer.easy] = transfer
         self._multi.add_handle(transfer.easy)
         self._act([(pycurl.SOCKET_TIMEOUT, 0)])
 
     def stop(self, transfer: "Transfer") -> None:
-        """Forget *transfer*, whatever its state, and close its connection."""
+        """Remove *transfer* in any state, and close its connection."""
         if self._transfers.pop(transfer.easy, None) is not None:
             self._multi.remove_handle(transfer.easy)
 
@@ -68,7 +68,7 @@ class Curl:
             os.close(self._authorities)
 
     def authorities(self) -> str:
-        """A path to those that are trusted: what is at one path libcurl reads once for all handshakes."""
+        """A file of trusted authorities: libcurl caches the content of a path over all handshakes."""
         if self._authorities < 0:
             self._authorities = os.memfd_create("authorities", os.MFD_CLOEXEC)
             with os.fdopen(os.dup(self._authorities), "wb") as file:

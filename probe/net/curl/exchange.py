@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 async def converse(
     way: Way, net: "Net", asked: Request, spent: Spent, limit: Limit, reply: HttpReply
 ) -> None:
-    """Ask by *way*; *reply* hears the answer. As `Net.converse`, and raises the same."""
+    """Send a request by *way* and feed *reply*. As `Net.converse`, with the same errors."""
     try:
         await _Trip(net, way, asked, spent, limit).go(reply)
     except TargetError as error:
@@ -36,7 +36,7 @@ async def converse(
 
 
 class _Trip:
-    """One request on its way: where the other end is found, and what came of asking there."""
+    """A single request: resolves the peer, and holds the result."""
 
     __slots__ = ("_addresses", "_asked", "_curl", "_limit", "_net", "_spent", "_told", "_way")
 
@@ -53,7 +53,7 @@ class _Trip:
         self._addresses: Sequence[str] = ()
 
     async def go(self, reply: HttpReply) -> None:
-        """Ask, and see to it that *reply* hears the answer."""
+        """Send the request and feed *reply*."""
         await self._find()
         try:
             await self._run(self._asked.endpoint, reply)
@@ -76,7 +76,7 @@ class _Trip:
         self._spent.address, self._spent.port = self._addresses[0], first.port
 
     async def _run(self, to: Endpoint, reply: HttpReply | None) -> tuple[bytes, ...]:
-        """The certificates that came."""
+        """The received certificates."""
         first, spent = self._way.first(to), self._spent
         sock = None if self._way.version == "3" else await self._connect(first)
         addresses = self._addresses if sock is None else (spent.address,)
@@ -125,16 +125,16 @@ class _Trip:
         return sock
 
     def _blaming(self, error: TargetError, port: int) -> TargetError:
-        """*error* with the word that it is the proxy's."""
+        """*error*, with the proxy named as its source."""
         text = str(error)
         for shown in (show(address, port) for address in self._addresses):
             text = text.replace(shown, f"proxy {shown}")
         return TargetError(text)
 
     async def _explain(self, error: Distrusted) -> None:
-        """Shake hands once more, to see the certificates: libcurl shows only those that it trusts."""
+        """Shake hands again to read the certificates: libcurl reveals only trusted ones."""
         blind = replace(self._asked.endpoint, verify=False)
-        # If that fails, what is known already is all there is to say.
+        # If that fails, keep the original error.
         with suppress(TargetError, ProbeError):
             chain = await self._run(blind, None)
             error.explain(certificates.case(chain, blind.host, error.reason))

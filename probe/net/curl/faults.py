@@ -14,21 +14,21 @@ Fault = TargetError | ProbeError
 
 OK: Final = 0
 HOST_MISMATCH: Final = 62
-# CURLE_*, not all of which pycurl names.
+# CURLE_* codes, not all of which pycurl names.
 _UNSUPPORTED, _UNCONNECTED, _WEIRD, _HTTP2, _PARTIAL = 1, 7, 8, 16, 18
 _MEMORY, _TLS, _NOTHING, _SEND, _RECV, _CLIENT, _CERTIFICATE = 27, 35, 52, 55, 56, 58, 60
 _HTTP2_STREAM, _HTTP3, _QUIC, _PROXY, _TOO_LARGE = 92, 95, 96, 97, 100
 _ENDS: Final = frozenset({OK, _NOTHING, _PARTIAL})
 _LOST: Final = frozenset({_SEND, _RECV})
 _SYSTEMS: Final = frozenset({_UNCONNECTED, _TLS, _SEND, _RECV, _HTTP3, _QUIC})
-# OpenSSL has nothing against the certificate then: it was libcurl, which compares the names itself.
+# OpenSSL accepts the certificate then: libcurl compares the names itself.
 _CONTENT: Final = frozenset({0, 1})
 _REASON: Final = re.compile(r"error:[0-9A-Fa-f]{8}:[^:]*:[^:]*:([^,(]+)")
 _NUMBER: Final = re.compile(r" \(\d+\)$")
 _EOF: Final = "UNEXPECTED_EOF_WHILE_READING"
 _UNSTANDING: Final = frozenset({"proxy", "connect", "tls"})
 _LOGIN_WANTED: Final = 407
-# How streams and connections of HTTP/2 and 3 end in another way than with an answer.
+# Ways in which HTTP/2 and 3 streams and connections end without a response.
 _STREAMS: Final = (
     (re.compile("while we expected SETTINGS frame"), "http: the server does not speak HTTP/{version}"),
     (re.compile(r"reset by server \(error 0x\w+ (\w+)\)"), "{phase}: stream reset by the server ({name})"),
@@ -66,10 +66,10 @@ _SOCKS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A transfer that ended with *code* and libcurl's *text*: in which phase, and all that is known beside.
+    """A transfer that ended with *code* and libcurl's *text*: its phase, and other known facts.
 
-    *stood*: there was a connection before; *verdict*: OpenSSL's of the certificate; *connect_code*: the
-    proxy's answer to CONNECT; *proxy_code*: what went wrong with SOCKS.
+    *stood*: there was a connection; *verdict*: OpenSSL's on the certificate; *connect_code*: the proxy's
+    response to CONNECT; *proxy_code*: the SOCKS error.
     """
 
     code: int
@@ -85,7 +85,7 @@ class Seen:
 
 
 def ended(seen: Seen) -> bool:
-    """Did the other end close, well or not? What that means the reader of the answer says."""
+    """Whether the peer closed the connection; the reader of the response decides what that means."""
     if seen.phase in _UNSTANDING:
         return False
     quietly = seen.code == _HTTP2 and not seen.text
@@ -93,7 +93,7 @@ def ended(seen: Seen) -> bool:
 
 
 def cut(seen: Seen) -> TargetError | None:
-    """An answer whose end only the close of the connection could tell; from HTTP/2 on a stream has one."""
+    """The error of a response that was cut off, except one delimited by the end of the connection."""
     if seen.code == OK or (seen.version == "1.1" and seen.code != _PARTIAL):
         return None
     return TargetError(f"{seen.phase}: connection closed by {seen.peer} before its end")
@@ -109,7 +109,7 @@ def fault(seen: Seen) -> Fault:
 
 
 def late(phase: str, peer: str, words: str) -> TargetError:
-    """The check's time ended in *phase*."""
+    """The check timed out in *phase*."""
     if phase == "connect":
         return TargetError(f"connect: timed out after {words} to {peer}")
     if phase == "proxy":
@@ -166,14 +166,14 @@ def _of_http(seen: Seen) -> Fault | None:
 
 def _of_connections(seen: Seen) -> Fault | None:
     if seen.code == _UNCONNECTED and seen.stood:
-        # libcurl would ask again on another connection, which is allowed only in this case.
+        # The only case in which libcurl may retry on another connection.
         return TargetError("http: the server refused the request unprocessed")
     if seen.phase == "connect" and seen.code in _LOST:
         return TargetError(f"connect: refused by {seen.peer}")
     if seen.phase == "connect":
         return TargetError(f"connect: no HTTP/{seen.version} with {seen.peer}")
     if seen.code == _UNCONNECTED:
-        # It was connected when libcurl should have taken it over.
+        # The socket was connected when libcurl should have used it.
         return ProbeError("probe: out of file descriptors")
     return TargetError(f"{seen.phase}: connection closed by {seen.peer}") if seen.code in _LOST else None
 
@@ -200,9 +200,9 @@ def _of_its_connection(seen: Seen) -> Fault | None:
 
 
 def _reason(text: str) -> str:
-    """OpenSSL's word, as Python has it: ``TLSV1_ALERT_UNKNOWN_CA``."""
+    """OpenSSL's error name, as in Python: ``TLSV1_ALERT_UNKNOWN_CA``."""
     found = _REASON.search(text)
-    # Newer ones have another word for the oldest of their alerts.
+    # Newer versions have renamed their oldest alert.
     return found[1].strip().upper().replace("SSL/TLS", "SSLV3").replace(" ", "_") if found else ""
 
 

@@ -15,8 +15,8 @@ HAS_HTTP_3: Final = bool(pycurl.version_info()[4] & 1 << 25)
 _AGENT: Final = f"Tocsin/{__version__}"
 _SUPPRESS_CONNECT_HEADERS: Final = 265  # pycurl does not name it
 _MOST_MS: Final = 600_000
-_LENGTH: Final = b"content-length"  # libcurl reckons it
-_CONNECTION: Final = b"connection"  # there is none of one's own from HTTP/2 on
+_LENGTH: Final = b"content-length"  # libcurl sets it
+_CONNECTION: Final = b"connection"  # forbidden from HTTP/2 on
 _BY_VERSION: Final = {
     "1.1": pycurl.CURL_HTTP_VERSION_1_1,
     "2": pycurl.CURL_HTTP_VERSION_2TLS,
@@ -26,14 +26,14 @@ _SCHEMES: Final = {"http": "http", "https": "https", "socks5": "socks5h", "socks
 
 
 def common(easy: Any, to: Endpoint, authorities: str) -> None:
-    """What holds for each: a connection of its own, nothing of the environment, our rules of trust."""
+    """Options of all transfers: a new connection, no environment variables, our trust settings."""
     easy.setopt(pycurl.NOSIGNAL, 1)
     easy.setopt(pycurl.NOPROXY, "")
     easy.setopt(pycurl.PROXY, "")
     easy.setopt(pycurl.FRESH_CONNECT, 1)
     easy.setopt(pycurl.FORBID_REUSE, 1)
     easy.setopt(pycurl.SSL_SESSIONID_CACHE, 0)
-    # The deadline of the check is shorter, and kept by the engine.
+    # The engine enforces the check's deadline, which is earlier.
     easy.setopt(pycurl.CONNECTTIMEOUT_MS, _MOST_MS)
     if not to.tls:
         return
@@ -49,7 +49,7 @@ def common(easy: Any, to: Endpoint, authorities: str) -> None:
 
 
 def version(easy: Any, way: Way, to: Endpoint) -> None:
-    """HTTP/2 without TLS has nobody to agree with: both sides know."""
+    """Set the HTTP version; without TLS, HTTP/2 cannot be negotiated, so it is assumed."""
     if way.version == "3" and not HAS_HTTP_3:
         raise ProbeError("probe: its libcurl does not speak HTTP/3")
     plain = way.version == "2" and not to.tls
@@ -62,15 +62,15 @@ def version(easy: Any, way: Way, to: Endpoint) -> None:
 
 
 def request(easy: Any, asked: Request, way: Way) -> None:
-    """The head of *asked* line by line, less what frames it; and its body."""
+    """The headers of *asked*, without those that frame it, and its body."""
     unsaid = {_LENGTH} if way.version == "1.1" else {_LENGTH, _CONNECTION}
     head = asked.data.partition(b"\r\n\r\n")[0]
     first, *lines = head.split(b"\r\n")
     easy.setopt(pycurl.URL, _url(asked.endpoint, first.split(b" ")[1].decode()))
     easy.setopt(pycurl.PATH_AS_IS, 1)
-    easy.setopt(pycurl.USERAGENT, _AGENT)  # the proxy's; the target's is among the headers
+    easy.setopt(pycurl.USERAGENT, _AGENT)  # the proxy's certificates; the target's are among the headers
     easy.setopt(pycurl.HEADEROPT, pycurl.HEADER_SEPARATE)
-    # As it came: what is wrong with it our own reader says.
+    # Unchanged: our own reader reports errors in it.
     easy.setopt(pycurl.HTTP_TRANSFER_DECODING, 0)
     easy.setopt(pycurl.HTTP09_ALLOWED, 1)
     has_body = any(line[:15].lower() == b"content-length:" for line in lines)
@@ -84,17 +84,17 @@ def request(easy: Any, asked: Request, way: Way) -> None:
 
 
 def connect(easy: Any, to: Endpoint, address: str) -> None:
-    """Directly to *address*."""
+    """Connect directly to *address*."""
     easy.setopt(pycurl.CONNECT_TO, [f"::{_bracketed(address)}:{to.port}"])
 
 
 def among(easy: Any, to: Endpoint, addresses: Sequence[str]) -> None:
-    """To the first of *addresses* that answers."""
+    """Connect to the first of *addresses* that answers."""
     easy.setopt(pycurl.RESOLVE, [f"+{_bracketed(to.host)}:{to.port}:{','.join(addresses)}"])
 
 
 def through(easy: Any, proxy: Proxy, told: str, address: str, authorities: str) -> None:
-    """By *proxy*, which is at *address* and is told that the target is at *told*."""
+    """Connect through *proxy* at *address*, which is asked to connect to *told*."""
     to = proxy.endpoint
     shown = _bracketed(to.host if proxy.scheme == "https" else address)
     easy.setopt(pycurl.PROXY, f"{_SCHEMES[proxy.scheme]}://{shown}:{to.port}")
@@ -114,12 +114,12 @@ def _url(to: Endpoint, target: str) -> str:
 
 
 def _bracketed(host: str) -> str:
-    """As URLs have it: an IPv6 address in brackets, and without its zone, which libcurl need not know."""
+    """The host as in URLs: an IPv6 address in brackets, without its zone, which libcurl does not need."""
     return f"[{host.partition('%')[0]}]" if ":" in host else host
 
 
 def _headers(lines: list[bytes], unsaid: Collection[bytes]) -> list[bytes]:
-    """As libcurl wants them: ``Name;`` has no value, ``Name:`` shall not be sent."""
+    """Headers in libcurl's notation: ``Name;`` has no value, ``Name:`` is not sent."""
     given = [line for line in lines if line.partition(b":")[0].lower() not in unsaid]
     named = {line.partition(b":")[0].lower() for line in given}
     empty = [b"Expect:", b"Content-Type:"]

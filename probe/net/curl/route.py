@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """*resolves*: the proxy looks the target's name up, not we."""
+    """*resolves*: the proxy resolves the target's name."""
 
     scheme: str
     endpoint: Endpoint
@@ -26,23 +26,23 @@ class Proxy:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Without a *proxy* the target is connected to directly."""
+    """Without a *proxy*, the connection is direct."""
 
     version: HttpVersion
     proxy: Proxy | None
 
     def first(self, target: Endpoint) -> Endpoint:
-        """What is connected to on the way to *target*."""
+        """The first hop on the way to *target*."""
         return target if self.proxy is None else self.proxy.endpoint
 
     def peer(self, address: str, port: int) -> str:
-        """Who is at the other end of the connection, for people."""
+        """The peer of the connection, human-readable."""
         shown = show(address, port)
         return shown if self.proxy is None else f"proxy {shown}"
 
 
 def way(kind: Http) -> Way | None:
-    """None for the engine's own: HTTP/1.1, directly. Raises ValueError for what does not go together."""
+    """None for the engine's own: HTTP/1.1, directly. Raises ValueError for incompatible settings."""
     faults = kind.way_faults()
     if faults:
         raise ValueError("; ".join(f"{name} {text}" for name, text in faults.items()))
@@ -64,9 +64,9 @@ def _proxy(url: str) -> Proxy:
 
 
 async def told(net: "Net", proxy: Proxy, target: Endpoint, spent: Spent, limit: Limit) -> str:
-    """How *proxy* hears of *target*'s host: by its address, or by a name that the proxy looks up.
+    """The target's host as told to *proxy*: an address, or a name that the proxy resolves.
 
-    Raises TargetError for an address, however it is written, that may not be connected to.
+    Raises TargetError for a forbidden address, however it is written.
     """
     number = "" if target.literal else _number(target.host)
     if number:
@@ -74,12 +74,12 @@ async def told(net: "Net", proxy: Proxy, target: Endpoint, spent: Spent, limit: 
     if proxy.resolves and not target.literal:
         return target.host
     addresses = await net.addresses(target, spent, limit)
-    # There is no race through a proxy, and many know no IPv6.
+    # There is no race through a proxy, and many do not support IPv6.
     return next((one for one in addresses if ":" not in one), addresses[0])
 
 
 def _number(host: str) -> str:
-    """The IPv4 address that *host* is to those who read 127.1, 0x7f.1 or 2130706433 as one, else nothing."""
+    """The IPv4 address meant by 127.1, 0x7f.1 or 2130706433; empty for other hosts."""
     try:
         return socket.inet_ntoa(socket.inet_aton(host))
     except OSError:

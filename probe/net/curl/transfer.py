@@ -23,17 +23,17 @@ from probe.net.tls.openssl import Distrusted
 if TYPE_CHECKING:
     from probe.net.engine import Net
 
-# Closing resets, as the engine has it: see probe.net.dial.
+# Closing resets the connection, as in the engine: see probe.net.dial.
 _NO_LINGER: Final = struct.pack("ii", 1, 0)
 _ABORT: Final = 0
 _INFO_TEXT: Final = 0
-# What libcurl notes when the proxy has let us through; no figure tells it.
+# libcurl's message when the proxy has opened the tunnel; no timing reports it.
 _THROUGH: Final = (b"Opened SOCKS connection", b"CONNECT phase completed", b"CONNECT tunnel established")
 _VERSIONS: Final = {b"HTTP/2": "2", b"HTTP/3": "3"}
 
 
 class _Marks:
-    """When what happened, on `time.monotonic()`; *through*: the proxy let us."""
+    """Times of events on `time.monotonic()`; *through*: the proxy opened the tunnel."""
 
     __slots__ = ("began", "end", "first", "ready", "through")
 
@@ -45,9 +45,9 @@ class _Marks:
 
 
 class Transfer:
-    """Over *sock*, which is connected, or by UDP to *addresses*; *reply* hears the answer.
+    """A transfer over *sock*, which is connected, or by UDP to *addresses*; feeds *reply*.
 
-    Without a *reply* it ends when the connection stands.
+    Without a *reply* it ends once connected.
     """
 
     __slots__ = (
@@ -97,7 +97,7 @@ class Transfer:
             easy.setopt(pycurl.DEBUGFUNCTION, self._note)
 
     def finish(self, code: int, text: str) -> None:
-        """There is no more to come from libcurl."""
+        """The library has finished the transfer."""
         self._marks.end = time.monotonic()
         if self._to.tls:
             self.chain = certificates.pems(self.easy.getinfo_raw(pycurl.INFO_CERTINFO))
@@ -111,12 +111,12 @@ class Transfer:
             self.future.set_result(None)
 
     def expire(self) -> None:
-        """The time of the whole check is over."""
+        """The time limit of the whole check has passed."""
         if not self.future.done():
             self.future.set_exception(curl_faults.late(self._phase(), self._peer, self._limit.words))
 
     def close(self) -> None:
-        """Free all that is held; whoever waits is cancelled. Again is harmless."""
+        """Free everything; waiting callers are cancelled. Idempotent."""
         self._closed = True
         self.future.cancel()
         if self._sock is not None:
@@ -124,7 +124,7 @@ class Transfer:
         self.easy.close()
 
     def measure(self, spent: Spent) -> None:
-        """Add to *spent* what the phases took, as far as they went; connecting includes the proxy's part."""
+        """Add the durations of the completed phases to *spent*; connecting includes the proxy's part."""
         marks = self._marks
         if marks.ready is None or self._closed:
             return
@@ -141,7 +141,7 @@ class Transfer:
                 spent.transfer = _more(spent.transfer, marks.end - marks.first)
 
     def _conclude(self, code: int, text: str) -> None:
-        # libcurl still goes by the certificate's subject if it names no host.
+        # libcurl falls back to the certificate's subject if it names no host.
         if self.chain and self._to.verify and not certificates.names_a_host(self.chain[0]):
             raise Distrusted(curl_faults.HOST_MISMATCH, "names no host")
         if self._fault is not None:
@@ -186,7 +186,7 @@ class Transfer:
         return "connect" if self._way.version == "3" else "tls" if self._to.tls else "send"
 
     def _open(self, _purpose: int, to: tuple[int, int, int, tuple[str, int]]) -> socket.socket | int:
-        """Nowhere but where we said, and once, whatever libcurl may think."""
+        """Allow only the one connection that we prepared, whatever libcurl requests."""
         if self._marks.ready is not None:
             return int(pycurl.SOCKET_BAD)
         family, kind, protocol, address = to
@@ -198,7 +198,7 @@ class Transfer:
         return self._sock or int(pycurl.SOCKET_BAD)
 
     def _opened(self, _fd: int, _purpose: int) -> int:
-        """Of the socket there is a copy now, so that ours can go."""
+        """The library has duplicated the socket now, so ours can be closed."""
         assert self._sock is not None  # noqa: S101 - it was handed over just now
         stream = self._sock.type == socket.SOCK_STREAM
         if stream:
