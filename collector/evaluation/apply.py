@@ -25,7 +25,7 @@ from shared.ids import uuid7
 
 @dataclass(slots=True)
 class DecisionChanges:
-    """What the decisions of one round come to, written set by set; *states* by who moved them."""
+    """The row changes of one round of decisions, written in sets; *states*: monitor, location, streak."""
 
     states: list[tuple[int, int, CheckStreak]] = field(default_factory=list)
     monitors: list[LockedMonitor] = field(default_factory=list)
@@ -45,7 +45,7 @@ class DecisionChanges:
 def apply_decision(
     one: LockedMonitor, decision: Decision, around: Surroundings, now: datetime, writes: DecisionChanges
 ) -> None:
-    """Add to *writes* what follows for this monitor."""
+    """Add the changes that *decision* makes to this monitor to *writes*."""
     incident, kind = _incident(one, decision, now, writes)
     if incident is not None:
         _record(one, incident, kind, decision, now, writes)
@@ -60,7 +60,7 @@ def apply_decision(
 
 
 async def write(tx: Tx, writes: DecisionChanges, now: datetime) -> None:
-    """Write it all."""
+    """Write all changes."""
     await _keep_incidents(tx, writes, now)
     if writes.monitors:
         await locked_monitors.save(tx, writes.monitors, now)
@@ -68,7 +68,7 @@ async def write(tx: Tx, writes: DecisionChanges, now: datetime) -> None:
     if writes.began or writes.opened:
         failing = {monitor for monitor, _, _ in writes.began}
         await evidence.keep(tx, failing, [(one.team_id, one.id) for one in writes.opened])
-    # Last: for the team's next position all others wait.
+    # Last: appending takes the team's next position, for which the team's other transactions wait.
     told = [*writes.events, *(await event_writer.deeds(tx, writes.deeds, now) if writes.deeds else [])]
     if told:
         await events.append_all(tx, told, now)
@@ -77,7 +77,7 @@ async def write(tx: Tx, writes: DecisionChanges, now: datetime) -> None:
 def _incident(
     one: LockedMonitor, decision: Decision, now: datetime, writes: DecisionChanges
 ) -> tuple[LatestIncident | None, str | None]:
-    """The incident that this decision is about, and what it did to it, as the log calls that."""
+    """Return the incident that the decision concerns, and what happened to it in the timeline's words."""
     team, newest, opened = one.team_id, one.incident, one.open_incident
     if decision.deed is IncidentAction.RESOLVE and opened is not None:
         until = max(decision.until, opened.span_from)
@@ -98,7 +98,7 @@ def _incident(
 
 
 def _nears(one: LockedMonitor, decision: Decision) -> bool:
-    """Is there nothing wrong but that a certificate comes near its end?"""
+    """Whether the only fault is that a certificate expires soon."""
     return one.type == "tls" and decision.nears
 
 
@@ -110,7 +110,7 @@ def _record(
     now: datetime,
     writes: DecisionChanges,
 ) -> None:
-    """The timeline and the count of failures of an incident, and the events of it."""
+    """Add the incident's timeline entries, its count of failures and its events."""
     team = one.team_id
     concerned = incident.resolved_at is None or kind is not None
     entries = list(decision.entries) if concerned else []
@@ -144,7 +144,7 @@ def _record(
 
 
 def _graver(one: LockedMonitor, incident: LatestIncident, decision: Decision) -> bool:
-    """May it have been opened for a certificate that nears its end, of which more is wrong by now?"""
+    """Whether the incident may have been opened for an expiring certificate, and something else fails now."""
     eased = one.type == "tls" and incident.severity == certificate.SEVERITY != one.severity
     return eased and not decision.nears
 
@@ -156,7 +156,7 @@ def _link(
     around: Surroundings,
     writes: DecisionChanges,
 ) -> None:
-    """Note the parent whose trouble this seems to be."""
+    """Link the incident to the parent's, which is its probable cause."""
     parent = around.parent
     if kind not in {"created", "reopened"} or parent is None or parent.incident_id is None:
         return
@@ -165,7 +165,7 @@ def _link(
 
 
 def _moves(one: LockedMonitor, decision: Decision) -> bool:
-    """Can the row be another after it? Most failures change nothing."""
+    """Whether the decision may change the monitor's row; most failures do not."""
     if (
         decision.turned
         or decision.deed is not IncidentAction.NONE
@@ -177,7 +177,7 @@ def _moves(one: LockedMonitor, decision: Decision) -> bool:
 
 
 def _after(one: LockedMonitor, decision: Decision) -> LockedMonitor:
-    """The monitor's row as the decision leaves it."""
+    """Return the monitor's row after the decision."""
     left = after(monitor(one), decision)
     return replace(
         one,

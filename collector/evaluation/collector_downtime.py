@@ -10,14 +10,14 @@ from collector.heartbeats.storage import heartbeats
 from collector.platform.deadlines import Between, unheard
 from collector.platform.storage.db import Tx
 
-# A collector says less often than we look that it listens.
+# A collector records its presence less often than this is checked.
 _BETWEEN: Final = timedelta(seconds=15)
 
 
 async def downtimes(
     tx: Tx, monitors: Sequence[int], oldest: datetime, since: datetime, now: datetime
 ) -> dict[int, list[Between]]:
-    """The times between *oldest* and *now*, by the keys of *monitors*; *since*: see `ClockGuard`."""
+    """Return the spans between *oldest* and *now* by the keys of *monitors*; *since*: see `ClockGuard`."""
     spans = await collector_presence.between(tx, oldest, now)
     heard = max((until for _, until in spans), default=None)
     if heard is not None and heard >= since and now - heard <= _BETWEEN:

@@ -10,7 +10,7 @@ from collector.platform.storage.db import Db, Tx
 
 MAX_TEXT = 512
 _REMEMBERED = 20_000
-# Request ids, addresses in memory, nonces: they would make every text a new one. Ports and statuses stay.
+# Request ids, addresses in memory, nonces would make every text a new one. Ports and statuses stay.
 _VARIABLE = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
     r"|[0-9a-f]{16,}"
@@ -21,12 +21,12 @@ _VARIABLE = re.compile(
 
 
 def clean(text: str) -> str:
-    """The text as PostgreSQL takes it: no NUL, no half of a pair, 512 characters at the most."""
+    """Return the text as PostgreSQL accepts it: no NUL, no lone surrogates, at most 512 characters."""
     return text[:MAX_TEXT].replace("\0", "").encode("utf-8", "replace").decode()
 
 
 def normal(text: str) -> str:
-    """The text under which an error is kept: clean, and with ids and long numbers cut out."""
+    """Return the text under which an error is stored: clean, with ids and long numbers cut out."""
     return _VARIABLE.sub("…", clean(text))
 
 
@@ -37,11 +37,11 @@ class Interner:
         """*clock*: monotonic, in seconds."""
         self._db = db
         self._clock = clock
-        # The number of each text, and until when nobody can have deleted it.
+        # The number of each text, and until when no collector can have deleted it.
         self._known: OrderedDict[str, tuple[int, float]] = OrderedDict()
 
     async def numbers(self, texts: Collection[str]) -> dict[str, int]:
-        """The number of each of *texts*, new ones added to the table first."""
+        """Return the number of each of *texts*; new ones are added to the table first."""
         wanted = {text: normal(text) for text in texts}
         new: dict[str, int] = {}
         if missing := self._missing(wanted.values()):
@@ -53,14 +53,14 @@ class Interner:
         return found
 
     async def within(self, tx: Tx, texts: Collection[str]) -> dict[str, int]:
-        """The same in a transaction of the caller's, who calls `remember` with the answer after it."""
+        """The same in the caller's transaction, which passes the result to `remember` after its commit."""
         wanted = {text: normal(text) for text in texts}
         missing = self._missing(wanted.values())
         new = await error_texts.intern(tx, missing) if missing else {}
         return {text: new.get(kept) or self._known[kept][0] for text, kept in wanted.items()}
 
     def remember(self, numbers: Mapping[str, int]) -> None:
-        """What `within` answered is committed."""
+        """Remember numbers that `within` returned, now that they are committed."""
         until = self._clock() + error_texts.NOTED_EVERY.total_seconds()
         found = {normal(text): number for text, number in numbers.items()}
         self._known.update({text: (found[text], until) for text in self._missing(found)})
@@ -68,10 +68,10 @@ class Interner:
             self._known.popitem(last=False)
 
     def forget(self) -> None:
-        """After a lost connection: the database may have gone back behind what is remembered."""
+        """Forget all numbers. After a lost connection the database may be older than what is remembered."""
         self._known.clear()
 
     def _missing(self, kept: Iterable[str]) -> list[str]:
-        """Those of which the number is not known, or was noted too long ago."""
+        """Texts whose number is unknown, or was noted too long ago."""
         now = self._clock()
         return sorted({text for text in kept if self._known.get(text, (0, now))[1] <= now})

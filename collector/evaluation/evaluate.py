@@ -40,8 +40,7 @@ class ResultToEvaluate:
 
 @dataclass(slots=True)
 class Evaluation:
-    """Which monitors a check elsewhere may help, once this is committed.
-
+    """Monitors for which an immediate check elsewhere may help, once this is committed.
     *doubted*: monitors of which a location has just begun to fail; *risen*: those that came up again.
     """
 
@@ -49,20 +48,19 @@ class Evaluation:
     risen: list[int] = field(default_factory=list)
 
 
-# Called with what is doubted and what has risen.
+# Called with the doubted monitors and those that came up.
 Ask = Callable[[Sequence[int], Sequence[int]], None]
 
 
 def request_none(_: Sequence[int], __: Sequence[int]) -> None:
-    """For where nobody asks for checks at once."""
+    """Request no checks."""
 
 
 Pending = Mapping[tuple[int, int], deque[ResultToEvaluate]]
 
 
 async def evaluate(tx: Tx, pending: Pending, since: datetime | None, now: datetime) -> Evaluation:
-    """Move the states of these (monitor, location)s by their results, in order.
-
+    """Apply these results to the states of their (monitor, location)s, in order.
     Each round takes every location up to its next change, so that an outage that began and ended within one
     transaction is still an outage. *since*: see `decide`.
     """
@@ -76,7 +74,7 @@ async def evaluate(tx: Tx, pending: Pending, since: datetime | None, now: dateti
 
 
 async def reevaluate(tx: Tx, monitors: Sequence[int], since: datetime | None, now: datetime) -> Evaluation:
-    """Decide about *monitors*, in key order, by what is known of them."""
+    """Decide about *monitors*, in key order, from their stored state."""
     evaluation = Evaluation()
     await _round(tx, monitors, {}, since, now, evaluation)
     return evaluation
@@ -85,7 +83,7 @@ async def reevaluate(tx: Tx, monitors: Sequence[int], since: datetime | None, no
 def differs(
     doubtful: Sequence[LockedMonitor], located: Sequence[Located], since: datetime | None, now: datetime
 ) -> list[int]:
-    """Which of these monitors are held to be other than they are."""
+    """Return the monitors whose stored state differs from a new decision."""
     places = states.by_monitor(located)
     found = []
     for one in doubtful:
@@ -104,13 +102,13 @@ async def _round(
     now: datetime,
     evaluation: Evaluation,
 ) -> set[int]:
-    """Take every location up to its next change, and decide; the monitors that are evaluated at all."""
+    """Take every location up to its next change and decide; return the monitors that were evaluated."""
     locked = await locked_monitors.lock(tx, monitors)
     places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in locked]))
     writes = DecisionChanges()
     seen = {one.monitor: _advance(one, places[one.monitor], pending, writes, now) for one in locked}
     if writes.states:
-        # Before anybody looks at a parent, which may be among these.
+        # Before parents are read, which may be among these.
         await states.save(tx, writes.states)
     decisions = {one.monitor: decide(monitor(one), seen[one.monitor], since, now) for one in locked}
     moving = [
@@ -119,7 +117,7 @@ async def _round(
         if decisions[one.monitor].deed is not IncidentAction.NONE
         or decisions[one.monitor].tell is not Announcement.NOTHING
     ]
-    # Only where something would happen is it asked what holds it: most failures end as they began.
+    # Holds are loaded only where something would happen: most failures change nothing.
     held = await surroundings(tx, moving, _after(places, seen), now) if moving else {}
     for one in locked:
         decision, about = decisions[one.monitor], held.get(one.monitor)
@@ -138,7 +136,7 @@ async def _round(
 def _after(
     places: Mapping[int, Sequence[Located]], seen: Mapping[int, Sequence[EvaluatedLocation]]
 ) -> dict[int, list[Located]]:
-    """The locations with the states that they have now."""
+    """The locations with their present states."""
     return {
         key: [replace(place, state=one.state) for place, one in zip(places[key], of_one, strict=True)]
         for key, of_one in seen.items()
@@ -146,7 +144,7 @@ def _after(
 
 
 def _doubted(one: LockedMonitor, places: Sequence[Located], seen: Sequence[EvaluatedLocation]) -> bool:
-    """Has a streak of failures begun, and is there somebody else to ask?"""
+    """Whether a streak of failures has begun, and another location or a parent can be checked."""
     if len(places) == 1 and not one.depends_on:
         return False
     return any(
@@ -206,7 +204,7 @@ def _advanced(
 
 
 def _note(place: Located, seen: EvaluatedLocation, writes: DecisionChanges, now: datetime) -> None:
-    """What became of the location is to be written."""
+    """Record in *writes* how the location changed."""
     if seen.state != place.state:
         writes.states.append((place.monitor, place.location, seen.state))
     if seen.change is StateChange.FAILING:

@@ -29,7 +29,7 @@ _DELETED = "deleted"
 
 @dataclass(frozen=True, slots=True)
 class SystemAction:
-    """What System did to an incident: *kind* as of events; *stream_id* and *about* are its monitor's."""
+    """System's action on an incident: *kind* as in events; *stream_id* and *about* are its monitor's."""
 
     team_id: int
     incident_id: UUID
@@ -39,7 +39,7 @@ class SystemAction:
 
 
 def about(locked: LockedMonitor, *, down: bool) -> dict[str, Any]:
-    """A monitor as events show it."""
+    """Return a monitor as events show it."""
     return payloads.monitor_part(
         id_=locked.id,
         name=locked.name,
@@ -59,7 +59,7 @@ def event(
     until: datetime,
     now: datetime,
 ) -> Event:
-    """monitor.down or monitor.up of this incident; *until* is where its downtime ends."""
+    """Build monitor.down or monitor.up of this incident; *until* is where its downtime ends."""
     going_down = tell is Announcement.DOWN
     monitor = about(locked, down=going_down)
     if going_down:
@@ -86,7 +86,7 @@ def event(
 def notice(
     locked: LockedMonitor, kind: str, places: Sequence[Located], *, begins: bool, now: datetime
 ) -> Event:
-    """monitor.degraded or monitor.flapping."""
+    """Build monitor.degraded or monitor.flapping."""
     states = [located(place, bad=place.state.failing) for place in places]
     monitor = about(locked, down=locked.down)
     payload = payloads.notice(kind, monitor, states, begins=begins, now=now)
@@ -96,21 +96,21 @@ def notice(
 def crossing(
     locked: LockedMonitor, chain: Chain, type_: str, alert: ChainAlert, *, over: bool, now: datetime
 ) -> Event:
-    """That a threshold of a chain was crossed, or that this is *over*."""
+    """Build the event of a crossed threshold of a chain, or of its end (*over*)."""
     about = of_chains.monitor_part(locked.id, locked.name, locked.type, chain.chain)
     payload = of_chains.crossing(about, chain.sub_type, type_, alert, over=over, now=now)
     return Event(locked.team_id, locked.id, payload["event"], payload)
 
 
 def chain_log(locked: LockedMonitor, chain: Chain, log: UnannouncedLog, now: datetime) -> Event:
-    """That something happened on a chain, or that the chain took it back."""
+    """Build the event of a log on a chain, or of its retraction by the chain."""
     about = of_chains.monitor_part(locked.id, locked.name, locked.type, chain.chain)
     payload = of_chains.log(about, chain.sub_type, log.data, removed=log.removed, now=now)
     return Event(locked.team_id, locked.id, payload["event"], payload)
 
 
 def located(place: Located, *, bad: bool) -> dict[str, Any]:
-    """A location as events show it, which is *bad* for what they tell."""
+    """Return a location as events show it; *bad*: it counts as down in this event."""
     state = place.state
     return {
         "location": place.name,
@@ -124,7 +124,7 @@ def located(place: Located, *, bad: bool) -> dict[str, Any]:
 
 
 async def deeds(tx: Tx, done: Sequence[SystemAction], now: datetime) -> list[Event]:
-    """The events of what System did to incidents, each as it is now."""
+    """Build the events of System's actions on incidents, each incident as it is now."""
     found = await reads.several(tx, [(one.team_id, one.incident_id) for one in done])
     return [
         Event(
@@ -153,7 +153,7 @@ def by_hand(
     note: reads.IncidentNote | None,
     now: datetime,
 ) -> Event:
-    """What somebody did to an incident: ``created``, ``acknowledged``, ...; *monitor* while there is one."""
+    """Build the event of a user's action on an incident: ``created``, ...; *monitor* if it exists."""
     kind = f"{payloads.INCIDENT}.{deed}"
     payload = payloads.incident(
         kind,
@@ -168,21 +168,20 @@ def by_hand(
 
 
 def held_by_parent(team_id: int, incident_id: UUID, parent: str) -> NewTimelineEntry:
-    """The line of an incident's log that says why nobody was told."""
+    """Build the timeline entry that says why no notification was sent."""
     return NewTimelineEntry(team_id, incident_id, "parent_down", f"Held while {parent} is down")
 
 
 def change(kind: str, monitor: Monitor, now: datetime) -> Event:
-    """One of `core.events.CHANGES`; *monitor* is as the change left it, or as it was when it is deleted.
-
-    To be appended as the last deed of the transaction: the team's other events wait for its end.
+    """Build one of `core.events.CHANGES`; *monitor*: as the change left it, or as it was when deleted.
+    Append it as the last action of the transaction: the team's other events wait for its end.
     """
     part = of_row(monitor, _DELETED if kind == payloads.DELETED else _standing(monitor))
     return Event(monitor.team_id, monitor.id, kind, payloads.change(kind, part, now))
 
 
 def of_row(monitor: Monitor, shown_as: str) -> dict[str, Any]:
-    """A monitor as events show it."""
+    """Return a monitor as events show it."""
     return payloads.monitor_part(
         id_=monitor.id,
         name=monitor.name,

@@ -15,7 +15,7 @@ from shared.wire.convert import Batch
 
 
 async def guilty(db: Db, submission: Submission, interner: Interner, now: datetime) -> list[tuple[int, str]]:
-    """Positions in the batch that cannot be stored, each with the reason; nothing is written."""
+    """Return positions in the batch that cannot be stored, each with the reason; nothing is written."""
     errors = await interner.numbers(set(submission.batch.errors))
     batch = submission.batch
     part = Part(submission.probe_id, 0, submission.offset_us, batch, submission.places)
@@ -29,7 +29,7 @@ async def guilty(db: Db, submission: Submission, interner: Interner, now: dateti
 async def _among(
     tx: Tx, submission: Submission, positions: Sequence[int], errors: dict[str, int], now: datetime
 ) -> list[tuple[int, str]]:
-    """The guilty ones among *positions*: all are tried at once, then halves of what fails."""
+    """Return the refused ones among *positions*: all are tried at once, then halves of what fails."""
     try:
         batch = only(submission.batch, positions)
         part = Part(submission.probe_id, 0, submission.offset_us, batch, tuple(positions))
@@ -45,7 +45,7 @@ async def _among(
 
 
 def without(submission: Submission, bad: Collection[tuple[int, str]]) -> Submission:
-    """The submission less its bad results, which it names as refused."""
+    """Return the submission without its bad results, which are added as refusals."""
     positions = {position for position, _ in bad}
     kept = [i for i in range(len(submission.batch.monitor)) if i not in positions]
     places = submission.places or range(len(submission.batch.monitor))
@@ -59,7 +59,7 @@ def without(submission: Submission, bad: Collection[tuple[int, str]]) -> Submiss
 
 
 def _shown(batch: Batch, position: int) -> dict[str, Any]:
-    """A result as it is kept for people when its table would not have it."""
+    """Return a refused result as it is stored for users."""
     error = batch.error[position]
     return {
         "monitor": batch.monitor[position],
@@ -77,7 +77,7 @@ def _shown(batch: Batch, position: int) -> dict[str, Any]:
 
 
 def only(batch: Batch, positions: Sequence[int]) -> Batch:
-    """The batch with the results at *positions* alone."""
+    """Return the batch with only the results at *positions*."""
     return replace(
         batch,
         monitor=[batch.monitor[i] for i in positions],

@@ -10,19 +10,19 @@ from collector.evaluation.watched_results import WatchedMonitor
 from collector.platform.storage.db import Tx
 from shared.clock import EPOCH
 
-# As in judging: what took longer than its timeout and this to arrive pages nobody.
+# As in the evaluation: a result that arrives later than its timeout and this triggers no rule.
 _LATE_MS = 15_000
 _MS = timedelta(milliseconds=1)
 
 
 async def mark(tx: Tx, columns: Columns, watched: Mapping[int, WatchedMonitor], now: datetime) -> None:
-    """In the transaction that stores the results: no collector that stops loses one."""
+    """Mark monitors in the transaction that stores the results, so that a stopping collector loses none."""
     if watched and (keys := set(_awaited(columns, watched, (now - EPOCH) // _MS))):
         await rule_triggers.add(tx, sorted(keys))
 
 
 def _awaited(columns: Columns, watched: Mapping[int, WatchedMonitor], now_ms: int) -> Iterator[Key]:
-    """The monitors with results that matter and are not late."""
+    """Monitors with results that matter and are not late."""
     at_ms = iter(columns.at_ms)
     for part in columns.parts:
         batch = part.batch

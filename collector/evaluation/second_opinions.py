@@ -15,15 +15,15 @@ from shared.results import Run
 
 # A check that cannot start within this time would come too late to matter.
 WITHIN = timedelta(seconds=5)
-# Nobody is asked again about the same monitor sooner.
+# The same monitor is not checked again sooner.
 AGAIN_AFTER = timedelta(seconds=5)
-# So many checks a second, and what was saved up: an outage of everything is seen without asking.
+# Checks a second, and the burst: in an outage of everything the scheduled checks are enough.
 A_SECOND = 200
 SAVED_UP = 1000
 
 
 class Opinions:
-    """One per collector. What was not asked is checked at its time: losing all of this loses only speed."""
+    """One per collector. Its state may be lost: what was not requested is checked at its scheduled time."""
 
     def __init__(self, db: Db, signals_: Signals, *, now: Callable[[], datetime]) -> None:
         self.bell = Bell()
@@ -37,7 +37,7 @@ class Opinions:
         self._counted_at = now()
 
     def ask(self, doubted: Sequence[int], risen: Sequence[int]) -> None:
-        """*doubted*: a location of each has begun to fail; *risen*: came up, and others depend on them."""
+        """*doubted*: monitors with a location that began to fail; *risen*: parents that came up."""
         if doubted or risen:
             self._doubted.extend(doubted)
             self._risen.extend(risen)
@@ -76,7 +76,7 @@ class Opinions:
         self._asked = {one: at for one, at in self._asked.items() if abs(now - at) < AGAIN_AFTER}
 
     def _admit(self, waiting: deque[int], now: datetime) -> list[int]:
-        """All that wait, each once, less those that were asked about just now."""
+        """All that wait, each once, except those requested just now."""
         admitted = [one for one in dict.fromkeys(waiting) if one not in self._asked]
         self._asked.update((one, now) for one in admitted)
         waiting.clear()

@@ -18,14 +18,14 @@ _NOTHING = MonitorContext()
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """*parent*: one that is down, if any is."""
+    """What surrounds a monitor; *parent*: one that is down, if any is."""
 
     standing: MonitorContext = _NOTHING
     parent: ParentState | None = None
 
 
 def monitor(one: LockedMonitor, around: Surroundings | None = None) -> EvaluatedMonitor:
-    """The monitor as decisions see it; without what is *around* it nothing holds but what its row says."""
+    """Return the monitor as decisions see it; without *around* only its own row can suppress anything."""
     return EvaluatedMonitor(
         one.name,
         one.quorum,
@@ -44,7 +44,7 @@ def monitor(one: LockedMonitor, around: Surroundings | None = None) -> Evaluated
 async def surroundings(
     tx: Tx, monitors: Sequence[LockedMonitor], places: Mapping[int, Sequence[Located]], now: datetime
 ) -> dict[int, Surroundings]:
-    """By the monitors' keys; *places* are their locations as they are now."""
+    """Return the surroundings by the monitors' keys; *places*: their present locations."""
     windows = await maintenance.active(tx, [one.monitor for one in monitors], now)
     wanted = {(one.team_id, id_) for one in monitors for id_ in one.depends_on}
     known = await dependencies.standing(tx, sorted(wanted)) if wanted else {}

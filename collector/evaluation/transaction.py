@@ -27,9 +27,8 @@ from shared.wire.convert import Batch
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A batch that a session brings; Unix microseconds are its boot clock's plus *offset_us*.
-
-    *places*: where its results stood in the batch as it was sent, when some are left out since.
+    """A batch from a session; Unix microseconds are its boot clock's plus *offset_us*.
+    *places*: the positions of its results in the batch as it was sent, if some were left out since.
     *refusals*: positions in the batch that are not stored, each with the reason and the result; -1 is the
     batch as a whole.
     *history*: its results move no state.
@@ -49,15 +48,14 @@ class Submission:
 
     @property
     def follows(self) -> range:
-        """Where the cursor may stand before it. A gap may cover what was committed: its answer was lost."""
+        """Where the cursor may be before it. A gap may cover committed batches: their answer was lost."""
         return range(self.batch.first_seq - 1, self.batch.seq if self.batch.gap else self.batch.first_seq)
 
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """What one transaction came to: the submissions taken, counts of results, what was decided.
-
-    *found*: checks found something besides that is to be told.
+    """The outcome of one transaction: submissions taken, counts of results, decisions.
+    *found*: Web3 checks brought findings to announce.
     """
 
     taken: list[Submission]
@@ -75,9 +73,8 @@ async def commit(
     now: datetime,
     watched: Mapping[int, WatchedMonitor],
 ) -> Committed:
-    """Write what of *group* is new, and decide what follows. Raises whatever PostgreSQL raises.
-
-    *watched*: the monitors of which results matter to alert rules.
+    """Write what is new in *group*, and evaluate it. Raises whatever PostgreSQL raises.
+    *watched*: the monitors whose results matter to alert rules.
     """
     errors = await interner.numbers({text for one in group for text in one.batch.errors})
     async with db.transaction() as tx:
@@ -104,7 +101,7 @@ async def commit(
 
 
 def _runs(group: Sequence[Submission]) -> list[Advance]:
-    """One cursor move for the batches of each incarnation, which stand in the order of their seq."""
+    """One cursor move for the batches of each incarnation, which are sorted by seq."""
     runs: dict[tuple[UUID, int], Advance] = {}
     for one in group:
         run = runs.get(one.incarnation)
@@ -123,9 +120,8 @@ async def _store(
     *,
     rolled_until: datetime,
 ) -> tuple[int, Evaluation]:
-    """Move the states, copy the results, evaluate; the number of results stored and what was decided.
-
-    *rolled_until*: results of hours before it have these rolled up again.
+    """Move the states, copy the results, evaluate; return the number of results stored and the evaluation.
+    *rolled_until*: hours before it are rolled up again for late results.
     """
     counting = await _counting(tx, ranked, columns)
     last = latest(columns, counting)
@@ -152,10 +148,9 @@ async def _store(
 
 
 async def _counting(tx: Tx, ranked: Sequence[Submission], columns: Columns) -> list[int] | None:
-    """Where the results stand that may move a state, if that is not for `move` alone to say; else None.
-
+    """The places of results that may move a state; None if `move` alone can decide that.
     `move` sees one result of each key. Where a key has results of several probes, incarnations or plans,
-    those of the plan that holds must be found first: else one of the others would hide them, or join them.
+    those of the current plan must be found first: else another would hide them, or join them.
     """
     if not mixed(columns) and not any(one.history for one in ranked):
         return None
@@ -173,7 +168,7 @@ async def _counting(tx: Tx, ranked: Sequence[Submission], columns: Columns) -> l
 
 
 async def _permitted(tx: Tx, columns: Columns, last: states.Latest) -> list[int]:
-    """The places to keep: what is under a plan of old is history, if its monitor is there and the probe's."""
+    """The places to store: a result under an old plan is history, if the probe may write to its monitor."""
     current = await states.current(tx, last)
     own = {
         key_of(monitor, location): last.probes[part]
@@ -199,7 +194,7 @@ async def _permitted(tx: Tx, columns: Columns, last: states.Latest) -> list[int]
 def _pending(
     columns: Columns, counting: Sequence[int] | None, wanting: set[int]
 ) -> dict[tuple[int, int], deque[ResultToEvaluate]]:
-    """The results of the keys in *wanting* that count, in order; those of one key are all of one plan."""
+    """The results that count of the keys in *wanting*, in order; those of one key are all of one plan."""
     pending: dict[tuple[int, int], deque[ResultToEvaluate]] = {
         (key >> 16, key & 0xFFFF): deque() for key in wanting
     }

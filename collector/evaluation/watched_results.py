@@ -15,7 +15,7 @@ _NEVER = 2**31
 
 @dataclass(frozen=True, slots=True)
 class WatchedMonitor:
-    """A monitor of which failed checks matter, and slow ones, and those with one of *codes*."""
+    """A monitor whose failed checks matter, as do slow ones, and those with one of *codes*."""
 
     team_id: int
     id: UUID
@@ -28,7 +28,7 @@ class WatchedMonitor:
 
 
 class Watch:
-    """One per collector: what a rule asks for is known here a moment after the rule was made."""
+    """One per collector: learns a moment after a rule was made which results it needs."""
 
     __slots__ = ("_db", "_mark", "monitors")
 
@@ -38,7 +38,7 @@ class Watch:
         self.monitors: dict[int, WatchedMonitor] = {}
 
     async def turn(self) -> bool:
-        """Read anew what the rules ask for, if anything has changed."""
+        """Reload which results the rules need, if anything has changed."""
         async with self._db.connection() as tx:
             mark = await table.mark(tx)
             if mark != self._mark:
@@ -48,7 +48,7 @@ class Watch:
 
 
 def merged(waited: Sequence[Waited]) -> dict[int, WatchedMonitor]:
-    """By the monitors' numbers: what any of their rules waits for."""
+    """Combine what the rules of each monitor wait for, by the monitors' numbers."""
     found: dict[int, WatchedMonitor] = {}
     for one in waited:
         before = found.get(one.monitor)

@@ -27,7 +27,7 @@ __all__ = ["Fenced", "OutOfOrder", "ResultWriter", "Submission"]
 
 log = structlog.get_logger()
 
-# So many results are committed together at the most; more wait for the next transaction.
+# At most this many results are committed together; more wait for the next transaction.
 MAX_GROUP = 5_000
 _TRIES_AFTER_COLLISION = 3
 _HELD = -1, -1
@@ -36,7 +36,7 @@ _COLLISIONS = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncp
 
 
 def _unheard() -> None:
-    """For where nobody tells."""
+    """Do nothing."""
 
 
 class Fenced(TocsinError):
@@ -66,8 +66,8 @@ class ResultWriter:
         watch: Watch | None = None,
         found: Callable[[], None] = _unheard,
     ) -> None:
-        """*since*: see `ClockGuard`. *ask* is called after each commit that decided something, to ask for
-        checks at once where it leaves doubt. *watch* knows which results alert rules wait for; without it
+        """*since*: see `ClockGuard`. *ask* is called after each commit that decided something, to request
+        immediate checks where doubt remains. *watch* knows which results alert rules need; without it
         none do. *found* is called after each commit that stored findings of Web3 checks.
         """
         self._db = db
@@ -82,8 +82,7 @@ class ResultWriter:
 
     def submit(self, submission: Submission) -> "asyncio.Future[bool]":
         """True once it is committed, False if it was before; raises Fenced, OutOfOrder, or what went wrong.
-
-        After an exception nothing is known to be committed: the cursors must be read again.
+        After an exception the commit is uncertain: read the cursors again.
         """
         done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._queue.append(_Waiting(submission, done))
@@ -93,12 +92,12 @@ class ResultWriter:
     def refuse(
         self, session: int, probe_id: UUID, incarnation: int, first_seq: int, seq: int, reason: str
     ) -> "asyncio.Future[bool]":
-        """Set a batch that cannot be read aside, so that its probe can go on."""
+        """Set an unreadable batch aside, so that its probe can continue."""
         empty = Batch(incarnation, first_seq, seq, boot_id="", base_us=0, wall_us=0)
         return self.submit(Submission(session, probe_id, empty, 0, refusals=((-1, reason, {}),)))
 
     async def turn(self) -> bool:
-        """Commit what waits; rests until something does, for a while."""
+        """Commit what waits; if nothing does, wait for a while."""
         if not await filled(self._filled):
             return True
         group = self._take()
@@ -114,7 +113,7 @@ class ResultWriter:
         return True
 
     def _take(self) -> list[_Waiting]:
-        """The next group: whole batches, those of one incarnation without a hole between them."""
+        """The next group: whole batches, without a gap within an incarnation."""
         group: list[_Waiting] = []
         held: list[_Waiting] = []
         ends: dict[tuple[UUID, int], tuple[int, int]] = {}
@@ -151,7 +150,7 @@ class ResultWriter:
             await self._sort_out(left)
 
     async def _with_patience(self, submissions: Sequence[Submission]) -> Committed:
-        """Commit; a collision with another transaction is tried again at once."""
+        """Commit; retry a collision with another transaction at once."""
         for _ in range(_TRIES_AFTER_COLLISION):
             try:
                 return await self._try(submissions)
@@ -164,7 +163,7 @@ class ResultWriter:
         return await commit(self._db, submissions, self._interner, self._since(), self._now(), watched)
 
     async def _one_by_one(self, group: list[_Waiting]) -> None:
-        """Some content is bad: each batch goes by itself, so that only the guilty one is set aside."""
+        """Some content is bad: commit each batch alone, so that only the bad one is set aside."""
         for waiting in group:
             if len(group) > 1:
                 await self._commit([waiting.submission], [waiting])
@@ -172,7 +171,7 @@ class ResultWriter:
                 await self._isolate(waiting)
 
     async def _isolate(self, waiting: _Waiting) -> None:
-        """Commit what is good of a batch and keep the rest as refused; its cursor moves on in any case."""
+        """Commit a batch's good results and store the others as refused; its cursor moves on in any case."""
         submission = waiting.submission
         bad = await guilty(self._db, submission, self._interner, self._now())
         log.warning(
@@ -200,7 +199,7 @@ class ResultWriter:
             waiting.done.set_result(True)
 
     async def _sort_out(self, left: Sequence[_Waiting]) -> None:
-        """Tell batches that were left out why; those that follow a replayed one are tried again."""
+        """Set the outcome of batches that were left out; retry those that follow a replayed one."""
         again: list[_Waiting] = []
         waits: set[tuple[UUID, int]] = set()
         for waiting in left:

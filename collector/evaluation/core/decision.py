@@ -11,9 +11,9 @@ from collector.evaluation.core.quorum import Vote
 from collector.evaluation.core.state import CheckStreak, StateChange
 from collector.history.core.certificate import only_nears
 
-# A monitor that fails again this soon after an automatic resolve goes on with the same incident.
+# A monitor that fails again this soon after an automatic resolve reopens the same incident.
 REOPEN_WITHIN = timedelta(minutes=5)
-# On the way down and up some locations fail for a moment: that alone is told of nobody.
+# On the way down and up some locations fail for a moment: that alone is not announced.
 DEGRADED_AFTER = timedelta(seconds=10)
 
 _NOTHING_HOLDS = MonitorContext()
@@ -21,11 +21,10 @@ _NOTHING_HOLDS = MonitorContext()
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedMonitor:
-    """A monitor as the decision sees it; *told* says that its being down was announced and not yet ended.
-
-    *owed*: it is to be announced again, since its incident was reopened. *unrecorded_until*: it is down
-    without an incident because of a maintenance window, and that is the window's end. *turned_at*: the newest
-    changes of *down*. *around*: what else may hold its news.
+    """A monitor as the decision sees it; *told*: the present outage was announced and its end was not.
+    *owed*: it must be announced again, as its incident was reopened. *unrecorded_until*: it is down without
+    an incident because of a maintenance window, which ends then. *turned_at*: the newest changes of *down*.
+    *around*: everything else that may suppress its notifications.
     """
 
     name: str
@@ -43,8 +42,7 @@ class EvaluatedMonitor:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedLocation:
-    """One location after this transaction's results; *error* is theirs, *last_error* what it said before.
-
+    """One location after this transaction's results; *error* is from them, *last_error* from before.
     *checked_at*: the start of its newest check.
     """
 
@@ -59,7 +57,7 @@ class EvaluatedLocation:
 
 
 class IncidentAction(Enum):
-    """What happens to the monitor's incident."""
+    """What the decision does to the monitor's incident."""
 
     NONE = "none"
     OPEN = "open"
@@ -67,7 +65,7 @@ class IncidentAction(Enum):
 
 
 class Announcement(Enum):
-    """What is announced."""
+    """What the decision announces."""
 
     NOTHING = "nothing"
     DOWN = "down"
@@ -77,9 +75,8 @@ class Announcement(Enum):
 @dataclass(frozen=True, slots=True)
 class Decision:
     """*since*: first failed check of the streak; *until*: the good check that ended it.
-
     *failures*: failed checks in a row over all locations, *failed_now* of them new. *turned*: it went
-    down, or came up. *nears*: a certificate that comes near its end is all that is wrong. The last four are
+    down, or came up. *nears*: the only fault is a certificate that expires soon. The last four are
     as in `EvaluatedMonitor`, after the decision.
     """
 
@@ -103,9 +100,8 @@ class Decision:
 def decide(
     monitor: EvaluatedMonitor, seen: Sequence[EvaluatedLocation], since: datetime | None, now: datetime
 ) -> Decision:
-    """What follows from what all locations know now.
-
-    *since*: when this collector started; None while its clock is not to be trusted, and nothing changes.
+    """Decide from the present state of all locations.
+    *since*: when this collector started; None while its clock is not trusted, and then nothing changes.
     """
     votes = [one.vote for one in seen]
     down = _down(monitor, votes, since, now)
@@ -142,7 +138,7 @@ def decide(
 
 
 def announcement(monitor: EvaluatedMonitor, *, down: bool, now: datetime) -> Announcement:
-    """Trouble is announced unless something holds it; who was told of it is told of its end."""
+    """Announce an outage unless a hold suppresses it, and the end of an outage that was announced."""
     free = allowed(holding(standing(monitor), now))
     if down and (not monitor.told or monitor.owed) and free.openings:
         return Announcement.DOWN
@@ -152,14 +148,14 @@ def announcement(monitor: EvaluatedMonitor, *, down: bool, now: datetime) -> Ann
 
 
 def goes_on(resolved_at: datetime | None, resolved_by: Mapping[str, object] | None, now: datetime) -> bool:
-    """Does a new outage belong to the incident that ended so? Only to one that System resolved just now."""
+    """Whether a new outage continues the incident that ended so: only if System resolved it just now."""
     if resolved_at is None or resolved_by is None or resolved_by.get("id") is not None:
         return False
     return now - resolved_at <= REOPEN_WITHIN
 
 
 def after(monitor: EvaluatedMonitor, decision: Decision) -> EvaluatedMonitor:
-    """The monitor as the decision leaves it; what is *around* it is for the next one to find out."""
+    """Return the monitor after the decision, without what is *around* it: its next user loads that anew."""
     tell = decision.tell
     return EvaluatedMonitor(
         monitor.name,
@@ -176,7 +172,7 @@ def after(monitor: EvaluatedMonitor, decision: Decision) -> EvaluatedMonitor:
 
 
 def standing(monitor: EvaluatedMonitor) -> MonitorContext:
-    """All of a monitor that may hold something, from its fields and from what is *around* it."""
+    """Return all that may suppress something, from the monitor's fields and from what is *around* it."""
     if monitor.silenced_until is None and monitor.flapping_since is None:
         return monitor.around
     return replace(
@@ -193,7 +189,7 @@ def _turned(monitor: EvaluatedMonitor, at: datetime, now: datetime) -> Evaluated
 
 
 def _calm(monitor: EvaluatedMonitor, votes: Sequence[Vote], now: datetime) -> bool:
-    """Has its state held for long enough, and is it known to hold?"""
+    """Whether its state has held for long enough, and is confirmed by measurements."""
     known = quorum.verdict(votes, monitor.quorum, now, down=monitor.down) is monitor.down
     return known and (monitor.down or quorum.vouched(votes, now)) and flapping.calm(monitor.turned_at, now)
 
@@ -208,7 +204,7 @@ def _deed(before: EvaluatedMonitor, after: EvaluatedMonitor, free: Allowed, *, d
 
 
 def _unrecorded(monitor: EvaluatedMonitor, free: Allowed, *, down: bool, turned: bool) -> datetime | None:
-    """Set while it is down and no incident may open: the end of the window as it is known now."""
+    """The present end of the maintenance window, while the monitor is down and no incident may open."""
     if not down or free.opens or not (turned or monitor.unrecorded_until):
         return None
     return monitor.around.maintenance_until or monitor.unrecorded_until
@@ -217,7 +213,7 @@ def _unrecorded(monitor: EvaluatedMonitor, free: Allowed, *, down: bool, turned:
 def _degraded(
     monitor: EvaluatedMonitor, votes: Sequence[Vote], now: datetime, *, down: bool
 ) -> datetime | None:
-    """Since when some locations fail and not enough; with no verdict, or a held one, nothing changes."""
+    """Since when some locations fail, but too few; unchanged without a verdict, None while down."""
     if down:
         return None
     if quorum.verdict(votes, monitor.quorum, now) is not False:
@@ -226,7 +222,7 @@ def _degraded(
 
 
 def _down(monitor: EvaluatedMonitor, votes: Sequence[Vote], since: datetime | None, now: datetime) -> bool:
-    """The verdict; what is held already when there is none, or it would come too early."""
+    """The verdict; the present state if there is no verdict, or if it is too early to change."""
     down = quorum.verdict(votes, monitor.quorum, now, down=monitor.down)
     measured = any(vote.known for vote in votes)
     if since is None or down is None or down == monitor.down or not measured:
@@ -237,21 +233,20 @@ def _down(monitor: EvaluatedMonitor, votes: Sequence[Vote], since: datetime | No
 
 def _began(monitor: EvaluatedMonitor, seen: Sequence[EvaluatedLocation], now: datetime) -> datetime:
     """The first failed check of the outage.
-
-    That is of the locations that make the quorum; a streak that is much older was one location's own trouble.
+    Only locations that make the quorum count; a much older streak was one location's own trouble.
     """
     failing = sorted(one.state.failed_since or now for one in seen if one.state.failing)
     if not failing:
         return now
     voters = sum(one.vote.counts(now) for one in seen)
     enough = failing[min(quorum.needed(monitor.quorum, voters), len(failing)) - 1]
-    # One that is not confirmed yet may have seen it first.
+    # A location that is not confirmed yet may have failed first.
     unconfirmed = [one.state.failed_since or now for one in seen if one.state.fails and not one.vote.stale]
     return min(streak for streak in (*failing, *unconfirmed) if enough - streak <= REOPEN_WITHIN)
 
 
 def _errors(seen: Sequence[EvaluatedLocation]) -> list[str]:
-    """What is wrong, news first."""
+    """The error texts, new ones first."""
     return [one.error for one in seen] + [one.last_error for one in seen if one.state.failing]
 
 

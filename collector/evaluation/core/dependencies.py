@@ -9,14 +9,14 @@ from uuid import UUID
 from collector.evaluation.core import quorum
 from collector.evaluation.core.quorum import Vote
 
-# A child that went down waits so long for the verdict on its parents.
+# A child that went down waits this long for the verdict on its parents.
 PATIENCE = timedelta(seconds=15)
-# A child whose parent came up waits so long for a check of its own, which is asked for at once.
+# A child whose parent came up waits this long for a check of its own, which is requested at once.
 MEASURED_WITHIN = timedelta(seconds=60)
 
 
 class Parents(Enum):
-    """What all parents of a monitor come to."""
+    """The combined state of all parents of a monitor."""
 
     WELL = "well"
     AWAITED = "awaited"
@@ -48,8 +48,7 @@ class ParentState:
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A monitor that is down *since* its first failed check, which was decided at *turned_at*.
-
+    """A monitor that is down *since* its first failed check; it was found down at *turned_at*.
     *measured_at*: the start of its newest failed check.
     """
 
@@ -59,9 +58,8 @@ class Child:
 
 
 def verdict(child: Child, parents: Sequence[ParentState], now: datetime) -> Parents:
-    """Down when any is; awaited while one may turn out to be, or came up and the child was not checked since.
-
-    A parent that is paused, or has no voters, is never waited for.
+    """Down when any parent is; awaited while one may be down, or came up after the child's last check.
+    A parent that is paused, or has no voters, is never awaited.
     """
     able = [parent for parent in parents if not parent.paused]
     if any(parent.down for parent in able):
@@ -72,7 +70,7 @@ def verdict(child: Child, parents: Sequence[ParentState], now: datetime) -> Pare
 
 
 def _doubtful(child: Child, parent: ParentState, now: datetime) -> bool:
-    """May it yet turn out to be down, by checks that began after the child's trouble?"""
+    """Whether the parent may still be found down, by checks that began after the child's trouble."""
     voters = [at for at in parent.places if at.vote.counts(now)]
     if not voters or abs(now - child.turned_at) >= PATIENCE:
         return False

@@ -8,12 +8,12 @@ from typing import Final
 
 from collector.evaluation.core.dependencies import Parents
 
-# An incident that was resolved by hand is reopened if its monitor is still down after this time.
+# An incident that a user resolved is reopened if its monitor is still down after this time.
 REOPENED_AFTER: Final = timedelta(minutes=10)
 
 
 class Hold(Enum):
-    """Its value is its name in answers."""
+    """What suppresses notifications; each value is its name in answers."""
 
     PAUSED = "paused"
     UNMEASURED = "unmeasured"
@@ -28,7 +28,7 @@ class Hold(Enum):
 
 
 class Reminders(Enum):
-    """What becomes of reminders and escalation; of several holds the last in this order wins."""
+    """What a hold does to reminders and escalation; of several holds the last in this order wins."""
 
     GO_ON = 0
     AFRESH = 1
@@ -37,7 +37,7 @@ class Reminders(Enum):
 
 
 class After(Enum):
-    """What is done about trouble that outlasts the hold."""
+    """What happens to an outage that outlasts the hold."""
 
     NOTHING = "nothing"
     TOLD = "told"
@@ -48,10 +48,9 @@ class After(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HoldEffects:
-    """What may happen while something holds.
-
-    *moves*: the verdict; *opens*, *resolves*: the incident, by System; *openings*: that it is down is told;
-    *recovery*: who was told of that is told of its end.
+    """What may happen while a hold applies.
+    *moves*: the verdict changes; *opens*, *resolves*: System opens or resolves the incident; *openings*: an
+    outage is announced; *recovery*: the end of an announced outage is announced.
     """
 
     moves: bool = True
@@ -102,10 +101,9 @@ TABLE: dict[Hold, HoldEffects] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorContext:
-    """All of a monitor that may hold something.
-
+    """Everything that may suppress a monitor's notifications.
     *maintenance_until*: the end of its present window; *flapping*: its state changes too often; *by_hand*: a
-    person resolved the incident of its present outage; *votes*: some location votes; *measured*: something
+    user resolved the incident of its present outage; *votes*: some location votes; *measured*: something
     was, since it was made or resumed.
     """
 
@@ -136,7 +134,7 @@ class Allowed:
 
 
 def holding(standing: MonitorContext, now: datetime) -> tuple[Hold, ...]:
-    """The holds that apply, in the order of the table."""
+    """Return the holds that apply, in the order of the table."""
     if standing == _NOTHING:
         return ()
     applies = {
@@ -155,7 +153,7 @@ def holding(standing: MonitorContext, now: datetime) -> tuple[Hold, ...]:
 
 
 def allowed(holds: Iterable[Hold]) -> Allowed:
-    """What they leave free; everything where nothing holds."""
+    """Return what all holds together allow; everything if there is none."""
     rows = [TABLE[hold] for hold in holds]
     return _together(rows) if rows else _ALL
 

@@ -6,17 +6,16 @@ from datetime import datetime, timedelta
 
 from collector.platform.deadlines import SETTLING
 
-# A location that fell silent counts in the bar for this long.
+# A location that fell silent counts in the quorum for this long.
 SILENCE = timedelta(minutes=2)
 
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """One location of a monitor; *seen_at* is when its probe last saw out, None if there is none.
-
-    *known*: was anything measured there? A location without data counts in the bar, but vouches for nothing.
-    *receives*: nobody checks there; what is known came to the collectors by itself, and they judge silence.
-    *stale*: what it says is of before a silence. It neither fails nor vouches, and counts in the bar.
+    """One location of a monitor; *seen_at* is when its probe last reached the Internet, None without a probe.
+    *known*: something was measured there. A location without data counts in the quorum but confirms nothing.
+    *receives*: no probe checks there; the results were pushed to the collectors, which evaluate silence.
+    *stale*: its state is from before a silence. It neither fails nor confirms, and counts in the quorum.
     """
 
     location: str
@@ -27,19 +26,18 @@ class Vote:
     stale: bool = False
 
     def counts(self, now: datetime) -> bool:
-        """Seen in the future means that a clock was set back since, and says nothing."""
+        """Whether it votes. A *seen_at* in the future means that a clock was set back, and does not count."""
         return self.receives or (self.seen_at is not None and abs(now - self.seen_at) <= SILENCE)
 
     def fails(self, now: datetime) -> bool:
-        """Does it know the monitor to be failing?"""
+        """Whether it votes and is known to fail."""
         return self.failing and not self.stale and self.counts(now)
 
 
 def outlived(known_at: datetime | None, seen_at: datetime | None, apart: timedelta) -> bool:
-    """Did the newest check that said something begin too long before its probe last saw out?
-
-    *apart*: how far apart the ends of two checks can be. As *seen_at* stands still in a silence, what was
-    known when it began speaks for as long as the location votes; afterwards only a new check does.
+    """Whether its newest conclusive check began too long before its probe last reached the Internet.
+    *apart*: how far apart the ends of two checks can be. As *seen_at* stands still in a silence, the state at
+    its start stays valid for as long as the location votes; afterwards only a new check counts.
     """
     if seen_at is None:
         return False
@@ -47,9 +45,8 @@ def outlived(known_at: datetime | None, seen_at: datetime | None, apart: timedel
 
 
 def verdict(votes: Sequence[Vote], quorum: str, now: datetime, *, down: bool = False) -> bool | None:
-    """Is the monitor down? None when nobody votes: then nothing changes.
-
-    *down*: it is so far. What is stale keeps it down with the others, but takes it down with nobody.
+    """Whether the monitor is down; None without voters: then nothing changes.
+    *down*: its present state. A stale failure helps to keep it down, but does not help to take it down.
     """
     voters = [vote for vote in votes if vote.counts(now)]
     if not voters:
@@ -59,12 +56,12 @@ def verdict(votes: Sequence[Vote], quorum: str, now: datetime, *, down: bool = F
 
 
 def failing(votes: Sequence[Vote], now: datetime) -> bool:
-    """Does any voter find the monitor failing?"""
+    """Whether any voter finds the monitor failing."""
     return any(vote.fails(now) for vote in votes)
 
 
 def vouched(votes: Sequence[Vote], now: datetime) -> bool:
-    """Does some location know the monitor to be well?"""
+    """Whether some location has confirmed that the monitor is up."""
     return any(vote.known and not (vote.failing or vote.stale) and vote.counts(now) for vote in votes)
 
 
@@ -80,7 +77,7 @@ def needed(quorum: str, voters: int) -> int:
 
 
 def settled(votes: Sequence[Vote], started_at: datetime, now: datetime) -> bool:
-    """May an outage open yet, in a collector that has run since *started_at*?"""
+    """Whether an outage may open, in a collector that has run since *started_at*."""
     if now - started_at >= SETTLING:
         return True
     recent = [

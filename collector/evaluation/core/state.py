@@ -7,7 +7,7 @@ from enum import Enum
 
 from shared.results import Status
 
-# A result that took longer than its timeout and this to arrive is history: it moves no verdict.
+# A result that arrives later than its timeout and this is history: it changes no verdict.
 LATE = timedelta(seconds=15)
 
 
@@ -30,7 +30,7 @@ class Thresholds:
 
 
 class StateChange(Enum):
-    """What became of a location with one check."""
+    """How one check changed a location."""
 
     FAILING = "failing"
     RECOVERED = "recovered"
@@ -38,36 +38,36 @@ class StateChange(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One result as the state machine sees it. A *late* one is counted but changes nothing by itself."""
+    """One result as the state machine sees it. A *late* one is counted but changes nothing on its own."""
 
     status: Status
     at: datetime
     late: bool = False
 
 
-# What a probe says of a check whose time ran out.
+# How a probe reports a check that timed out.
 _TIMED_OUT = re.compile(r"\b(timed out after|no answer( for \S+)? within|not (done|complete) within)\b")
 
 
 def timed_out(error: str) -> bool:
-    """Did a check with this error hang, rather than fail? It took its whole timeout to say so."""
+    """Whether a check with this error hung rather than failed: it took its whole timeout."""
     return _TIMED_OUT.search(error) is not None
 
 
 def sooner(thresholds: Thresholds) -> Thresholds:
-    """For a check that timed out where another location is failing already: one failure less will do."""
+    """Thresholds of a check that timed out while another location is failing: one failure less is enough."""
     return replace(thresholds, failure=max(1, thresholds.failure - 1))
 
 
 def outdated(state: CheckStreak, thresholds: Thresholds) -> bool:
-    """Has it failed so far only because the checks that found it well came late?"""
+    """Whether it is still failing only because the good checks came late."""
     return state.failing and state.goods >= thresholds.recovery
 
 
 def step(
     state: CheckStreak, check: CheckResult, thresholds: Thresholds
 ) -> tuple[CheckStreak, StateChange | None]:
-    """The state after one check, and the change that it made, if any."""
+    """Return the state after one check, and the change that it made, if any."""
     if check.status is Status.UP:
         return _good(state, check, thresholds)
     if check.status is Status.DOWN:

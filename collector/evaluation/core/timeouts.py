@@ -7,17 +7,16 @@ from datetime import datetime, timedelta
 from collector.evaluation.core.decision import EvaluatedLocation
 from collector.evaluation.core.state import LATE, StateChange, Thresholds, sooner, timed_out
 
-# With 2 % of all checks lost, two locations alone would so invent an outage in 300 years of a monitor checked
-# each minute (three losses here, two there); of three, the third has to lose two more at that moment.
+# With 2 % of all checks lost, two locations alone would so invent an outage once in 300 years of a monitor
+# checked each minute (three losses here, two there); of three, the third must lose two more at that moment.
 _AT_LEAST = 3
 
 
 def joined(
     seen: Sequence[EvaluatedLocation], thresholds: Thresholds, timeout: timedelta, now: datetime
 ) -> list[EvaluatedLocation]:
-    """Where one is confirmed failing, the others that hang fail with one failure less, and no other check.
-
-    That is if nobody speaks against it: all that vote, three at the least, fail so far.
+    """Where one location is confirmed failing, let the others that time out fail with one failure less.
+    Only if no location contradicts: all that vote, at least three, fail so far.
     """
     voters = [one for one in seen if one.vote.counts(now)]
     agreed = all(one.state.fails and not one.vote.stale for one in voters)

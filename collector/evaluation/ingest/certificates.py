@@ -19,8 +19,7 @@ async def note(
     wanting: Collection[tuple[int, int]],
     now: datetime,
 ) -> None:
-    """Keep what is to be told, after the evaluation: it locked the monitors.
-
+    """Store what must be announced, after the evaluation: it locked the monitors.
     *counting*, *wanting*: see `evidence.remember`.
     """
     found = sorted(_near(columns, counting, wanting), key=lambda one: (one.monitor, one.ends_at))
@@ -38,7 +37,7 @@ def _near(
         for i, state in batch.state.items():
             at = start + i
             counts = (batch.monitor[i], batch.location[i]) in wanting and (places is None or at in places)
-            # Other kinds keep other things in their state.
+            # Other kinds keep other data in their state.
             seen = expiry(state) if counts and batch.outcome[i] == Status.DOWN else None
             if seen is not None and seen.only_near:
                 ended = timedelta(milliseconds=columns.at_ms[at], microseconds=batch.duration_us[i])

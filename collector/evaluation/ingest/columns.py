@@ -16,7 +16,7 @@ from shared.wire.convert import SPOOL_AGE_S, Batch
 
 # PostgreSQL counts microseconds from 2000-01-01.
 _PG_EPOCH_US = 946_684_800_000_000
-# Results older than any spool, or from a future, are clamped to these bounds around now.
+# Results older than any spool, or from the future, are clamped to these bounds around now.
 OLDEST = timedelta(seconds=SPOOL_AGE_S)
 NEWEST = timedelta(minutes=5)
 # A prime above the number of results in a batch.
@@ -33,9 +33,8 @@ _LENGTHS = [_NULL, *(_LENGTH(length) for length in range(1, 64))]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One batch with where it comes from; *ordinal* is its incarnation's place among the probe's.
-
-    *places*: where its results stood in the batch as it was sent; empty when all are still there.
+    """One batch and its origin; *ordinal* is its incarnation's position among the probe's.
+    *places*: the positions of its results in the batch as it was sent; empty when all are still there.
     """
 
     probe_id: UUID
@@ -61,7 +60,7 @@ class Columns:
 
 
 def kept_by(part: Part, i: int) -> CheckpointKey:
-    """Who says what the i-th result of *part* wants back at the next start."""
+    """Return the key of the checkpoint that the i-th result of *part* carries."""
     batch = part.batch
     return CheckpointKey(
         batch.monitor[i], batch.location[i], batch.assignment[i], part.probe_id, part.ordinal
@@ -73,7 +72,7 @@ def key_of(monitor: int, location: int) -> int:
 
 
 def flatten(parts: Sequence[Part], errors: Mapping[str, int], now: datetime) -> Columns:
-    """Columns over *parts*, which stand in the order of (ordinal, seq); *errors*: the number of each text."""
+    """Return columns over *parts*, which are sorted by (ordinal, seq); *errors*: the number of each text."""
     columns = Columns(parts, [], [], [], [], [], [], [], [])
     for index, part in enumerate(parts):
         batch = part.batch
@@ -92,7 +91,7 @@ def flatten(parts: Sequence[Part], errors: Mapping[str, int], now: datetime) -> 
 
 
 def times(part: Part, now: datetime) -> list[int]:
-    """When the results began, in Unix milliseconds, clamped to what can be."""
+    """Return when the results began, in Unix milliseconds, clamped to plausible times."""
     earliest, latest = _ms(now - OLDEST), _ms(now + NEWEST)
     base = part.batch.base_us + part.offset_us
     at_ms = [(base + start) // 1000 for start in part.batch.start_us]
@@ -102,16 +101,15 @@ def times(part: Part, now: datetime) -> list[int]:
 
 
 def ties(part: Part) -> list[int]:
-    """The n of each result, by which those of one instant differ.
-
-    Batches that follow each other share none, however many results each has: clamped times may be the same.
+    """Return the n of each result, which distinguishes results of the same instant.
+    Consecutive batches share no n, however many results each has: clamped times may be the same.
     """
     salt = part.batch.seq * _APART + part.batch.incarnation
     return [(salt + place) & 0x7FFF for place in part.places or range(len(part.batch.monitor))]
 
 
 def mixed(columns: Columns) -> bool:
-    """Has some key results of more than one incarnation or plan?"""
+    """Whether some key has results of more than one incarnation or plan."""
     if len(set(columns.key)) == len(columns.key):
         return False
     plans = set(zip(columns.key, columns.assignment, columns.revision, columns.ordinal, strict=True))
@@ -119,7 +117,7 @@ def mixed(columns: Columns) -> bool:
 
 
 def latest(columns: Columns, counting: Sequence[int] | None = None) -> Latest:
-    """The last result of each key, in key order, of those at the places *counting*; of all by default."""
+    """Return the last result of each key, in key order; *counting*: the places that count, None for all."""
     keys = columns.key
     if counting is None:
         last = dict(zip(keys, range(len(keys)), strict=True))
@@ -154,14 +152,14 @@ def _troubled(columns: Columns, counting: Sequence[int] | None) -> set[int]:
 
 
 def _picker(indexes: Sequence[int]) -> Any:
-    """Picks these places of a column; itemgetter does it in C, but gives no tuple for a single place."""
+    """Return a getter of these places of a column; itemgetter is fast, but returns no tuple for one place."""
     if len(indexes) == 1:
         return lambda column: [column[indexes[0]]]
     return itemgetter(*indexes) if indexes else lambda _: []
 
 
 def _rows(part: Part, at_ms: Sequence[int], error: Sequence[int | None]) -> list[bytes]:
-    """One row each in PostgreSQL's binary COPY format; raises struct.error for what no column can hold."""
+    """One row each in PostgreSQL's binary COPY format; raises struct.error for values out of range."""
     batch = part.batch
     return [
         (

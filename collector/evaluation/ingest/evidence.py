@@ -16,15 +16,14 @@ from shared.phases import unpack
 from shared.results import Phases, Run, Status
 from shared.wire.convert import Batch
 
-# Of one transaction: to look each through costs up to some milliseconds, and everybody's results wait.
+# Per transaction: each takes up to some milliseconds to process, and everybody's results wait.
 _MOST: Final = 200
 
 
 async def remember(
     tx: Tx, columns: Columns, counting: Sequence[int] | None, wanting: Collection[tuple[int, int]]
 ) -> None:
-    """Keep what failed checks of each (monitor, location) in *wanting* saw, until an incident asks for it.
-
+    """Store the evidence of failed checks of each (monitor, location) in *wanting*, for an incident to use.
     *counting*: the places of the results that may move a state, None for all.
     """
     failures = list(islice(_failures(columns, counting, wanting), _MOST))
@@ -50,7 +49,7 @@ def _failures(
 
 
 def _shown(batch: Batch, i: int, seen: Evidence) -> dict[str, Any]:
-    """As the interface shows it. The probe took out what is secret; what looks so is taken out again here."""
+    """Return the evidence as the interface shows it; the probe redacted it, and it is redacted again here."""
     seen = redacted(seen)
     phases = unpack(batch.phases[i])
     return {

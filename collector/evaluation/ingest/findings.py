@@ -30,17 +30,17 @@ from collector.web3.storage.writes import Key, ObservedLog, Owner, RetractedLog
 from shared.clock import EPOCH
 from shared.findings import Finding, Findings
 
-# Of one monitor: no kind has nearly as many thresholds.
+# Per monitor: no kind has nearly as many thresholds.
 _MOST_ALERTS: Final = 64
-# Of one monitor in a transaction; a chain takes back blocks once in a while...
+# Per monitor and transaction: a chain retracts blocks once in a while...
 _MOST_RETRACTIONS: Final = 500
-# ... and of all of them, thresholds included, which are told of at their edges.
+# ... and for all monitors, thresholds included, which are reported when they are crossed.
 _MOST_EDGES: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """What one result brought, which began *at*; *state* is its own checkpoint."""
+    """The findings of one result, whose check began *at*; *state* is its own checkpoint."""
 
     kept: CheckpointKey
     at: datetime
@@ -54,11 +54,10 @@ class _Result:
 
 @dataclass(slots=True)
 class _FindingChanges:
-    """What is to be written: alerts as they are after it, logs, and what takes them back, in turns.
-
-    In each turn come logs, then what takes back some of a monitor; *turns*: those of each monitor so far.
-    *standing*: see `checkpoints.standing`; *lines*: who goes on, where results come too late to be kept
-    and there is a checkpoint to go on from.
+    """The changes to write: alerts after them, logs, and retractions, in turns.
+    Each turn writes logs, then retractions of a monitor's logs; *turns*: the count for each monitor so far.
+    *standing*: see `checkpoints.standing`; *lines*: the position from which the present probe continues, if
+    there is one and the result's own comes too late to be stored.
     """
 
     owners: Mapping[int, Owner]
@@ -74,22 +73,21 @@ class _FindingChanges:
     edges: int = 0
 
     def goes_on(self, result: _Result) -> ChainReading | None:
-        """Who may find by itself what that one brings, since it comes late."""
+        """The chain position of the probe that may find the same again, if this result comes late."""
         return None if self.standing.get(result.kept) else self.lines.get(result.place)
 
 
 def monitors(columns: Columns) -> set[int]:
-    """Of which something was found, whosever they are."""
+    """Return the monitors with findings, of any probe or team."""
     return {part.batch.monitor[i] for part in columns.parts for i in part.batch.found}
 
 
 async def note(tx: Tx, columns: Columns, now: datetime) -> bool:
-    """Keep what was found; was there any?
-
-    Thresholds go by the checkpoint: they count where it is kept. A log happened, whoever saw it and however
-    late it comes: it counts wherever its result may be written, once, unless who goes on now began before it
-    and so finds it too. That some are no part of the chain any more is for those to say who have the
-    assignment, and for others as far as those do not find it.
+    """Store the findings; return whether there were any.
+    Thresholds count only where their checkpoint is stored. A log counts wherever its result may be written,
+    once, whichever probe saw it and however late it comes, unless the present probe started before it and
+    so finds it too. Retractions count from the assigned probe, and from others as far as that one does
+    not find them.
     """
     if not any(part.batch.found for part in columns.parts):
         return False
@@ -110,7 +108,7 @@ async def note(tx: Tx, columns: Columns, now: datetime) -> bool:
 
 
 def _results(columns: Columns) -> Iterator[_Result]:
-    """Those that found something, in the order in which they count."""
+    """The results with findings, in the order in which they count."""
     start = 0
     for part in columns.parts:
         for i, findings in sorted(part.batch.found.items()):
@@ -122,7 +120,7 @@ def _results(columns: Columns) -> Iterator[_Result]:
 async def _permitted(
     tx: Tx, results: Sequence[_Result], standing: Mapping[CheckpointKey, bool]
 ) -> list[_Result]:
-    """Without those of probes that do not serve the monitor's team."""
+    """The results of probes that serve the monitor's team."""
     doubtful: defaultdict[UUID, set[tuple[int, int]]] = defaultdict(set)
     for one in results:
         if one.kept not in standing:
@@ -134,7 +132,7 @@ async def _permitted(
 
 
 async def _lines(tx: Tx, late: Sequence[_Result]) -> dict[tuple[int, int], ChainReading | None]:
-    """At the places of these results; their monitors are locked, so that nobody begins one meanwhile."""
+    """The chain position at the place of each result; their monitors are locked: none starts meanwhile."""
     if not late:
         return {}
     kept = await checkpoints.of_places(tx, sorted({one.place for one in late}))
@@ -166,7 +164,7 @@ def _add(
     found: ThresholdCrossing | FoundLog | Gone,
     lines: tuple[ChainReading | None, ChainReading | None],
 ) -> None:
-    """*lines*: of a result that comes late its own, and the one that goes on."""
+    """*lines*: the late result's own chain position, and that of the probe that continues."""
     location = result.kept.location
     if isinstance(found, FoundLog):
         if found_again(*lines, found.block):
@@ -218,7 +216,7 @@ async def _write(tx: Tx, news: _FindingChanges, now: datetime) -> None:
 
 
 async def _add_logs(tx: Tx, logs: Sequence[ObservedLog]) -> None:
-    """Of several of one key what each location said last, one after the other."""
+    """Keep each location's last log of each key, and write several of one key one after the other."""
     last = {(one.owner.monitor, one.log.key, one.location): one for one in logs}
     rounds: defaultdict[int, list[ObservedLog]] = defaultdict(list)
     seen: Counter[tuple[int, str]] = Counter()

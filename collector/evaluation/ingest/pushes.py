@@ -33,10 +33,9 @@ _US: Final = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Pushed:
-    """One result of a monitor that only receives; *ms* is its run time, *error* empty when it is up.
-
+    """One result of a push monitor; *ms* is its run time, *error* empty when it is up.
     *samples*: how many came since the result before, if it is about metrics.
-    *revision*: under which it was made, if that may be an old one by now: then it is history.
+    *revision*: that it was made under, if that may be outdated by now: then it is history.
     """
 
     monitor: int
@@ -51,8 +50,7 @@ class Pushed:
 
 @dataclass(frozen=True, slots=True)
 class PushCommit:
-    """What one transaction came to, for `settle`; *ties*: of each result, what tells it from its like.
-
+    """The outcome of one transaction, for `settle`; *ties*: the n of each result, unique within its instant.
     *errors*: the numbers of the texts.
     """
 
@@ -83,17 +81,16 @@ class Pushes:
         self._waiting: Gathering[Sequence[Pushed], None] = Gathering(self._commit, most=_MOST)
 
     async def push(self, brought: Sequence[Pushed]) -> None:
-        """Return once they are committed and decided about. Raises what went wrong: then nothing is known."""
+        """Return once they are committed and evaluated. After an exception the commit is uncertain."""
         await self._waiting.add(brought)
 
     async def turn(self) -> bool:
         return await self._waiting.turn()
 
     async def write(self, tx: Tx, brought: Sequence[Pushed]) -> PushCommit:
-        """Store and decide in a transaction of the caller's, who calls `settle` after its commit.
-
-        Those of one monitor come in the order of their time. Of monitors that are gone nothing is kept; what
-        comes to a paused one, or under an old revision, moves no state.
+        """Store and evaluate in the caller's transaction; after its commit the caller calls `settle`.
+        Results of one monitor come in order of time. Those of deleted monitors are dropped; those of
+        paused ones, or under an old revision, move no state.
         """
         now = self._now()
         await locks.begin(tx)
@@ -121,18 +118,18 @@ class Pushes:
         return PushCommit(len(kept), evaluation, ties, errors)
 
     def settle(self, written: PushCommit) -> None:
-        """After the commit: count it, and have those told who go by it."""
+        """After the commit: count the results and request checks."""
         self._interner.remember(written.errors)
         self.count(written.results)
         self._ask(written.evaluation.doubted, written.evaluation.risen)
 
     def count(self, results: int) -> None:
-        """After the commit of so many."""
+        """Count the results of a commit."""
         metrics.transactions.inc()
         metrics.results_committed.inc(results)
 
     async def mark_good(self, tx: Tx, good: Sequence[tuple[int, int]]) -> None:
-        """Results, (monitor, ms) each, were stored that came in time and say that all is well."""
+        """Mark rules for results, (monitor, ms) each, that were stored in time and are good."""
         if self._watch is None or not self._watch.monitors:
             return
         found = [(self._watch.monitors.get(monitor), ms) for monitor, ms in good]
@@ -141,7 +138,7 @@ class Pushes:
             await alert_marks.add(tx, sorted(marked))
 
     def forget(self) -> None:
-        """After a transaction that failed: what it knew of the database may not be there."""
+        """Forget the numbers of texts after a failed transaction: its rows may not exist."""
         self._interner.forget()
 
     async def _commit(self, groups: Sequence[Sequence[Pushed]]) -> Sequence[None]:
@@ -160,7 +157,7 @@ def _counts(one: Pushed, receiver: PushTarget) -> bool:
 
 
 def _part(kept: Sequence[Pushed], where: dict[int, PushTarget]) -> Part:
-    """The results in columns, as a batch of nobody's; its salt keeps what two collectors write apart."""
+    """The results as a batch without a probe; its random salt separates the results of two collectors."""
     texts = list(dict.fromkeys(clean(one.error) for one in kept if one.error))
     place = {text: 1 + i for i, text in enumerate(texts)}
     count = len(kept)
@@ -193,7 +190,7 @@ def _tie(part: Part, place: int) -> int:
 
 
 def _newest(kept: Sequence[Pushed], columns: Columns, counting: Sequence[int]) -> list[Newest]:
-    """The last result of each monitor of those that count, in the order of their keys."""
+    """The last result of each monitor that counts, in the order of their keys."""
     last = {kept[i].monitor: i for i in counting}
     bad = {kept[i].monitor for i in counting if kept[i].status is Status.DOWN}
     return [
@@ -213,7 +210,7 @@ def _newest(kept: Sequence[Pushed], columns: Columns, counting: Sequence[int]) -
 def _pending(
     counted: Sequence[Pushed], where: dict[int, PushTarget], wanting: set[tuple[int, int]], now: datetime
 ) -> dict[tuple[int, int], deque[ResultToEvaluate]]:
-    """None of them is late: that a result was awaited for long is what it says."""
+    """The results that need a decision. None is late: a late push is itself the finding."""
     pending: defaultdict[tuple[int, int], deque[ResultToEvaluate]] = defaultdict(deque)
     for one in counted:
         key = one.monitor, where[one.monitor].location

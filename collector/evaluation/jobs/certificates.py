@@ -19,7 +19,7 @@ from collector.platform.storage.db import Db, Tx
 from shared import ids
 
 _AT_ONCE: Final = 100
-# A probe whose clock is behind may still call one near that is over.
+# A probe whose clock is behind may still report an expired certificate as near expiry.
 _KEEP: Final = timedelta(days=7)
 _FORGET_EVERY: Final = timedelta(hours=1)
 
@@ -36,7 +36,7 @@ class Certificates:
         self._forgot_at: datetime | None = None
 
     async def turn(self) -> bool:
-        """Look at the next of those of which something is untold: many may be held for long."""
+        """Process the next monitors with an unannounced expiry: many may be suppressed for long."""
         now = self._now()
         await self._forget(now)
         async with self._db.connection() as tx:
@@ -62,7 +62,7 @@ class Certificates:
 
 
 async def _news(tx: Tx, locked: Sequence[LockedMonitor], now: datetime) -> list[Event]:
-    """What nothing holds back, of certificates that some location still sees; marked as told."""
+    """Return events of certificates that some location still sees and no hold suppresses; mark these."""
     places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in locked]))
     held = await surroundings(tx, locked, places, now)
     free = {

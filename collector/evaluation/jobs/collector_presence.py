@@ -7,12 +7,12 @@ from collector.evaluation.storage import collector_presence
 from collector.platform.storage.db import Db
 from shared.ids import uuid7
 
-# Who said nothing for so long could not: its database was away, and so nobody was heard.
+# A collector silent for this long had lost its database, and so received nothing.
 _LAPSE = timedelta(seconds=20)
 
 
 class CollectorPresence:
-    """One per collector, from its start on. *since*: see `ClockGuard`; a set clock begins a new row."""
+    """One per collector, from its start on. *since*: see `ClockGuard`; setting the clock begins a new row."""
 
     def __init__(self, db: Db, *, since: Callable[[], datetime | None], now: Callable[[], datetime]) -> None:
         self._db = db

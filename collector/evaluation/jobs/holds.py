@@ -22,7 +22,7 @@ _AT_ONCE = 100
 
 @dataclass(slots=True)
 class HoldChanges:
-    """What there is to write: monitors after it, events, incidents to link to those of parents."""
+    """The changes to write: monitors after them, events, and incidents to link to those of parents."""
 
     monitors: list[LockedMonitor] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
@@ -42,7 +42,7 @@ class Holds:
         self._after = 0
 
     async def turn(self) -> bool:
-        """Look at the next of those of which something is untold: many may be held for long."""
+        """Process the next monitors with something unannounced: many may be suppressed for long."""
         now = self._now()
         async with self._db.connection() as tx:
             found = await locked_monitors.unannounced(tx, self._after, now - DEGRADED_AFTER, now, _AT_ONCE)
@@ -54,7 +54,7 @@ class Holds:
         return more
 
     async def _write(self, concerned: Sequence[int], now: datetime) -> None:
-        """Look again at those, now locked: others may have told it meanwhile."""
+        """Evaluate these monitors again under lock: another collector may have announced it meanwhile."""
         async with self._db.transaction() as tx:
             news = await _news(tx, await locked_monitors.lock(tx, concerned), now)
             if news.linked:
@@ -66,7 +66,7 @@ class Holds:
 
 
 async def _news(tx: Tx, monitors: Sequence[LockedMonitor], now: datetime) -> HoldChanges:
-    """What nothing holds back any more."""
+    """Return the changes that no hold suppresses any more."""
     places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in monitors]))
     held = await surroundings(tx, monitors, places, now)
     news = HoldChanges()
@@ -85,7 +85,7 @@ async def _news(tx: Tx, monitors: Sequence[LockedMonitor], now: datetime) -> Hol
 def _state_news(
     one: LockedMonitor, about: Surroundings, places: Sequence[Located], now: datetime
 ) -> tuple[list[Event], LockedMonitor]:
-    """monitor.down or monitor.up, if it is due; of what somebody resolved there is nothing to hear."""
+    """Return monitor.down or monitor.up, if due; for an incident that a user resolved neither is."""
     tell = announcement(monitor(one, about), down=one.down, now=now)
     if tell is Announcement.NOTHING or (tell is Announcement.DOWN and one.open_incident is None):
         return [], one
@@ -101,7 +101,7 @@ def _state_news(
 def _notices(
     one: LockedMonitor, about: Surroundings, places: Sequence[Located], now: datetime
 ) -> tuple[list[Event], LockedMonitor]:
-    """monitor.degraded and monitor.flapping, that they begin and that they are over."""
+    """Return monitor.degraded and monitor.flapping, at their beginning and end, if due."""
     held = holding(standing(monitor(one, about)), now)
     noticed = []
     degraded = one.degraded_since is not None and now - one.degraded_since >= DEGRADED_AFTER
@@ -109,7 +109,7 @@ def _notices(
         noticed.append(event_writer.notice(one, payloads.DEGRADED, places, begins=degraded, now=now))
         one = replace(one, degraded_told=degraded)
     flapping = one.flapping_since is not None
-    # That it flaps is no reason not to say so.
+    # Flapping must not suppress its own announcement.
     if _due(flapping, one.flapping_told, allowed(hold for hold in held if hold is not Hold.FLAPPING)):
         noticed.append(event_writer.notice(one, payloads.FLAPPING, places, begins=flapping, now=now))
         one = replace(one, flapping_told=flapping)
@@ -121,7 +121,7 @@ def _due(is_so: bool, told: bool, free: Allowed) -> bool:
 
 
 def _unlinked(one: LockedMonitor, about: Surroundings) -> bool:
-    """Did its parent turn out to be down after its own incident had opened?"""
+    """Whether its parent was found down only after its own incident had opened."""
     incident, parent = one.open_incident, about.parent
     if incident is None or parent is None or parent.incident_id is None or one.told:
         return False

@@ -9,7 +9,7 @@ from collector.platform.storage.db import Db, Tx
 
 AT_ONCE: Final = 500
 
-# Called after the commit of what was found.
+# Called after the commit.
 Settle = Callable[[], None]
 
 
@@ -22,7 +22,7 @@ class OverdueSweeper(ABC):
         self._now = now
 
     async def turn(self) -> bool:
-        """Sweep over some. Are there more? A clock that was just set makes nothing overdue."""
+        """Sweep some; return whether there are more. A clock that was just set makes nothing overdue."""
         now, since = self._now(), self._since()
         if since is None:
             return False
@@ -34,4 +34,4 @@ class OverdueSweeper(ABC):
 
     @abstractmethod
     async def _sweep(self, tx: Tx, since: datetime, now: datetime) -> tuple[int, Settle | None]:
-        """Look at up to AT_ONCE that are due; how many there were."""
+        """Process up to AT_ONCE that are due; return how many there were."""

@@ -9,9 +9,8 @@ from collector.platform.storage.db import Db
 
 
 class Verdicts:
-    """Looks at monitors whose locations disagree with what is held of them. Any number may run.
-
-    Results bring about most verdicts, but only those of the location that they are from, when they come.
+    """Re-evaluates monitors whose locations disagree with their stored state. Any number may run.
+    Results cause most changes of a verdict, but only for their own location, and when they arrive.
     *since*: see `ClockGuard`; *ask*: see `ResultWriter`.
     """
 

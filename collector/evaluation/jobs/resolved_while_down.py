@@ -22,7 +22,7 @@ _WHY = "Still down 10 minutes after it was resolved"
 
 
 class IncidentReopener:
-    """Any number may run. Whoever tells what a hold kept back tells this too."""
+    """Any number may run. The job that announces held outages announces these too."""
 
     def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
         self._db = db
@@ -61,7 +61,7 @@ async def _reopen(tx: Tx, again: list[tuple[LockedMonitor, LatestIncident]], now
 
 
 def _ended_by_hand(one: LockedMonitor, now: datetime) -> LatestIncident | None:
-    """Its incident, if all is still as it was when it was found."""
+    """Return its incident, if nothing has changed since it was found."""
     incident = one.incident
     if not one.by_hand or incident is None or incident.resolved_at is None:
         return None
@@ -69,6 +69,6 @@ def _ended_by_hand(one: LockedMonitor, now: datetime) -> LatestIncident | None:
 
 
 def _may_open(one: LockedMonitor, about: Surroundings, now: datetime) -> bool:
-    """Does nothing else than its having been resolved keep an incident from opening?"""
+    """Whether an incident may open but for the user's resolve."""
     rest = replace(standing(monitor(one, about)), by_hand=False, votes=True, measured=True)
     return allowed(hold for hold in holding(rest, now) if hold is not Hold.RESOLVED_BY_HAND).opens

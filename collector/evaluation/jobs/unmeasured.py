@@ -58,7 +58,7 @@ class Unmeasured:
 
 
 async def _notifiable(tx: Tx, locked: Sequence[LockedMonitor], now: datetime) -> set[int]:
-    """Those of which no hold keeps news back."""
+    """Monitors whose notifications no hold suppresses."""
     places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in locked]))
     held = await surroundings(tx, locked, places, now)
     return {

@@ -10,13 +10,13 @@ from collector.history.core.certificate import NEARS, SEVERITY
 from collector.platform.storage.db import Tx
 from shared.results import Status
 
-# Of one monitor in a day: a target that shows another certificate to each check is told of no more often.
+# Per monitor and day: limits a target that shows another certificate to each check.
 _MOST = 10
 
 
 @dataclass(frozen=True, slots=True)
 class CertificateFinding:
-    """What a check said that ended *at*: the end is near, and nothing else is wrong."""
+    """A finding of a check that ended *at*: the certificate expires soon, and nothing else is wrong."""
 
     monitor: int
     ends_at: datetime
@@ -25,7 +25,7 @@ class CertificateFinding:
 
 @dataclass(frozen=True, slots=True)
 class UnannouncedExpiry:
-    """A certificate of which nobody was told; *checkpoints*: what each location of its monitor keeps now."""
+    """A certificate whose expiry is unannounced; *checkpoints*: the present ones of its locations."""
 
     team_id: int
     monitor_id: UUID
@@ -37,7 +37,7 @@ class UnannouncedExpiry:
 
 @dataclass(frozen=True, slots=True)
 class Graver:
-    """An incident that is to be as grave as its monitor says, if something else is wrong by now."""
+    """An incident to raise to its monitor's severity, if something else is wrong by now."""
 
     team_id: int
     incident_id: UUID
@@ -46,7 +46,7 @@ class Graver:
 
 
 async def note(tx: Tx, found: Sequence[CertificateFinding], now: datetime) -> None:
-    """Keep what is new of it; late results, other types of monitors and paused ones warn of nothing."""
+    """Store new findings, except late ones and those of paused monitors or of other types."""
     await tx.execute(
         """
         INSERT INTO certificate_warnings (team_id, monitor_id, ends_at, expiry_days, found_at)
@@ -73,7 +73,7 @@ async def note(tx: Tx, found: Sequence[CertificateFinding], now: datetime) -> No
 
 
 async def waiting(tx: Tx, after: int, now: datetime, limit: int) -> list[int]:
-    """The next monitors after that key of whose certificates there is something to tell, not locked."""
+    """The next monitors after that key with an unannounced certificate, not locked."""
     rows = await tx.fetch(
         """
         SELECT DISTINCT m.monitor
@@ -90,7 +90,7 @@ async def waiting(tx: Tx, after: int, now: datetime, limit: int) -> list[int]:
 
 
 async def unannounced(tx: Tx, monitors: Sequence[int], now: datetime) -> list[UnannouncedExpiry]:
-    """Of these monitors, which are locked; what was found under another setting is left out."""
+    """Unannounced expiries of these locked monitors, without those found under another setting."""
     rows = await tx.fetch(
         """
         SELECT w.team_id, w.monitor_id, m.monitor, w.ends_at, w.expiry_days, ARRAY(
@@ -108,7 +108,7 @@ async def unannounced(tx: Tx, monitors: Sequence[int], now: datetime) -> list[Un
 
 
 async def mark_announced(tx: Tx, told: Sequence[UnannouncedExpiry], now: datetime) -> None:
-    """Nobody is told of these again."""
+    """Mark these as announced."""
     await tx.execute(
         """
         UPDATE certificate_warnings w SET told_at = $5
@@ -126,14 +126,14 @@ async def mark_announced(tx: Tx, told: Sequence[UnannouncedExpiry], now: datetim
 
 
 async def forget(tx: Tx, before: datetime) -> None:
-    """Those that ended before that."""
+    """Delete those that ended before that."""
     await tx.execute("DELETE FROM certificate_warnings WHERE ends_at < $1", before)
 
 
 async def raise_severity(tx: Tx, graver: Sequence[Graver]) -> list[Graver]:
-    """Those that were opened for a certificate's coming end, and now fail otherwise at some location.
-
-    As many checks there as confirm a failure must have said so, and nobody may have set the severity.
+    """Raise incidents that were opened for an expiring certificate and now fail otherwise at some location.
+    As many checks there as confirm a failure must agree, and no user may have set the severity.
+    Return those raised.
     """
     rows = await tx.fetch(
         """

@@ -8,7 +8,7 @@ from collector.platform.storage.db import Tx
 
 
 class CheckpointKey(NamedTuple):
-    """Whose checkpoint it is: what an incarnation of a probe, its *ordinal*, said under that assignment."""
+    """Identifies a checkpoint: an incarnation of a probe, its *ordinal*, stored it under that assignment."""
 
     monitor: int
     location: int
@@ -17,7 +17,7 @@ class CheckpointKey(NamedTuple):
     ordinal: int
 
 
-# What a probe said before its newest incarnation comes late: that one has gone on from elsewhere.
+# A checkpoint of an older incarnation comes late: the newest one has continued from another.
 _NEWEST = """
     newest AS (
         SELECT probe_id, max(ordinal) AS ordinal FROM probe_cursors WHERE probe_id = ANY($4) GROUP BY probe_id
@@ -27,9 +27,8 @@ _CURRENT = "s.monitor = u.monitor AND s.location = u.location AND s.assignment =
 
 
 async def save(tx: Tx, checkpoints: Mapping[CheckpointKey, bytes]) -> None:
-    """Keep what checks want back at their next start.
-
-    Most are as they were, and nothing is written of those.
+    """Store checkpoints for the next start of their checks.
+    Most are unchanged, and not written.
     """
     keys = sorted(checkpoints)
     await tx.execute(
@@ -47,7 +46,7 @@ async def save(tx: Tx, checkpoints: Mapping[CheckpointKey, bytes]) -> None:
 
 
 async def standing(tx: Tx, keys: Sequence[CheckpointKey]) -> dict[CheckpointKey, bool]:
-    """Those of *keys* that have their assignment still, locked in key order: does `save` keep their word?"""
+    """The *keys* with a current assignment, locked in key order; True where `save` stores the checkpoint."""
     rows = await tx.fetch(
         f"""
         WITH {_NEWEST}
@@ -64,7 +63,7 @@ async def standing(tx: Tx, keys: Sequence[CheckpointKey]) -> dict[CheckpointKey,
 
 
 async def of_places(tx: Tx, places: Sequence[tuple[int, int]]) -> dict[tuple[int, int], bytes | None]:
-    """What is kept now at these *places*, each a monitor and a location, whoever said it."""
+    """The checkpoints stored at these *places*, each a monitor and a location, from any probe."""
     rows = await tx.fetch(
         """
         SELECT monitor, location, s.checkpoint

@@ -7,7 +7,7 @@ from collector.platform.storage.db import Tx
 
 
 async def keep(tx: Tx, collector: UUID, since: datetime, until: datetime) -> None:
-    """Note that this collector listens until then; a clock that was set back takes nothing away."""
+    """Record that this collector listens until then; a clock that was set back shortens nothing."""
     await tx.execute(
         """
         INSERT INTO listening AS l (collector, since, until) VALUES ($1, least($2, $3::timestamptz), $3)
@@ -20,7 +20,7 @@ async def keep(tx: Tx, collector: UUID, since: datetime, until: datetime) -> Non
 
 
 async def between(tx: Tx, since: datetime, until: datetime) -> list[tuple[datetime, datetime]]:
-    """The times of listening that touch the span, in any order; they may overlap."""
+    """The spans of listening that touch the span, in any order; they may overlap."""
     rows = await tx.fetch(
         "SELECT since, until FROM listening WHERE until >= $1 AND since <= $2", since, until
     )

@@ -10,7 +10,7 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class Advance:
-    """A run of batches: the cursor must stand at *low* to *high* and goes to *last*."""
+    """A run of batches: the cursor must be between *low* and *high* and moves to *last*."""
 
     probe_id: UUID
     incarnation: int
@@ -22,7 +22,7 @@ class Advance:
 
 @dataclass(frozen=True, slots=True)
 class BatchCursor:
-    """Where an incarnation stands, and which session may move it."""
+    """An incarnation's last sequence number, and the session that may move it."""
 
     session: int
     last_seq: int
@@ -30,14 +30,14 @@ class BatchCursor:
 
 @dataclass(frozen=True, slots=True)
 class Advanced:
-    """The incarnations whose cursors moved, with their ordinals; hours before the other are rolled up."""
+    """Ordinals of the incarnations whose cursors moved; hours before *rolled_until* are rolled up."""
 
     ordinals: dict[tuple[UUID, int], int]
     rolled_until: datetime | None
 
 
 async def advance(tx: Tx, runs: Sequence[Advance], now: datetime) -> Advanced:
-    """Move the cursors that stand where the runs say."""
+    """Move the cursors that are within the bounds of their runs."""
     rows = await tx.fetch(
         """
         UPDATE probe_cursors c SET last_seq = u.last, moved_at = $7

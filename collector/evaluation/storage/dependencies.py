@@ -13,7 +13,7 @@ Key = tuple[int, UUID]
 
 
 async def standing(tx: Tx, keys: Sequence[Key]) -> dict[Key, ParentState]:
-    """Those of *keys* that are there, not locked, with their open automatic incidents."""
+    """The *keys* that exist, not locked, with their open automatic incidents."""
     rows = await tx.fetch(
         """
         SELECT m.monitor, m.team_id, m.id, m.name, m.quorum, m.down, m.paused_at IS NOT NULL AS paused,

@@ -11,12 +11,11 @@ NOTED_EVERY: Final = timedelta(hours=12)
 
 
 async def intern(tx: Tx, texts: Sequence[str]) -> dict[str, int]:
-    """The number of each text; unknown ones are added.
-
-    That a text is used is noted; who remembers its number asks again after NOTED_EVERY.
+    """Return the number of each text; unknown ones are added.
+    The use of each text is noted; a caller that remembers numbers calls again after NOTED_EVERY.
     """
     found: dict[str, int] = {}
-    # Another collector may add what is missing, or delete what was not used for long, while this looks.
+    # Another collector may add what is missing, or delete texts that were long unused, at the same time.
     while missed := [text for text in texts if text not in found]:
         rows = await tx.fetch(_INTERN, missed, NOTED_EVERY)
         found |= {row["text"]: row["error"] for row in rows}

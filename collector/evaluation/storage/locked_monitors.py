@@ -26,14 +26,14 @@ class LatestIncident:
     reopened_at: datetime | None = None
 
     def downtime_s(self, until: datetime) -> int:
-        """Seconds of all its open spans, the present one up to *until*."""
+        """Return the seconds of all its open spans, the present one up to *until*."""
         present = 0 if self.resolved_at else max(0, int((until - self.span_from).total_seconds()))
         return self.spans_s + present
 
 
 @dataclass(frozen=True, slots=True)
 class LockedMonitor:
-    """What the decision needs of a monitor's row."""
+    """The parts of a monitor's row that decisions need."""
 
     monitor: int
     team_id: int
@@ -66,7 +66,7 @@ class LockedMonitor:
 
     @property
     def by_hand(self) -> bool:
-        """Did a person resolve the incident of the present outage?"""
+        """Whether a user resolved the incident of the present outage."""
         incident = self.incident
         if not self.down or incident is None or incident.resolved_at is None or incident.resolved_by is None:
             return False
@@ -83,7 +83,7 @@ _MONITORS = """
 
 
 async def lock(tx: Tx, monitors: Sequence[int]) -> list[LockedMonitor]:
-    """Lock these monitors in key order; those that are gone or paused are left out."""
+    """Lock these monitors in key order; deleted and paused ones are left out."""
     rows = await tx.fetch(
         _MONITORS + "WHERE m.monitor = ANY($1) AND m.paused_at IS NULL ORDER BY m.monitor FOR NO KEY UPDATE",
         list(monitors),
@@ -92,14 +92,13 @@ async def lock(tx: Tx, monitors: Sequence[int]) -> list[LockedMonitor]:
 
 
 async def read(tx: Tx, monitors: Sequence[int]) -> list[LockedMonitor]:
-    """These monitors, paused ones too, not locked."""
+    """Read these monitors, paused ones too, without locks."""
     rows = await tx.fetch(_MONITORS + "WHERE m.monitor = ANY($1) ORDER BY m.monitor", list(monitors))
     return await _with_incidents(tx, rows)
 
 
 async def doubtful(tx: Tx) -> list[LockedMonitor]:
-    """Monitors of which some location thinks otherwise, or whose state may change with time alone.
-
+    """Monitors with a location that disagrees with them, or whose state may change with time alone.
     Not locked, and without their incidents.
     """
     rows = await tx.fetch(
@@ -120,10 +119,9 @@ async def doubtful(tx: Tx) -> list[LockedMonitor]:
 async def unannounced(
     tx: Tx, after: int, degraded_before: datetime, now: datetime, limit: int
 ) -> list[LockedMonitor]:
-    """The next monitors after that key whose state and what was told of it differ, not locked.
-
-    Of one that is down there is nothing to tell when its incident is over: somebody resolved it. What a
-    silence or a parent holds back is left out here too: many may be held for long.
+    """The next monitors after that key whose state differs from what was announced, not locked.
+    A down monitor whose incident is over has nothing to announce: a user resolved it. What a
+    silence or a parent suppresses is left out here too: it may be many, for long.
     """
     rows = await tx.fetch(
         _MONITORS
@@ -183,7 +181,7 @@ async def _with_incidents(tx: Tx, rows: Sequence[Any]) -> list[LockedMonitor]:
 
 
 async def save(tx: Tx, after: Sequence[LockedMonitor], now: datetime) -> None:
-    """Write what is held of each monitor: its state, since when, and what was told of it."""
+    """Write each monitor's state, when it changed, and what was announced."""
     await tx.execute(
         """
         UPDATE monitors m SET

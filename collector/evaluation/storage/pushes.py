@@ -9,7 +9,7 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class PushTarget:
-    """Where the results of a monitor go; hours before *rolled_until* are rolled up."""
+    """The location to which a monitor's results go; hours before *rolled_until* are rolled up."""
 
     location: int
     revision: int
@@ -19,7 +19,7 @@ class PushTarget:
 
 @dataclass(frozen=True, slots=True)
 class Newest:
-    """The newest result of a monitor; *error* is interned, *troubled* says that some result was not good."""
+    """The newest result of a monitor; *error* is interned, *troubled*: some result was not good."""
 
     monitor: int
     location: int
@@ -31,7 +31,7 @@ class Newest:
 
 
 async def lock(tx: Tx, monitors: Sequence[int]) -> dict[int, PushTarget]:
-    """Lock the states of these monitors, which stand in their order; those that are gone are left out."""
+    """Lock the states of these monitors, which are sorted; deleted ones are left out."""
     rows = await tx.fetch(
         """
         SELECT s.monitor, s.location, s.revision, m.paused_at IS NOT NULL AS paused,
@@ -50,7 +50,7 @@ async def lock(tx: Tx, monitors: Sequence[int]) -> dict[int, PushTarget]:
 
 
 async def move(tx: Tx, newest: Sequence[Newest]) -> set[tuple[int, int]]:
-    """Give each state its newest result; the (monitor, location)s of them that need a decision."""
+    """Give each state its newest result; return the (monitor, location)s that need a decision."""
     rows = await tx.fetch(
         """
         UPDATE states s SET last_at = u.at, last_status = u.status, last_ms = u.ms, last_error = u.error

@@ -6,7 +6,7 @@ from collector.platform.storage.db import Tx
 
 
 async def still_down(tx: Tx, before: datetime, limit: int) -> list[int]:
-    """Those whose present outage's incident a person resolved before that, in key order, not locked."""
+    """Monitors whose present outage a user resolved before that, in key order, not locked."""
     rows = await tx.fetch(
         """
         SELECT m.monitor FROM monitors m CROSS JOIN LATERAL (

@@ -20,7 +20,7 @@ async def add(tx: Tx, keys: Sequence[Key]) -> None:
 
 
 async def add_later(tx: Tx, due: Mapping[Key, datetime]) -> None:
-    """Have these monitors evaluated again then, unless they are to be already."""
+    """Schedule an evaluation of these monitors, unless they have one scheduled already."""
     await tx.execute(
         """
         INSERT INTO alert_marks (team_id, monitor_id, due_at)
@@ -37,7 +37,7 @@ async def add_later(tx: Tx, due: Mapping[Key, datetime]) -> None:
 
 
 async def add_where_ruled(tx: Tx, keys: Sequence[Key]) -> int:
-    """Mark those of teams that have rules, or alerts that are not over. How many?"""
+    """Mark the monitors of teams that have rules, or alerts that are not over. Return how many."""
     rows = await tx.fetch(
         """
         INSERT INTO alert_marks (team_id, monitor_id)
@@ -56,9 +56,8 @@ async def add_where_ruled(tx: Tx, keys: Sequence[Key]) -> int:
 
 
 async def add_of_rule(tx: Tx, team_id: int, rule_id: UUID) -> None:
-    """After a change of a rule: the monitors in trouble that it is for now, and those it fired for.
-
-    A rate may be bad although its monitor is well by now: of an error rate all are evaluated, of an
+    """After a change of a rule: mark the monitors in trouble that it covers, and those that it fired for.
+    A rate may be bad although its monitor is up by now: for an error rate mark all, for an
     availability those that were down within its day.
     """
     await tx.execute(
@@ -84,9 +83,8 @@ async def add_of_rule(tx: Tx, team_id: int, rule_id: UUID) -> None:
 
 
 async def take(tx: Tx, now: datetime, limit: int) -> set[Key]:
-    """Some monitors whose marks are due.
-
-    Whoever else takes has others, and nobody has these once this is committed.
+    """Take some monitors whose marks are due.
+    Concurrent callers take others, and no caller takes these again once this is committed.
     """
     rows = await tx.fetch(
         """
@@ -105,7 +103,7 @@ async def take(tx: Tx, now: datetime, limit: int) -> set[Key]:
 
 
 async def due(tx: Tx, now: datetime, limit: int) -> set[Key]:
-    """Monitors with an alert whose time has come."""
+    """Monitors with an alert that is due."""
     rows = await tx.fetch(
         "SELECT team_id, monitor_id FROM alerts WHERE due_at <= $1 ORDER BY due_at LIMIT $2", now, limit
     )

@@ -16,9 +16,8 @@ class MonitorLocation:
 
 
 async def to_ask(tx: Tx, doubted: Sequence[int], risen: Sequence[int], limit: int) -> list[MonitorLocation]:
-    """Of the *doubted* and their parents the locations without trouble; of *risen* ones' children, all.
-
-    Where there is trouble already, its probe checks again by itself; but a child may only now be well.
+    """Locations without trouble of the *doubted* and their parents; all locations of the children of *risen*.
+    Where there is trouble already, the probe rechecks unasked; but a child may have only now recovered.
     """
     rows = await tx.fetch(
         """

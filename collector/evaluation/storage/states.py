@@ -18,8 +18,7 @@ from shared.results import Status
 @dataclass(frozen=True, slots=True)
 class Latest:
     """The last result of each key, in columns and in key order; *part* indexes *probes* and *ordinals*.
-
-    *at_ms* is Unix milliseconds; *troubled* says that some result of the key was not good.
+    *at_ms* is Unix milliseconds; *troubled*: some result of the key was not good.
     """
 
     probes: Sequence[UUID]
@@ -38,14 +37,14 @@ class Latest:
 
 @dataclass(frozen=True, slots=True)
 class MovedStates:
-    """How many keys took their result, and which of them need a decision."""
+    """The number of keys that took their result, and those of them that need a decision."""
 
     count: int
     wanting: frozenset[tuple[int, int]]
 
 
 async def move(tx: Tx, latest: Latest) -> MovedStates:
-    """Give each state row its latest result, if the row's plan is the one that the result was made under."""
+    """Give each state row its latest result, if the result was made under the row's plan."""
     row = await tx.fetchrow(
         """
         WITH moved AS (
@@ -87,7 +86,7 @@ async def move(tx: Tx, latest: Latest) -> MovedStates:
 
 @dataclass(frozen=True, slots=True)
 class StateOwner:
-    """Who may move a state row: that probe, under that plan, from that incarnation on."""
+    """The owner of a state row: this probe may move it, under this plan, from this incarnation on."""
 
     probe_id: UUID | None
     assignment: int | None
@@ -96,7 +95,7 @@ class StateOwner:
 
 
 async def lock(tx: Tx, keys: Sequence[tuple[int, int]]) -> dict[tuple[int, int], StateOwner]:
-    """Lock the rows of *keys*, which stand in their order; the plan of each that there is."""
+    """Lock the rows of *keys*, which are sorted; return the plan of each that exists."""
     rows = await tx.fetch(
         """
         SELECT s.monitor, s.location, s.probe_id, s.assignment, s.revision, s.ordinal
@@ -116,7 +115,7 @@ async def lock(tx: Tx, keys: Sequence[tuple[int, int]]) -> dict[tuple[int, int],
 
 
 async def current(tx: Tx, latest: Latest) -> set[tuple[int, int]]:
-    """The keys among *latest* whose state is at that plan: what `move` moved, asked again by name."""
+    """The keys among *latest* whose state has that plan: those that `move` moved."""
     rows = await tx.fetch(
         """
         SELECT s.monitor, s.location
@@ -138,9 +137,8 @@ async def current(tx: Tx, latest: Latest) -> set[tuple[int, int]]:
 
 
 async def may_write(tx: Tx, probe_id: UUID, places: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
-    """Those of *places* (monitor and location) to whose history this probe may add.
-
-    The monitor is there, and the probe serves its team; a team's own probe stands there, or once stood.
+    """The *places* (monitor and location) to whose history this probe may add.
+    The monitor exists, and the probe serves its team; a team's own probe has, or had, that location.
     """
     rows = await tx.fetch(
         """
@@ -159,10 +157,9 @@ async def may_write(tx: Tx, probe_id: UUID, places: Collection[tuple[int, int]])
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """A state row beside what a decision needs of its location.
-
-    *seen_at*: when its probe last saw out; *last_at*: the start of its newest check, None if nothing was
-    measured; *error* is what that check said. *known_at*: the start of the newest one that said something, as
+    """A state row with what a decision needs of its location.
+    *seen_at*: when its probe last reached the Internet; *last_at*: the start of its newest check, None if
+    nothing was measured; *error* is of that check. *known_at*: the start of the newest conclusive check, as
     far as that matters; *apart*: see `outlived`. *receives*: see `Vote`.
     """
 
@@ -190,7 +187,7 @@ class Located:
 
 
 def by_monitor(located: Iterable[Located]) -> defaultdict[int, list[Located]]:
-    """In the order in which they were; none of a monitor that is not among them."""
+    """Group by monitor, in the given order; a monitor without locations yields an empty list."""
     places: defaultdict[int, list[Located]] = defaultdict(list)
     for place in located:
         places[place.monitor].append(place)
@@ -199,8 +196,7 @@ def by_monitor(located: Iterable[Located]) -> defaultdict[int, list[Located]]:
 
 async def of_monitors(tx: Tx, monitors: Sequence[int]) -> list[Located]:
     """All locations of these monitors, by turn.
-
-    Only where a probe that sees out has said nothing with its newest check, its results are searched.
+    Results are searched only where a connected probe's newest check was inconclusive.
     """
     rows = await tx.fetch(
         """
@@ -240,7 +236,7 @@ async def of_monitors(tx: Tx, monitors: Sequence[int]) -> list[Located]:
 
 
 async def _spoke(tx: Tx, rows: Sequence[Any]) -> dict[tuple[int, int], datetime]:
-    """The newest check of each location that said something, if it is not too old to count."""
+    """The newest conclusive check of each location, if it is not too old to count."""
     since = [row["seen_at"] - max(row["apart"], quorum.SILENCE) for row in rows]
     found = await tx.fetch(
         """
@@ -262,7 +258,7 @@ async def _spoke(tx: Tx, rows: Sequence[Any]) -> dict[tuple[int, int], datetime]
 
 
 async def save(tx: Tx, after: Sequence[tuple[int, int, CheckStreak]]) -> None:
-    """Write states that the machine has moved; their rows are locked by `move` already."""
+    """Write states that the state machine moved; `move` has locked their rows already."""
     await tx.execute(
         """
         UPDATE states s SET

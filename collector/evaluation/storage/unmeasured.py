@@ -10,15 +10,14 @@ from collector.platform.storage.db import Tx
 from shared.kinds import RECEIVING
 from shared.results import Status
 
-# So far back the last check that measured something is looked for.
+# How far back to search for the last check that measured something.
 _SEARCHED: Final = "1 day"
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A monitor that is measured no longer, or again. *since*: when it was measured last, or was made.
-
-    *error*: what its newest unknown check said.
+    """A monitor that is no longer measured, or is again. *since*: when it was measured last, or was made.
+    *error*: of its newest unknown check.
     """
 
     monitor: int
@@ -27,7 +26,7 @@ class Turn:
     error: str
 
 
-# A location counts while its probe is live and sees out: of others the owner of the probe is notified.
+# A location counts while its probe is live and online: for others the probe's owner is notified.
 _TURNS: Final = f"""
     WITH doubtful AS (
         SELECT s.monitor FROM states s WHERE s.last_status = $3
@@ -76,7 +75,7 @@ _TURNS: Final = f"""
 
 
 async def turns(tx: Tx, now: datetime, monitors: Sequence[int] | None = None) -> list[Turn]:
-    """What turned and was not recorded, of all or of these monitors, in key order, not locked."""
+    """Return unrecorded changes of all or of these monitors, in key order, not locked."""
     named = None if monitors is None else list(monitors)
     rows = await tx.fetch(_TURNS, now, named, Status.UNKNOWN, list(RECEIVING), SILENCE)
     return [Turn(**row) for row in rows]
