@@ -30,7 +30,7 @@ class IncidentAnswer:
     status: IncidentStatus
     """Whether it is open, acknowledged (somebody works on it) or resolved."""
     severity: Severity
-    """Severity; of an incident that a monitor raised the monitor's."""
+    """Severity; the monitor's if a monitor raised the incident."""
     started_at: datetime
     """When the outage began: its first failed check."""
     created_at: datetime
@@ -48,7 +48,7 @@ class IncidentAnswer:
     reopened_at: datetime | None
     """When it was last reopened."""
     downtime: Seconds
-    """Seconds for which it has been open, without those between a resolution and a reopening."""
+    """Seconds for which it has been open, without the time between a resolution and a reopening."""
     downtime_formatted: Annotated[str, Example("5m 32s")]
     """The same for people."""
     failure_count: Annotated[int, Example(3)]
@@ -56,14 +56,14 @@ class IncidentAnswer:
     last_error: Annotated[str, Example("answered 500")] | None
     """Error of the newest failed check."""
     parent_incident_id: IncidentId | None
-    """Id of the incident of a monitor that its monitor depends on, while which it is not announced."""
+    """Id of the parent monitor's incident, while which this one is not announced."""
     warnings: Warnings = None
     """What was ignored of the request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedNote:
-    """A remark of whoever works on an incident."""
+    """A note by a user who works on an incident."""
 
     id: Annotated[str, Identifier("note")]
     """Id of the note."""
@@ -72,7 +72,7 @@ class ListedNote:
     text: Annotated[str, Example("Looking into it")]
     """Text of the note."""
     created_by: Annotated[str, Example("Admin")]
-    """Name of who wrote it."""
+    """Name of its author."""
     created_at: datetime
     """When it was written."""
 
@@ -96,7 +96,7 @@ class CreatedNote:
     text: Annotated[str, Example("Looking into it")]
     """Text of the note."""
     created_by: Person
-    """Who wrote it."""
+    """Its author."""
     created_at: datetime
     """When it was written."""
     warnings: Warnings = None
@@ -174,13 +174,13 @@ class BySeverity:
     """Numbers of incidents by their severity."""
 
     critical: Annotated[int, Example(2)]
-    """Critical ones."""
+    """Critical incidents."""
     high: Annotated[int, Example(0)]
-    """Those of high severity."""
+    """Incidents of high severity."""
     medium: Annotated[int, Example(0)]
-    """Those of medium severity."""
+    """Incidents of medium severity."""
     low: Annotated[int, Example(0)]
-    """Those of low severity."""
+    """Incidents of low severity."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,38 +212,38 @@ class IncidentStats:
     by_severity: BySeverity
     """Numbers of incidents by their severity."""
     by_day: Annotated[list[IncidentGroup] | None, Omitted()] = None
-    """Groups by day; there with `group_by=day`, and without `group_by`."""
+    """Groups by day; present with `group_by=day`, and without `group_by`."""
     by_week: Annotated[list[IncidentGroup] | None, Omitted()] = None
-    """Groups by week; there with `group_by=week`."""
+    """Groups by week; present with `group_by=week`."""
     by_month: Annotated[list[IncidentGroup] | None, Omitted()] = None
-    """Groups by month; there with `group_by=month`."""
+    """Groups by month; present with `group_by=month`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimelineEntry:
-    """Something that happened to an incident."""
+    """An event in the life of an incident."""
 
     type: Annotated[str, Example("created")]
     """What happened."""
     timestamp: datetime
     """When it happened."""
     actor: Annotated[str, Example("System")]
-    """Name of who did it; `System` for the service itself."""
+    """Name of the user who did it; `System` for the service itself."""
     details: Annotated[str, Example("shop is down")]
-    """What there is to say about it, for people."""
+    """Details, for people."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentTimeline:
-    """What happened to an incident."""
+    """The timeline of an incident."""
 
     events: list[TimelineEntry]
-    """What happened, oldest first."""
+    """Its entries, oldest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckPhases:
-    """Durations of the parts of a check in milliseconds; null for what it did not come to."""
+    """Durations of the phases of a check in milliseconds; null for phases that it did not reach."""
 
     dns: Milliseconds | None
     """Looking up the name."""
@@ -295,7 +295,7 @@ class EvidenceAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentEvidence:
-    """What the checks saw that confirmed the outage."""
+    """Evidence of the checks that confirmed the outage."""
 
     evidence: list[EvidenceAnswer]
     """The failed checks, oldest first."""

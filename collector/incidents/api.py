@@ -168,7 +168,7 @@ async def timeline(request: web.Request) -> web.Response:
 
 
 async def _found(request: web.Request) -> UUID:
-    """The incident of the path, asked for before what was sent is read: 404 comes before 400."""
+    """Return the id in the path after checking that the incident exists, so that 404 comes before 400."""
     id_ = path_id(request, "inc", incidents.WHAT)
     await incidents.one(deps(request).db, caller(request).team_id, id_)
     return id_

@@ -34,14 +34,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class IncidentLine:
-    """A line of the list; *lasted*: how long it was, or has been, open."""
+    """A line of the list; *lasted*: the seconds for which it was, or has been, open."""
 
     incident: Incident
     lasted: int
 
 
 async def list_(request: web.Request) -> web.StreamResponse:
-    """Those that are not over stand first, on every page's top."""
+    """List incidents; unresolved ones are at the top of every page."""
     at_hand, mine, now = deps(request), visitor(request), deps(request).now()
     number, wanted = common.asked(request), _wanted(request)
     offset = (number - 1) * common.PER_PAGE
@@ -121,7 +121,7 @@ async def note(request: web.Request) -> web.StreamResponse:
 
 
 async def post_mortem(request: web.Request) -> web.StreamResponse:
-    """As Markdown, to be saved."""
+    """Send the post-mortem as a Markdown file."""
     at_hand, id_ = deps(request), path_id(request, "inc", incidents.WHAT)
     text = await postmortem.write(at_hand.db, at_hand.keyring, visitor(request).team_id, id_, at_hand.now())
     named = f'attachment; filename="{ids.show("inc", id_)}.md"'
@@ -172,7 +172,7 @@ async def _shown(request: web.Request, faults: Mapping[str, str], status: int = 
 async def _deed(
     request: web.Request, deed: Callable[[UUID, Mapping[str, Any]], Awaitable[T]], said: str
 ) -> web.StreamResponse:
-    """Do it, and say so; what stands in its way is said at the page's top."""
+    """Perform the action and report it; what prevents it is reported at the top of the page."""
     id_, form = path_id(request, "inc", incidents.WHAT), await posted(request)
     try:
         await deed(id_, form)
@@ -184,7 +184,7 @@ async def _deed(
 
 
 def _given(form: Mapping[str, Any], **named: str) -> dict[str, str]:
-    """The fields of the API's body by the names of the form's."""
+    """Return the fields of the API's body from the form's fields with these names."""
     given = {name: value(form, field) for name, field in named.items()}
     return {name: text for name, text in given.items() if text.strip() or name == "text"}
 
@@ -203,5 +203,5 @@ def _wanted(request: web.Request) -> IncidentFilter:
 
 
 def path(id_: UUID) -> str:
-    """Of an incident's page."""
+    """Return the path of an incident's page."""
     return f"{HERE}/{ids.show('inc', id_)}"

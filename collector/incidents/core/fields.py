@@ -14,7 +14,7 @@ Text = Annotated[str, MaxLen(10_000)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewIncident:
-    """One that a person raises, about a monitor or about none."""
+    """An incident that a user raises, with or without a monitor."""
 
     title: Title
     """Title, 1 to 255 characters."""
@@ -23,12 +23,12 @@ class NewIncident:
     severity: Severity = "medium"
     """Severity of the incident."""
     monitor_id: MonitorId | None = None
-    """Id of the monitor that it is about; without it none."""
+    """Id of the monitor that it is about, if any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """None leaves a field as it is."""
+    """Changes to an incident; None leaves a field as it is."""
 
     title: Title | None = None
     """New title, 1 to 255 characters."""
@@ -40,7 +40,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolution:
-    """What was done about it."""
+    """How the incident was resolved."""
 
     resolution_note: Text | None = None
     """What was done about it."""
@@ -48,15 +48,15 @@ class Resolution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReopenRequest:
-    """Why it is not over."""
+    """Why the incident is reopened."""
 
     reason: Text = ""
-    """Why it is not over."""
+    """Why it is reopened."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewNote:
-    """A remark of whoever works on it."""
+    """A note by a user who works on the incident."""
 
     text: Annotated[
         str,

@@ -24,7 +24,7 @@ class PostmortemLine:
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """What one location saw while the incident lasted; *error* is of its last failed check."""
+    """The checks of one location while the incident lasted; *error* is of its last failed check."""
 
     location: str
     checks: int
@@ -34,7 +34,7 @@ class Checks:
 
 @dataclass(frozen=True, slots=True)
 class Saw:
-    """What one of the failed checks saw that confirmed the outage; *phases* in ms."""
+    """The evidence of one failed check that confirmed the outage; *phases* in ms."""
 
     at: datetime
     location: str
@@ -47,7 +47,7 @@ class Saw:
 
 @dataclass(frozen=True, slots=True)
 class PostmortemFacts:
-    """*downtime_s* are the seconds of its open spans; *resolved_at* None: it goes on."""
+    """*downtime_s*: the seconds of its open spans; *resolved_at* None: it is unresolved."""
 
     title: str
     description: str
@@ -65,7 +65,7 @@ class PostmortemFacts:
 
 
 def markdown(facts: PostmortemFacts) -> str:
-    """The whole document."""
+    """Return the whole document."""
     return "\n".join(_lines(facts)) + "\n"
 
 
@@ -119,5 +119,5 @@ def _table(checks: Sequence[Checks]) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """*text* on one line, as itself: it makes no heading, link, image or cell."""
+    """Return *text* on one line, escaped: it makes no heading, link, image or cell."""
     return " ".join(text.split()).translate(_SPECIAL)

@@ -7,7 +7,7 @@ GROUPS = {"day": "byDay", "week": "byWeek", "month": "byMonth"}
 
 
 def first_of(group: str, at: datetime) -> date:
-    """The date that names the group in which *at* lies: itself, its Monday, the first of its month."""
+    """Return the date that names the group of *at*: its day, its Monday, or the first of its month."""
     day = at.astimezone(UTC).date()
     if group == "week":
         return day - timedelta(days=day.weekday())
@@ -15,7 +15,7 @@ def first_of(group: str, at: datetime) -> date:
 
 
 def dates(group: str, since: datetime, until: datetime) -> Iterator[date]:
-    """Every group from the one of *since* to the one of *until*, oldest first."""
+    """Yield every group from that of *since* to that of *until*, oldest first."""
     at, last = first_of(group, since), first_of(group, until)
     while at <= last:
         yield at

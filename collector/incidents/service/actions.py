@@ -30,7 +30,7 @@ from shared import ids
 from shared.errors import Conflict, Invalid, NotFound
 
 _NO_MONITOR = "there is no such monitor"
-# What the events of a deed call it.
+# The name of each action in its event.
 _TOLD_AS = {
     "create": "created",
     "acknowledge": "acknowledged",
@@ -41,7 +41,7 @@ _TOLD_AS = {
 
 
 async def raise_(db: Db, actor: Actor, sent: Mapping[str, Any], now: datetime) -> tuple[Incident, list[str]]:
-    """The incident that a body asks for, and the fields that nobody knows. Raises Invalid."""
+    """Create the incident that a body describes; also return its unknown fields. Raises Invalid."""
     found = read(NewIncident, sent)
     if found.value is None:
         named = references.one("mon", "monitorId", sent.get("monitorId"))
@@ -52,7 +52,7 @@ async def raise_(db: Db, actor: Actor, sent: Mapping[str, Any], now: datetime) -
 
 
 async def create(db: Db, actor: Actor, wanted: NewIncident, now: datetime) -> Incident:
-    """Raises Invalid when its monitor is none of the team's."""
+    """Create an incident. Raises Invalid if its monitor does not belong to the team."""
     id_ = ids.uuid7()
     monitor_id = ids.read("mon", wanted.monitor_id) if wanted.monitor_id else None
     async with db.transaction() as tx:
@@ -64,7 +64,7 @@ async def create(db: Db, actor: Actor, wanted: NewIncident, now: datetime) -> In
 
 
 async def acknowledge(db: Db, actor: Actor, id_: UUID, now: datetime) -> Incident:
-    """Its alerts are taken on with it. Raises NotFound; Conflict unless it is open."""
+    """Acknowledge the incident and its alerts. Raises NotFound; Conflict unless it is open."""
     async with db.transaction() as tx:
         if not await writes.acknowledge(tx, actor.team_id, id_, actor.shown, now):
             raise await _conflict(tx, actor, id_, lambda status: f"The incident is already {status}")
@@ -74,7 +74,7 @@ async def acknowledge(db: Db, actor: Actor, id_: UUID, now: datetime) -> Inciden
 
 
 async def resolve(db: Db, actor: Actor, id_: UUID, note: str | None, now: datetime) -> Incident:
-    """Raises NotFound, Unavailable; Conflict when it is resolved."""
+    """Resolve the incident. Raises NotFound, Unavailable; Conflict if it is resolved."""
 
     async def move(tx: Tx) -> Incident:
         await patiently(tx, monitor_incidents.lock_monitor(tx, actor.team_id, id_))
@@ -87,7 +87,7 @@ async def resolve(db: Db, actor: Actor, id_: UUID, note: str | None, now: dateti
 
 
 async def reopen(db: Db, actor: Actor, id_: UUID, reason: str, now: datetime) -> Incident:
-    """Raises NotFound, Unavailable; Conflict unless it is resolved and its monitor has no other open one."""
+    """Reopen a resolved incident. Raises NotFound, Unavailable; Conflict beside an open one of its monitor."""
 
     async def move(tx: Tx) -> Incident:
         await patiently(tx, monitor_incidents.lock_monitor(tx, actor.team_id, id_))
@@ -135,7 +135,7 @@ async def _log(tx: Tx, actor: Actor, id_: UUID, type_: str, details: str, now: d
 
 
 async def _done(tx: Tx, actor: Actor, action: str, id_: UUID, fields: Sequence[str] = ()) -> Incident:
-    """The incident after the deed, which is noted in the audit log."""
+    """Record the action in the audit log and return the incident after it."""
     found = await _one(tx, actor, id_)
     await audit.record(tx, actor, action, "incident", ids.show("inc", id_), name=found.title, fields=fields)
     return found
@@ -144,7 +144,7 @@ async def _done(tx: Tx, actor: Actor, action: str, id_: UUID, fields: Sequence[s
 async def _told(
     tx: Tx, actor: Actor, action: str, id_: UUID, now: datetime, note: IncidentNote | None = None
 ) -> Incident:
-    """The incident after the deed, noted and told. Last: for the team's next position others wait."""
+    """Record the action and append its event. Last: others wait for the team's next position."""
     found = await _done(tx, actor, action, id_)
     monitor = await monitors.get(tx, actor.team_id, found.monitor_id) if found.monitor_id else None
     await events.append_all(
@@ -161,5 +161,5 @@ async def _one(tx: Tx, actor: Actor, id_: UUID) -> Incident:
 
 
 async def _conflict(tx: Tx, actor: Actor, id_: UUID, says: Callable[[str], str]) -> Conflict:
-    """What to raise for a move that the incident's state does not allow. Raises NotFound if there is none."""
+    """Return the error for an action that the incident's status forbids. Raises NotFound."""
     return Conflict(says((await _one(tx, actor, id_)).status))

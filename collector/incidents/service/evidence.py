@@ -17,13 +17,13 @@ from shared.evidence import Evidence, redacted
 from shared.kinds import load
 from shared.secrets import secret_texts
 
-# In the order in which they are shown; the database keeps none.
+# In the order of display; the database keeps no order.
 _FIELDS = ("run", "address", "statusCode", "error", "responseTime", "phases", "headers", "body")
 _PHASES = ("dns", "connect", "tls", "firstByte", "transfer")
 
 
 async def of_incident(db: Db, keyring: Keyring, team_id: int, id_: UUID) -> list[EvidenceRow]:
-    """The failed checks that confirmed it, oldest first. Raises NotFound."""
+    """Return the failed checks that confirmed the incident, oldest first. Raises NotFound."""
     async with db.connection() as tx:
         incident = await reads.one(tx, team_id, id_)
         if incident is None:
@@ -34,7 +34,7 @@ async def of_incident(db: Db, keyring: Keyring, team_id: int, id_: UUID) -> list
 async def shown(
     tx: Tx, keyring: Keyring, team_id: int, incident_id: UUID, monitor_id: UUID | None
 ) -> list[EvidenceRow]:
-    """The same for an incident that is known to be there; *monitor_id*: of its monitor, which may be gone."""
+    """The same for an incident that exists; *monitor_id*: its monitor, which may be deleted."""
     kept = await evidence.of_incident(tx, team_id, incident_id)
     if not kept:
         return []
@@ -43,7 +43,7 @@ async def shown(
 
 
 async def _secrets(tx: Tx, keyring: Keyring, team_id: int, monitor_id: UUID | None) -> Sequence[str] | None:
-    """None when they cannot be known."""
+    """Return the texts to redact; None if they cannot be decrypted."""
     monitor = None if monitor_id is None else await monitors.get(tx, team_id, monitor_id)
     if monitor is None:
         return ()

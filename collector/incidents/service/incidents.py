@@ -17,7 +17,7 @@ from shared import ids
 from shared.errors import NotFound
 
 WHAT = "Incident"
-# What a GET shows and nobody sets, but for what a body has a field for.
+# Fields that a GET shows and that callers cannot set, unless the body has a field of that name.
 _SHOWN = frozenset(
     {"id", "monitorId", "monitorName", "status", "startedAt", "createdAt", "acknowledgedAt", "acknowledgedBy"}
     | {"resolvedAt", "resolvedBy", "resolutionNote", "reopenedAt", "downtime", "downtimeFormatted"}
@@ -25,14 +25,14 @@ _SHOWN = frozenset(
 )
 _EVENTS = 50
 _CHANNELS = 100
-# What tells that it is over comes a little later.
+# The recovery is announced a little later.
 _AFTER = timedelta(minutes=5)
 
 
 async def page(
     db: Db, team_id: int, wanted: IncidentFilter, limit: int, offset: int
 ) -> tuple[list[Incident], int]:
-    """A page of them, newest first, and how many there are in all."""
+    """Return a page of incidents, newest first, and their total number."""
     async with db.connection() as tx:
         total = await reads.count(tx, team_id, wanted)
         found = await reads.newest(tx, team_id, wanted, limit, offset) if offset < total else []
@@ -40,7 +40,7 @@ async def page(
 
 
 async def one(db: Db, team_id: int, id_: UUID) -> tuple[Incident, list[IncidentNote]]:
-    """Raises NotFound."""
+    """Return an incident with its notes. Raises NotFound."""
     async with db.connection() as tx:
         incident = await reads.one(tx, team_id, id_)
         if incident is None:
@@ -49,7 +49,7 @@ async def one(db: Db, team_id: int, id_: UUID) -> tuple[Incident, list[IncidentN
 
 
 async def timeline(db: Db, team_id: int, id_: UUID) -> list[IncidentLogEntry]:
-    """Raises NotFound."""
+    """Return an incident's timeline. Raises NotFound."""
     async with db.connection() as tx:
         if not await reads.exists(tx, team_id, id_):
             raise NotFound(f"{WHAT} not found")
@@ -57,7 +57,7 @@ async def timeline(db: Db, team_id: int, id_: UUID) -> list[IncidentLogEntry]:
 
 
 async def told(db: Db, team_id: int, incident: Incident) -> list[DeliveryRow]:
-    """The events of its monitor, or of it alone, while it was open and just after, newest first."""
+    """Return deliveries about its monitor, or it alone, while it was open and just after, newest first."""
     stream = incident.monitor_id or incident.id
     async with db.connection() as tx:
         found = await explain_reads.told(tx, team_id, stream, sorted(events.CHANGES), _EVENTS, _CHANNELS)
@@ -66,7 +66,7 @@ async def told(db: Db, team_id: int, incident: Incident) -> list[DeliveryRow]:
 
 
 def lasted_s(incident: Incident, now: datetime) -> int:
-    """Seconds of its open spans up to *now*; a pause that lasts ended the present one."""
+    """Return the seconds of its open spans up to *now*; a present pause ends the last span."""
     ended = incident.status == "resolved"
     return downtime.seconds(
         incident.spans_s, None if ended else incident.span_from, incident.paused_at or now
@@ -74,7 +74,7 @@ def lasted_s(incident: Incident, now: datetime) -> int:
 
 
 def shown(incident: Incident, now: datetime) -> dict[str, Any]:
-    """An incident as lists and reads show it."""
+    """Return an incident as lists and reads show it."""
     seconds = lasted_s(incident, now)
     return {
         "id": ids.show("inc", incident.id),
@@ -101,7 +101,7 @@ def shown(incident: Incident, now: datetime) -> dict[str, Any]:
 
 
 def settable(body: Mapping[str, Any], fields: type) -> dict[str, Any]:
-    """*body* without what a GET shows and *fields* lacks."""
+    """Return *body* without fields that a GET shows but *fields* lacks."""
     mine = members(fields)
     return {name: value for name, value in body.items() if name in mine or name not in _SHOWN}
 

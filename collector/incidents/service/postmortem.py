@@ -16,7 +16,7 @@ from shared.errors import NotFound
 
 
 async def write(db: Db, keyring: Keyring, team_id: int, id_: UUID, now: datetime) -> str:
-    """As Markdown. Raises NotFound."""
+    """Return the draft in Markdown. Raises NotFound."""
     async with db.connection() as tx:
         incident = await reads.one(tx, team_id, id_)
         if incident is None:

@@ -24,7 +24,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Mean seconds: *mttr* of the resolved, *mtta* until somebody took one on, of those that were."""
+    """Mean seconds: *mttr* of resolved incidents, *mtta* until acknowledged, of acknowledged ones."""
 
     incidents: int
     unresolved: int
@@ -36,7 +36,7 @@ class Stats:
 
 
 async def stats(db: Db, team_id: int, group: str, since: datetime, until: datetime, now: datetime) -> Stats:
-    """Of the incidents that started from *since* to *until*; groups without any are there with zeros."""
+    """Statistics of the incidents that started from *since* to *until*; empty groups are included."""
     async with db.connection() as tx:
         sums = await table.by_group(tx, team_id, group, since, until, now)
     grouped: defaultdict[date, list[Sums]] = defaultdict(list)

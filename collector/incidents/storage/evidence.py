@@ -8,15 +8,15 @@ from uuid import UUID
 
 from collector.platform.storage.db import Tx
 
-# Of each monitor and location so many are remembered; three confirm an outage by default.
+# Checks kept per monitor and location; three confirm an outage by default.
 _REMEMBERED = 4
-# An incident that opens again and again keeps no more.
+# Limits an incident that is reopened again and again.
 _KEPT = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failed check that began *at*; *saw* is what is kept of it, as JSON."""
+    """A failed check that began *at*; *saw* is its evidence, as JSON."""
 
     monitor: int
     location: int
@@ -26,7 +26,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceRow:
-    """One that an incident stands on; *location* is the name of where it was run."""
+    """A failed check that confirmed an incident; *location* is a name."""
 
     location: str
     at: datetime
@@ -34,7 +34,7 @@ class EvidenceRow:
 
 
 async def remember(tx: Tx, failures: Sequence[Failure]) -> None:
-    """Add failed checks, oldest first of each monitor and location; the oldest of too many go."""
+    """Add failed checks, oldest first for each monitor and location; drop the oldest beyond the limit."""
     await tx.execute(
         """
         INSERT INTO failures AS f (monitor, location, newest, at)
@@ -55,9 +55,8 @@ async def remember(tx: Tx, failures: Sequence[Failure]) -> None:
 
 
 async def keep(tx: Tx, monitors: Collection[int], opened: Sequence[tuple[int, UUID]]) -> None:
-    """Give open incidents what the failing locations saw in the streaks that they stand on.
-
-    *monitors*: where a location, or the whole, began to fail; *opened*: incidents that were opened just now,
+    """Attach to open incidents the evidence of the failing locations' present streaks.
+    *monitors*: those of which a location, or the whole, began to fail; *opened*: incidents just opened,
     with their teams. The states are written before.
     """
     await tx.execute(
@@ -91,7 +90,7 @@ async def keep(tx: Tx, monitors: Collection[int], opened: Sequence[tuple[int, UU
 
 
 async def of_incident(tx: Tx, team_id: int, incident_id: UUID) -> list[EvidenceRow]:
-    """Oldest first."""
+    """Return an incident's evidence, oldest first."""
     rows = await tx.fetch(
         """
         SELECT location, at, saw FROM incident_evidence

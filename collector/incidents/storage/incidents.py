@@ -24,7 +24,7 @@ class Opened:
 
 
 async def open_(tx: Tx, opened: Sequence[Opened], now: datetime) -> None:
-    """Add automatic incidents. The monitors are locked; a second open one is refused by the unique index."""
+    """Add automatic incidents. The monitors are locked; the unique index refuses a second open one."""
     await tx.execute(
         """
         INSERT INTO incidents (team_id, id, monitor_id, monitor_name, automatic, title, status, severity,
@@ -45,7 +45,7 @@ async def open_(tx: Tx, opened: Sequence[Opened], now: datetime) -> None:
 
 
 async def reopen(tx: Tx, again: Sequence[tuple[int, UUID, datetime]], now: datetime) -> None:
-    """Open incidents again, each with a new span from the moment given."""
+    """Open incidents again, each with a new span from the given moment."""
     await tx.execute(
         """
         UPDATE incidents i SET status = 'open', reopened_at = $4, span_from = u.span_from,
@@ -62,7 +62,7 @@ async def reopen(tx: Tx, again: Sequence[tuple[int, UUID, datetime]], now: datet
 
 
 async def resolve(tx: Tx, ended: Sequence[tuple[int, UUID, datetime]]) -> None:
-    """System ends open incidents at the moment given with each."""
+    """Resolve open incidents as System, each at its given moment."""
     await tx.execute(
         """
         UPDATE incidents i SET status = 'resolved', resolved_at = u.until, resolved_by = $4,
@@ -78,7 +78,7 @@ async def resolve(tx: Tx, ended: Sequence[tuple[int, UUID, datetime]]) -> None:
 
 
 async def link(tx: Tx, linked: Sequence[tuple[int, UUID, UUID]]) -> None:
-    """Note beside each incident the one of its monitor's parent, which is of the same team."""
+    """Link each incident to that of its monitor's parent, which is of the same team."""
     await tx.execute(
         """
         UPDATE incidents i SET parent_incident_id = u.parent
@@ -92,7 +92,7 @@ async def link(tx: Tx, linked: Sequence[tuple[int, UUID, UUID]]) -> None:
 
 
 async def count_failures(tx: Tx, counted: Sequence[tuple[int, UUID, int, str]]) -> None:
-    """Add failed checks to incidents, and the newest error."""
+    """Add to the incidents' counts of failed checks, and set the newest error."""
     await tx.execute(
         """
         UPDATE incidents i SET failure_count = i.failure_count + u.failures,

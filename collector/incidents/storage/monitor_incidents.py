@@ -8,7 +8,7 @@ from collector.platform.storage.db import Tx
 
 
 async def newest(tx: Tx, team_id: int, monitor_id: UUID) -> LatestIncident | None:
-    """The open automatic incident, else the one that was open last, locked; the monitor is locked already."""
+    """The open automatic incident, else the one last open, locked; the monitor is locked already."""
     row = await tx.fetchrow(
         """
         SELECT id, severity, started_at, span_from, spans_s, coalesce(last_error, '') AS last_error,
@@ -23,7 +23,7 @@ async def newest(tx: Tx, team_id: int, monitor_id: UUID) -> LatestIncident | Non
 
 
 async def lock_monitor(tx: Tx, team_id: int, incident_id: UUID) -> None:
-    """Lock the monitor of an automatic incident, if it is there still: System decides about it meanwhile."""
+    """Lock the monitor of an automatic incident, if it exists: the evaluation may change both."""
     await tx.execute(
         """
         SELECT FROM monitors WHERE team_id = $1 AND id = (
@@ -36,7 +36,7 @@ async def lock_monitor(tx: Tx, team_id: int, incident_id: UUID) -> None:
 
 
 async def leave_out(tx: Tx, team_id: int, monitor_id: UUID, paused_at: datetime, now: datetime) -> None:
-    """A pause ends: its time is no downtime of the open incident."""
+    """Exclude a pause that ends from the downtime of the open incident."""
     await tx.execute(
         """
         UPDATE incidents SET span_from = $4,

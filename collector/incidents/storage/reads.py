@@ -8,7 +8,7 @@ from uuid import UUID
 
 from collector.platform.storage.db import Tx
 
-# A paused monitor's time is in no sum; a manual incident runs on beside it.
+# The time of a pause is in no sum; a manual incident runs on meanwhile.
 _FROM = """
     incidents i LEFT JOIN monitors m ON m.team_id = i.team_id AND m.id = i.monitor_id AND i.automatic
 """
@@ -66,7 +66,7 @@ class IncidentLogEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentFilter:
-    """Which incidents; None asks nothing. *since* and *until* are of the start, both inclusive."""
+    """Selects incidents; None means any. *since* and *until* bound the start, both inclusive."""
 
     status: str | None = None
     severity: str | None = None
@@ -76,7 +76,7 @@ class IncidentFilter:
 
 
 async def newest(tx: Tx, team_id: int, wanted: IncidentFilter, limit: int, offset: int) -> list[Incident]:
-    """A page of them, newest first."""
+    """Return a page of incidents, newest first."""
     where, values = _where(team_id, wanted)
     rows = await tx.fetch(
         f"""
@@ -104,7 +104,7 @@ async def one(tx: Tx, team_id: int, id_: UUID) -> Incident | None:
 
 
 async def several(tx: Tx, keys: Sequence[tuple[int, UUID]]) -> dict[tuple[int, UUID], Incident]:
-    """Those of *keys*, each a team and an incident's id, that there are."""
+    """Return the incidents of *keys*, each a team and an incident's id, that exist."""
     rows = await tx.fetch(
         f"""
         SELECT i.team_id, {_COLUMNS} FROM {_FROM}
@@ -127,7 +127,7 @@ async def exists(tx: Tx, team_id: int, id_: UUID) -> bool:
 
 
 async def notes(tx: Tx, team_id: int, incident_id: UUID) -> list[IncidentNote]:
-    """Oldest first."""
+    """Return an incident's notes, oldest first."""
     rows = await tx.fetch(
         """
         SELECT id, text, created_by, created_at FROM incident_notes
@@ -140,7 +140,7 @@ async def notes(tx: Tx, team_id: int, incident_id: UUID) -> list[IncidentNote]:
 
 
 async def timeline(tx: Tx, team_id: int, incident_id: UUID) -> list[IncidentLogEntry]:
-    """In the order in which it was written."""
+    """Return an incident's log in the order of writing."""
     rows = await tx.fetch(
         "SELECT type, at, actor, details FROM timeline WHERE team_id = $1 AND incident_id = $2 ORDER BY n",
         team_id,
@@ -150,7 +150,7 @@ async def timeline(tx: Tx, team_id: int, incident_id: UUID) -> list[IncidentLogE
 
 
 async def checks(tx: Tx, team_id: int, id_: UUID, until: datetime) -> list[tuple[str, int, int, str | None]]:
-    """Of its monitor by location, from its start to *until*: name, checks, failed ones, the last error."""
+    """Its monitor's checks by location until *until*: name, number of checks, failed ones, last error."""
     rows = await tx.fetch(
         """
         SELECT l.name, c.checks, c.failed, e.text
@@ -175,7 +175,7 @@ async def checks(tx: Tx, team_id: int, id_: UUID, until: datetime) -> list[tuple
 
 
 def _where(team_id: int, wanted: IncidentFilter) -> tuple[str, list[Any]]:
-    """Only what is asked for is in the text, so that each combination gets the plan that fits it."""
+    """Build the condition with only the given filters, so that each combination gets a plan that fits."""
     asked = {
         "i.team_id = $": team_id,
         "i.status = $": wanted.status,

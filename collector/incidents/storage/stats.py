@@ -8,7 +8,7 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """Of the incidents of one severity that started in one group; seconds. Means are made of these."""
+    """Sums of the incidents of one severity that started in one group, in seconds."""
 
     date: date
     severity: str
@@ -23,7 +23,7 @@ class Sums:
 async def by_group(
     tx: Tx, team_id: int, group: str, since: datetime, until: datetime, now: datetime
 ) -> list[Sums]:
-    """*group* is day, week or month, in UTC; open spans last until *now*, or their monitor's pause."""
+    """Sum by *group*: day, week or month, in UTC; open spans last until *now*, or their monitor's pause."""
     rows = await tx.fetch(
         """
         SELECT date_trunc($2, i.started_at AT TIME ZONE 'UTC')::date AS date, i.severity,

@@ -15,7 +15,7 @@ async def insert(
     monitor_id: UUID | None,
     now: datetime,
 ) -> None:
-    """A manual one; *columns* are title, description and severity. It keeps its monitor's present name."""
+    """Add a manual incident; *columns*: title, description, severity. It keeps its monitor's present name."""
     await tx.execute(
         """
         INSERT INTO incidents (team_id, id, automatic, status, title, description, severity, monitor_id,
@@ -34,7 +34,7 @@ async def insert(
 
 
 async def acknowledge(tx: Tx, team_id: int, id_: UUID, by: dict[str, Any], now: datetime) -> bool:
-    """False when it is not open."""
+    """Acknowledge the incident; False if it is not open."""
     return bool(
         await tx.fetchval(
             """
@@ -52,7 +52,7 @@ async def acknowledge(tx: Tx, team_id: int, id_: UUID, by: dict[str, Any], now: 
 async def resolve(
     tx: Tx, team_id: int, id_: UUID, by: dict[str, Any], note: str | None, now: datetime
 ) -> bool:
-    """False when it is resolved already. The time of a pause that still lasts is no downtime."""
+    """Resolve the incident; False if it is already. The time of a present pause is no downtime."""
     return bool(
         await tx.fetchval(
             """
@@ -74,9 +74,8 @@ async def resolve(
 
 
 async def reopen(tx: Tx, team_id: int, id_: UUID, now: datetime) -> bool:
-    """False when it is not resolved.
-
-    Raises UniqueViolationError when it is automatic and its monitor has another open one.
+    """Reopen the incident; False if it is not resolved.
+    Raises UniqueViolationError if it is automatic and its monitor has another open one.
     """
     return bool(
         await tx.fetchval(
@@ -94,7 +93,7 @@ async def reopen(tx: Tx, team_id: int, id_: UUID, now: datetime) -> bool:
 
 
 async def open_beside(tx: Tx, team_id: int, id_: UUID) -> UUID | None:
-    """The other open automatic incident of the same monitor."""
+    """Return the other open automatic incident of the same monitor."""
     found: UUID | None = await tx.fetchval(
         """
         SELECT o.id FROM incidents i JOIN incidents o
@@ -109,7 +108,7 @@ async def open_beside(tx: Tx, team_id: int, id_: UUID) -> UUID | None:
 
 
 async def change(tx: Tx, team_id: int, id_: UUID, given: dict[str, Any]) -> str | None:
-    """Write title, description or severity where *given* has them; the severity before, None: no such one."""
+    """Write title, description or severity if *given*; return the severity before, None if not found."""
     before: str | None = await tx.fetchval(
         "SELECT severity FROM incidents WHERE team_id = $1 AND id = $2 FOR UPDATE", team_id, id_
     )
