@@ -35,19 +35,19 @@ class RuleAnswer:
     enabled: bool
     """Whether it fires alerts."""
     conditions: Conditions
-    """Conditions at which it fires; without any when the monitor goes down."""
+    """Conditions at which it fires; without any, when the monitor goes down."""
     channels: list[ChannelId]
     """Ids of the alert channels that it notifies."""
     monitors: list[MonitorId]
-    """Ids of the monitors that it watches; neither these nor `tags`: all of the team."""
+    """Ids of the monitors that it watches; without these and `tags`, all of the team."""
     tags: dict[str, str] | list[str]
     """Tags of the monitors that it watches."""
     notify_on_recovery: bool
-    """Whether the end of an alert is notified, too."""
+    """Whether the end of an alert is also notified."""
     repeat_minutes: Annotated[int, Example(30)] | None
-    """Minutes between reminders while an alert fires; null for none."""
+    """Minutes between reminders while an alert fires; null: no reminders."""
     escalation_policy: Escalation | None
-    """Channels that are notified later, as long as nobody acknowledges."""
+    """Channels that are notified later, until a user acknowledges."""
     revision: Revision
     """Number of its present version, as in the ETag."""
     created_at: datetime
@@ -55,7 +55,7 @@ class RuleAnswer:
     updated_at: datetime
     """When it was last changed."""
     warnings: Warnings = None
-    """What was ignored of the request, and what its owner should know."""
+    """What was ignored of the request, and warnings about the rule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,12 +71,12 @@ class CreatedRule:
     created_at: datetime
     """When it was created."""
     warnings: Warnings = None
-    """What was ignored of the request, and what its owner should know."""
+    """What was ignored of the request, and warnings about the rule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertAnswer:
-    """What a rule fired for a monitor."""
+    """An alert that a rule fired for a monitor."""
 
     id: AlertId
     """Id of the alert."""
@@ -89,13 +89,13 @@ class AlertAnswer:
     monitor_name: MonitorName
     """Name of the monitor."""
     status: Literal["firing", "acknowledged", "recovered"]
-    """Whether it fires, was acknowledged (no reminder follows) or is over."""
+    """Whether it fires, is acknowledged (no reminder follows) or has recovered."""
     reason: Reason
     """Condition that held, or the type of a threshold on a chain."""
     value: Value | None
-    """Value that was measured; null where the condition has none."""
+    """Measured value; null for a condition without one."""
     threshold: Threshold | None
-    """Value that the rule names; null where the condition has none."""
+    """Limit in the rule; null for a condition without one."""
     fired_at: datetime
     """When it fired."""
     notified_at: datetime | None
@@ -105,9 +105,9 @@ class AlertAnswer:
     acknowledged_by: Person | None
     """Who acknowledged it."""
     recovered_at: datetime | None
-    """When it was over."""
+    """When it ended."""
     recovered_by: Person | None
-    """Who ended it; null where it recovered by itself."""
+    """Who ended it; null if it recovered by itself."""
     escalations: Annotated[int, Example(0)]
     """Steps of the escalation that were taken."""
     incident_id: IncidentId | None
@@ -125,13 +125,13 @@ class PreviewedAlert:
     reason: Reason
     """Condition that held."""
     value: Value | None
-    """Value that was measured; null where the condition has none."""
+    """Measured value; null for a condition without one."""
     threshold: Threshold | None
-    """Value that the rule names; null where the condition has none."""
+    """Limit in the rule; null for a condition without one."""
     fired_at: datetime
     """When it would have fired."""
     recovered_at: datetime | None
-    """When it would have been over; null where it would still fire."""
+    """When it would have ended; null if it would still fire."""
     notifications: Annotated[int, Example(2)]
     """Number of notifications, reminders included."""
     escalations: Annotated[int, Example(0)]
@@ -140,7 +140,7 @@ class PreviewedAlert:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulePreview:
-    """What a rule would have done."""
+    """The alerts that a rule would have fired."""
 
     from_: datetime
     """First moment of the span."""
@@ -151,8 +151,8 @@ class RulePreview:
     alerts: list[PreviewedAlert]
     """Alerts that it would have fired."""
     notifications: Annotated[int, Example(2)]
-    """Number of notifications of all of them."""
+    """Number of notifications of all these alerts."""
     escalations: Annotated[int, Example(0)]
-    """Steps of escalations of all of them."""
+    """Number of escalation steps of all these alerts."""
     warnings: Warnings = None
-    """What was ignored of the request, and what its owner should know."""
+    """What was ignored of the request, and warnings about the rule."""

@@ -23,17 +23,17 @@ from collector.events.storage.timeline import NewTimelineEntry
 from collector.notifications.storage.channels import Addressee
 from shared import ids
 
-# How often it is asked whether a condition still holds that no event tells the end of.
+# How often a condition whose end causes no event is evaluated again.
 _OF_CHECKS = timedelta(seconds=5)
 _OF_WINDOWS = timedelta(seconds=30)
-# How soon a rate of too few checks is judged again.
+# How soon a rate of too few checks is evaluated again.
 _LEAST_WAIT = timedelta(seconds=1)
 _MOST_WAIT = timedelta(seconds=15)
 
 
 @dataclass(frozen=True, slots=True)
 class MonitorSnapshot:
-    """A monitor with all that its rules may ask; *free*: what holds leave free."""
+    """A monitor with all that its rules may need; *free*: what its holds allow."""
 
     one: LockedMonitor
     places: Sequence[Located]
@@ -43,7 +43,7 @@ class MonitorSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """A rule with what it knows of the monitor; *ends_at*: when what happened once is over for it."""
+    """A rule and its facts about the monitor; *ends_at*: when a single finding stops counting for it."""
 
     rule: RuleRow
     conditions: Conditions
@@ -54,7 +54,7 @@ class Applied:
 
 @dataclass(slots=True)
 class AlertChanges:
-    """What looking came to."""
+    """The changes that the evaluation makes."""
 
     fired: list[Alert] = field(default_factory=list)
     changed: list[Alert] = field(default_factory=list)
@@ -66,7 +66,9 @@ class AlertChanges:
 def evaluate_rule(
     seen: MonitorSnapshot, applied: Applied | None, alert: Alert | None, now: datetime, writes: AlertChanges
 ) -> None:
-    """*applied* None: the rule is gone, disabled, or for other monitors; *alert*: what it fired before."""
+    """Evaluate a rule on a monitor.
+    *applied* None: the rule is deleted, disabled, or for other monitors; *alert*: what it fired before.
+    """
     reason = fires(applied.conditions, applied.facts) if applied else None
     if alert is not None and alert.status != "recovered":
         _go_on(seen, applied, alert, reason, now, writes)
@@ -85,12 +87,12 @@ def evaluate_rule(
 
 
 def _soon(interval_s: int) -> timedelta:
-    """In time for the next check, without asking much more often than checks are made."""
+    """In time for the next check, without evaluating much more often than checks run."""
     return min(max(timedelta(seconds=interval_s / 4), _LEAST_WAIT), _MOST_WAIT)
 
 
 def _may_fire(seen: MonitorSnapshot, applied: Applied, reason: Reason) -> bool:
-    """That it is down was told already where nothing else is asked for; else its holds decide."""
+    """Whether no hold forbids it; an announced outage and a Web3 finding have passed the holds already."""
     return applied.conditions.empty or of_web3(reason.key) or (seen.free.opens and seen.free.moves)
 
 
@@ -128,14 +130,14 @@ def _go_on(
 
 
 def _is_well(seen: MonitorSnapshot, applied: Applied, alert: Alert) -> bool:
-    """What a Web3 monitor found is over when that was told."""
+    """Whether the alert is over; a Web3 alert is once its end was announced."""
     if applied.conditions.empty or of_web3(alert.reason):
         return True
     return not seen.one.down and seen.free.recovery
 
 
 def _linked(one: LockedMonitor, alert: Alert, now: datetime) -> Alert:
-    """The alert with the incident that is open now: what was done to that was done to it."""
+    """Link the alert to the open incident and take over the incident's acknowledgement."""
     incident = one.open_incident
     if incident is None:
         return alert
@@ -159,7 +161,7 @@ def _told(
     now: datetime,
     writes: AlertChanges,
 ) -> Alert:
-    """The alert after whatever is to be told of it now, and with the time of the next look."""
+    """Notify what is due and return the alert after it, with the time of its next evaluation."""
     incident = seen.one.open_incident
     anew = reason is not None and _is_news(alert, reason)
     opened_at = now if anew else incident.reopened_at if incident is not None else None
@@ -187,7 +189,7 @@ def _told(
 
 
 def _is_news(alert: Alert, reason: Reason) -> bool:
-    """Is it other trouble than the alert told of? A Web3 monitor may have several kinds of it at once."""
+    """Whether this is not the trouble that the alert announced. A Web3 monitor may have several at once."""
     if not of_web3(alert.reason) or not of_web3(reason.key):
         return of_web3(alert.reason) or of_web3(reason.key)
     if reason.single and reason.key == alert.reason:
@@ -196,14 +198,14 @@ def _is_news(alert: Alert, reason: Reason) -> bool:
 
 
 def _renewed(alert: Alert, reason: Reason) -> Alert:
-    """The alert with what it tells of now; whoever took on the other trouble did not take on this."""
+    """Return the alert with the new reason; an acknowledgement of the old one does not count."""
     told_at = max(filter(None, (alert.notified_at, reason.told_at)), default=None)
     again = replace(
         alert,
         reason=reason.key,
         value=reason.value,
         threshold=reason.threshold,
-        # The clock of the collector that told of it may be ahead of ours.
+        # The clock of the collector that announced it may be ahead of ours.
         notified_at=told_at,
     )
     if alert.status != "acknowledged":
@@ -263,7 +265,7 @@ def _event(
 
 
 def _named(one: LockedMonitor, alert: Alert) -> LatestIncident | None:
-    """The incident that the first notice named: paging services know the trouble by it."""
+    """Return the incident that the first notice named: paging services identify the alert by it."""
     incident = one.incident
     return incident if incident is not None and incident.id == alert.told_incident_id else None
 
@@ -292,7 +294,7 @@ def _policy(rule: RuleRow) -> EscalationPolicy:
 def _due(
     seen: MonitorSnapshot, applied: Applied, step: NextStep, reason: Reason | None, now: datetime
 ) -> datetime | None:
-    """The next step, or the next look at what ends without an event."""
+    """When the next step is due, or the next evaluation of a condition that ends without an event."""
     if reason is not None and of_web3(reason.key):
         return min(filter(None, (step.due_at, applied.ends_at)), default=None)
     if applied.conditions.empty or seen.one.down:

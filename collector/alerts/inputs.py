@@ -20,7 +20,7 @@ from collector.platform.storage.db import Tx
 from collector.web3.core import crossings
 
 _DAY = timedelta(days=1)
-# A location says something as long as it would, had it missed two checks.
+# A location's state is current until it has missed this many checks.
 _MISSED = 3
 _LATE = timedelta(seconds=15)
 
@@ -30,9 +30,9 @@ _Ask = tuple[Ruled, Conditions]
 async def gather(
     tx: Tx, seen: Mapping[int, MonitorSnapshot], alerts: Mapping[Key, Mapping[UUID, Alert]], now: datetime
 ) -> dict[int, dict[UUID, Applied]]:
-    """By the monitors' numbers and the rules' ids; *alerts* are those of before."""
+    """Return facts by the monitors' numbers and the rules' ids; *alerts*: those before."""
     rules = await inputs.rules(tx, sorted(seen))
-    # One rule is for many monitors, and is read once.
+    # One rule may apply to many monitors; it is parsed once.
     written = {one.rule.id: one.rule.conditions for one in rules}
     conditions_by = {id_: conditions_of(conditions) for id_, conditions in written.items()}
     asked = [(one, conditions_by[one.rule.id]) for one in rules]
@@ -69,7 +69,7 @@ def _places(
     checks: Mapping[tuple[int, int], Sequence[CheckSample]],
     now: datetime,
 ) -> list[LocationChecks]:
-    """The locations that vote, and were heard of lately."""
+    """The voting locations with a recent check."""
     fresh = timedelta(seconds=_MISSED * interval_s + seen.one.timeout_s) + _LATE
     return [
         LocationChecks(place.state.fails, checks.get((place.monitor, place.location), ()))

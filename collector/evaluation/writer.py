@@ -183,7 +183,7 @@ class ResultWriter:
                 done = await self._with_patience([attempt])
             except DATA_ERRORS:
                 log.exception(
-                    "batch cannot be decided", probe=str(submission.probe_id), seq=submission.batch.seq
+                    "batch cannot be evaluated", probe=str(submission.probe_id), seq=submission.batch.seq
                 )
             else:
                 await self._finish(waiting, done)

@@ -26,7 +26,7 @@ _HEADERS = {
 }
 _RETRY_MS = 2000
 _COMMENT_EVERY_S = 15.0
-# A client that takes nothing for so long is gone or stuck; it can resume.
+# A client that reads nothing for so long is gone or stuck; it can resume.
 _STUCK_S = 3.0
 _AT_ONCE = 50
 _GONE = (ConnectionError, TimeoutError, Unavailable, asyncpg.PostgresError)
@@ -34,7 +34,7 @@ _GONE = (ConnectionError, TimeoutError, Unavailable, asyncpg.PostgresError)
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """What a client asked for; empty means everything."""
+    """The filter of a client; empty means everything."""
 
     kinds: frozenset[str]
     monitors: frozenset[UUID]
@@ -46,7 +46,7 @@ class EventFilter:
 
 
 class Outlet:
-    """The way to one client: it gets what it wants, and at least a comment now and then."""
+    """Writes to one client: the events it wants, and at least a comment now and then."""
 
     __slots__ = ("_passed", "_request", "_response", "_spoke_at", "_wanted")
 
@@ -58,32 +58,32 @@ class Outlet:
         self._spoke_at = time.monotonic()
 
     async def pass_on(self, notes: Sequence[StreamEvent]) -> None:
-        """Raises ConnectionError and TimeoutError when the client is gone or takes nothing."""
+        """Write events. Raises ConnectionError, TimeoutError if the client is gone or reads nothing."""
         if notes:
             self._passed = notes[-1].id
         wanted = [note for note in notes if self._wanted.takes(note)]
         for at in range(0, len(wanted), _AT_ONCE):
             await self.write(b"".join(map(_frame, wanted[at : at + _AT_ONCE])))
         if self.rest_s() == 0:
-            # It moves on past what it did not want, or it would resume where nothing is kept any more.
+            # Advance its id past events it did not want, or it would resume before the oldest stored one.
             await self.write(b":\n" + (_id_line(self._passed) if self._passed else b"") + b"\n")
 
     def rest_s(self) -> float:
-        """For how many seconds nothing need be said."""
+        """Return for how many seconds nothing need be written."""
         return max(0.0, self._spoke_at + _COMMENT_EVERY_S - time.monotonic())
 
     def gone(self) -> bool:
-        """Has the client closed its connection?"""
+        """Whether the client has closed its connection."""
         return self._request.transport is None or self._request.transport.is_closing()
 
     async def write(self, data: bytes) -> None:
-        """Raises TimeoutError when the client has taken nothing for a while."""
+        """Write to the client. Raises TimeoutError if it reads nothing for a while."""
         async with asyncio.timeout(_STUCK_S):
             await self._response.write(data)
         self._spoke_at = time.monotonic()
 
     async def end(self) -> None:
-        """Say that this was all, if it can be said."""
+        """End the response, if the client still reads."""
         try:
             async with asyncio.timeout(_STUCK_S):
                 await self._response.write_eof()
@@ -93,9 +93,8 @@ class Outlet:
 
 
 async def stream(request: web.Request) -> web.StreamResponse:
-    """Runs until the client goes, its token ends or the server does.
-
-    A client that resumes after what is not known here hears `reset` first: it should load anew what it shows.
+    """Stream until the client leaves, its token expires or the server stops.
+    A client that resumes after an unknown id receives `reset` first: it should reload what it shows.
     """
     query = Query(request)
     last_id = _last_id(request, query)
@@ -128,7 +127,7 @@ async def _follow(following: Following, listener: StreamFollower, start: Start, 
 
 
 def _opening(start: Start) -> bytes:
-    """Tells where the stream begins, so that even a client to whom nothing was told yet resumes there."""
+    """Name the id where the stream begins, so that a client without any event yet can resume there."""
     told = b'event: reset\ndata: {"event":"reset"}\n' if start.reset else b""
     return b"retry: %d\n\n" % _RETRY_MS + told + _id_line(ids.show("evt", start.id)) + b"\n"
 
@@ -142,7 +141,7 @@ def _id_line(id_: str) -> bytes:
 
 
 def _last_id(request: web.Request, query: Query) -> UUID | None:
-    """Where to go on: a client that reconnects by itself repeats its first query, so its header wins."""
+    """The id to resume after: a client that reconnects repeats its first query, so the header wins."""
     text = request.headers.get("Last-Event-ID") or query.text("lastEventId")
     found = ids.read("evt", text) if text else None
     if text and found is None:
@@ -167,6 +166,6 @@ def _monitors(request: web.Request, query: Query) -> Iterator[UUID]:
 
 
 def _listed(request: web.Request, name: str) -> Iterator[str]:
-    """The values of a parameter that may come several times, or with several values in one."""
+    """Yield the values of a parameter that may be repeated, or hold several values."""
     for text in request.query.getall(name, []):
         yield from filter(None, (part.strip() for part in text.split(",")))

@@ -19,9 +19,9 @@ from shared.errors import Conflict, Unavailable
 from shared.loop import Bell, forever
 
 MOST = 2_000
-# What may wait for one who reads too slowly.
+# How many events may wait for a slow reader.
 MOST_WAITING = 1_000
-# Before a team's first event.
+# The id before a team's first event.
 ORIGIN = UUID(int=0)
 _PAGE = 500
 _REST = timedelta(seconds=1)
@@ -30,9 +30,8 @@ _TOKENS_EVERY_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A stream begins after *position*, where the event *id* stands; *last* is the team's newest position.
-
-    *reset*: what came after the id that was asked for is not known here.
+    """A stream begins after *position*, that of the event *id*; *last*: the team's newest position.
+    *reset*: the requested id is unknown here.
     """
 
     position: int
@@ -43,7 +42,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class StreamEvent:
-    """An event as it is sent: *data* is its payload in JSON, made once for all who hear it."""
+    """An event as it is sent: *data* is its payload in JSON, encoded once for all followers."""
 
     position: int
     id: str
@@ -53,9 +52,8 @@ class StreamEvent:
 
 
 class StreamFollower:
-    """One who follows: what happens waits here until it is taken, unless it becomes too much.
-
-    It hears what happens after *since*, and is not told again what it knows, up to *after*.
+    """One follower: events wait here until they are taken, up to a limit.
+    It receives events after *since*, except those up to *after*, which it knows.
     """
 
     __slots__ = ("_bell", "_waiting", "after", "ended", "gone", "since", "team_id", "token_id")
@@ -73,7 +71,7 @@ class StreamFollower:
         self._bell = Bell()
 
     def hear(self, note: StreamEvent) -> None:
-        """Keep what is new to this one, or end: it can resume where it was."""
+        """Queue an event that is new to this follower; over the limit end it: it can resume."""
         if self.ended or note.position <= self.after:
             return
         self._waiting.append(note)
@@ -82,13 +80,13 @@ class StreamFollower:
         self._bell.ring()
 
     def end(self) -> None:
-        """There will be no more."""
+        """End the follower: it receives nothing more."""
         self.ended = True
         self._waiting.clear()
         self._bell.ring()
 
     async def take(self, seconds: float) -> list[StreamEvent]:
-        """All that waits; nothing when there is nothing for *seconds*, or when this has ended."""
+        """Return all waiting events; none if none came for *seconds*, or if this has ended."""
         if not self._waiting and not self.ended:
             await self._bell.wait(seconds)
         taken, self._waiting = self._waiting, []
@@ -96,7 +94,7 @@ class StreamFollower:
 
 
 class Following:
-    """*public_url* has no slash at its end; ring *bell* when events were committed, to have them read now."""
+    """*public_url* has no final slash; ring *bell* after a commit of events to read them at once."""
 
     def __init__(self, db: Db, *, public_url: str, now: Callable[[], datetime]) -> None:
         self.bell = Bell()
@@ -110,10 +108,9 @@ class Following:
         self._checked_at = time.monotonic()
 
     async def start(self, team_id: int, last_id: UUID | None) -> Start:
-        """Where a stream begins that saw *last_id* last; with None, now.
-
-        An id that is not here, since it is too old or a database was restored that knows it not, is no fault:
-        a browser would never call again.
+        """Return where a stream begins that saw *last_id* last; with None, now.
+        An id that is unknown, because it is too old or a database was restored, is no error:
+        a browser would never reconnect.
         """
         async with self._db.connection() as tx:
             kept = await reads.span(tx, team_id)
@@ -130,11 +127,10 @@ class Following:
     def join(
         self, team_id: int, token_id: UUID, start: Start, gone: Callable[[], bool], *, most: int
     ) -> StreamFollower:
-        """One more follower, to `leave` in the end; *gone* is asked now and then whether it went away.
-
-        *most*: how many the team's plan allows. Of a process's places a team takes half of what the others
-        leave, so that however many teams take all they get, another one finds some.
-        Raises Conflict for the plan's bound, Unavailable for the process's.
+        """Add a follower, to `leave` in the end; *gone* is polled for whether its client left.
+        *most*: how many the team's plan allows. A team gets half of the process's places that the others
+        leave, so that however many teams use their share, another one still finds some.
+        Raises Conflict for the plan's limit, Unavailable for the process's.
         """
         mine = len(self._listeners.get(team_id, ()))
         others = sum(map(len, self._listeners.values())) - mine
@@ -153,7 +149,7 @@ class Following:
         return listener
 
     def leave(self, listener: StreamFollower) -> None:
-        """Nothing runs here any more when this was the last one."""
+        """Remove a follower; the last one stops the reader."""
         listener.end()
         of_team = self._listeners[listener.team_id]
         of_team.discard(listener)
@@ -164,7 +160,7 @@ class Following:
             self._task = None
 
     async def missed(self, listener: StreamFollower) -> AsyncIterator[list[StreamEvent]]:
-        """What happened between the listener's start and its joining, a page at a time."""
+        """Yield the events between the listener's start and its joining, a page at a time."""
         reached = listener.after
         while reached < listener.since and not listener.ended:
             async with self._db.connection() as tx:
@@ -176,7 +172,7 @@ class Following:
             reached = page[-1].position
 
     async def turn(self) -> bool:
-        """Read what is new for all teams that are followed, and end who may follow no longer."""
+        """Read new events of all followed teams, and end followers whose token expired or was revoked."""
         for listener in self._everyone():
             if listener.gone():
                 listener.end()
@@ -184,7 +180,7 @@ class Following:
         async with self._db.connection() as tx:
             found = await reads.after(tx, asked, _PAGE)
             await self._end_the_revoked(tx)
-        # Meanwhile a team's last follower may have gone, and another have come who stands elsewhere.
+        # Meanwhile a team's last follower may have left, and another joined at another position.
         same = {team_id for team_id, head in asked.items() if self._heads.get(team_id) == head}
         for one in found:
             if one.team_id in same:
@@ -192,7 +188,7 @@ class Following:
         return _PAGE in Counter(one.team_id for one in found).values()
 
     async def close(self) -> None:
-        """End all streams, and begin none."""
+        """End all streams, and refuse new ones."""
         self._closed = True
         for listener in self._everyone():
             listener.end()

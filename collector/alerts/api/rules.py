@@ -75,7 +75,7 @@ _CREATED = ("id", "name", "enabled", "createdAt", "warnings")
 
 
 async def _found(request: web.Request) -> RuleDetails:
-    """The rule of the path, if there is one: 404 comes before whatever else is bad."""
+    """Return the rule of the path, if it exists: 404 comes before any other fault."""
     id_: UUID = path_id(request, "rule", rules.WHAT)
     return await rules.one(deps(request).db, caller(request).team_id, id_)
 

@@ -25,7 +25,7 @@ _STATUSES: Final = (*_OPEN, "recovered")
 
 
 async def list_(request: web.Request) -> web.StreamResponse:
-    """Those that are not over, unless a state is asked for."""
+    """List open alerts, or those of the requested status."""
     asked = request.query.get("status", "")
     wanted = asked if asked in _STATUSES else ""
     at_hand, team_id, number = deps(request), visitor(request).team_id, common.asked(request)

@@ -44,7 +44,7 @@ _MOST_SHOWN: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class RuleLine:
-    """A rule in the list; *told*: its channels that are on."""
+    """A rule in the list; *told*: its enabled channels."""
 
     row: RuleRow
     told: list[str]
@@ -98,7 +98,7 @@ async def update(request: web.Request) -> web.StreamResponse:
     body = {name: edits.patch(shown.get(name), one) for name, one in whole.items()}
     body["tags"] = sent["tags"]
     if not (sent["tags"] or shown["tags"]):
-        # A rule whose monitors have all gone is for none: it must not be for all after a look at it.
+        # A rule whose monitors are all deleted applies to none: saving the form must not apply it to all.
         del body["tags"]
     try:
         edits.check_tags(form)
@@ -113,7 +113,7 @@ async def update(request: web.Request) -> web.StreamResponse:
 
 
 async def preview(request: web.Request) -> web.StreamResponse:
-    """What it would have done over the past days; the form stands as it was."""
+    """Show what the rule would have done over the past days, and the form as it was sent."""
     form, at_hand, team_id = await posted(request), deps(request), visitor(request).team_id
     sent, id_ = _sent(form), ids.read("rule", value(form, "rule"))
     known = await rules.one(at_hand.db, team_id, id_) if id_ else None
@@ -169,7 +169,7 @@ async def _drawn(
 
 
 def _policy(shown: Any, faults: Mapping[str, str], channels: pickers.Options) -> Form:
-    """Nothing of it is required while nobody asks for it."""
+    """Build the form of an escalation policy; without one, no field is required."""
     form = forms.build(
         Escalation,
         shown or {"maxEscalations": None},
@@ -216,5 +216,5 @@ def _id(request: web.Request) -> UUID:
 
 
 async def _known(request: web.Request) -> RuleDetails:
-    """The rule of the path. Raises NotFound."""
+    """Return the rule of the path. Raises NotFound."""
     return await rules.one(deps(request).db, visitor(request).team_id, _id(request))

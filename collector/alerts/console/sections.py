@@ -28,7 +28,7 @@ async def every_channel(request: web.Request) -> list[ChannelWithConfig]:
 
 
 def silence(known: Sequence[ChannelWithConfig]) -> str:
-    """Why nothing would tell anybody of an outage, by the team's channels; empty when something would."""
+    """Say why an outage would notify nobody, from the team's channels; empty if it would."""
     if not known:
         return "Nothing would tell you: there is no channel yet."
     awake = [one for one in known if one.row.enabled]
@@ -43,7 +43,7 @@ def silence(known: Sequence[ChannelWithConfig]) -> str:
 
 
 def reason(key: str, value: float | None) -> str:
-    """Why a rule fired, in words."""
+    """Say why a rule fired."""
     return _REASONS[key].format(f"{value:g}") if key in _REASONS and value is not None else key
 
 

@@ -9,7 +9,7 @@ from collector.evaluation.core.quorum import needed
 from collector.web3.core.crossings import NotifiedCrossing, said
 from shared.results import Status
 
-# Below these a rate says nothing.
+# Below these numbers of checks a rate says nothing.
 FEWEST_FOR_RATE = 5
 FEWEST_FOR_AVAILABILITY = 10
 _CHECKS_OF_A_WINDOW = 10
@@ -20,7 +20,7 @@ LATENCY = "latencyThresholdMs"
 STATUS_CODE = "statusCode"
 ERROR_RATE = "errorRatePercent"
 AVAILABILITY = "availability"
-# Whatever else is the type of an alert that a Web3 monitor raised.
+# Any other reason is the type of an alert that a Web3 monitor raised.
 _OF_CHECKS = frozenset({DOWN, CONSECUTIVE, LATENCY, STATUS_CODE, ERROR_RATE, AVAILABILITY})
 
 
@@ -36,7 +36,7 @@ class CheckSample:
 
 @dataclass(frozen=True, slots=True)
 class LocationChecks:
-    """A location that has a say: failed checks in a row, and its newest checks, the newest first."""
+    """A voting location: failed checks in a row, and its newest checks, the newest first."""
 
     fails: int = 0
     checks: Sequence[CheckSample] = ()
@@ -44,7 +44,7 @@ class LocationChecks:
 
 @dataclass(frozen=True, slots=True)
 class FailureRate:
-    """Scheduled checks within a time, and those of them that failed."""
+    """Scheduled checks within a time, and how many of them failed."""
 
     failed: int
     total: int
@@ -56,8 +56,8 @@ class FailureRate:
 
 @dataclass(frozen=True, slots=True)
 class RuleFacts:
-    """*down*: that the monitor is down was told. *rate*, *day* and *uptime* (percent) of the last 24 hours
-    are None where no condition asks for them. *crossings*: what a Web3 monitor told that is not over.
+    """*down*: the outage was announced. *rate*, *day* and *uptime* (percent) of the last 24 hours
+    are None unless a condition needs them. *crossings*: announced Web3 findings that are not over.
     """
 
     down: bool
@@ -72,9 +72,8 @@ class RuleFacts:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """The condition that holds, by its key, with what was found and what the rule says.
-
-    *message* and *told_at* are of what a Web3 monitor found; *single*: that has no end of its own.
+    """The condition that holds, by its key, with the measured value and the rule's limit.
+    *message* and *told_at* are of a Web3 finding; *single*: it has no end of its own.
     """
 
     key: str
@@ -86,39 +85,38 @@ class Reason:
 
 
 def plain(value: float | None) -> float | None:
-    """As people write it: 3, and not 3.0."""
+    """Return the number as people write it: 3, and not 3.0."""
     return int(value) if value is not None and value == int(value) else value
 
 
 def depth(conditions: Conditions, failure_threshold: int) -> int:
-    """How many of a location's newest checks are needed to judge; 0 when none are."""
+    """Return how many of a location's newest checks the evaluation needs; 0 for none."""
     if conditions.latency_threshold_ms is None and conditions.status_code is None:
         return 0
     return conditions.consecutive_failures or failure_threshold
 
 
 def window(conditions: Conditions, interval_s: int) -> timedelta:
-    """Of what time the error rate is: that of some checks at the least."""
+    """Return the window of the error rate: long enough for some checks."""
     return max(
         timedelta(minutes=conditions.window_minutes), timedelta(seconds=_CHECKS_OF_A_WINDOW * interval_s)
     )
 
 
 def of_web3(reason: str) -> bool:
-    """Is it the type of an alert that a Web3 monitor raised?"""
+    """Whether it is the type of an alert that a Web3 monitor raised."""
     return reason not in _OF_CHECKS
 
 
 def fires(conditions: Conditions, facts: RuleFacts) -> Reason | None:
-    """The reason to alert, if there is one; of several the first in the order of the fields.
-
-    What a Web3 monitor found counts for rules that ask for nothing but failures, after those.
+    """Return the reason to alert, if any; of several the first in the order of the fields.
+    Web3 findings count for rules with no conditions but failures, after those.
     """
     return _failing(conditions, facts) or (_crossed(facts.crossings) if conditions.plain else None)
 
 
 def undecided(conditions: Conditions, facts: RuleFacts) -> bool:
-    """Would a rate alert if it were of enough checks? Then the next ones decide, good as they may be."""
+    """Whether a rate of too few checks would alert: then the next checks decide, even good ones."""
     limit, rate = conditions.error_rate_percent, facts.rate
     few = limit is not None and rate is not None and rate.total < FEWEST_FOR_RATE
     if few and rate is not None and limit is not None and rate.failed and rate.percent >= limit:
@@ -139,7 +137,7 @@ def _failing(conditions: Conditions, facts: RuleFacts) -> Reason | None:
 
 
 def _crossed(found: Sequence[NotifiedCrossing]) -> Reason | None:
-    """The one that was told last."""
+    """Return the crossing announced last."""
     if not found:
         return None
     last = max(found, key=lambda one: one.told_at)
@@ -156,14 +154,14 @@ def coded(conditions: Conditions, check: CheckSample) -> bool:
 
 
 def bad(conditions: Conditions, check: CheckSample) -> bool:
-    """Is it one of those that `consecutiveFailures` counts?"""
+    """Whether `consecutiveFailures` counts this check."""
     return check.status is Status.DOWN or slow(conditions, check) or coded(conditions, check)
 
 
 def streak(
     checks: Iterable[CheckSample], is_bad: Callable[[Conditions, CheckSample], bool], conditions: Conditions
 ) -> int:
-    """How many of *checks*, the newest first, are bad in a row; unknown ones say nothing."""
+    """Return how many of *checks*, the newest first, are bad in a row; unknown ones are skipped."""
     length = 0
     for check in checks:
         if check.status is Status.UNKNOWN:
@@ -178,7 +176,7 @@ _Term = Callable[[Conditions, RuleFacts], Reason | None]
 
 
 def _terms(conditions: Conditions) -> list[_Term]:
-    """The reasons that the rule knows; a latency or status that says what is bad is none of its own."""
+    """The rule's conditions; a latency or status that defines a bad check is no condition of its own."""
     alone = conditions.consecutive_failures is None
     given: list[tuple[object, _Term]] = [
         (conditions.consecutive_failures, _consecutive),

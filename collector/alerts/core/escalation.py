@@ -6,12 +6,12 @@ from enum import Enum
 
 from collector.evaluation.core.holds import Allowed, Reminders
 
-# What is held is looked at this often: not every hold says when it ends.
+# How often a held alert is evaluated: not every hold has a known end.
 LOOK = timedelta(seconds=5)
 
 
 class AlertAction(Enum):
-    """What is done about an alert now."""
+    """What to do about an alert now."""
 
     NOTHING = "nothing"
     NOTIFY = "notify"
@@ -21,7 +21,7 @@ class AlertAction(Enum):
 
 @dataclass(frozen=True, slots=True)
 class EscalationPolicy:
-    """*repeat*: how often it is told again; step k is taken *delay* times k after the first notice."""
+    """*repeat*: the interval of reminders; step k is due *delay* times k after the first notice."""
 
     repeat: timedelta | None = None
     delay: timedelta | None = None
@@ -39,7 +39,7 @@ class EscalationProgress:
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """*due_at*: when to look again; None when only something that happens can change anything."""
+    """*due_at*: when to evaluate again; None if only an event can change anything."""
 
     deed: AlertAction
     progress: EscalationProgress
@@ -55,9 +55,8 @@ def step(
     opened_at: datetime | None,
     now: datetime,
 ) -> NextStep:
-    """What is to be done now, and how far that brings the alert.
-
-    *opened_at*: when its incident opened, or opened again, None without one: a reopening starts afresh.
+    """Return what to do now, and the alert's progress after it.
+    *opened_at*: when its incident opened or was reopened, None without one: a reopening starts anew.
     """
     if acknowledged:
         return NextStep(AlertAction.NOTHING, progress, None)
@@ -77,7 +76,7 @@ def step(
 
 
 def _fallen_due(policy: EscalationPolicy, progress: EscalationProgress, now: datetime) -> NextStep:
-    """Of steps that fell due together, held or with no collector running, only the last is taken."""
+    """Of steps that are due together, after a hold or without a running collector, take only the last."""
     reached = _reached(policy, progress, now)
     if reached > progress.escalations:
         after = replace(progress, escalations=reached)

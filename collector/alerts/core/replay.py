@@ -24,7 +24,7 @@ class Past:
 
 @dataclass(frozen=True, slots=True)
 class MonitorParameters:
-    """What of a monitor the conditions depend on, as it is now."""
+    """A monitor's present settings that conditions depend on."""
 
     failure_threshold: int
     quorum: str
@@ -34,7 +34,7 @@ class MonitorParameters:
 
 @dataclass(frozen=True, slots=True)
 class Spell:
-    """A time in which the rule would have fired; *until* None: it would still."""
+    """A time in which the rule would have fired; *until* None: it still would."""
 
     since: datetime
     until: datetime | None
@@ -43,7 +43,7 @@ class Spell:
 
 @dataclass(slots=True)
 class _CountedChecks:
-    """Checks of a time, with how many of them failed."""
+    """Checks within a time, and how many of them failed."""
 
     span: timedelta
     checks: deque[CheckSample] = field(default_factory=deque)
@@ -63,9 +63,8 @@ class _CountedChecks:
 def replay(
     conditions: Conditions, about: MonitorParameters, results: Iterable[Past], outages: Sequence[Spell]
 ) -> list[Spell]:
-    """When it would have fired; *results* by their time, *outages* those of the monitor as a whole.
-
-    An outage keeps an alert open that another condition began. Uptime is taken as the part of good checks.
+    """Return when it would have fired; *results* are sorted by time, *outages* those of the whole monitor.
+    An outage keeps an alert open that another condition began. Uptime is the share of good checks.
     """
     if conditions.empty:
         return list(outages)
@@ -87,7 +86,7 @@ def replay(
 
 
 def notices(rule: RuleSettings, spell: Spell, now: datetime) -> tuple[int, int]:
-    """How often its channels would have been told, its end included, and how many steps were due."""
+    """Return how many notices its channels would have received, its end included, and the steps due."""
     lasted = (spell.until or now) - spell.since
     told = 1 + (rule.notify_on_recovery and spell.until is not None)
     if rule.repeat_minutes:

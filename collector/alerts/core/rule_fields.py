@@ -10,7 +10,7 @@ from collector.platform.monitor import MonitorId, Tags, has_ink
 from shared import ids
 from shared.kinds.fields import NumericText, Says
 
-# A week: whoever has not answered by then will not.
+# A week: without an answer by then there will be none.
 _LONGEST_MIN = 10_080
 
 
@@ -25,7 +25,7 @@ Minutes = Annotated[int, Interval(ge=1, le=_LONGEST_MIN), NumericText()]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conditions:
-    """Reasons to alert. Without any the rule fires when the monitor goes down."""
+    """Conditions at which the rule fires. Without any it fires when the monitor goes down."""
 
     consecutive_failures: Annotated[int, Interval(ge=1, le=1000), NumericText()] | None = None
     """Failed checks in a row from which the rule fires."""
@@ -50,7 +50,7 @@ class Conditions:
 
     @property
     def plain(self) -> bool:
-        """Is it about nothing but that checks fail?"""
+        """Whether it concerns only failed checks."""
         return (
             self.latency_threshold_ms is None
             and self.status_code is None
@@ -65,10 +65,10 @@ class Conditions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Escalation:
-    """Step k is taken *delay_minutes* times k after the first notification."""
+    """An escalation policy; step k is taken *delay_minutes* times k after the first notification."""
 
     delay_minutes: Minutes
-    """Minutes between two steps; the first step follows so long after the first notification."""
+    """Minutes between two steps; the first step follows as long after the first notification."""
     escalate_to_channels: ChannelIds
     """Ids of the alert channels that a step notifies."""
     max_escalations: Annotated[int, Interval(ge=1, le=10), NumericText()] = 1
@@ -77,25 +77,25 @@ class Escalation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleSettings:
-    """Neither *monitors* nor *tags*: every monitor of the team."""
+    """Settings of a rule; without *monitors* and *tags* it watches every monitor of the team."""
 
     name: Annotated[str, MinLen(1), MaxLen(255), Predicate(has_ink), Says("must not be blank")]
     """Name of the rule, 1 to 255 characters."""
     enabled: bool = True
     """Whether the rule fires alerts."""
     conditions: Conditions = field(default_factory=Conditions)
-    """Conditions at which it fires; without any when the monitor goes down."""
+    """Conditions at which it fires; without any, when the monitor goes down."""
     channels: ChannelIds = field(default_factory=list)
     """Ids of the alert channels that it notifies."""
     monitors: Annotated[list[MonitorId], MaxLen(10_000)] = field(default_factory=list)
-    """Ids of the monitors that it watches; neither these nor `tags`: all of the team."""
+    """Ids of the monitors that it watches; without these and `tags`, all of the team."""
     tags: Annotated[
         Tags | Annotated[list[Tag], MaxLen(100)], Says("must be an object, or a list of name or name:value")
     ] = field(default_factory=dict)
     """Tags of the monitors that it watches: values by name, or a list of `name` and `name:value`."""
     notify_on_recovery: bool = True
-    """Whether the end of an alert is notified, too."""
+    """Whether the end of an alert is also notified."""
     repeat_minutes: Minutes | None = None
-    """Minutes between reminders while an alert fires; without it none."""
+    """Minutes between reminders while an alert fires; without it no reminders."""
     escalation_policy: Escalation | None = None
-    """Channels that are notified later, as long as nobody acknowledges; without it none."""
+    """Channels that are notified later, until a user acknowledges; without it none."""

@@ -29,7 +29,7 @@ from shared.loop import Bell
 log = structlog.get_logger()
 
 _AT_ONCE = 500
-# What could not be judged is tried again after this time.
+# A monitor whose evaluation failed is retried after this time.
 _AFTER_A_FAULT = timedelta(minutes=1)
 
 
@@ -44,7 +44,7 @@ class Evaluator:
         self.bell = Bell()
 
     async def turn(self) -> bool:
-        """Look at some. Is there more?"""
+        """Evaluate some monitors; return whether there are more."""
         now = self._now()
         async with self._db.transaction() as tx:
             marked = await rule_triggers.take(tx, now, _AT_ONCE)
@@ -54,7 +54,7 @@ class Evaluator:
         return len(marked) == _AT_ONCE or len(due) == _AT_ONCE
 
     async def _look(self, tx: Tx, keys: Collection[Key], now: datetime) -> None:
-        """At all together; if one of them cannot be looked at, the others still are."""
+        """Evaluate all together; if that fails, each alone, so that one cannot block the others."""
         try:
             async with tx.transaction():
                 await evaluate(tx, sorted(keys), now)
@@ -62,7 +62,7 @@ class Evaluator:
         except Unavailable:
             raise
         except Exception:
-            log.exception("monitors not looked at together", monitors=len(keys))
+            log.exception("joint evaluation of monitors failed", monitors=len(keys))
         failed: dict[Key, datetime] = {}
         for key in sorted(keys):
             try:
@@ -71,7 +71,7 @@ class Evaluator:
             except Unavailable:
                 raise
             except Exception:
-                log.exception("monitor not looked at", monitor=str(key[1]))
+                log.exception("evaluation of a monitor failed", monitor=str(key[1]))
                 await table.postpone(tx, key, now)
                 failed[key] = now + _AFTER_A_FAULT
         if failed:
@@ -79,7 +79,7 @@ class Evaluator:
 
 
 async def evaluate(tx: Tx, keys: Sequence[Key], now: datetime) -> None:
-    """Look at these monitors with all their rules."""
+    """Evaluate all rules of these monitors."""
     numbers = await inputs.numbers(tx, keys)
     locked = await locked_monitors.lock(tx, sorted(numbers.values()))
     known = await table.of_monitors(tx, keys)
@@ -99,14 +99,14 @@ async def evaluate(tx: Tx, keys: Sequence[Key], now: datetime) -> None:
 
 
 def _left(alert: Alert, now: datetime, *, gone: bool) -> Alert:
-    """Of a paused monitor nothing is told until it is resumed; of one that is gone nothing any more."""
+    """End the alert of a deleted monitor; suspend that of a paused one until it is resumed."""
     if gone and alert.status != "recovered":
         return replace(alert, status="recovered", recovered_at=now, due_at=None, muted_until=None)
     return replace(alert, due_at=None)
 
 
 def _by_monitor(alerts: Sequence[Alert]) -> Mapping[Key, dict[UUID, Alert]]:
-    """By the monitor and the rule; one that is not over wins."""
+    """Group by monitor and rule; an open alert takes precedence."""
     found: defaultdict[Key, dict[UUID, Alert]] = defaultdict(dict)
     for alert in sorted(alerts, key=lambda one: (one.status != "recovered", one.fired_at)):
         found[alert.team_id, alert.monitor_id][alert.rule_id] = alert
@@ -114,7 +114,7 @@ def _by_monitor(alerts: Sequence[Alert]) -> Mapping[Key, dict[UUID, Alert]]:
 
 
 async def _seen(tx: Tx, locked: Sequence[LockedMonitor], now: datetime) -> dict[int, MonitorSnapshot]:
-    """By the monitors' numbers."""
+    """Load the monitors' snapshots by their numbers."""
     places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in locked]))
     held = await surroundings(tx, locked, places, now) if locked else {}
     by_team: defaultdict[int, dict[UUID, Addressee]] = defaultdict(dict)
@@ -140,13 +140,13 @@ async def _write(tx: Tx, writes: AlertChanges, now: datetime) -> None:
         await table.save(tx, [await _signed(tx, alert) for alert in writes.changed])
     if writes.entries:
         await timeline.add(tx, writes.entries, now)
-    # Last: for the team's next position all others wait.
+    # Last: appending takes the team's next position, for which the team's other transactions wait.
     if writes.events:
         await events.append_all(tx, writes.events, now)
 
 
 async def _signed(tx: Tx, alert: Alert) -> Alert:
-    """With who took it on, by taking on its incident."""
+    """Add the user who acknowledged the alert's incident."""
     if alert.status != "acknowledged" or alert.acknowledged_by is not None or alert.incident_id is None:
         return alert
     by = await inputs.acknowledged_by(tx, alert.team_id, alert.incident_id)

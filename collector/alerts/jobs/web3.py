@@ -18,33 +18,33 @@ from collector.web3.core import crossings
 from collector.web3.core.crossings import NotifiedCrossing
 from collector.web3.storage import web3
 
-# However late this comes to it: what happened once is told no later than that.
+# A single finding is announced no later than this.
 _LATEST: Final = timedelta(hours=1)
 
 
 @dataclass(slots=True)
 class ChainNotice:
-    """What a monitor told of; *heard*: until when each rule has heard of what happened once."""
+    """A monitor's announced findings; *heard*: until when each rule has processed single ones."""
 
     standing: list[NotifiedCrossing] = field(default_factory=list)
     happened: list[NotifiedCrossing] = field(default_factory=list)
     heard: dict[UUID, datetime] = field(default_factory=dict)
 
     def news(self, one: Ruled, alert: Alert | None, now: datetime) -> list[NotifiedCrossing]:
-        """What the rule fires for, or goes on for; *alert*: its own, if that is not over."""
+        """Return the findings for which the rule fires or keeps firing; *alert*: its own open one."""
         if alert is not None:
             since = now - crossings.window(one.interval_s)
             if not of_web3(alert.reason) and alert.notified_at is not None:
-                # It goes on for what it did not go on for before.
+                # It keeps firing for findings that are newer than its notice.
                 since = max(since, alert.notified_at)
         else:
-            # What happened before a rule was as it is now is none of its business.
+            # Findings older than the rule's last change do not concern it.
             since = max(self.heard.get(one.rule.id, one.rule.updated_at), one.rule.updated_at)
         return [*self.standing, *(found for found in self.happened if found.told_at > since)]
 
 
 async def gather(tx: Tx, monitors: Sequence[LockedMonitor], now: datetime) -> Mapping[int, ChainNotice]:
-    """By the monitors' numbers; those that are no Web3 monitors, or told of nothing, are left out."""
+    """Load findings by the monitors' numbers; monitors without any are left out."""
     keys: dict[Key, int] = {
         (one.team_id, one.id): one.monitor for one in monitors if crossings.is_web3(one.type)
     }

@@ -27,12 +27,12 @@ from shared import ids
 from shared.errors import Conflict, demand_found
 
 WHAT = "Alert"
-# Time for what was done about it to work; then the rule fires again.
+# Time for the repair to work; after it the rule fires again.
 PATIENCE = timedelta(minutes=10)
 
 
 async def page(db: Db, team_id: int, wanted: AlertFilter, limit: int, offset: int) -> tuple[list[Alert], int]:
-    """Newest first, and how many there are."""
+    """Return a page of alerts, newest first, and their total number."""
     async with db.connection() as tx:
         total = await table.count(tx, team_id, wanted)
         found = await table.newest(tx, team_id, wanted, limit, offset) if offset < total else []
@@ -40,28 +40,27 @@ async def page(db: Db, team_id: int, wanted: AlertFilter, limit: int, offset: in
 
 
 async def one(db: Db, team_id: int, id_: UUID) -> Alert:
-    """Raises NotFound."""
+    """Return an alert. Raises NotFound."""
     async with db.connection() as tx:
         return demand_found(await table.get(tx, team_id, id_), WHAT)
 
 
 async def acknowledge(db: Db, who: Actor, id_: UUID, now: datetime) -> Alert:
-    """No reminder, no escalation follows. Raises NotFound; Conflict unless it fires without an incident."""
+    """Stop reminders and escalation. Raises NotFound; Conflict unless it fires without an incident."""
     async with db.transaction() as tx:
         alert = await _free(tx, who.team_id, id_)
         if alert.status != "firing":
             raise Conflict(f"The alert is already {alert.status}")
         after = replace(alert, status="acknowledged", acknowledged_at=now, acknowledged_by=who.shown)
-        # Whether its condition still holds is looked at as before.
+        # Its condition is evaluated as before.
         await table.save(tx, [replace(after, due_at=now)])
         await _record(tx, who, "acknowledge", after)
     return after
 
 
 async def resolve(db: Db, who: Actor, id_: UUID, now: datetime) -> Alert:
-    """Who was told of it is told that it is over. Raises NotFound; Conflict as `acknowledge`.
-
-    While its condition holds all the while, the rule does not fire again before its patience is over.
+    """End the alert and notify whoever was notified of it. Raises NotFound; Conflict as `acknowledge`.
+    While its condition holds without a break, the rule does not fire again before PATIENCE is over.
     """
     async with db.transaction() as tx:
         alert = await _free(tx, who.team_id, id_)
@@ -78,14 +77,14 @@ async def resolve(db: Db, who: Actor, id_: UUID, now: datetime) -> Alert:
         )
         await table.save(tx, [after])
         await _record(tx, who, "resolve", after)
-        # Last: for the team's next position all others wait.
+        # Last: appending takes the team's next position, for which the team's other transactions wait.
         if over := await _over(tx, after, now):
             await events.append_all(tx, [over], now)
     return after
 
 
 async def end_with(tx: Tx, monitor: Monitor, now: datetime) -> list[Event]:
-    """What is to be told of the alerts of a monitor that goes: they are over."""
+    """End the alerts of a monitor that is being deleted; return their events."""
     found = await table.of_monitors(tx, [(monitor.team_id, monitor.id)])
     told = []
     for alert in found:
@@ -110,7 +109,7 @@ async def _over(tx: Tx, alert: Alert, now: datetime) -> Event | None:
 async def _recovered(
     tx: Tx, alert: Alert, monitor: Monitor, standing: str, places: Sequence[Located], now: datetime
 ) -> Event | None:
-    """None where nobody was told that it fires."""
+    """Build the event of the alert's end; None if its firing was never notified."""
     if alert.notified_at is None:
         return None
     rule = await rules.get(tx, alert.team_id, alert.rule_id)
@@ -124,7 +123,7 @@ async def _recovered(
 
 
 async def _free(tx: Tx, team_id: int, id_: UUID) -> Alert:
-    """The alert, locked, if no incident stands for it."""
+    """Lock and return the alert. Raises Conflict while its incident is open."""
     alert = demand_found(await table.lock(tx, team_id, id_), WHAT)
     if alert.incident_id is None or alert.status == "recovered":
         return alert

@@ -19,7 +19,7 @@ from shared import ids
 
 
 def is_told_anyway(alert: Alert, conditions: Conditions) -> bool:
-    """Did it fire for what webhook channels hear of without any rule: state, and what Web3 monitors find?"""
+    """Whether webhook channels receive its cause without any rule: a change of state, or a Web3 finding."""
     if alert.reason == DOWN or of_web3(alert.reason):
         return True
     return alert.reason == CONSECUTIVE and (conditions.latency_threshold_ms, conditions.status_code) == (
@@ -36,7 +36,7 @@ def addressed(
     *,
     webhooks: bool = True,
 ) -> list[UUID]:
-    """Those of *wanted* that are enabled, and have not narrowed what they hear to something else."""
+    """Return the *wanted* channels that are enabled and, if webhooks, subscribed to this event."""
     shown = ids.show("mon", monitor_id)
     return [
         id_
@@ -61,7 +61,7 @@ def event(
     *,
     message: str = "",
 ) -> Event:
-    """*severity* is the monitor's; *incident* the one that the first notice named; *message*: why."""
+    """Build the event; *severity*: the monitor's; *incident*: named in the first notice; *message*: why."""
     said = {"message": message} if message else {}
     payload = payloads.alert(
         kind,

@@ -21,7 +21,7 @@ from shared.held import demand_none
 
 LENGTH = timedelta(days=7)
 _MONITORS = 50
-# So many are replayed in about a second.
+# The replay of this many takes about a second.
 _RESULTS = 100_000
 _LEAST_OF_ONE = 2_000
 _ALERTS = 500
@@ -29,7 +29,7 @@ _ALERTS = 500
 
 @dataclass(frozen=True, slots=True)
 class Would:
-    """One alert that it would have fired."""
+    """An alert that the rule would have fired."""
 
     monitor: Previewed
     spell: Spell
@@ -47,7 +47,7 @@ class Preview:
 
 
 async def preview(db: Db, team_id: int, body: Mapping[str, Any], now: datetime) -> Preview:
-    """Raises Invalid. The monitors are taken as they are now; what held a notice back then is left out."""
+    """Replay the rule on the monitors as they are now; past holds are ignored. Raises Invalid."""
     wish = for_create({"name": "Preview", **body})
     since = now - LENGTH
     async with db.connection() as tx:
@@ -87,6 +87,6 @@ async def _spells(
 ) -> list[Spell]:
     outages = [Spell(max(began, since), ended, Reason(DOWN)) for began, ended in out]
     about = MonitorParameters(one.failure_threshold, one.quorum, one.interval_s, one.locations)
-    # Beside the loop: others are not to wait for what may take a while.
+    # In a thread: the replay may take a while, and the event loop must not wait.
     demand_none("replaying results")
     return await asyncio.to_thread(replay, conditions, about, past, outages)

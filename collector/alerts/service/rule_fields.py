@@ -13,16 +13,15 @@ from collector.platform.validation.validation import read
 from shared.errors import Invalid
 from shared.kinds.fields import camel
 
-# What a GET shows and nobody sets.
+# Fields that a GET shows and no caller can set.
 _SHOWN = frozenset({"id", "revision", "createdAt", "updatedAt", "warnings"})
 _MERGED = ("conditions", "escalationPolicy")
 
 
 @dataclass(frozen=True, slots=True)
 class RuleRequest:
-    """What a body asks for; *rule* is there when *faults* are not.
-
-    *monitors* and *channels* are those that it names, by the keys that a fault of theirs would have.
+    """A parsed body; *rule* is set unless there are *faults*.
+    *monitors* and *channels* are those that it names, by the keys that their faults would have.
     """
 
     rule: RuleSettings | None
@@ -32,7 +31,7 @@ class RuleRequest:
     unknown: list[str]
 
     def checked(self, more: Mapping[str, str]) -> RuleSettings:
-        """Raises Invalid with all faults, *more* of them included."""
+        """Return the rule. Raises Invalid with all faults, including *more*."""
         faults = {**self.faults, **more}
         if faults or self.rule is None:
             raise Invalid(faults)
@@ -40,12 +39,12 @@ class RuleRequest:
 
 
 def for_create(body: Mapping[str, Any]) -> RuleRequest:
-    """A new rule, every default filled in."""
+    """Parse a new rule; defaults fill missing fields."""
     return _read(body, _sent(body))
 
 
 def for_update(body: Mapping[str, Any], shown: Mapping[str, Any]) -> RuleRequest:
-    """The rule as it would be: fields that are sent replace, objects merge, null in them removes."""
+    """Parse the changed rule: fields that are sent replace, objects merge, null in them removes."""
     sent = _sent(body)
     whole = {name: value for name, value in shown.items() if value is not None} | sent
     for name in _MERGED:
@@ -56,7 +55,7 @@ def for_update(body: Mapping[str, Any], shown: Mapping[str, Any]) -> RuleRequest
 
 
 def conditions_of(stored: Mapping[str, Any]) -> Conditions:
-    """What was read once, from the table; what a later version may have added is passed over."""
+    """Return conditions from the table, without fields that a later version may have added."""
     known = {camel(field.name): field.name for field in fields(Conditions)}
     return Conditions(**{known[name]: value for name, value in stored.items() if name in known})
 

@@ -23,7 +23,7 @@ from shared.clock import iso
 from shared.errors import Conflict, demand_found
 
 WHAT = "Alert rule"
-# Each is looked at when one of its monitors changes.
+# Every change of a monitor evaluates each of its rules.
 MOST = 5_000
 _MOST_NAMED = 5
 _NO_CONDITIONS = to_json(Conditions())
@@ -31,14 +31,14 @@ _NO_CONDITIONS = to_json(Conditions())
 
 @dataclass(frozen=True, slots=True)
 class RuleDetails:
-    """*warnings*: what is odd about the rule, or about how it was sent."""
+    """A rule; *warnings*: about the rule itself, or its request."""
 
     row: RuleRow
     warnings: Sequence[str] = ()
 
 
 def settable(row: RuleRow) -> dict[str, Any]:
-    """What a caller may set of a rule, as it is shown."""
+    """Return the fields that a caller may set, as they are shown."""
     return {
         "name": row.name,
         "enabled": row.enabled,
@@ -53,7 +53,7 @@ def settable(row: RuleRow) -> dict[str, Any]:
 
 
 async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> RuleDetails:
-    """Raises Invalid; Conflict when the team has very many."""
+    """Create a rule. Raises Invalid; Conflict above the limit of rules per team."""
     wish = for_create(body)
     async with db.transaction() as tx:
         rule = wish.checked(await strangers(tx, who.team_id, wish))
@@ -76,7 +76,7 @@ async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> 
 async def page(
     db: Db, team_id: int, wanted: RuleFilter, limit: int | None, offset: int
 ) -> tuple[list[RuleDetails], int]:
-    """Rules, newest first, and how many there are."""
+    """Return a page of rules, newest first, and their total number."""
     async with db.connection() as tx:
         total = await table.count(tx, team_id, wanted)
         rows = await table.newest(tx, team_id, wanted, limit, offset)
@@ -84,7 +84,7 @@ async def page(
 
 
 async def one(db: Db, team_id: int, id_: UUID) -> RuleDetails:
-    """Raises NotFound."""
+    """Return a rule. Raises NotFound."""
     async with db.connection() as tx:
         row = demand_found(await table.get(tx, team_id, id_), WHAT)
         return RuleDetails(row, await _warnings(tx, row))
@@ -99,8 +99,7 @@ async def update(
     *,
     only: frozenset[str] | None = None,
 ) -> RuleDetails:
-    """What changes nothing leaves the revision as it is; *only*: the revisions that may be changed.
-
+    """Update a rule; no change leaves its revision; *only*: the revisions that may be changed.
     Raises NotFound, PreconditionFailed, Invalid, in this order.
     """
     async with db.transaction() as tx:
@@ -121,7 +120,7 @@ async def update(
 
 
 async def delete(db: Db, who: Actor, id_: UUID, *, only: frozenset[str] | None = None) -> None:
-    """Who was told by it is told that it is over. Raises NotFound, PreconditionFailed."""
+    """Delete a rule; the end of its alerts is notified. Raises NotFound, PreconditionFailed."""
     async with db.transaction() as tx:
         row = demand_found(await table.lock(tx, who.team_id, id_), WHAT)
         require(row.revision, only)
@@ -131,7 +130,7 @@ async def delete(db: Db, who: Actor, id_: UUID, *, only: frozenset[str] | None =
 
 
 async def strangers(tx: Tx, team_id: int, wish: RuleRequest, before: RuleRow | None = None) -> dict[str, str]:
-    """Faults of what is named and is not the team's; what the rule names already may have gone since."""
+    """Return faults for ids that are not the team's, except those that the rule already names."""
     known: Collection[UUID] = {*before.monitors, *before.channels, *before.escalate_to} if before else ()
     new = {key: id_ for key, id_ in wish.monitors.items() if id_ not in known}
     there = await monitors.known(tx, team_id, list(new.values())) if new else set()
@@ -144,7 +143,7 @@ def _columns(rule: RuleSettings, wish: RuleRequest, before: RuleRow | None) -> d
     said = to_json(rule.conditions)
     selection = list(dict.fromkeys(wish.monitors.values())), rule.tags
     policy = rule.escalation_policy
-    # A rule whose monitors are all gone is for none, and stays so until another selection is made.
+    # A rule whose monitors are all deleted applies to none until its selection changes.
     emptied = before is not None and not before.every and (list(before.monitors), before.tags) == selection
     return {
         "name": rule.name,

@@ -13,7 +13,7 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alert:
-    """*told*: channels that are to hear of its end; the rest is as the table has it."""
+    """*told*: channels to notify of its end; the other fields are the table's columns."""
 
     team_id: int
     id: UUID
@@ -43,13 +43,13 @@ class Alert:
 _COLUMNS = [field.name for field in fields(Alert)]
 _NAMES = ", ".join(f"a.{name}" for name in _COLUMNS)
 _PLACES = ", ".join(f"${place}" for place in range(1, len(_COLUMNS) + 1))
-# A fact of an alert that no later turn changes.
+# These columns never change.
 _FIXED = {"team_id", "id", "rule_id", "monitor_id", "fired_at"}
 _TERMS = ", ".join(f"{name} = ${at}" for at, name in enumerate(_COLUMNS, start=1) if name not in _FIXED)
 
 
 async def insert(tx: Tx, alerts: Sequence[Alert]) -> None:
-    """Raises UniqueViolationError when a rule fires for its monitor already."""
+    """Insert alerts. Raises UniqueViolationError if a rule already fires for its monitor."""
     await tx.executemany(
         f"INSERT INTO alerts ({', '.join(_COLUMNS)}) VALUES ({_PLACES})", [_values(one) for one in alerts]
     )
@@ -61,7 +61,7 @@ async def save(tx: Tx, alerts: Sequence[Alert]) -> None:
 
 
 async def postpone(tx: Tx, key: Key, now: datetime) -> None:
-    """Come back later to what is due of a monitor that could not be looked at."""
+    """Postpone the due alerts of a monitor whose evaluation failed."""
     await tx.execute(
         """
         UPDATE alerts SET due_at = $3::timestamptz + interval '1 minute'
@@ -73,7 +73,7 @@ async def postpone(tx: Tx, key: Key, now: datetime) -> None:
 
 
 async def of_monitors(tx: Tx, keys: Sequence[Key]) -> list[Alert]:
-    """Alerts of these monitors that are not over, or that keep their rule from firing; locked."""
+    """Return the open alerts of these monitors, and those that keep their rule from firing; locked."""
     rows = await tx.fetch(
         f"""
         SELECT {_NAMES} FROM unnest($1::int[], $2::uuid[]) AS u (team_id, monitor_id)
@@ -93,7 +93,7 @@ async def get(tx: Tx, team_id: int, id_: UUID) -> Alert | None:
 
 
 async def lock(tx: Tx, team_id: int, id_: UUID) -> Alert | None:
-    """As `get`, and nobody else changes it until the transaction ends."""
+    """As `get`, and lock it until the transaction ends."""
     row = await tx.fetchrow(
         f"SELECT {_NAMES} FROM alerts a WHERE team_id = $1 AND id = $2 FOR UPDATE", team_id, id_
     )
@@ -103,7 +103,7 @@ async def lock(tx: Tx, team_id: int, id_: UUID) -> Alert | None:
 async def acknowledge_of(
     tx: Tx, team_id: int, incident_id: UUID, by: Mapping[str, Any], now: datetime
 ) -> None:
-    """What fires of this incident is taken on."""
+    """Acknowledge the firing alerts of this incident."""
     await tx.execute(
         """
         WITH firing AS (
@@ -121,7 +121,7 @@ async def acknowledge_of(
 
 
 async def told_incident(tx: Tx, alert: Alert) -> LatestIncident | None:
-    """The incident that the first notice of the alert named."""
+    """Return the incident that the alert's first notice named."""
     if alert.told_incident_id is None:
         return None
     row = await tx.fetchrow(
@@ -138,7 +138,7 @@ async def told_incident(tx: Tx, alert: Alert) -> LatestIncident | None:
 
 @dataclass(frozen=True, slots=True)
 class AlertFilter:
-    """None means any; *since* and *until*, both inclusive, are of when it fired."""
+    """None means any; *since* and *until*, both inclusive, bound the time of firing."""
 
     status: str | None = None
     rule_id: UUID | None = None

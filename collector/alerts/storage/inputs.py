@@ -16,7 +16,7 @@ _RULE = ", ".join(f"r.{field.name}" for field in fields(RuleRow))
 
 
 async def numbers(tx: Tx, keys: Sequence[Key]) -> dict[Key, int]:
-    """What results and states call those of *keys* that are there."""
+    """Return the numbers, as in results and states, of the *keys* that exist."""
     rows = await tx.fetch(
         """
         SELECT m.team_id, m.id, m.monitor FROM unnest($1::int[], $2::uuid[]) AS u (team_id, id)
@@ -30,7 +30,7 @@ async def numbers(tx: Tx, keys: Sequence[Key]) -> dict[Key, int]:
 
 @dataclass(frozen=True, slots=True)
 class Ruled:
-    """A monitor and a rule that is for it."""
+    """A monitor and a rule that applies to it."""
 
     monitor: int
     interval_s: int
@@ -38,7 +38,7 @@ class Ruled:
 
 
 async def rules(tx: Tx, monitors: Sequence[int]) -> list[Ruled]:
-    """The enabled rules that are for these monitors."""
+    """Return the enabled rules that apply to these monitors."""
     rows = await tx.fetch(
         f"""
         SELECT m.monitor, m.interval_s, {_RULE} FROM monitors m JOIN rules r USING (team_id)
@@ -58,9 +58,8 @@ async def rules(tx: Tx, monitors: Sequence[int]) -> list[Ruled]:
 async def newest(
     tx: Tx, wanted: Mapping[int, tuple[int, datetime]]
 ) -> dict[tuple[int, int], list[CheckSample]]:
-    """Of each monitor so many of the newest results of each location, since then; by monitor and location.
-
-    What was measured before the monitor was last changed is history.
+    """Return the newest results by monitor and location; *wanted*: how many for each monitor, and since when.
+    Results from before the monitor's last change are left out.
     """
     rows = await tx.fetch(
         """
@@ -86,7 +85,7 @@ async def newest(
 
 
 async def rates(tx: Tx, wanted: Sequence[tuple[int, datetime]]) -> dict[tuple[int, datetime], FailureRate]:
-    """How many scheduled checks of each monitor failed since then."""
+    """Return how many scheduled checks of each monitor failed since then."""
     rows = await tx.fetch(
         """
         SELECT u.monitor, u.since, r.failed, r.total
@@ -109,10 +108,9 @@ async def rates(tx: Tx, wanted: Sequence[tuple[int, datetime]]) -> dict[tuple[in
 
 
 async def heard(tx: Tx, monitors: Sequence[Key], since: datetime) -> dict[tuple[Key, UUID], datetime]:
-    """By monitor and rule: until when what a Web3 monitor found was part of an alert that is over.
-
-    Only of alerts that were over after *since*. What was told in the last minute of an alert that ended by
-    itself may not have been seen: it would have gone on.
+    """Return by monitor and rule until when Web3 findings belonged to an alert that is over.
+    Only of alerts that ended after *since*. An alert that ended by itself may not have included a finding
+    of its last minute: it would have kept firing.
     """
     rows = await tx.fetch(
         """
@@ -130,7 +128,7 @@ async def heard(tx: Tx, monitors: Sequence[Key], since: datetime) -> dict[tuple[
 
 
 async def acknowledged_by(tx: Tx, team_id: int, incident_id: UUID) -> dict[str, object] | None:
-    """Who took the incident on."""
+    """Return the user who acknowledged the incident."""
     by: dict[str, object] | None = await tx.fetchval(
         "SELECT acknowledged_by FROM incidents WHERE team_id = $1 AND id = $2", team_id, incident_id
     )

@@ -14,7 +14,7 @@ from shared.results import Run, Status
 
 @dataclass(frozen=True, slots=True)
 class Previewed:
-    """A monitor that the rule would be for."""
+    """A monitor that the rule would apply to."""
 
     monitor: int
     id: UUID
@@ -27,7 +27,7 @@ class Previewed:
 
 
 async def monitors(tx: Tx, team_id: int, selection: Selection, limit: int) -> list[Previewed]:
-    """Those that such a selection is for, the oldest first."""
+    """Return the monitors that such a selection matches, the oldest first."""
     rows = await tx.fetch(
         """
         SELECT m.monitor, m.id, m.name, m.type, m.interval_s, m.failure_threshold, m.quorum,
@@ -47,7 +47,7 @@ async def monitors(tx: Tx, team_id: int, selection: Selection, limit: int) -> li
 
 
 async def results(tx: Tx, monitor: int, since: datetime, limit: int) -> list[Past]:
-    """The results of a monitor since then, by their time; of very many only the newest."""
+    """Return a monitor's results since then, sorted by time; above the limit only the newest."""
     rows = await tx.fetch(
         """
         SELECT location, ts, status, ms, code, run FROM results
@@ -68,7 +68,7 @@ async def results(tx: Tx, monitor: int, since: datetime, limit: int) -> list[Pas
 
 
 async def outages(tx: Tx, monitor: int, since: datetime) -> list[tuple[datetime, datetime | None]]:
-    """The outages of a monitor as a whole that were not over then."""
+    """Return the outages of the whole monitor that ended after that, or have not."""
     rows = await tx.fetch(
         """
         SELECT started_at, ended_at FROM outages

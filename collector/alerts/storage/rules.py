@@ -9,13 +9,13 @@ from uuid import UUID
 from collector.maintenance.core.windows import Selection
 from collector.platform.storage.db import Tx
 
-# Is the monitor *m* one of those that the rule *r* is for?
+# Whether the rule *r* applies to the monitor *m*.
 CONCERNS = "(r.every OR m.id = ANY (r.monitors) OR m.tags ?| r.names OR m.tags @> ANY (r.pairs))"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleRow:
-    """*conditions* and *escalation* as callers write them; *escalate_to* is the latter's channels."""
+    """*conditions* and *escalation* as callers write them; *escalate_to*: the latter's channels."""
 
     team_id: int
     id: UUID
@@ -51,7 +51,7 @@ async def insert(tx: Tx, row: RuleRow) -> None:
 
 
 async def save(tx: Tx, row: RuleRow) -> None:
-    """Write what may change of a rule."""
+    """Write the columns that may change."""
     changing = [name for name in _COLUMNS if name not in _FIXED]
     terms = ", ".join(f"{name} = ${at}" for at, name in enumerate([*changing, "names", "pairs"], start=3))
     await tx.execute(
@@ -68,7 +68,7 @@ async def get(tx: Tx, team_id: int, id_: UUID) -> RuleRow | None:
 
 
 async def lock(tx: Tx, team_id: int, id_: UUID) -> RuleRow | None:
-    """As `get`, and nobody else changes it until the transaction ends."""
+    """As `get`, and lock it until the transaction ends."""
     row = await tx.fetchrow(
         f"SELECT {_NAMES} FROM rules r WHERE r.team_id = $1 AND r.id = $2 FOR NO KEY UPDATE", team_id, id_
     )
@@ -77,7 +77,7 @@ async def lock(tx: Tx, team_id: int, id_: UUID) -> RuleRow | None:
 
 @dataclass(frozen=True, slots=True)
 class RuleFilter:
-    """*monitor_id*: rules that are for this monitor, by whatever."""
+    """*monitor_id*: rules that apply to this monitor, by id or tag."""
 
     enabled: bool | None = None
     monitor_id: UUID | None = None
@@ -117,7 +117,7 @@ async def delete(tx: Tx, team_id: int, id_: UUID) -> None:
 
 
 async def unknown_channels(tx: Tx, team_id: int, channel_ids: Sequence[UUID]) -> set[UUID]:
-    """Those of *channel_ids* that are no channel of the team; the others stay until the transaction ends."""
+    """The *channel_ids* that are no channel of the team; the others are locked against deletion."""
     rows = await tx.fetch(
         "SELECT id FROM channels WHERE team_id = $1 AND id = ANY ($2) ORDER BY id FOR KEY SHARE",
         team_id,
@@ -127,7 +127,7 @@ async def unknown_channels(tx: Tx, team_id: int, channel_ids: Sequence[UUID]) ->
 
 
 async def selects_any(tx: Tx, team_id: int, id_: UUID) -> bool:
-    """Is there a monitor that the rule is for?"""
+    """Whether the rule applies to any monitor."""
     found: bool = await tx.fetchval(
         f"""
         SELECT EXISTS (
@@ -143,14 +143,14 @@ async def selects_any(tx: Tx, team_id: int, id_: UUID) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedByHand:
-    """A monitor that is still down although a person resolved its incident."""
+    """A monitor that is still down although a user resolved its incident."""
 
     name: str
     resolved_at: datetime
 
 
 async def resolved_by_hand(tx: Tx, team_id: int, id_: UUID, limit: int) -> list[ResolvedByHand]:
-    """Those of the rule's monitors, by name."""
+    """Return such monitors of the rule, by name."""
     rows = await tx.fetch(
         f"""
         SELECT m.name, i.resolved_at FROM rules r JOIN monitors m USING (team_id)
@@ -171,7 +171,7 @@ async def resolved_by_hand(tx: Tx, team_id: int, id_: UUID, limit: int) -> list[
 
 
 async def used_channels(tx: Tx, team_id: int) -> set[UUID]:
-    """Channels to which some enabled rule sends."""
+    """Return the channels that some enabled rule notifies."""
     rows = await tx.fetch(
         "SELECT DISTINCT unnest(channels || escalate_to) AS id FROM rules WHERE team_id = $1 AND enabled",
         team_id,
@@ -180,7 +180,7 @@ async def used_channels(tx: Tx, team_id: int) -> set[UUID]:
 
 
 async def drop_channel(tx: Tx, team_id: int, channel_id: UUID) -> None:
-    """Take a channel that goes out of the rules that name it."""
+    """Remove a channel that is being deleted from the rules that name it."""
     await tx.execute(
         """
         UPDATE rules SET channels = array_remove(channels, $2), escalate_to = array_remove(escalate_to, $2),
@@ -193,7 +193,7 @@ async def drop_channel(tx: Tx, team_id: int, channel_id: UUID) -> None:
 
 
 async def drop_monitor(tx: Tx, team_id: int, monitor_id: UUID) -> None:
-    """Take a monitor that goes out of the rules that name it; one that named no other is for none then."""
+    """Remove a monitor that is being deleted from its rules; a rule with no other then applies to none."""
     await tx.execute(
         """
         UPDATE rules SET monitors = array_remove(monitors, $2), revision = revision + 1

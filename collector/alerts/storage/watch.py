@@ -9,7 +9,7 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class Waited:
-    """A monitor with what one or more of its rules wait for beside failures; None for nothing."""
+    """A monitor with the results that one or more of its rules need beside failures; None for none."""
 
     monitor: int
     team_id: int
@@ -20,7 +20,7 @@ class Waited:
 
 
 async def mark(tx: Tx) -> tuple[Any, ...]:
-    """What is another when a rule or a monitor is."""
+    """Return a value that changes whenever a rule or a monitor does."""
     row = await tx.fetchrow(
         """
         SELECT count(*), sum(revision), max(updated_at),
@@ -32,7 +32,7 @@ async def mark(tx: Tx) -> tuple[Any, ...]:
 
 
 async def waited(tx: Tx) -> list[Waited]:
-    """For rules that have conditions; those without any go by events alone."""
+    """Of rules with conditions; rules without any depend on events alone."""
     rows = await tx.fetch(
         """
         WITH asking AS (

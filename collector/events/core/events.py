@@ -21,7 +21,7 @@ DEGRADED = "monitor.degraded"
 FLAPPING = "monitor.flapping"
 UNMEASURED = "monitor.unmeasured"
 MEASURED = "monitor.measured"
-# The first part of the kinds that tell of an incident itself: incident.created, ...
+# The prefix of events about an incident itself: incident.created, ...
 INCIDENT = "incident"
 INCIDENTS = frozenset(
     f"{INCIDENT}.{deed}" for deed in ("created", "acknowledged", "resolved", "reopened", "note_added")
@@ -41,7 +41,7 @@ PAGE_UPDATED = "status_page.incident.updated"
 WEB3_GAS = "web3.gas.alert"
 WEB3_ALERT = "web3.alert"
 WEB3_EVENT = "web3.event"
-# For those who follow the stream of events; no channel is told, whatever it asked for.
+# Only for followers of the stream of events; no channel receives them, whatever its subscription.
 CHANGES = frozenset({CREATED, UPDATED, PAUSED, RESUMED, DELETED})
 
 
@@ -58,7 +58,7 @@ class Fact:
 
 
 def body(fact: Fact, public_url: str) -> dict[str, Any]:
-    """What receivers get; *public_url* is the base of its links, without a slash at the end."""
+    """Return the event as receivers get it; *public_url*: the base of its links, without a final slash."""
     return {
         "event": fact.kind,
         "id": ids.show("evt", fact.id),
@@ -69,12 +69,12 @@ def body(fact: Fact, public_url: str) -> dict[str, Any]:
 
 
 def change(kind: str, monitor: dict[str, Any], now: datetime) -> dict[str, Any]:
-    """*kind*: one of CHANGES; *monitor*: as it is after the change."""
+    """Build the payload of a change; *kind*: one of CHANGES; *monitor*: as it is after the change."""
     return {"event": kind, "timestamp": iso(now), "monitor": monitor}
 
 
 def monitor_part(*, id_: Any, name: str, type_: str, url: str | None, status: str) -> dict[str, Any]:
-    """*url* is None for a monitor that is not http."""
+    """Build the monitor's part; *url* is None unless it is an http monitor."""
     return {"id": ids.show("mon", id_), "name": name, "type": type_, "url": url, "status": status}
 
 
@@ -88,7 +88,7 @@ def down(
     started_at: datetime,
     now: datetime,
 ) -> dict[str, Any]:
-    """*failures*: failed checks since the last good one, over all locations."""
+    """Build monitor.down; *failures*: failed checks since the last good one, over all locations."""
     return {
         "event": DOWN,
         "timestamp": iso(now),
@@ -106,7 +106,7 @@ def down(
 def up(
     monitor: dict[str, Any], *, incident_id: Any, severity: str, downtime_s: int, now: datetime
 ) -> dict[str, Any]:
-    """*downtime_s*: seconds of all open spans of the incident."""
+    """Build monitor.up; *downtime_s*: seconds of all open spans of the incident."""
     return {
         "event": UP,
         "timestamp": iso(now),
@@ -123,7 +123,7 @@ def up(
 def probe_part(
     *, id_: Any, name: str, locations: Sequence[str], version: str, seen_at: datetime, reason: str
 ) -> dict[str, Any]:
-    """*reason*: why it is, or was, called offline: ``stopped``, ``lost`` or ``blind``."""
+    """Build the probe's part; *reason* for being offline: ``stopped``, ``lost`` or ``blind``."""
     return {
         "id": ids.show("prb", id_),
         "name": name,
@@ -135,12 +135,12 @@ def probe_part(
 
 
 def probe_offline(probe: dict[str, Any], *, affected: int, now: datetime) -> dict[str, Any]:
-    """*affected*: how many of the team's monitors nobody else checks in its place."""
+    """Build probe.offline; *affected*: how many of the team's monitors no other probe checks instead."""
     return {"event": PROBE_OFFLINE, "timestamp": iso(now), "probe": probe, "affectedMonitors": affected}
 
 
 def probe_online(probe: dict[str, Any], *, offline_since: datetime, now: datetime) -> dict[str, Any]:
-    """*offline_since*: when it was called offline."""
+    """Build probe.online; *offline_since*: when it was declared offline."""
     return {
         "event": PROBE_ONLINE,
         "timestamp": iso(now),
@@ -158,7 +158,7 @@ def incident(
     note: Mapping[str, Any] | None,
     now: datetime,
 ) -> dict[str, Any]:
-    """What became of an incident, by whom; *shown* as GET shows it, *monitor* None where it is of none."""
+    """Build the event of an action on an incident; *shown*: as GET shows it, *monitor*: None without one."""
     payload = {
         "event": kind,
         "timestamp": iso(now),
@@ -172,7 +172,7 @@ def incident(
 def notice(
     kind: str, monitor: Mapping[str, Any], states: Sequence[Mapping[str, Any]], *, begins: bool, now: datetime
 ) -> dict[str, Any]:
-    """monitor.degraded or monitor.flapping: that it begins, or is over; *states* of its locations."""
+    """Build monitor.degraded or monitor.flapping, which begins or ends; *states* of its locations."""
     return {
         "event": kind,
         "timestamp": iso(now),
@@ -191,7 +191,7 @@ def alert(
     states: Sequence[Mapping[str, Any]],
     now: datetime,
 ) -> dict[str, Any]:
-    """What became of an alert; *fired* is what is shown of it, *states* of its monitor's locations."""
+    """Build the event of an alert's change; *fired*: the alert's part, *states*: of the locations."""
     return {
         "event": kind,
         "timestamp": iso(now),
@@ -205,7 +205,7 @@ def alert(
 def channel(
     kind: str, *, id_: Any, name: str, type_: str, since: datetime, error: str, now: datetime
 ) -> dict[str, Any]:
-    """That an alert channel has failed *since*, or works again; *error* is what its last bad try said."""
+    """Build channel.failing or channel.recovered; *since*: when it began to fail, *error*: the last one."""
     part = {"id": ids.show("chan", id_), "name": name, "type": type_, "failingSince": iso(since)}
     return {"event": kind, "timestamp": iso(now), "channel": {**part, "lastError": error}}
 
@@ -219,7 +219,7 @@ def certificate(
     incident: Mapping[str, Any] | None,
     now: datetime,
 ) -> dict[str, Any]:
-    """That a certificate has fewer than *expiry_days* left; *incident* is its id and severity."""
+    """Build certificate.expiring: fewer than *expiry_days* are left; *incident*: its id and severity."""
     return {
         "event": CERTIFICATE_EXPIRING,
         "timestamp": iso(now),
@@ -232,9 +232,8 @@ def certificate(
 def measurement(
     monitor: Mapping[str, Any], *, measured: bool, since: datetime, error: str, now: datetime
 ) -> dict[str, Any]:
-    """That no check of a monitor measured anything *since*, or that one does again.
-
-    *error*: what the newest unknown check said.
+    """Build monitor.unmeasured or monitor.measured; *since*: when a check last measured anything.
+    *error*: of the newest unknown check.
     """
     payload = {
         "event": MEASURED if measured else UNMEASURED,
@@ -246,14 +245,14 @@ def measurement(
 
 
 def maintenance(kind: str, window: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
-    """That a maintenance window began, or is over; *window* is what is shown of it."""
+    """Build the event of a maintenance window's start or end; *window*: its part."""
     return {"event": kind, "timestamp": iso(now), "maintenanceWindow": dict(window)}
 
 
 def page_incident(
     kind: str, page: Mapping[str, Any], shown: Mapping[str, Any], actor: Mapping[str, Any], *, now: datetime
 ) -> dict[str, Any]:
-    """What a status page says of an incident; *page*: its id, name and slug."""
+    """Build the event of an incident's publication on a status page; *page*: its id, name and slug."""
     return {
         "event": kind,
         "timestamp": iso(now),
@@ -277,7 +276,7 @@ def _links(fact: Fact, public_url: str) -> dict[str, str]:
     if fact.kind in {PAGE_PUBLISHED, PAGE_UPDATED}:
         return {"statusPage": f"{public_url}/status/{fact.payload['statusPage']['slug']}"}
     links = {}
-    # An incident that is no monitor's has a stream of its own.
+    # An incident without a monitor has a stream of its own.
     if fact.stream_id != fact.incident_id:
         links["monitor"] = f"{public_url}/monitors/{ids.show('mon', fact.stream_id)}"
     if fact.incident_id is not None:

@@ -16,17 +16,17 @@ _LOG: Final = ("name", "args", "address", "transactionHash", "blockNumber", "log
 
 
 def monitor_part(id_: UUID, name: str, type_: str, chain: str | int | None) -> dict[str, Any]:
-    """*chain*: as the configuration names it; None if it names none."""
+    """Build the monitor's part; *chain*: as the configuration names it; None without one."""
     return {"id": ids.show("mon", id_), "name": name, "type": type_, "chain": chain}
 
 
 def crossing(
     monitor: Mapping[str, Any], sub_type: str, type_: str, alert: ChainAlert, *, over: bool, now: datetime
 ) -> dict[str, Any]:
-    """That a threshold was crossed, or that this is *over*; what is not known of it is null."""
+    """Build the event of a crossed threshold or its end (*over*); unknown values are null."""
     said = alert.data
     if over:
-        # Without a word of the probe's the threshold is gone, or nobody looks at it any more.
+        # Without a recovery from the probe the threshold was removed, or is no longer checked.
         gone = {"threshold": said.get("threshold"), "unit": said.get("unit")}
         said = alert.recovery or {**gone, "message": f"{type_} is not watched any more"}
     shown = f"{type_}_recovered" if over else type_
@@ -49,7 +49,7 @@ def crossing(
 def log(
     monitor: Mapping[str, Any], sub_type: str, data: Mapping[str, Any], *, removed: bool, now: datetime
 ) -> dict[str, Any]:
-    """That something happened, or with *removed* that the chain took it back; *data* as it was kept."""
+    """Build the event of a log, or with *removed* of its retraction by the chain; *data* as stored."""
     shown = {name: data.get(name) for name in _LOG} | {"removed": removed}
     if "error" in data:
         shown["error"] = data["error"]

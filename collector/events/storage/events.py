@@ -13,9 +13,8 @@ from shared.ids import uuid7
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """*payload* is the fact in JSON as receivers see it, less id, sequence and links.
-
-    *channels*: for whom it is, beside those who hear of its kind by themselves.
+    """*payload*: the event in JSON as receivers see it, without id, sequence and links.
+    *channels*: its receivers besides those that are subscribed to its kind.
     """
 
     team_id: int
@@ -35,14 +34,13 @@ async def append(
     now: datetime,
     incident_id: UUID | None = None,
 ) -> None:
-    """Add one event to a stream; the stream is made when it is its first."""
+    """Append one event to a stream; the first one creates the stream."""
     await append_all(tx, [Event(team_id, stream_id, kind, payload, incident_id)], now)
 
 
 async def append_all(tx: Tx, events: Sequence[Event], now: datetime) -> None:
-    """Add events to their streams, which are locked in the order of their ids; those of one keep their order.
-
-    Each gets the team's next position: whoever else adds to the team's events waits for this transaction.
+    """Append events to their streams, locked in the order of their ids; each stream keeps its events' order.
+    Each takes the team's next position: other transactions that append to the team wait for this one.
     """
     ordered = sorted(events, key=lambda event: (event.team_id, event.stream_id))
     await tx.execute(
@@ -84,7 +82,7 @@ async def append_all(tx: Tx, events: Sequence[Event], now: datetime) -> None:
         [event.payload for event in ordered],
         [event.incident_id for event in ordered],
         now,
-        # No array of PostgreSQL holds lists of different lengths.
+        # An array of PostgreSQL cannot hold lists of different lengths.
         [",".join(map(str, event.channels)) for event in ordered],
     )
     appended(tx, [event.kind for event in ordered])

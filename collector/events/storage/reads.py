@@ -11,7 +11,7 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """An event and its place among its team's."""
+    """An event and its position among its team's."""
 
     team_id: int
     position: int
@@ -20,7 +20,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class EventSpan:
-    """What is kept of a team's events; *last* is the position given last, its event kept or not."""
+    """The range of a team's stored events; *last*: the newest position, its event stored or not."""
 
     last: int = 0
     last_id: UUID | None = None
@@ -29,14 +29,14 @@ class EventSpan:
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """How long a token or a session counts."""
+    """When a token or a session expires, or was revoked."""
 
     expires_at: datetime | None
     revoked_at: datetime | None
 
 
 async def after(tx: Tx, heads: Mapping[int, int], most: int) -> list[Placed]:
-    """The next events of each team after the position that *heads* has of it, at most *most* of one."""
+    """Return the next events of each team after its position in *heads*, at most *most* of each."""
     rows = await tx.fetch(
         """
         SELECT event.* FROM unnest($1::int[], $2::bigint[]) AS head (team_id, position)
@@ -58,7 +58,7 @@ async def after(tx: Tx, heads: Mapping[int, int], most: int) -> list[Placed]:
 
 
 async def span(tx: Tx, team_id: int) -> EventSpan:
-    """The ends of a team's events."""
+    """Return the range of a team's events."""
     row = await tx.fetchrow(
         """
         SELECT p.last, newest.id AS last_id, oldest.position AS first
@@ -75,7 +75,7 @@ async def span(tx: Tx, team_id: int) -> EventSpan:
 
 
 async def position(tx: Tx, team_id: int, id_: UUID) -> int | None:
-    """Where the team's event of that id stands; None if there is none."""
+    """Return the position of the team's event with that id; None without one."""
     found: int | None = await tx.fetchval(
         "SELECT position FROM events WHERE team_id = $1 AND id = $2", team_id, id_
     )
@@ -83,7 +83,7 @@ async def position(tx: Tx, team_id: int, id_: UUID) -> int | None:
 
 
 async def lives(tx: Tx, tokens: Collection[tuple[int, UUID]]) -> dict[UUID, Life]:
-    """Of each token or console session (its team, its id) that still exists, how long it counts."""
+    """Return the lifetime of each token or console session (its team, its id) that still exists."""
     rows = await tx.fetch(
         """
         WITH wanted AS (SELECT * FROM unnest($1::int[], $2::uuid[]) AS wanted (team_id, id))

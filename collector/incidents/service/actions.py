@@ -87,7 +87,7 @@ async def resolve(db: Db, actor: Actor, id_: UUID, note: str | None, now: dateti
 
 
 async def reopen(db: Db, actor: Actor, id_: UUID, reason: str, now: datetime) -> Incident:
-    """Reopen a resolved incident. Raises NotFound, Unavailable; Conflict beside an open one of its monitor."""
+    """Reopen an incident. Raises NotFound, Unavailable; Conflict unless resolved, or beside another open."""
 
     async def move(tx: Tx) -> Incident:
         await patiently(tx, monitor_incidents.lock_monitor(tx, actor.team_id, id_))
