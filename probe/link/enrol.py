@@ -78,7 +78,7 @@ class Keeper:
         except Refused as error:
             if not usable:
                 raise CannotStart(f"this probe cannot join: {error}") from error
-            log.warning("the join token is of no use; the certificate still is", reason=str(error))
+            log.warning("join token unusable; continuing with the certificate", reason=str(error))
 
     async def turn(self) -> bool:
         """Renew the certificate after two thirds of its life; after expiry, join with the token again."""
@@ -156,7 +156,7 @@ class Keeper:
         if quiet:
             log.debug("no certificate yet", reason=complaint)
         elif complaint != self._complaint:
-            log.warning("no certificate given", reason=complaint)
+            log.warning("certificate request refused", reason=complaint)
             self._complaint = complaint
 
 

@@ -95,7 +95,7 @@ class Lanes:
 
     def _start_anew(self) -> None:
         """Renumber batches sealed after the probe was set back: their numbers look old to the collector."""
-        log.error("this probe was set back to an earlier state; it goes on as a new incarnation")
+        log.error("probe state was rolled back; continuing as a new incarnation")
         incarnation = self._batcher.incarnation
         acked = self._spool.ledger.acked(incarnation)
         unsent = self._spool.read_after(incarnation, acked)
@@ -103,7 +103,7 @@ class Lanes:
             pass
         unsent.close()
         if unsent.stuck:
-            raise TimeoutError("the spool cannot be read just now")
+            raise TimeoutError("spool segment unreadable; will be retried")
         unsent = self._spool.read_after(incarnation, acked)
         self._batcher.renew()
         while sealed := unsent.next():

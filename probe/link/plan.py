@@ -154,7 +154,7 @@ class Plan:
 
     def _compare(self, change: Change) -> None:
         if change.hash and change.hash != self.hash:
-            log.warning("the plan differs from the collector's", plan=change.number, assignments=len(self))
+            log.warning("plan differs from the collector's", plan=change.number, assignments=len(self))
 
 
 def prepare(order: Order, stopped: Container[int] = ()) -> Assigned:

@@ -280,7 +280,7 @@ class Session:
         self._complaint = complaint
         if code in LASTING:
             todo = {"todo": _TO_DO} if code in FINAL else {}
-            log.error("the collector refuses this probe", collector=collector, reason=reason, **todo)
+            log.error("collector refuses this probe", collector=collector, reason=reason, **todo)
         else:
             log.warning("no collector", collector=collector, status=code.name, reason=reason)
 

@@ -11,9 +11,9 @@ Version = Literal["4", "6", "any"]
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """*host* is ASCII: a name without a final dot, or an address without brackets, which is *literal*.
+    """*host* is ASCII: a name without a final dot, or an address without brackets (*literal*).
 
-    *client* is shown to a server that asks for one over TLS.
+    *client*: certificate for a TLS server that requests one.
     """
 
     host: str
@@ -35,7 +35,7 @@ class Endpoint:
         verify: bool = True,
         client: ClientCertificate | None = None,
     ) -> "Endpoint":
-        """Raises ValueError for a host that cannot be one."""
+        """Create an endpoint. Raises ValueError for an invalid host."""
         bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
         try:
             ready, literal = str(ipaddress.ip_address(bare)), True
@@ -45,7 +45,7 @@ class Endpoint:
 
 
 def ascii_host(host: str) -> str:
-    """A name as DNS and HTTP want it: lower case, IDNA in ASCII. Raises ValueError if it has no such form."""
+    """A name in the form of DNS and HTTP: lower case, IDNA. Raises ValueError if it has no such form."""
     return host.lower() if host.isascii() else host.encode("idna").decode()
 
 

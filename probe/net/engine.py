@@ -32,7 +32,7 @@ Talk = Callable[[Manner], Connection]
 
 
 class Watched(Protocol):
-    """Whoever has a descriptor in the epoll."""
+    """The owner of a descriptor in the epoll."""
 
     def heed(self, events: int) -> None: ...
 
@@ -40,7 +40,7 @@ class Watched(Protocol):
 
 
 class Net:
-    """Opens every connection of a probe. Made inside a running loop; closed once, after all checks."""
+    """Opens every connection of a probe. Create it in a running loop; close it once, after all checks."""
 
     def __init__(
         self,
@@ -50,18 +50,18 @@ class Net:
         ca_file: Path | None = None,
         in_check: "memoryview[int] | None" = None,
     ) -> None:
-        """*nameservers* ("192.0.2.1", "192.0.2.1:5353") and *ca_file* take the place of the system's own.
+        """*nameservers* ("192.0.2.1", "192.0.2.1:5353") and *ca_file* replace the system's.
 
-        *in_check* holds, while a check runs on the loop, which one it is.
+        *in_check* identifies the check currently running on the loop.
         """
         self.loop = asyncio.get_running_loop()
         self.deadlines = Deadlines()
         self.trust = Trust(ca_file)
         self.echoes = Echoes(self)
         self.questions = Questions(self)
-        self.curl: Curl | None = None  # made by the first check that needs it
+        self.curl: Curl | None = None  # created by the first check that needs it
         self._names = Resolver(self.deadlines, allow_private=allow_private, servers=nameservers)
-        # With the check that each serves.
+        # With the mark of the check that each serves.
         self._watched: dict[int, tuple[Watched, int]] = {}
         self._again: list[tuple[Connection, int]] = []
         self._in_check = memoryview(bytearray(8)).cast("Q") if in_check is None else in_check
@@ -71,9 +71,9 @@ class Net:
     async def converse(
         self, to: Endpoint, spent: Spent, limit: Limit, words: bytes = b"", reply: Reply | None = None
     ) -> None:
-        """Connect to *to*; if there is a *reply*, say *words* and let it hear the answer.
+        """Connect to *to*; with a *reply*, send *words* and feed it the response.
 
-        Raises TargetError for whatever the target does wrong, ProbeError for what goes wrong here.
+        Raises TargetError for errors of the target, ProbeError for errors of this machine.
         """
         try:
             addresses = await self.addresses(to, spent, limit)
@@ -89,16 +89,16 @@ class Net:
             raise
 
     async def addresses(self, to: Endpoint, spent: Spent, limit: Limit) -> Sequence[str]:
-        """Where *to* is, in the order to try. Raises TargetError if it is nowhere that may be talked to."""
+        """The permitted addresses of *to*, in the order to try. Raises TargetError if there are none."""
         names = self._names
         return names.literal(to) if to.literal else await names.addresses(to, spent, limit)
 
     def nameservers(self) -> Sequence[str]:
-        """Those that this probe asks itself, ``192.0.2.1:53``."""
+        """The name servers that this probe uses, ``192.0.2.1:53``."""
         return self._names.servers()
 
     def close(self) -> None:
-        """End all: whoever still waits is cancelled."""
+        """Stop everything; waiting callers are cancelled."""
         for watched, _ in list(self._watched.values()):
             watched.close()
         self._names.close()
@@ -107,26 +107,26 @@ class Net:
         self._epoll.close()
 
     def watch(self, fd: int, watched: Watched, events: int = WATCHED, *, shared: bool = False) -> None:
-        """Tell *watched* what happens to *fd*, until `forget`; *shared*: it serves many checks."""
+        """Report events of *fd* to *watched*, until `forget`; *shared*: it serves many checks."""
         self._watched[fd] = watched, 0 if shared else self._in_check[0]
         self._epoll.register(fd, events)
 
     def rewatch(self, fd: int, watched: Watched) -> None:
-        """From now on tell *watched*, first of all what *fd* is ready for already."""
+        """From now on report to *watched*, first of all the current readiness of *fd*."""
         self._watched[fd] = watched, self._in_check[0]
         self._epoll.modify(fd, WATCHED)
 
     def forget(self, fd: int) -> None:
-        """No more events of *fd*, which is about to be closed: that takes it out of the epoll."""
+        """Stop reporting events of *fd*, which is about to be closed: that removes it from the epoll."""
         self._watched.pop(fd, None)
 
     def release(self, fd: int) -> None:
-        """No more events of *fd*, which stays open in other hands."""
+        """Stop reporting events of *fd*, which stays open under another owner."""
         self.forget(fd)
         self._epoll.unregister(fd)
 
     def again(self, connection: Connection) -> None:
-        """Let *connection* go on reading once the others had their turn."""
+        """Let *connection* continue reading after the others had their turn."""
         if not self._again:
             self.loop.call_soon(self._go_on)
         self._again.append((connection, self._in_check[0]))
@@ -163,14 +163,14 @@ class Net:
             raise
 
     async def _explain(self, error: Distrusted, to: Endpoint, address: str, limit: Limit) -> None:
-        """Shake hands once more, to see the certificate: OpenSSL shows only those that it trusts."""
+        """Shake hands again to read the certificate: OpenSSL reveals only trusted ones."""
         chain: list[Certificate] = []
 
         def look(sock: ssl.SSLSocket, _to: Endpoint) -> None:
             chain.extend(certificates.read(sent(sock)))
 
         connection = Connection(self, to, Spent(), limit, manner=self.trust.blind(look))
-        # If that fails, what is known already is all there is to say.
+        # If that fails, keep the original error.
         with suppress(TargetError, ProbeError, ValueError):
             await self._over(connection, (address,), limit)
         error.explain(Case(chain, to.host, time.time(), error.reason))

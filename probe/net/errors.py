@@ -8,7 +8,7 @@ from shared.results import Phases
 
 
 class TargetError(Exception):
-    """The target failed; the text says in which phase and how, for people. Never holds a secret."""
+    """The target failed; the text names the phase and the error. It never contains a secret."""
 
     def __init__(self, text: str, *, code: int = 0, spent: Spent | None = None) -> None:
         super().__init__(text)
@@ -18,9 +18,9 @@ class TargetError(Exception):
 
     @property
     def phases(self) -> Phases:
-        """What had been measured when it failed."""
+        """The phases measured before the failure."""
         return Phases() if self.spent is None else self.spent.phases()
 
 
 class ProbeError(Exception):
-    """The probe could not run the check: this says nothing of the target."""
+    """The probe could not run the check, so the target's status is unknown."""

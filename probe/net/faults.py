@@ -7,12 +7,12 @@ from typing import Final
 
 from probe.net.errors import ProbeError, TargetError
 
-# Which fault is told if a name's addresses have several: the target's own, then the way there, then ours.
+# Which of several addresses' errors is reported: the target's first, then the network's, then ours.
 TOLD_FIRST: Final = 0
 _TOLD_NEXT: Final = 1
 _TOLD_LAST: Final = 2
 _UNREACHABLE: Final = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EAFNOSUPPORT})
-# Faults of this machine, which say nothing of the target.
+# Errors of this machine, which do not concern the target.
 _OURS: Final = {
     errno.EMFILE: "out of file descriptors",
     errno.ENFILE: "the machine is out of file descriptors",
@@ -23,7 +23,7 @@ _OURS: Final = {
     errno.EACCES: "not permitted to connect",
     errno.EPERM: "not permitted to connect",
 }
-# The last is said of one that was reset before it could be wrapped in TLS.
+# The last one is reported for a socket that was reset before TLS could be set up.
 _CUT: Final = frozenset({errno.ECONNRESET, errno.EPIPE, errno.ECONNABORTED, errno.ENOTCONN})
 _LOOPBACK: Final = ("127.", "::1")
 _FIRST_EPHEMERAL: Final = 1024
@@ -36,7 +36,7 @@ def rank(code: int) -> int:
 
 
 def unconnected(code: int, peer: str) -> TargetError | ProbeError:
-    """Why there is no connection to *peer*."""
+    """The error for a failed connection to *peer*."""
     if code in _OURS:
         return ProbeError(f"probe: {_OURS[code]}")
     return TargetError(f"connect: {_refused(code, peer)}")
@@ -49,13 +49,13 @@ def _refused(code: int, peer: str) -> str:
         return f"no answer from {peer}"
     if code in _UNREACHABLE:
         return f"no route to {peer}"
-    if code < 0:  # of getaddrinfo, which is asked for nothing but the zone of an IPv6 address
+    if code < 0:  # of getaddrinfo, used only for the zone of an IPv6 address
         return f"no such zone ({peer})"
     return f"{os.strerror(code).lower()} ({peer})"
 
 
 def broken(error: OSError, peer: str) -> str:
-    """How a connection that stood was lost."""
+    """How an established connection was lost."""
     if error.errno in _CUT:
         return f"connection reset by {peer}"
     if error.errno == errno.ETIMEDOUT:
@@ -64,7 +64,7 @@ def broken(error: OSError, peer: str) -> str:
 
 
 def late(phase: str, words: str) -> str:
-    """The check's time ended in *phase*."""
+    """The check timed out in *phase*."""
     match phase:
         case "tls":
             return f"tls: handshake not done within {words}"
@@ -74,7 +74,7 @@ def late(phase: str, words: str) -> str:
 
 
 def met_itself(sock: socket.socket, address: str, port: int) -> bool:
-    """Was the local port that the system chose the very one connected to? Then TCP connects to itself."""
+    """Whether the system chose the target's port as the local port: then TCP connects to itself."""
     if port < _FIRST_EPHEMERAL or not address.startswith(_LOOPBACK):
         return False
     local = sock.getsockname()

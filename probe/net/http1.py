@@ -8,20 +8,20 @@ from probe.net.bodies import Body
 from probe.net.errors import TargetError
 
 MOST_HEADER_BYTES: Final = 65_536
-# So much of the beginning is kept as it came, for those who want to know what a failed check saw.
+# How much of the raw beginning is kept as evidence of a failed check.
 _KEPT_BYTES: Final = 8_192
 _SWITCHING: Final = 101
 _FINAL: Final = 200
 _BODILESS: Final = (204, 304)
-# The parser takes RTSP and ICE for HTTP too.
+# The parser also accepts RTSP and ICE.
 _STARTS: Final = b"H\r\n"
 _NOT_HTTP: Final = "http: not an HTTP response"
 
 
 class HttpReply:
-    """Status, Location and size of a response; of the body no more than *most* bytes are read.
+    """Status, Location and size of a response; reads at most *most* bytes of the body.
 
-    If there is a *body*, it keeps what is read, unpacked; if there are *headers*, they take in the answer's.
+    A *body* keeps what is read, decompressed; *headers* collects the response's headers.
     """
 
     __slots__ = (
@@ -41,7 +41,7 @@ class HttpReply:
         self.headers = headers
         self.location: bytes | None = None
         self.size = 0
-        self.start: list[bytes] = []  # the first bytes of all, as they came
+        self.start: list[bytes] = []  # the first raw bytes
         self._room = _KEPT_BYTES
         self.phase = "first byte"
         self._bodiless = head or most == 0
@@ -54,7 +54,7 @@ class HttpReply:
         self._length: int | None = None
         self._chunked = False
         self._parser = HttpResponseParser(self)
-        # What browsers let pass is not down. The strictness guards pipelines, and nothing follows here.
+        # Errors that browsers tolerate are no failure: strictness protects pipelines, which are not used.
         self._parser.set_dangerous_leniencies(
             lenient_headers=True,
             lenient_chunked_length=True,
@@ -79,7 +79,7 @@ class HttpReply:
         try:
             self._parser.feed_data(data)
         except (HttpParserError, HttpParserUpgrade):
-            # After the end of the response anything may follow: the connection is not used again.
+            # After the end of the response, anything may follow: the connection is not reused.
             if not self._done:
                 raise self._malformed() from None
         if not self._done and self.size == before:
@@ -87,7 +87,7 @@ class HttpReply:
             if self._head > MOST_HEADER_BYTES:
                 raise TargetError(f"{self.phase}: more than {MOST_HEADER_BYTES // 1024} KiB of headers")
         if self._done:
-            del self._parser  # which holds this object: without the cycle it goes at once
+            del self._parser  # which references this object: breaking the cycle frees it at once
             self._finish_body()
         return self._done
 
@@ -105,7 +105,7 @@ class HttpReply:
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._in_body:
-            return  # a trailer, or the header of another response behind this one
+            return  # a trailer, or a header of another response after this one
         if self.headers is not None:
             self.headers.append((name, value))
         match name.lower():

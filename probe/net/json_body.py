@@ -4,22 +4,22 @@ from typing import Any, Final
 
 import orjson
 
-# To make so many takes 50 ms at the worst, in which no other code can run.
+# Creating this many takes at most 50 ms, which block the loop.
 MOST_VALUES: Final = 200_000
 _BEGINS: Final = (b",", b"[", b"{")
 
 
 class NotJson(Exception):
-    """The body is none."""
+    """The body is not JSON."""
 
 
 class TooManyValues(Exception):
-    """It is too large to be read."""
+    """The body has too many values to be parsed."""
 
 
 def document(body: bytes) -> Any:
-    """Raises NotJson and TooManyValues."""
-    # Whatever stands in texts is counted, too: to know better costs as much as to read it.
+    """Parse *body*. Raises NotJson and TooManyValues."""
+    # Also counts characters within texts: excluding them would cost as much as parsing.
     if len(body) > MOST_VALUES and sum(map(body.count, _BEGINS)) > MOST_VALUES:
         raise TooManyValues(f"more than {MOST_VALUES} values")
     try:

@@ -8,9 +8,9 @@ _ANY_PORT: Final = 9
 
 
 def is_own(address: str) -> bool:
-    """Does *address* (not a name) belong to this machine, now?
+    """Whether *address* (not a name) currently belongs to this machine.
 
-    The kernel knows: to an address of its own it would speak from that very address. Nothing is sent.
+    The kernel knows: it would use the address itself as the source. Nothing is sent.
     """
     to = _plain(address)
     if to is None:
@@ -27,12 +27,12 @@ def is_own(address: str) -> bool:
 
 
 def _socket_address(address: str) -> tuple[object, ...]:
-    """With the card's number: without it there is no way to a link-local address."""
+    """The socket address with the interface's index, which a link-local address requires."""
     return socket.getaddrinfo(address, _ANY_PORT, type=socket.SOCK_DGRAM, flags=socket.AI_NUMERICHOST)[0][4]
 
 
 def _plain(address: str) -> IPv4Address | IPv6Address | None:
-    """An IPv4 address written as one of IPv6 is what it is; which card it is reached by is left out."""
+    """The address without its zone; an IPv4-mapped IPv6 address becomes IPv4."""
     try:
         read = ip_address(address.partition("%")[0])
     except ValueError:

@@ -19,14 +19,14 @@ _UTF8: Final = 45
 _OK, _MORE, _SWITCH, _ERROR = 0x00, 0x01, 0xFE, 0xFF
 _FAST_OK, _FULL = b"\x03", b"\x04"
 _SALT_BYTES: Final = 20
-# What says no more than that this caller may not come in.
+# Errors that only say that this client has no access.
 _STRANGER: Final = (1045, 1698, 1251, 3118)
 
 Secure = Callable[[], Awaitable[None]]
 
 
 class Talk:
-    """One conversation; *secure* turns it to TLS, None if that is not wanted."""
+    """One conversation; *secure* upgrades it to TLS, None: no TLS."""
 
     __slots__ = ("_safe", "_secure", "_sequence", "_stream")
 
@@ -37,9 +37,9 @@ class Talk:
         self._sequence = 0
 
     async def start(self, username: str, password: str) -> None:
-        """Log in to the end: servers shut out whoever breaks off too often. Raises TargetError.
+        """Complete the login: servers block clients that often abort it. Raises TargetError.
 
-        Without a *username*, to be refused is enough.
+        Without a *username*, a rejection is sufficient.
         """
         plugin, salt, can = _greeting(await self._packet())
         asked = _WANTED
@@ -86,7 +86,7 @@ class Talk:
         raise TargetError(f"auth: more than {_MOST_PACKETS} packets")
 
     async def _in_clear(self, username: str, password: bytes) -> None:
-        """The server does not know this login from before, and wants the password itself."""
+        """Send the password itself: the server has not cached this login."""
         if username and not self._safe:
             raise TargetError("auth: the server wants the password itself, which needs TLS")
         await self._send(password + b"\0" if self._safe else b"\0")
@@ -105,7 +105,7 @@ class Talk:
 
 
 def _greeting(packet: bytes) -> tuple[bytes, bytes, int]:
-    """The plugin to log in with, its salt, and what the server can do."""
+    """The authentication plugin, its salt, and the server's capabilities."""
     if packet[0] == _ERROR:
         said = packet[9:] if packet[3:4] == b"#" else packet[3:]
         raise TargetError(f"greeting: answered {_code(packet)} {shown(said)}")
@@ -124,7 +124,7 @@ def _code(packet: bytes) -> int:
 
 
 def _proof(plugin: bytes, password: bytes, salt: bytes) -> bytes:
-    """That we know the password, as *plugin* wants it; nothing for one that is not known or needs none."""
+    """The response that proves knowledge of the password; empty if *plugin* is unknown or needs none."""
     if not password:
         return b""
     if plugin == b"mysql_native_password":

@@ -17,12 +17,12 @@ _MOST_MESSAGES: Final = 1_000
 _MOST_ROUNDS: Final = 100_000
 _OK, _CLEAR, _MD5, _SASL, _SASL_GO, _SASL_END = 0, 3, 5, 10, 11, 12
 _MECHANISM: Final = b"SCRAM-SHA-256"
-# What says no more than that this caller may not come in (invalid authorization, no such database).
+# Errors that only say that this client has no access (invalid authorization, no such database).
 _STRANGER: Final = ("28", "3D")
 
 
 async def start(stream: Stream, username: str, password: str, database: str) -> None:
-    """Log in; without a *username* the server's wish to know who we are is enough. Raises TargetError."""
+    """Log in; without a *username*, the server's request for a login is sufficient. Raises TargetError."""
     fields = {"user": username or "tocsin", "database": database or username or "postgres"}
     text = "".join(f"{name}\0{value}\0" for name, value in fields.items()).encode() + b"\0"
     stream.phase = "startup"
@@ -61,7 +61,7 @@ def _is_of_a_stranger(body: bytes) -> bool:
 
 
 def _said(body: bytes, *, hide: bool) -> str:
-    """*hide*: what is said of a login may repeat it."""
+    """The error's text; *hide*: errors of a login may repeat it."""
     fields = _fields(body)
     code = shown(fields.get("C", "?").encode())
     return f"refused ({code})" if hide else f"answered {code} {shown(fields.get('M', '').encode())}"
@@ -70,12 +70,12 @@ def _said(body: bytes, *, hide: bool) -> str:
 async def _answer(
     stream: Stream, body: bytes, scram: "_Scram | None", username: bytes, password: bytes
 ) -> "_Scram | None":
-    """What the server asks for, which *body* is."""
+    """Answer the server's authentication request in *body*."""
     if len(body) < 4:
         raise TargetError("auth: malformed request")
     asked, rest = struct.unpack("!I", body[:4])[0], body[4:]
     if asked == _OK:
-        # Who asked for a proof and then takes anybody is not who it claims to be.
+        # A server that requests a proof and then accepts anybody is an impostor.
         if scram is not None and not scram.proven:
             raise TargetError("auth: the server did not prove that it knows the password")
         return scram
@@ -117,7 +117,7 @@ class _Scram:
         return b"n,," + self._bare
 
     def final(self, said: bytes) -> bytes:
-        """The proof, for the server's challenge *said*."""
+        """The proof for the server's challenge *said*."""
         parts = dict(part.split(b"=", 1) for part in said.split(b",") if b"=" in part)
         try:
             nonce, salt, rounds = parts[b"r"], base64.b64decode(parts[b"s"]), int(parts[b"i"])

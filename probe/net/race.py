@@ -16,12 +16,12 @@ from probe.net.spent import Limit
 if TYPE_CHECKING:
     from probe.net.engine import Net
 
-# How long an address has before the next is tried beside it.
+# Head start of an address before the next one is tried concurrently.
 STAGGER_S: Final = 0.25
 
 
 class _Runner:
-    """One address that is being tried."""
+    """A connection attempt to one address."""
 
     __slots__ = ("_race", "address", "sock")
 
@@ -38,7 +38,7 @@ class _Runner:
 
 
 class Race:
-    """Connects to the first of *addresses* that lets it, in their order; `future` ends when there is one."""
+    """Connects to the first of *addresses* that accepts, in their order; `future` is its result."""
 
     __slots__ = ("_limit", "_net", "_port", "_running", "_told", "_waiting", "_winner", "due", "future")
 
@@ -54,7 +54,7 @@ class Race:
         self._told: tuple[int, Exception] | None = None
 
     def start(self) -> None:
-        """Begin with the next address; the one after it comes a little later, or when this one fails."""
+        """Start with the next address; the one after it follows after a delay, or when this one fails."""
         self._net.deadlines.remove(self)
         while self._waiting:
             if self._begin(self._waiting.popleft()):
@@ -68,11 +68,11 @@ class Race:
         )
 
     def take(self) -> tuple[str, socket.socket]:
-        """The winner, which is the caller's from now on."""
+        """The winner; the caller owns it from now on."""
         winner = self._winner
         assert winner is not None  # noqa: S101 - the future says so
         self._running.remove(winner)
-        self._winner = None  # without the cycle both go at once
+        self._winner = None  # breaking the cycle frees both at once
         return winner.address, winner.sock
 
     def heed(self, runner: _Runner, events: int) -> None:
@@ -90,7 +90,7 @@ class Race:
         self.start()
 
     def expire(self) -> None:
-        """The next one's turn; or the end, if the time of the whole check is over."""
+        """Start the next attempt, or stop if the whole check has timed out."""
         if self.future.done():
             return
         if time.monotonic() < self._limit.deadline:
@@ -103,7 +103,7 @@ class Race:
         self._lose()
 
     def close(self) -> None:
-        """Give up all that are still running; again is harmless."""
+        """Stop all attempts; idempotent."""
         self._net.deadlines.remove(self)
         self.future.cancel()
         while self._running:
@@ -123,7 +123,7 @@ class Race:
         self._keep(faults.rank(code), faults.unconnected(code, show(address, self._port)))
 
     def _keep(self, rank: int, error: Exception) -> None:
-        """Of several faults the one is told that says most; of equals the first."""
+        """Keep the most informative error; the first of equals."""
         if self._told is None or rank < self._told[0]:
             self._told = rank, error
 

@@ -14,9 +14,9 @@ from shared.kinds.http import Auth, Http
 
 _PORTS: Final = {"http": 80, "https": 443}
 _WITH_LENGTH: Final = frozenset({"POST", "PUT", "PATCH"})
-# All that a URL may hold as it is; the rest is escaped, and what is escaped already stays so.
+# Characters that a URL may contain; others are escaped, and existing escapes are kept.
 _SAFE: Final = "!#$%&'()*+,/:;=?@[]~"
-# What another origin may see of the headers that were set; any other may hold a secret.
+# Configured headers that another origin may receive; any other may contain a secret.
 _HARMLESS: Final = frozenset(
     {"accept", "accept-language", "cache-control", "content-type", "pragma", "user-agent"}
 )
@@ -25,7 +25,7 @@ _OF_THE_BODY: Final = frozenset({"content-type", "content-language", "content-en
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Where to and what to say there. *headers* are the configured ones, *data* the whole message."""
+    """URL and message. *headers*: the configured ones, *data*: the whole message."""
 
     url: str
     method: str
@@ -38,7 +38,7 @@ class Request:
     data: bytes
 
     def follow(self, location: bytes, code: int) -> "Request":
-        """The request that a redirect to *location* makes of this one, as browsers do."""
+        """The request after a redirect to *location*, as browsers do it."""
         old, new = urlsplit(self.url), _target(self.url, location)
         method, headers, body = self.method, self.headers, self.body
         if (code == 303 and method != "HEAD") or (code in {301, 302} and method == "POST"):
@@ -57,7 +57,7 @@ class Request:
 
 
 def request(kind: Http) -> Request:
-    """What *kind* asks for. Raises ValueError for a URL that cannot be asked for."""
+    """The request of *kind*. Raises ValueError for an unusable URL."""
     body = None if kind.body is None else kind.body.encode()
     headers = dict(kind.headers)
     credentials = _authorization(kind.auth, urlsplit(kind.url))

@@ -8,7 +8,7 @@ from shared.results import Phases
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The time a whole check has, on `time.monotonic()`."""
+    """The time limit of a whole check, on `time.monotonic()`."""
 
     began: float
     deadline: float
@@ -19,19 +19,19 @@ class Limit:
 
     @property
     def words(self) -> str:
-        """``2.0 s``: the same for each check of a monitor, so that its errors read the same."""
+        """``2.0 s``: equal for each check of a monitor, so that its errors are equal."""
         return f"{self.deadline - self.began:.1f} s"
 
     @property
     def mostly_spent(self) -> bool:
-        """Has more than half of it passed?"""
+        """Whether more than half of it has passed."""
         return time.monotonic() - self.began > (self.deadline - self.began) / 2
 
 
 class Spent:
-    """Seconds by phase; those of several connections (redirects) add up. *address*: the last one's.
+    """Seconds by phase, summed over connections (redirects). *address*: of the last one.
 
-    *ends*: the Unix time at which the first of the last one's certificates ends.
+    *ends*: Unix time at which the first of the last connection's certificates expires.
     """
 
     __slots__ = ("address", "connect", "dns", "ends", "first_byte", "port", "tls", "transfer")
@@ -48,17 +48,17 @@ class Spent:
 
     @property
     def total(self) -> float:
-        """Of all phases together."""
+        """The sum of all phases."""
         return sum(one or 0.0 for one in (self.dns, self.connect, self.tls, self.first_byte, self.transfer))
 
     def take(self, other: "Spent") -> None:
-        """Tell from now on what *other* does."""
+        """Continue with the data of *other*."""
         for name in self.__slots__:
             setattr(self, name, getattr(other, name))
 
     def phases(self) -> Phases:
         dns, connect, tls, first, last = self.dns, self.connect, self.tls, self.first_byte, self.transfer
-        # Each check does this once, and a call for each of them costs as much again.
+        # Runs once per check; a call per field would double the cost.
         return Phases(
             None if dns is None else int(dns * 1_000_000),
             None if connect is None else int(connect * 1_000_000),

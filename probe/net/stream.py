@@ -24,16 +24,16 @@ T = TypeVar("T")
 
 MOST_LINE_BYTES: Final = 8_192
 _READ_BYTES: Final = 65_536
-# What may come in all: nobody who only says hello needs more.
+# Limit of all received data: a greeting needs no more.
 _MOST_BYTES: Final = 1_048_576
 _LATER: Final = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
 class Stream:
-    """*phase* names what is under way in the errors; all of it ends at the check's deadline.
+    """*phase* names the current step in errors; everything ends at the check's deadline.
 
-    *manner*: how to shake hands, where that is not as usual; *ends*: Unix time at which the first of the
-    certificates ends that were sent.
+    *manner*: a special way to shake hands; *ends*: Unix time at which the first of the received certificates
+    expires.
     """
 
     __slots__ = (
@@ -61,7 +61,7 @@ class Stream:
         self._mark = 0.0
 
     async def open(self, addresses: Sequence[str]) -> None:
-        """Connect to the first of *addresses* that lets us."""
+        """Connect to the first of *addresses* that accepts."""
         self._mark = time.monotonic()
         race = Race(self._net, addresses, self.to.port, self._limit)
         try:
@@ -77,9 +77,9 @@ class Stream:
         self._spent.connect = self._lap(self._spent.connect)
 
     async def secure(self, manner: openssl.Manner, name: str = "") -> ssl.SSLSocket:
-        """Shake hands, as with *name* if it is not the host's own; the socket, to be looked at only.
+        """Shake hands, with *name* instead of the host's own if given; return the socket for inspection only.
 
-        Raises TargetError for what came ahead of it, which anybody on the way may have put there.
+        Raises TargetError for data received before it, which anyone on the path may have injected.
         """
         if self._came:
             raise TargetError(f"{self.phase}: more came than the answer, ahead of TLS")
@@ -101,19 +101,19 @@ class Stream:
             data = data[await self._when_ready(partial(sock.send, data)) :]
 
     def farewell(self, data: bytes) -> None:
-        """Say *data* last of all: nothing depends on it, and the peer may be gone already."""
+        """Send *data* last of all; errors are ignored, because the peer may have gone already."""
         if self._sock is not None:
             with suppress(OSError):
                 self._sock.send(data)
 
     async def exactly(self, count: int) -> bytes:
-        """The next *count* bytes."""
+        """Receive the next *count* bytes."""
         while len(self._came) < count:
             await self._more()
         return self._take(count)
 
     async def until(self, mark: bytes, most: int = MOST_LINE_BYTES) -> bytes:
-        """All up to *mark*, and it too. Raises TargetError for more than *most* bytes."""
+        """Receive up to and including *mark*. Raises TargetError for more than *most* bytes."""
         start = 0
         while (at := self._came.find(mark, start)) < 0:
             if len(self._came) > most:
@@ -125,7 +125,7 @@ class Stream:
         return self._take(at + len(mark))
 
     async def line(self) -> bytes:
-        """The next line, without its end."""
+        """Receive the next line, without its end."""
         return (await self.until(b"\n")).rstrip(b"\r\n")
 
     @property
@@ -142,7 +142,7 @@ class Stream:
         self.heed(0)
 
     def close(self) -> None:
-        """Free the socket; again is harmless."""
+        """Free the socket; idempotent."""
         if self._waiter is not None:
             self._waiter.cancel()
         self._net.deadlines.remove(self)
@@ -159,7 +159,7 @@ class Stream:
         data = await self._when_ready(lambda: sock.recv(_READ_BYTES))
         if not data:
             if not self._total and type(sock) is socket.socket:
-                await self._when_ready(sock.getpeername)  # fails if it was reset as soon as it was connected
+                await self._when_ready(sock.getpeername)  # fails if it was reset right after connecting
             raise TargetError(f"{self.phase}: connection closed by {self.peer}")
         if self._spent.first_byte is None:
             self._spent.first_byte = self._lap(None)
@@ -169,7 +169,7 @@ class Stream:
         self._came += data
 
     async def _when_ready(self, deed: Callable[[], T]) -> T:
-        """Do *deed* as soon as the socket lets us."""
+        """Run *deed* as soon as the socket is ready."""
         while True:
             self._ready = False
             try:
@@ -204,9 +204,9 @@ class Stream:
 async def connected(
     net: "Net", to: Endpoint, spent: Spent, limit: Limit, *, addresses: Sequence[str] = ()
 ) -> AsyncIterator[Stream]:
-    """A stream to *to*, by *addresses* if they are known, else by its name; closed at the end.
+    """A stream to *to*, by *addresses* if given, else by its name; closed at the end.
 
-    Raises TargetError for whatever the target does wrong, ProbeError for what goes wrong here.
+    Raises TargetError for errors of the target, ProbeError for errors of this machine.
     """
     stream = Stream(net, to, spent, limit)
     try:

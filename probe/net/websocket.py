@@ -21,7 +21,7 @@ _SWITCHING: Final = 101
 
 
 async def upgrade(stream: Stream, path: str, host: str, headers: Mapping[str, str]) -> int:
-    """Ask for a WebSocket; the status of what is answered. Raises TargetError if that is none at all."""
+    """Request a WebSocket; return the response's status. Raises TargetError if it is no HTTP response."""
     key = base64.b64encode(os.urandom(16))
     own = {"Host": host, "User-Agent": "tocsin"}
     given = {name.lower() for name in headers}
@@ -47,7 +47,7 @@ async def say(stream: Stream, text: str) -> None:
 
 
 async def hear(stream: Stream) -> bytes:
-    """The next whole message. Raises TargetError if it closes instead."""
+    """The next complete message. Raises TargetError if the peer closes instead."""
     message, begun = bytearray(), False
     for _ in range(_MOST_FRAMES):
         kind, last, data = await _frame(stream)
@@ -68,7 +68,7 @@ async def hear(stream: Stream) -> bytes:
 
 
 def close(stream: Stream) -> None:
-    """Say that it was all; nobody waits for the answer."""
+    """Send a close frame, without waiting for the answer."""
     stream.farewell(_framed(_CLOSE, struct.pack("!H", 1000)))
 
 
@@ -99,7 +99,7 @@ async def _send(stream: Stream, kind: int, data: bytes) -> None:
 
 
 def _framed(kind: int, data: bytes) -> bytes:
-    """In one frame, masked, as a client's must be."""
+    """One frame, masked as a client's must be."""
     size = len(data)
     if size <= _MOST_CONTROL:
         head = struct.pack("!BB", 128 | kind, 128 | size)

@@ -6,31 +6,31 @@ from typing import Final
 
 from probe.schedule.item import Item
 
-# As exact as the event loop's timers are.
+# As precise as the event loop's timers.
 _TICK_US: Final = 1000
 _STALE_AT_LEAST: Final = 1000
 
 
 class DueQueue:
-    """Each item is in it once at most, at its `due_us`. Nothing is taken early."""
+    """A queue of items by `due_us`, each at most once. Items are never taken early."""
 
     __slots__ = ("_buckets", "_ticks")
 
     def __init__(self) -> None:
         self._buckets: dict[int, set[Item]] = {}
-        self._ticks: list[int] = []  # a heap; those whose bucket is gone count no more
+        self._ticks: list[int] = []  # a heap; entries without a bucket are obsolete
 
     def __len__(self) -> int:
-        """How many entries it takes, those included that count no more."""
+        """The number of heap entries, obsolete ones included."""
         return len(self._ticks)
 
     @property
     def next_us(self) -> int | None:
-        """When there is something to take."""
+        """When the next item is due."""
         return self._ticks[0] * _TICK_US if self._ticks else None
 
     def put(self, item: Item, due_us: int) -> None:
-        """Have *item* come at *due_us*, and no more when it was due before."""
+        """Schedule *item* at *due_us*, replacing an earlier schedule."""
         self.remove(item)
         item.due_us = due_us
         tick = _tick(due_us)
@@ -43,7 +43,7 @@ class DueQueue:
             bucket.add(item)
 
     def remove(self, item: Item) -> None:
-        """Have *item* not come; harmless if it was not to."""
+        """Remove *item*; harmless if it is not scheduled."""
         tick = _tick(item.due_us)
         bucket = self._buckets.get(tick)
         if bucket is not None:
@@ -52,7 +52,7 @@ class DueQueue:
                 del self._buckets[tick]
 
     def take(self, now_us: int) -> Iterator[Item]:
-        """All that is due, oldest first; it is here no more, but may be put again."""
+        """Remove and yield all due items, oldest first; they may be put again."""
         while self._ticks and self._ticks[0] * _TICK_US <= now_us:
             yield from self._buckets.pop(heapq.heappop(self._ticks), ())
 

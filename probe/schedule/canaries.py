@@ -19,15 +19,15 @@ from probe.net.local import is_own
 from probe.net.spent import Limit, Spent
 from shared.setting_table import NO_CANARY, address
 
-# A canary has so long to answer; it is asked several times, for a lost packet is no silence.
+# The timeout of a canary, which is asked several times because packets get lost.
 PATIENCE_S: Final = 1.0
 _TRIES: Final = 3
 _APART_S: Final = 0.25
 _MOST_RESOLVERS: Final = 3
 _DNS: Final = 53
-# Where an echo is not permitted: some port of a machine will answer, be it by a refusal.
+# If echoes are not permitted: some port of a machine answers, possibly with a refusal.
 _LIKELY_PORTS: Final = (53, 80)
-# The start of authority of the root: short, and in every resolver's memory.
+# The root's SOA record: small, and in every resolver's cache.
 _QUESTION: Final = b"\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x06\x00\x01"
 _ECHO: Final = {socket.AF_INET: (8, 0), socket.AF_INET6: (128, 129)}
 _ICMP: Final = {socket.AF_INET: socket.IPPROTO_ICMP, socket.AF_INET6: socket.IPPROTO_ICMPV6}
@@ -38,7 +38,7 @@ _ENOUGH: Final = 2048
 
 @dataclass(frozen=True, slots=True)
 class Canary:
-    """A *resolver* answers a question, a *machine* an echo, at a *port* somebody listens."""
+    """A *resolver* answers a question, a *machine* an echo; at a *port* a server listens."""
 
     kind: Literal["resolver", "machine", "port"]
     host: str
@@ -49,7 +49,7 @@ class Canary:
 
 
 def finder(texts: Sequence[str] | None) -> Callable[[], list[Canary]]:
-    """How to find the canaries: those that an operator names, else what the machine has at that moment."""
+    """A function that returns the canaries: configured ones, else those of the machine's current setup."""
     if texts is None:
         return usual
     named = given(texts)
@@ -57,7 +57,7 @@ def finder(texts: Sequence[str] | None) -> Callable[[], list[Canary]]:
 
 
 def given(texts: Sequence[str]) -> list[Canary]:
-    """Addresses, or host and port; ``none`` is none."""
+    """Parse addresses, or hosts with ports; ``none`` means no canaries."""
     found = []
     for text in texts:
         if text == NO_CANARY:
@@ -70,14 +70,14 @@ def given(texts: Sequence[str]) -> list[Canary]:
 
 
 def usual(root: Path = Path("/")) -> list[Canary]:
-    """The machine's resolvers and default gateways, as they are set now; none that is the machine itself."""
+    """The machine's current resolvers and default gateways, except the machine itself."""
     resolvers = [Canary("resolver", host, _DNS) for host in _resolvers(root)]
     gateways = [Canary("machine", host) for host in dict.fromkeys(_gateways(root))]
     return [canary for canary in [*resolvers, *gateways] if not is_own(canary.host)]
 
 
 async def ask(canary: Canary, net: Net) -> bool:
-    """Does it answer, within PATIENCE_S?"""
+    """Whether it answers within PATIENCE_S."""
     heard = asyncio.Event()
 
     async def once(delay_s: float) -> None:
@@ -120,7 +120,7 @@ async def _resolves(canary: Canary) -> bool:
 
 
 async def _echoes(host: str) -> bool:
-    """By an echo, where the system lets everybody send one; else by one of its ports."""
+    """Whether it answers an echo or, where the system does not permit echoes, on one of its ports."""
     family = _family(host)
     try:
         sock = _socket(host, socket.SOCK_DGRAM, _ICMP[family])
@@ -165,7 +165,7 @@ def _family(host: str) -> socket.AddressFamily:
 
 
 def _name(host: str, port: int) -> tuple[str, int] | tuple[str, int, int, int]:
-    """As uvloop wants it, which looks nothing up for an address that has its zone as a number."""
+    """A socket address; uvloop does not resolve one whose zone is numeric."""
     bare, _, zone = host.partition("%")
     if ":" not in host:
         return host, port
@@ -174,7 +174,7 @@ def _name(host: str, port: int) -> tuple[str, int] | tuple[str, int, int, int]:
 
 def _resolvers(root: Path) -> list[str]:
     named = _nameservers(root / "etc/resolv.conf")
-    if _STUB in named:  # systemd's own, which asks these
+    if _STUB in named:  # systemd's own, which queries these
         named = _nameservers(root / "run/systemd/resolve/resolv.conf")
     return named[:_MOST_RESOLVERS]
 

@@ -10,18 +10,18 @@ from probe.schedule.runner import Ran
 from shared.kinds.tls import Expiry
 from shared.results import Outcome
 
-# A collector that forgot it, as after a restored backup, knows it again after so long.
+# The expiry is reported again after this time, for a collector restored from a backup.
 _AGAIN_S: Final = 600.0
 _DAY_S: Final = 86_400
 
 
 def days_left(outcome: Outcome, at: float) -> float | None:
-    """Of the certificate that was seen, at that Unix time; negative once it was over, None where none was."""
+    """Days until the certificate's expiry at that Unix time, negative afterwards; None without one."""
     return None if outcome.ends is None else (outcome.ends - at) / _DAY_S
 
 
 class Ends:
-    """Remembers what was told under each assignment: most certificates are the same again."""
+    """Remembers the reported expiry of each assignment: most certificates do not change."""
 
     __slots__ = ("_now", "_told")
 
@@ -30,7 +30,7 @@ class Ends:
         self._told: dict[int, tuple[int, int, float]] = {}
 
     def told(self, assigned: Assigned, ran: Ran) -> Ran:
-        """*ran* with the certificate's end as its state, if that is news."""
+        """*ran* with the certificate's expiry as its state, if that is news."""
         ends = ran.outcome.ends
         if ends is None or ran.outcome.state is not None:
             return ran

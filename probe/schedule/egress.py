@@ -1,8 +1,8 @@
 """Decides whether a failure is the target's or the probe's: it asks its canaries first.
 
-Canaries that answered once since the start and now all fail to answer make the probe blind. What it says then
-of any target but its own machine is unknown; and no failure is told before a canary, asked after it, has
-answered.
+If canaries have answered since the start and now all fail to answer, the probe is blind. While blind, it
+reports every target except its own machine as unknown; and no failure is reported before a canary, asked
+after it, has answered.
 """
 
 import asyncio
@@ -23,11 +23,11 @@ from shared.results import Outcome, Status
 log = structlog.get_logger()
 
 _CALM_US: Final = 10_000_000
-# However many checks fail, the canaries are asked no more often than this.
+# However many checks fail, the canaries are not asked more often than this.
 _LEAST_APART_S: Final = 0.1
-# A round that took so much longer than it may shows that this process stood still; it says nothing.
+# If a round exceeds its time limit by this much, the process was suspended; the round is ignored.
 _HELD_UP_US: Final = int((PATIENCE_S + 0.5) * 1_000_000)
-# A failure waits no longer than this for a word about our own sight.
+# How long a failure waits at most for the canaries.
 _LONGEST_HOLD_S: Final = 3.0
 _NOTHING_SEEN: Final = Outcome(Status.UNKNOWN, error="the probe is blind: none of its canaries answers")
 
@@ -35,7 +35,7 @@ Ask = Callable[[Canary], Awaitable[bool]]
 
 
 class Egress:
-    """*find* names the canaries, now; *ask* says whether one answers, within about a second."""
+    """*find* returns the current canaries; *ask* returns within about a second whether one answers."""
 
     def __init__(
         self, find: Callable[[], Sequence[Canary]], ask: Ask, boot_us: Callable[[], int] = clock_boot_us
@@ -46,10 +46,10 @@ class Egress:
         self._canaries = list(find())
         self._proven: set[Canary] = set()
         self._rounds = 0
-        self._wanted = 0  # who waits for the next round
+        self._wanted = 0  # waiting for the next round
         self._asked_us = 0
-        self._began_us = 0  # of the last round that came to something
-        self._blind_us = 0  # when the probe was blind last
+        self._began_us = 0  # start of the last conclusive round
+        self._blind_us = 0  # when the probe was last blind
         self._ended = asyncio.Event()
         self.bell = Bell()
         self.blind = False
@@ -57,11 +57,11 @@ class Egress:
 
     @property
     def proven(self) -> int:
-        """How many canaries have answered since the start."""
+        """The number of canaries that have answered since the start."""
         return len(self._proven)
 
     async def turn(self) -> bool:
-        """Ask now and then, each second while blind, and at once when somebody waits for it."""
+        """Ask now and then, every second while blind, and at once when a failure waits."""
         since_us = self._boot_us() - self._asked_us
         if self._rounds and not self.blind and not self._wanted and since_us < _CALM_US:
             return False
@@ -72,7 +72,7 @@ class Egress:
         return self._wanted > 0
 
     async def judge(self, ran: Ran) -> Ran:
-        """What may be told of a check: *ran* itself, or unknown. What is good is not held up."""
+        """The result to report: *ran* itself, or unknown. Successful checks do not wait."""
         outcome = ran.outcome
         if outcome.status is Status.UNKNOWN or (outcome.status is Status.UP and not self.blind):
             return ran
@@ -84,7 +84,7 @@ class Egress:
         return replace(ran, outcome=_NOTHING_SEEN) if self.blind or was_blind else ran
 
     async def _look(self, since_us: int) -> None:
-        """Return when canaries that were asked after *since_us* have answered, or are known to be silent."""
+        """Wait until canaries asked after *since_us* have answered, or are known to be silent."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_LONGEST_HOLD_S):
                 while (self._proven or not self._rounds) and not self.blind and self._began_us < since_us:
@@ -99,7 +99,7 @@ class Egress:
             self._wanted -= 1
 
     async def _round(self, *, whole: bool) -> None:
-        """Ask all canaries; unless it is to be *whole*, the first answer ends it."""
+        """Ask all canaries; unless *whole*, the first answer ends the round."""
         began_us = self._asked_us = self._boot_us()
         answered: set[Canary] = set()
 
@@ -130,9 +130,9 @@ class Egress:
         if self.blind:
             self.blind = False
             self._blind_us = self._boot_us()
-            # What stays silent since the network was set up anew is none of our canaries any more.
+            # Canaries that are silent since the network was reconfigured no longer count.
             self._proven = {canary}
-            log.info("the probe sees out again", canary=str(canary))
+            log.info("probe is no longer blind", canary=str(canary))
         self._tell(began_us)
 
     def _miss(self) -> None:
@@ -141,10 +141,10 @@ class Egress:
         self._blind_us = self._boot_us()
         if not self.blind:
             self.blind = True
-            log.warning("the probe is blind: no canary answers", canaries=sorted(map(str, self._proven)))
+            log.warning("probe is blind: no canary answers", canaries=sorted(map(str, self._proven)))
 
     def _tell(self, began_us: int) -> None:
-        """Let go of those who wait."""
+        """Wake those who wait."""
         self._began_us = began_us
         ended, self._ended = self._ended, asyncio.Event()
         ended.set()

@@ -12,19 +12,19 @@ from probe.net.http1 import HttpReply
 from probe.net.spent import Spent
 from shared.evidence import Evidence, redacted
 
-# Twice what is told of it: a secret at the cut is seen whole.
+# Twice the reported size, so that a secret at the cut is found as a whole.
 _MOST_BODY: Final = 2_048
-# Of each streak the first failures are told of, and the one that confirms it.
+# In each streak, evidence is reported for the first failures, and for the one that confirms it.
 _FIRST: Final = 3
 
 
 def of_connection(spent: Spent) -> Evidence:
-    """Where a check connected that has nothing else to show."""
+    """Where a check connected that has no other evidence."""
     return Evidence(show(spent.address, spent.port) if spent.address else "")
 
 
 def of_reply(spent: Spent, reply: HttpReply | None, secrets: Sequence[str]) -> Evidence:
-    """What *reply* began with, without any of *secrets*."""
+    """The beginning of *reply*, without *secrets*."""
     seen = _Look()
     if reply is not None:
         seen.read(b"".join(reply.start))
@@ -33,12 +33,12 @@ def of_reply(spent: Spent, reply: HttpReply | None, secrets: Sequence[str]) -> E
 
 
 def worth_telling(fails: int, threshold: int) -> bool:
-    """Is the *fails*-th failure in a row one of those that a confirmation stands on?"""
+    """Whether the *fails*-th consecutive failure is among those that a confirmation relies on."""
     return 0 < fails <= _FIRST or fails == threshold
 
 
 class _Look:
-    """Reads the start of a response again, without minding how it ends."""
+    """Parses the start of a response again, regardless of how it ends."""
 
     __slots__ = ("_body", "_final", "_packed", "_parser", "body", "headers")
 
@@ -51,11 +51,11 @@ class _Look:
         self._parser = HttpResponseParser(self)
 
     def read(self, start: bytes) -> None:
-        """Of what is no HTTP the bytes themselves are the body."""
+        """Parse it; if it is not HTTP, the body is the raw bytes."""
         with suppress(HttpParserError, HttpParserUpgrade):
             self._parser.feed_data(start)
         self.body = bytes(self._body.data) if self._final else start
-        del self._parser  # which holds this object
+        del self._parser  # which references this object
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._final:

@@ -12,12 +12,12 @@ from probe.schedule.tally import Tally
 from shared.results import Run
 from shared.schedule import phase_us
 
-# A check that took so much longer than it may shows that this process, or its machine, stood still.
+# If a check exceeds its time limit by this much, the process or its machine was suspended.
 _HELD_UP_US: Final = 1_000_000
 
 
 class Item:
-    """One made for a single run has no place in the heap. Times are microseconds of the boot clock."""
+    """A scheduled check; one for a single run is not queued. Times are microseconds of the boot clock."""
 
     __slots__ = (
         "answer", "assigned", "began_us", "due_us", "gone", "held_up_us", "hold", "next_us", "phase_us",
@@ -30,23 +30,23 @@ class Item:
         self.tally = tally
         self.gone = False
         self.run = Run.SCHEDULED
-        self.task: asyncio.Task[None] | None = None  # who runs it now
+        self.task: asyncio.Task[None] | None = None  # the task that runs it now
         self.waits = False
-        self.wanted_us = 0  # when the run that waits or goes on should have started
-        self.until_us = 0  # after this it is not worth starting; 0: always
+        self.wanted_us = 0  # when the waiting or running check should have started
+        self.until_us = 0  # after this, starting is useless; 0: never
         self.began_us = 0
         self.answer: Callable[[Ran], None] | None = None
-        self.release: Callable[[int], None] | None = None  # who hears when it is let go of
-        self.resting = False  # it was, and another probe is about to take it over
+        self.release: Callable[[int], None] | None = None  # called when it is released
+        self.resting = False  # it was released, and another probe is about to take over
         self.slow = False
         self.hold = QUICK
-        self.team = assigned.team  # whose room it holds
+        self.team = assigned.team  # the team whose slot it occupies
         self.held_up_us = 0
         self.phase_us = self.due_us = self.next_us = self.recheck_us = 0
         self.take(assigned)
 
     def take(self, assigned: Assigned) -> bool:
-        """Go by *assigned* from now on; says whether the regular starts move."""
+        """Use *assigned* from now on; return whether the regular starts move."""
         before = self.phase_us
         self.assigned = assigned
         self.held_up_us = int(assigned.timeout_s * 1_000_000) + _HELD_UP_US

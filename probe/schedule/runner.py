@@ -18,7 +18,7 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What a check came to, when it started, on the boot clock, and the response time."""
+    """The result of a check, its start on the boot clock, and the response time."""
 
     outcome: Outcome
     start_us: int
@@ -34,11 +34,11 @@ async def run(check: Check, net: Net, timeout_s: float) -> Ran:
         saw = error.evidence or (partial(evidence.of_connection, error.spent) if error.spent else None)
         address = error.spent.address if error.spent else ""
         outcome = Outcome(Status.DOWN, error.code, str(error), error.phases, evidence=saw, address=address)
-        error.__traceback__ = None  # its frames hold the error: without the cycle all goes at once
+        error.__traceback__ = None  # its frames reference the error: breaking the cycle frees all at once
     except ProbeError as error:
         outcome = Outcome(Status.UNKNOWN, error=str(error))
     except Exception as error:
-        log.exception("check failed by a fault of our own")
+        log.exception("check raised an exception")
         outcome = Outcome(Status.UNKNOWN, error=f"internal: {type(error).__name__}")
     took_us = boot_us() - start_us if outcome.took_us is None else outcome.took_us
     return Ran(outcome, start_us, took_us)

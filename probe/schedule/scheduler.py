@@ -1,8 +1,8 @@
 """Schedules checks: at their place in the interval, sooner to confirm a change, never twice at once.
 
-One timer serves an agenda on the boot clock, which no step of the wall clock moves. What was due while the
-machine slept or this process was held up is skipped and counted, except for the little that `late_allowed_us`
-lets through.
+One timer serves an agenda on the boot clock, which no step of the wall clock moves. Checks due while the
+machine slept or this process was suspended are skipped and counted, except for those that `late_allowed_us`
+admits.
 """
 
 import asyncio
@@ -29,28 +29,29 @@ from shared.schedule import following, late_allowed_us, next_start
 
 log = structlog.get_logger()
 
-# Checks that were never run start at once, but not all at the same moment.
+# Checks that were never run start at once, but this far apart.
 AT_ONCE_APART_US: Final = 2000
-# What failed checks saw is told of so many, ten times of them at once: an outage of everything stays cheap.
+# Evidence is reported for this many failures per second, ten times as many at once, so that an outage of
+# all targets stays cheap.
 _EVIDENCE_A_SECOND: Final = 20.0
-# Another probe has a check in good time when this one lets go of it so long before its next start (the news
-# of it may take a second from one collector to another)...
+# Another probe runs a check in time if this one releases it this long before its next start (a signal between
+# collectors may take a second)...
 _SOON_US: Final = 2_000_000
-# ... and if nobody has it after so long, it is checked here again.
+# ... and if nobody has taken over after this time, it is checked here again.
 _RESTS_US: Final = 15_000_000
 
 
 class Report(Protocol):
-    """Where results go; *urgent* ones may change what the collector thinks of the target."""
+    """Receives results; *urgent* ones may change the target's state in the collector."""
 
     def __call__(self, assigned: Assigned, run: Run, ran: Ran, *, urgent: bool) -> None: ...
 
 
 class Scheduler:
-    """Starts checks and reports what they come to.
+    """Starts checks and reports their results.
 
-    An assignment that is removed, or changed into another revision, has its running check cancelled: a result
-    of the old one would be history at once.
+    If an assignment is removed, or changed to another revision, its running check is cancelled: its result
+    would be obsolete.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class Scheduler:
         self._timer: asyncio.TimerHandle | None = None
         self._timer_us = 0
         self._crew = WorkerPool(check, self._settle, max_concurrency, boot_us)
-        # Re-checks take at most a fifth of what the probe could do if each check took a second.
+        # Re-checks get at most a fifth of the probe's capacity, assuming a second per check.
         self._budget = Budget(max_concurrency / 5, boot_us)
         self._evidence = Budget(_EVIDENCE_A_SECOND, boot_us)
         self._at_once_us = 0
@@ -85,7 +86,7 @@ class Scheduler:
 
     @property
     def waiting(self) -> int:
-        """Due, but without room to run."""
+        """Checks that are due but wait for a slot."""
         return self._crew.waiting
 
     @property
@@ -98,11 +99,11 @@ class Scheduler:
 
     @property
     def late(self) -> Histogram:
-        """How long after its time each run started."""
+        """How late each run started."""
         return self._crew.late
 
     def take(self, assigned: Assigned) -> None:
-        """A new assignment, or one that changed; the same revision again keeps its place and its streak."""
+        """Add or change an assignment; the same revision again keeps its phase and its streak."""
         item = self._items.get(assigned.number)
         if item:
             assigned.kept.follow(item.assigned.kept)
@@ -122,7 +123,7 @@ class Scheduler:
             self._set_timer()
 
     def leave(self, number: int) -> None:
-        """Check this no more."""
+        """Remove an assignment."""
         item = self._items.pop(number, None)
         if item:
             self._count(item.assigned.team, -1)
@@ -132,14 +133,14 @@ class Scheduler:
                 item.task.cancel()
 
     def _count(self, team: int, more: int) -> None:
-        """Room is divided for as long as there are monitors of several teams."""
+        """Divide the slots while there are monitors of several teams."""
         self._teams[team] += more
         if self._teams[team] == 0:
             del self._teams[team]
         self._crew.divide(among_teams=len(self._teams) > 1)
 
     def release(self, number: int, released: Callable[[int], None]) -> None:
-        """Let go of a check for another probe, once its last result is in; *released* hears when."""
+        """Release a check for another probe; call *released* once its last result is in."""
         item = self._items.get(number)
         if item is None:
             return
@@ -148,7 +149,7 @@ class Scheduler:
             self._let_go(item)
 
     def resume(self) -> None:
-        """Nobody takes over what was let go of: go on with it."""
+        """Nobody takes over the released checks: continue them."""
         for item in self._items.values():
             item.release = None
             if item.resting:
@@ -157,9 +158,9 @@ class Scheduler:
     def ask(
         self, assigned: Assigned, run: Run, within_s: float, answer: Callable[[Ran], None] | None = None
     ) -> None:
-        """Run a check now, before those that wait. With *answer* it is a test, else its result is reported.
+        """Run a check now, before waiting ones. With *answer* it is a test, else its result is reported.
 
-        One that runs already, or does not get its turn in time, serves the collector no more than none would.
+        It is dropped if the check is running already, or gets no slot in time.
         """
         item = self._items.get(assigned.number) if answer is None else None
         if item is None:
@@ -171,7 +172,7 @@ class Scheduler:
             self._start(item, run, now_us, now_us + int(within_s * 1_000_000))
 
     def tick(self) -> None:
-        """Start what is due."""
+        """Start all due checks."""
         self._timer = None
         if self._stopped:
             return
@@ -182,7 +183,7 @@ class Scheduler:
         self._set_timer()
 
     async def stop(self, seconds: float) -> None:
-        """Start nothing more, let what runs end within *seconds*, cancel the rest."""
+        """Start nothing more, let running checks finish within *seconds*, cancel the rest."""
         self._stopped = True
         if self._timer:
             self._timer.cancel()
@@ -198,14 +199,14 @@ class Scheduler:
             released(item.assigned.number)
 
     def _hasten(self, item: Item, at_us: int) -> None:
-        """Have it start at that moment, but for one that starts before it anyway."""
+        """Start it at that time, unless it starts earlier anyway."""
         if at_us < item.next_us:
             item.next_us = self._at_once_us = at_us
             self._put(item)
             self._set_timer()
 
     def _plan(self, item: Item) -> None:
-        """Its next regular start is at its place in the interval."""
+        """Schedule its next regular start at its phase."""
         item.resting = False
         unix_us = self._wall_us()
         start_us = next_start(unix_us, item.phase_us, item.assigned.interval_us)
@@ -225,13 +226,13 @@ class Scheduler:
             if self._timer_us <= due_us:
                 return
             self._timer.cancel()
-        # uvloop takes less than a millisecond for none, and would spin until the moment comes.
+        # uvloop treats less than a millisecond as zero, and would busy-loop until then.
         delay_ms = max(1, -((self._boot_us() - due_us) // 1000))
         self._timer_us = due_us
         self._timer = self._loop.call_later(delay_ms / 1000, self.tick)
 
     def _come_due(self, item: Item, now_us: int, ahead_us: int) -> None:
-        """*ahead_us*: of the boot clock is the wall clock."""
+        """*ahead_us*: how far the wall clock is ahead of the boot clock."""
         planned_us = item.next_us
         if planned_us > now_us:
             item.recheck_us = 0
@@ -282,7 +283,7 @@ class Scheduler:
             self._set_timer()
 
     def _less_evidence(self, item: Item, ran: Ran) -> Ran:
-        """*ran* without its evidence, unless a confirmation may stand on it; for not too many at once."""
+        """Remove the evidence, unless a confirmation may rely on it and the rate limit admits it."""
         if ran.outcome.evidence is None:
             return ran
         wanted = worth_telling(item.streak.fails, item.assigned.failure_threshold)

@@ -11,13 +11,13 @@ QUICK, SLOW, ASIDE = range(3)
 
 
 class Slots:
-    """Room for so many runs at once; a fifth of it is kept from slow ones, which so never stop the rest.
+    """Slots for concurrent runs; a fifth of them is closed to slow ones, which so never block the rest.
 
-    Beside it there is room for runs that were taken for quick and stall: when many targets stall for the
-    first time, they are set aside there, and the others go on.
+    There are additional slots for runs that were expected to be quick and stall: when many targets stall for
+    the first time, their runs move there, and the others continue.
 
-    While the room is *divided*, a team never holds more of any of these than it leaves free: one alone gets
-    half of it, two a third each, and whoever comes next finds room.
+    While the slots are *divided*, a team never holds more of any kind than it leaves free: a single team gets
+    half of them, two get a third each, and another team always finds some.
     """
 
     __slots__ = ("_aside_free", "_aside_of", "_free", "_held_by", "_slow_free", "_slow_of", "divided")
@@ -35,7 +35,7 @@ class Slots:
         return self._free <= 0
 
     def take(self, team: int, *, slow: bool) -> bool:
-        """Take one if there is one for the *team*."""
+        """Take a slot for *team*; return whether there was one."""
         if self._free <= 0 or (slow and self._slow_free <= 0):
             return False
         if self.divided and (
@@ -50,7 +50,7 @@ class Slots:
         return True
 
     def set_aside(self, team: int) -> bool:
-        """Let a quick one make room, if it can go aside."""
+        """Move a quick run to an additional slot; return whether there was one."""
         if self._aside_free <= 0 or (self.divided and self._aside_of[team] >= self._aside_free):
             return False
         self._aside_free -= 1
@@ -60,7 +60,7 @@ class Slots:
         return True
 
     def give(self, team: int, hold: int) -> None:
-        """The end of one that was QUICK, SLOW or ASIDE."""
+        """Return the slot of a run that was QUICK, SLOW or ASIDE."""
         if hold == ASIDE:
             self._aside_free += 1
             self._aside_of[team] -= 1
@@ -73,7 +73,7 @@ class Slots:
 
 
 class Budget:
-    """A token bucket: so many a second, and what was saved up in ten seconds."""
+    """A token bucket that holds the tokens of ten seconds."""
 
     __slots__ = ("_now_us", "_rate", "_seen_us", "_tokens")
 
@@ -84,7 +84,7 @@ class Budget:
         self._seen_us = now_us()
 
     def take(self) -> bool:
-        """Spend one if there is one."""
+        """Take a token; return whether there was one."""
         now_us = self._now_us()
         gained = (now_us - self._seen_us) / 1_000_000 * self._rate
         self._seen_us = now_us

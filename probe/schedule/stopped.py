@@ -14,7 +14,7 @@ _HALF: Final = 32
 
 
 class Stopped:
-    """What `Watchdog` noted in earlier lives of this probe."""
+    """Checks that `Watchdog` recorded in earlier lives of this probe."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -25,12 +25,12 @@ class Stopped:
 
     @property
     def monitors(self) -> list[tuple[int, int]]:
-        """Each with its revision; tests are nobody's."""
+        """Monitors with their revisions, without tests."""
         return [(mark >> _HALF, mark % 2**_HALF) for mark in self._marks if mark >> _HALF]
 
 
 def mark_of(monitor: int, revision: int, config: bytes) -> int:
-    """Which check it is: this revision of a monitor, or a test of this configuration."""
+    """The mark of a check: a monitor's revision, or a test's configuration."""
     return monitor << _HALF | revision if monitor else zlib.crc32(config) or 1
 
 
@@ -43,7 +43,7 @@ def _read(path: Path) -> list[int]:
 
 @types.coroutine
 def marked(slot: "memoryview[int]", mark: int, work: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
-    """*work*, with *mark* in *slot* whenever it is what the loop is in."""
+    """Run *work* with *mark* in *slot* whenever the loop executes it."""
     slot[0] = mark
     try:
         waits_for = work.send(None)

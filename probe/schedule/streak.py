@@ -6,7 +6,7 @@ from shared.schedule import recheck_delay
 
 
 class Streak:
-    """Counts as the collector does; begins where the collector says that it stands."""
+    """Counts like the collector, starting from the collector's state."""
 
     __slots__ = ("failing", "fails", "goods")
 
@@ -17,20 +17,20 @@ class Streak:
 
     @property
     def settled(self) -> bool | None:
-        """Good (True) or failing for sure; None while either is being confirmed."""
+        """True: up, False: down, both confirmed; None while a change is being confirmed."""
         if self.failing:
             return None if self.goods else False
         return None if self.fails else True
 
     def due_s(self, assigned: Assigned) -> float | None:
-        """Seconds until the check that goes on with a streak from elsewhere; None if there is none."""
+        """Seconds until the check that continues another probe's streak; None if there is none."""
         return None if self.failing or not self.fails else _delay_s(self.fails, assigned)
 
     def count(self, assigned: Assigned, status: Status) -> float | None:
-        """Add a check; the answer is the seconds until it should be confirmed, None if there is no need.
+        """Count a check; return the seconds until the confirming check, None if none is needed.
 
-        A check that says nothing (unknown) changes nothing. A location that is failing for sure is asked once
-        more: one that lost its checks by chance is well again before another one loses its own.
+        An unknown result changes nothing. After a confirmed failure the first success is checked again: a
+        location that lost packets by chance recovers before others fail.
         """
         if status is Status.UNKNOWN:
             return None

@@ -5,12 +5,12 @@ from typing import Final
 
 from shared.results import Status
 
-# Microseconds; the last bucket has no end.
+# Microseconds; the last bucket is unbounded.
 BOUNDS_US: Final = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 500_000, 1_000_000, 5_000_000)
 
 
 class Tally:
-    """The checks of one type, since the start of the process. *due* are those that should have started."""
+    """Counts of one type's checks since the start of the process. *due*: checks that should have started."""
 
     __slots__ = ("due", "outcomes", "running", "skipped", "started")
 
@@ -19,13 +19,13 @@ class Tally:
         self.outcomes = dict.fromkeys(Status, 0)
 
     def skip(self, starts: int) -> None:
-        """So many starts were due and are not made up for."""
+        """Count starts that were due and are skipped."""
         self.due += starts
         self.skipped += starts
 
 
 class Histogram:
-    """Times in buckets."""
+    """A histogram of durations."""
 
     __slots__ = ("counts", "most_us", "sum_us")
 
@@ -40,6 +40,6 @@ class Histogram:
         self.most_us = max(self.most_us, us)
 
     def take_most_us(self) -> int:
-        """The longest since this was last asked."""
+        """The maximum since the last call."""
         most, self.most_us = self.most_us, 0
         return most

@@ -14,17 +14,17 @@ from probe.schedule.slots import ASIDE, QUICK, SLOW, Slots
 from probe.schedule.tally import Histogram
 from shared.results import Outcome, Status
 
-# Where there is no more room, what was taken for quick and runs for so long is set aside.
+# If all slots are taken, a quick run that takes longer than this is set aside.
 _STALLS_US: Final = 250_000
 _LOOK_APART_US: Final = 20_000
-# A task costs more than the rest of a start; so those that are free stay for the next check.
+# A task costs more than the rest of a start, so idle ones are kept for later checks.
 _MOST_IDLE: Final = 256
-# It says nothing of the target: what that answered meanwhile was not heard in time.
+# Not the target's fault: its response was not processed in time.
 _HELD_UP: Final = Outcome(Status.UNKNOWN, error="the probe was held up")
 
 
 class _Worker:
-    """*item* is what it runs; with none it waits for *wake*."""
+    """A task that runs *item*; without one it waits for *wake*."""
 
     __slots__ = ("item", "task", "wake")
 
@@ -34,7 +34,7 @@ class _Worker:
 
 
 class _Waiting:
-    """Who waits for room, by team: each gets its turn after the others."""
+    """Items waiting for slots, by team: teams take turns."""
 
     __slots__ = ("_by_team", "_count")
 
@@ -49,7 +49,7 @@ class _Waiting:
         return list(self._by_team)
 
     def put(self, item: Item) -> None:
-        """What is of use only for a while goes first."""
+        """Queue *item*; one with a time limit goes first."""
         queue = self._by_team.setdefault(item.assigned.team, deque())
         (queue.appendleft if item.until_us else queue.append)(item)
         self._count += 1
@@ -66,7 +66,7 @@ class _Waiting:
 
 
 class WorkerPool:
-    """*settle* hears what a run came to, unless it was cancelled or its item is gone."""
+    """*settle* receives the result of a run, unless it was cancelled or its item was removed."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class WorkerPool:
         self._boot_us = boot_us
         self._loop = asyncio.get_running_loop()
         self._slots = Slots(most)
-        self._running: dict[Item, None] = {}  # the longest first
+        self._running: dict[Item, None] = {}  # the longest-running first
         self._waiting = _Waiting()
         self._waiting_slow = _Waiting()
         self._workers: set[asyncio.Task[None]] = set()
@@ -100,11 +100,11 @@ class WorkerPool:
         return len(self._waiting) + len(self._waiting_slow)
 
     def divide(self, *, among_teams: bool) -> None:
-        """There are several teams, or one, for whom room is kept."""
+        """Whether to divide the slots among several teams."""
         self._slots.divided = among_teams
 
     def start(self, item: Item) -> None:
-        """Run *item* now, or as soon as there is room; what is of use only for a while goes first."""
+        """Run *item* now, or once there is a slot; one with a time limit goes first."""
         item.tally.due += 1
         if self._take(item):
             self._launch(item)
@@ -115,7 +115,7 @@ class WorkerPool:
         self._relieve_soon()
 
     async def stop(self, seconds: float) -> None:
-        """Start nothing more, let what runs end within *seconds*, cancel the rest."""
+        """Start nothing more, let running checks finish within *seconds*, cancel the rest."""
         self._stopped = True
         if self._relief:
             self._relief.cancel()
@@ -136,7 +136,7 @@ class WorkerPool:
         return not item.slow and self._set_aside() and self._slots.take(team, slow=False)
 
     def _set_aside(self) -> bool:
-        """Make room by letting what stalls run on beside the rest; says whether it did."""
+        """Free slots by setting stalling runs aside; return whether any were freed."""
         now_us = self._boot_us()
         if now_us - self._looked_us < _LOOK_APART_US:
             return False
@@ -191,7 +191,7 @@ class WorkerPool:
             await wake
 
     def _dismiss(self, worker: _Worker) -> None:
-        """It was cancelled, maybe before it began, or there are enough of them."""
+        """Remove a worker that was cancelled, maybe before it began, or is surplus."""
         self._workers.discard(worker.task)
         if worker.item is not None:
             self._finish(worker.item)
@@ -214,7 +214,7 @@ class WorkerPool:
                 pass
 
     def _launch_next(self, queue: "_Waiting", team: int) -> bool:
-        """The next of a team, if there is room for it."""
+        """Launch the next item of a team, if there is a slot."""
         item = queue.first(team)
         over = item.gone or 0 < item.until_us < self._boot_us()
         if not over and not self._take(item):
@@ -226,7 +226,7 @@ class WorkerPool:
         return True
 
     def _relieve_soon(self) -> None:
-        """Nothing else may happen for long that would show that what runs does stall."""
+        """Check later for stalling runs: no other event may trigger that for long."""
         if self._waiting and self._relief is None and not self._stopped:
             delay_s = _LOOK_APART_US / 1_000_000
             self._relief = self._loop.call_later(delay_s, self._relieve)

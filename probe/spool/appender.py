@@ -12,7 +12,7 @@ from shared.errors import CannotStart
 
 
 class Appender:
-    """Owns the directory, by a lock that ends with the process, and the files that are not safe yet."""
+    """Owns the directory, by a lock that ends with the process, and the files that are not synced yet."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -28,7 +28,7 @@ class Appender:
             raise CannotStart(f"another probe uses {directory}") from error
         self.current: Segment | None = None
         self._fd = -1
-        self._retired: list[int] = []  # complete, closed when they are synced
+        self._retired: list[int] = []  # complete, closed once synced
         self._dirty = False
         self._closed = False
         self._working = threading.Lock()
@@ -41,7 +41,7 @@ class Appender:
         return self.current
 
     def write(self, record: bytes) -> None:
-        """Append a whole record to the current segment, or raise OSError and leave it as it was."""
+        """Append a record to the current segment; on an OSError, the segment is unchanged."""
         try:
             if os.write(self._fd, record) < len(record):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # noqa: TRY301 - as write() itself says it
@@ -52,13 +52,13 @@ class Appender:
         self._dirty = True
 
     def rotate(self) -> None:
-        """Write no more to the current segment."""
+        """Close the current segment for writing."""
         if self.current:
             self._retired.append(self._fd)
             self.current, self._fd = None, -1
 
     async def sync(self) -> None:
-        """Make safe all that was written before this call, without holding up the loop."""
+        """Sync all that was written before this call, without blocking the loop."""
         if not self._dirty:
             return
         self._dirty = False
@@ -66,14 +66,14 @@ class Appender:
         try:
             await asyncio.to_thread(self._sync, [*retired, self._fd])
         except BaseException:
-            # They are not safe, or, if this was cancelled, its thread still works at them.
+            # They are not synced or, if this was cancelled, its thread is still syncing them.
             self._dirty = True
             self._retired = [*retired, *self._retired]
             raise
         _close(retired)
 
     def close(self) -> None:
-        """Make everything safe and let another process have the directory."""
+        """Sync everything and release the lock."""
         self.rotate()
         try:
             if self._dirty:
@@ -84,14 +84,14 @@ class Appender:
                 _close([*self._retired, self._lock])
 
     def _sync(self, fds: list[int]) -> None:
-        """In a thread that may begin, and end, after whoever waited for it has gone."""
+        """Runs in a thread that may outlive the caller."""
         with self._working:
             if self._closed:
                 return
             for fd in fds:
                 if fd >= 0:
                     os.fdatasync(fd)
-            # The names of new files are the directory's data.
+            # The names of new files are part of the directory's data.
             directory = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             try:
                 os.fsync(directory)

@@ -21,22 +21,22 @@ from shared.results import Outcome, Run
 from shared.wire.convert import MAX_STATE, MAX_TEXT, Batch, decode, encode, signed
 
 MAX_RESULTS: Final = 1000
-# A message costs the collector the same whatever it holds; this keeps one well below gRPC's limit.
+# A message has a fixed cost for the collector; this keeps it well below gRPC's size limit.
 MAX_BYTES: Final = 1024 * 1024
 _RESULT_BYTES: Final = 48
-# What changes something goes out at once, with those that end beside it; the rest waits for company.
+# Urgent results are sent at once, with those that end at about the same time; others wait for more.
 URGENT_S: Final = 0.01
 LINGER_S: Final = 0.5
 
 
 class Keep(Protocol):
-    """Where sealed batches go."""
+    """Stores sealed batches."""
 
     def __call__(self, incarnation: int, seq: int, results: int, data: bytes) -> None: ...
 
 
 class Batcher:
-    """Numbers batches from 1 without a hole, within an incarnation of its own."""
+    """Numbers batches from 1 without gaps, within its own incarnation."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Batcher:
         self.owed: dict[int, Missed] = {}  # by assignment, what its check must read again
 
     def add(self, assigned: Assigned, run: Run, ran: Ran, *, urgent: bool) -> None:
-        """Take one result; its batch is sealed soon."""
+        """Add a result; its batch is sealed soon."""
         self._open.add(assigned, run, ran)
         if self.owed and carried(ran.outcome):
             settle(self.owed, assigned.number, assigned.kept, ran.outcome)
@@ -67,7 +67,7 @@ class Batcher:
             self._set_timer(urgent)
 
     def seal(self) -> None:
-        """Close the open batch, if it holds anything."""
+        """Seal the open batch, unless it is empty."""
         self._cancel_timer()
         full, self._open = self._open, _Open()
         if not full.results:
@@ -78,13 +78,13 @@ class Batcher:
         self._keep(self.incarnation, self.seq, len(full.results), data)
 
     def renew(self) -> None:
-        """Go on under a new incarnation, from batch 1."""
+        """Continue with a new incarnation, from batch 1."""
         self.seal()
         self.incarnation = _new_incarnation()
         self.seq = 0
 
     def repeat(self, data: bytes) -> None:
-        """Send a sealed batch once more, under the present incarnation."""
+        """Store a sealed batch again, under the current incarnation."""
         self.seal()
         self.seq += 1
         batch = replace(decode(data), incarnation=self.incarnation, first_seq=self.seq, seq=self.seq)
@@ -103,7 +103,7 @@ class Batcher:
 
 
 class _Open:
-    """An open batch: each result as it came, and the place of its error; made into columns at the end."""
+    """An open batch: the results, each with the index of its error; converted to columns when sealed."""
 
     __slots__ = ("bytes", "errors", "evidence", "found", "results", "state")
 
@@ -117,7 +117,7 @@ class _Open:
 
     def add(self, assigned: Assigned, run: Run, ran: Ran) -> None:
         outcome = ran.outcome
-        fits = carried(outcome)  # else what was read is read again
+        fits = carried(outcome)  # else the check reads the same again
         if outcome.state is not None and fits:
             self.state[len(self.results)] = outcome.state
             self.bytes += len(outcome.state)
@@ -132,7 +132,7 @@ class _Open:
         self.bytes += _RESULT_BYTES
 
     def _error(self, text: str) -> int:
-        """1 + the place of *text* among the errors, each of which is carried once."""
+        """1 + the index of *text* among the errors, each of which is stored once."""
         text = clean(text)
         number = self.errors.setdefault(text, len(self.errors) + 1)
         if number == len(self.errors):
@@ -173,18 +173,18 @@ class _Open:
 
 
 def carried(outcome: Outcome) -> bool:
-    """Does a batch take what *outcome* found and where it stands? Both, or neither."""
+    """Whether the findings and the state of *outcome* fit into a batch: both, or neither."""
     small = outcome.state is None or len(outcome.state) <= MAX_STATE
     return small and (not outcome.found or bounded(outcome.found))
 
 
 def clean(text: str) -> str:
-    """*text* as both the wire and PostgreSQL take it: valid UTF-8 without NUL, not too long."""
+    """*text* as the wire and PostgreSQL accept it: valid UTF-8 without NUL, truncated."""
     return text[:MAX_TEXT].replace("\0", "?").encode("utf-8", "replace").decode()
 
 
 def _phases(ran: Ran, since_boot_us: int) -> bytes:
-    """*since_boot_us*: what the wall clock was ahead of the boot clock."""
+    """*since_boot_us*: how far the wall clock was ahead of the boot clock."""
     return pack(ran.outcome.phases, days_left(ran.outcome, (since_boot_us + ran.start_us) / 1e6))
 
 

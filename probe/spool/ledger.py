@@ -18,7 +18,7 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Batches that went before a collector had them; *missed*: what of chains, by assignment."""
+    """Batches dropped before a collector had them; *missed*: lost chain findings, by assignment."""
 
     first_seq: int
     last_seq: int
@@ -28,7 +28,7 @@ class Lost:
 
 
 class Ledger:
-    """Positions and losses of each incarnation; written lazily, for a stale one only costs repetition."""
+    """Positions and losses of each incarnation; written lazily: a stale one only causes repetition."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -38,7 +38,7 @@ class Ledger:
         self._changed = False
         self._writing = threading.Lock()
         self.results_lost = 0
-        # By assignment, what must be read again of its chain now that a collector knows of the loss.
+        # By assignment, what its check must read again, now that a collector knows of the loss.
         self.owed: dict[int, Missed] = {}
         if path.exists():
             self._read()
@@ -47,7 +47,7 @@ class Ledger:
         return self._acked.get(incarnation, 0)
 
     def move(self, incarnation: int, seq: int) -> None:
-        """A collector has everything up to *seq*: less than before, if its database was restored."""
+        """A collector has everything up to *seq*: possibly less than before, after a restore."""
         if self._acked.get(incarnation) == seq:
             return
         self._acked[incarnation] = seq
@@ -59,7 +59,7 @@ class Ledger:
         self._put(incarnation, [lost for lost in known if lost.last_seq > seq])
 
     def lose(self, incarnation: int, lost: Lost) -> None:
-        """Remember a loss; it joins the one before it, unless that was told already."""
+        """Record a loss; it is merged with the previous one, unless that was reported already."""
         known = self._lost.get(incarnation, [])
         before = known[-1] if known else None
         if (
@@ -79,31 +79,31 @@ class Ledger:
         self._changed = True
 
     def losses(self, incarnation: int) -> list[Lost]:
-        """In order of seq."""
+        """The losses in order of seq."""
         return self._lost.get(incarnation, [])
 
     def incarnations(self) -> list[int]:
-        """Those with losses that no collector has acknowledged, in the order of their first loss."""
+        """Incarnations with unacknowledged losses, in order of their first loss."""
         return list(self._lost)
 
     def tell(self, incarnation: int, seq: int) -> None:
-        """Losses up to *seq* are on their way: they must not grow any more."""
+        """Losses up to *seq* are being reported: they must not grow any more."""
         self._told[incarnation] = max(seq, self._told.get(incarnation, 0))
 
     def forget(self, living: set[int]) -> None:
-        """Drop the positions of incarnations of which nothing is left."""
+        """Delete positions of incarnations that have no data left."""
         for incarnation in set(self._acked) - living - set(self._lost):
             del self._acked[incarnation]
             self._told.pop(incarnation, None)
             self._changed = True
 
     def save(self) -> None:
-        """Write what changed, whole or not at all."""
+        """Write the changes atomically."""
         if self._changed:
             self._write(self._content())
 
     async def save_aside(self) -> None:
-        """Save without holding up the loop: a busy disk may take long to give a file its new name."""
+        """Save without blocking the loop: on a busy disk, renaming a file may take long."""
         if self._changed:
             await asyncio.to_thread(self._write, self._content())
 
@@ -145,14 +145,14 @@ class Ledger:
             }
             owed = missed.of(content.get("owed", {}))
         except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
-            # Without it the collector's own positions decide; nothing is lost.
-            log.warning("positions of the spool are unreadable", fault=type(error).__name__)
+            # Without it, the collector's own positions decide; nothing is lost.
+            log.warning("spool positions unreadable", fault=type(error).__name__)
             return
         self._acked, self._lost, self.owed = acked, lost, owed
 
 
 def _plain(lost: Lost) -> dict[str, Any]:
-    """As JSON takes it."""
+    """A loss as JSON."""
     return {
         "first_seq": lost.first_seq,
         "last_seq": lost.last_seq,

@@ -12,13 +12,13 @@ from shared.findings import Findings
 from shared.results import Outcome
 from shared.wire.v1 import probe_pb2
 
-# Of assignments that are no longer this probe's nobody asks any more.
+# Entries of assignments that moved to other probes are never used.
 MOST_OWED: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """A finding that names blocks, from the *first* to the *last*."""
+    """A finding about blocks *first* to *last*."""
 
     found: Findings
     first: int
@@ -26,7 +26,7 @@ class _Told:
 
 
 def missed_in(data: bytes) -> dict[int, Missed]:
-    """By assignment, what goes with the sealed batch *data*."""
+    """The lost chain findings of the sealed batch *data*, by assignment."""
     try:
         batch = probe_pb2.Batch.FromString(data)
     except DecodeError:
@@ -40,20 +40,20 @@ def missed_in(data: bytes) -> dict[int, Missed]:
 
 
 def join(into: MutableMapping[int, Missed], more: Mapping[int, Missed]) -> None:
-    """Add to each assignment in *into* what *more* says of it."""
+    """Merge *more* into *into*, by assignment."""
     for number, one in more.items():
         into[number] = one.joined(into[number]) if number in into else one
 
 
 def owe(owed: dict[int, Missed], more: Mapping[int, Missed]) -> None:
-    """As `join`; of too many the oldest go."""
+    """As `join`; of too many, the oldest are dropped."""
     join(owed, more)
     for number in list(owed)[: max(len(owed) - MOST_OWED, 0)]:
         del owed[number]
 
 
 def settle(owed: dict[int, Missed], number: int, kept: Kept, outcome: Outcome) -> None:
-    """A result of that assignment is kept for the collector: did its check go back, or must the next one?"""
+    """After a result is stored: if its check reread what was missed, drop that, else the next check must."""
     missed = owed.get(number)
     if missed is None:
         return
@@ -64,12 +64,12 @@ def settle(owed: dict[int, Missed], number: int, kept: Kept, outcome: Outcome) -
 
 
 def plain(missed: Mapping[int, Missed]) -> dict[str, Any]:
-    """As JSON takes it."""
+    """The entries as JSON."""
     return {str(number): [one.first, one.gone] for number, one in missed.items()}
 
 
 def of(said: Mapping[str, Any]) -> dict[int, Missed]:
-    """What `plain` made. Raises ValueError, TypeError, AttributeError or IndexError for anything else."""
+    """The inverse of `plain`. Raises ValueError, TypeError, AttributeError or IndexError for invalid data."""
     return {
         int(number): Missed(int(first), (int(gone[0]), int(gone[1])) if gone else None)
         for number, (first, gone) in said.items()
@@ -85,7 +85,7 @@ def _missed(told: Iterable[_Told]) -> Missed:
 
 
 def _told(finding: probe_pb2.Finding) -> _Told | None:
-    """None of what names no blocks, as a threshold does."""
+    """The blocks of a finding; None if it names none, such as a threshold."""
     try:
         if finding.found == Findings.LOG:
             block = int(orjson.loads(finding.data)["blockNumber"])

@@ -15,26 +15,26 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
-# A reader is tried again every few seconds: what fails for minutes will not be read at all.
+# A read is retried every few seconds: after minutes of failures it is given up.
 _MOST_FAILURES: Final = 60
 
 
 class Reader:
-    """Goes through one incarnation from a position on; at the end it waits for what is yet to come."""
+    """Reads one incarnation from a position on; at the end it waits for new batches."""
 
     def __init__(self, spool: "Spool", incarnation: int, seq: int) -> None:
         self.incarnation = incarnation
         self.seq = seq
         self._spool = spool
-        self._total: int | None = 0 if seq == 0 else None  # results up to seq, where that is known
+        self._total: int | None = 0 if seq == 0 else None  # number of results up to seq, if known
         self._segment: Segment | None = None
         self._fd = -1
         self._offset = 0
-        self._failures = 0  # in a row
-        self.stuck = False  # there is more, which cannot be read just now
+        self._failures = 0  # consecutive failures
+        self.stuck = False  # there is more, but it is unreadable right now
 
     def next(self) -> Sealed | None:
-        """The batch or the gap that follows; None if there is nothing yet, or it is `stuck`."""
+        """The next batch or gap; None if there is nothing yet, or if it is `stuck`."""
         try:
             sealed = self._find()
         except OSError as error:
@@ -58,7 +58,7 @@ class Reader:
         self.close()
         self._failures += 1
         if not self.stuck:
-            log.warning("the spool cannot be read just now", fault=error.strerror)
+            log.warning("spool segment unreadable; will be retried", fault=error.strerror)
         self.stuck = True
 
     def _find(self) -> Sealed | None:
@@ -71,7 +71,7 @@ class Reader:
                 sealed = None
             if sealed:
                 return sealed
-            # The index knew of a batch that the file does not give.
+            # The index lists a batch that the file does not contain.
             self.close()
             self._spool.mend(segment, patient=self._failures < _MOST_FAILURES)
         return self._spool.held_after(self.incarnation, self.seq)
@@ -89,7 +89,7 @@ class Reader:
         return None
 
     def _headers(self) -> Iterator[Header]:
-        """Headers from here on; `_offset` is the place of the one just given."""
+        """The headers from here on; `_offset` is the position of the last one returned."""
         while header := read_header(os.pread(self._fd, HEADER_BYTES, self._offset)):
             yield header
             self._offset += header.size
@@ -99,7 +99,7 @@ class Reader:
         return losses[-1].last_seq if losses else 0
 
     def _gap(self, last: int, behind: Sealed | None) -> Sealed:
-        """A stand-in for the batches from here to *last*, or to where another reason begins."""
+        """A gap in place of the batches from here to *last*, or to where another reason begins."""
         first, results, reason = self.seq + 1, -1, "not in the spool"
         for lost in self._spool.ledger.losses(self.incarnation):
             if lost.first_seq > first:

@@ -14,7 +14,7 @@ import structlog
 log = structlog.get_logger()
 
 MAGIC: Final = b"TcB1"
-# magic, checksum of all that follows, bytes of data, results, incarnation, first seq, seq, total, wall clock
+# magic, checksum of the rest, length of data, results, incarnation, first seq, seq, total, wall clock
 _HEADER: Final = struct.Struct("<4sIIIqQQQQ")
 _SUMMED: Final = 8
 _DAMAGED_KEPT: Final = 4
@@ -27,9 +27,9 @@ MAX_DATA: Final = 8 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """A batch as it goes out, and what one must know of it without reading it.
+    """A batch ready to send, with the metadata needed without decoding it.
 
-    *total* counts the results of its incarnation up to and with this batch.
+    *total*: number of results of its incarnation up to and including this batch.
     """
 
     incarnation: int
@@ -47,7 +47,7 @@ class Sealed:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The front of a record, not proven yet by its checksum."""
+    """The header of a record, not verified by its checksum yet."""
 
     checksum: int
     length: int
@@ -65,14 +65,14 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """Bytes of a segment that hold no whole record; *torn* if a record merely ends too early."""
+    """Bytes of a segment without a complete record; *torn*: a record is only truncated."""
 
     offset: int
     torn: bool
 
 
 def pack(sealed: Sealed) -> bytes:
-    """The record of *sealed*."""
+    """Encode *sealed* as a record."""
     fields = (
         len(sealed.data),
         sealed.results,
@@ -88,7 +88,7 @@ def pack(sealed: Sealed) -> bytes:
 
 
 def read_header(front: bytes) -> Header | None:
-    """The header that *front* is, or None if it is none."""
+    """Parse the header; None if it is invalid."""
     if len(front) != HEADER_BYTES:
         return None
     magic, *fields = _HEADER.unpack(front)
@@ -97,7 +97,7 @@ def read_header(front: bytes) -> Header | None:
 
 
 def open_record(header: Header, record: bytes) -> Sealed | None:
-    """The batch in *record*, whose front is *header*; None if the checksum says otherwise."""
+    """The batch in *record* with this *header*; None if the checksum differs."""
     if len(record) != header.size or zlib.crc32(record[_SUMMED:]) != header.checksum:
         return None
     return Sealed(
@@ -112,7 +112,7 @@ def open_record(header: Header, record: bytes) -> Sealed | None:
 
 
 def scan(content: bytes) -> Iterator[Sealed | Damage]:
-    """Everything in a segment, in order; behind damage it goes on at the next record that proves itself."""
+    """All records of a segment in order; after damage it continues with the next valid record."""
     offset = 0
     while offset < len(content):
         header = read_header(content[offset : offset + HEADER_BYTES])
@@ -139,7 +139,7 @@ def _next_record(content: bytes, offset: int) -> int | None:
 
 
 class Segment:
-    """One file of records, and which batches of each incarnation are in it."""
+    """A file of records, and the batches of each incarnation in it."""
 
     __slots__ = ("_aged_us", "_seen_us", "alive", "number", "path", "size", "spans", "wall_us")
 
@@ -153,14 +153,14 @@ class Segment:
         self._seen_us = self._aged_us = 0
 
     def note(self, sealed: Sealed) -> None:
-        """*sealed* is in the file now."""
+        """Record that *sealed* is in the file now."""
         first, last = self.spans.get(sealed.incarnation, (sealed.first_seq, sealed.seq))
         self.spans[sealed.incarnation] = min(first, sealed.first_seq), max(last, sealed.seq)
         self.wall_us = max(self.wall_us, sealed.wall_us)
         self.size += sealed.size
 
     def seen(self, boot_us: int, aged_us: int = 0) -> None:
-        """Its newest record is *aged_us* old now; from here on its age goes by the boot clock."""
+        """Its newest record is *aged_us* old now; from here on, the boot clock counts its age."""
         self._seen_us, self._aged_us = boot_us, aged_us
 
     def age_us(self, boot_us: int) -> int:
@@ -172,12 +172,12 @@ class Segment:
 
 
 def passes(error: OSError) -> bool:
-    """Does it say nothing of the file, so that another try may read it?"""
+    """Whether the error is temporary, so that a retry may succeed."""
     return error.errno in _PASSING
 
 
 def load(path: Path) -> Segment:
-    """The segment in *path*. A torn tail is cut off; from a damaged file the whole records are saved."""
+    """Load the segment in *path*. A torn tail is cut off; valid records of a damaged file are saved."""
     segment = Segment(path)
     found = list(scan(path.read_bytes()))
     for record in found:
@@ -185,16 +185,16 @@ def load(path: Path) -> Segment:
             segment.note(record)
     damage = [record for record in found if isinstance(record, Damage)]
     if damage and damage[0].torn:
-        log.info("cut a torn record off the spool", segment=path.name)
+        log.info("torn record removed from the spool", segment=path.name)
         os.truncate(path, damage[0].offset)
     elif damage:
-        log.error("damage in the spool", segment=path.name, places=len(damage))
+        log.error("spool segment damaged", segment=path.name, places=len(damage))
         _put_aside(path, [record for record in found if isinstance(record, Sealed)])
     return segment
 
 
 def _put_aside(path: Path, records: list[Sealed]) -> None:
-    """Keep the damaged file for whoever wants to look, the last few of them; its good records go on."""
+    """Replace a damaged file by its valid records; the last few damaged ones are kept for inspection."""
     draft = path.with_suffix(".new")
     draft.write_bytes(b"".join(map(pack, records)))
     path.replace(path.with_suffix(".damaged"))
@@ -204,7 +204,7 @@ def _put_aside(path: Path, records: list[Sealed]) -> None:
 
 
 def finish_repairs(directory: Path) -> None:
-    """Bring to its end what `load` was doing when the process before was killed."""
+    """Complete repairs that `load` had begun when the previous process was killed."""
     for draft in directory.glob("[0-9]*.new"):
         path = draft.with_suffix(".seg")
         if path.exists():

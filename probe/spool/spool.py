@@ -1,6 +1,7 @@
 """The spool: segment files, bounded by size and age.
 
-Nothing is lost in silence: what must go goes oldest first, is counted, and is told as a gap.
+Nothing is lost silently: if batches must be dropped, the oldest go first, are counted, and are reported as
+a gap.
 """
 
 import contextlib
@@ -26,12 +27,12 @@ from shared.wire.convert import SPOOL_AGE_S
 log = structlog.get_logger()
 
 MIB: Final = 1024 * 1024
-# Acknowledged batches stay for a day, so that a restored database can be made whole.
+# Acknowledged batches are kept for a day, so that a restored database can catch up.
 KEPT_S: Final = 24 * 3600
 
 
 class Spool:
-    """One process at a time appends; batches are whole on disk or not there."""
+    """Only one process appends at a time; batches are completely on disk or absent."""
 
     def __init__(
         self,
@@ -51,17 +52,17 @@ class Spool:
         self._boot_us = boot_us
         self.ledger = Ledger(directory / "positions.json")
         self._segments: list[Segment] = []
-        self._held: deque[Sealed] = deque()  # what the disk did not take
+        self._held: deque[Sealed] = deque()  # batches that the disk did not accept
         self._held_bytes = 0
         self._totals: dict[int, int] = {}
         finish_repairs(directory)
         self._segments.extend(self._load_all(directory))
-        # Of these no clock that can be trusted has said how old they are.
+        # Segments whose age no trusted clock has confirmed yet.
         self._unconfirmed = list(self._segments)
         self._next_number = self._segments[-1].number + 1 if self._segments else 1
 
     def append(self, incarnation: int, seq: int, results: int, data: bytes) -> None:
-        """Keep a sealed batch. It survives this process from now on, and the machine from the next turn."""
+        """Store a sealed batch. It survives this process from now on, a machine's crash after a turn."""
         total = self._totals.get(incarnation, 0) + results
         self._totals[incarnation] = total
         sealed = Sealed(incarnation, seq, seq, results, total, self.wall_us(), data)
@@ -69,7 +70,7 @@ class Spool:
             self._hold(sealed)
 
     def ranges(self) -> list[tuple[int, int, int]]:
-        """Incarnation, first and last seq of what is here, or was lost and is not told yet; oldest first."""
+        """Incarnation, first and last seq of what is stored, or lost and not reported; oldest first."""
         found: dict[int, tuple[int, int]] = {}
         for incarnation, first, last in self._pieces():
             least, most = found.get(incarnation, (first, last))
@@ -77,7 +78,7 @@ class Spool:
         return [(incarnation, *span) for incarnation, span in found.items()]
 
     def read_after(self, incarnation: int, seq: int) -> Reader:
-        """The batches of an incarnation behind *seq*, in order, those to come included."""
+        """The batches of an incarnation after *seq*, in order, future ones included."""
         return Reader(self, incarnation, seq)
 
     def acked(self, incarnation: int, seq: int) -> None:
@@ -92,7 +93,7 @@ class Spool:
 
     @property
     def unacked(self) -> int:
-        """Batches that no collector has acknowledged."""
+        """The number of unacknowledged batches."""
         return sum(
             max(0, last - max(first - 1, self.ledger.acked(incarnation)))
             for incarnation, first, last in self.ranges()
@@ -103,7 +104,7 @@ class Spool:
         return self.ledger.results_lost
 
     async def turn(self) -> bool:
-        """Make safe what was written, let go of what is old; to be called each second."""
+        """Sync what was written and delete what is old; call it every second."""
         await self._files.sync()
         self._flush()
         self._expire()
@@ -113,26 +114,26 @@ class Spool:
         return False
 
     def close(self) -> None:
-        """Make everything safe and let another process have the directory."""
+        """Sync everything and release the lock."""
         self._flush()
         if not self._held:
             self.ledger.save()
         self._files.close()
 
     def segment_after(self, incarnation: int, seq: int, likely: Segment | None = None) -> Segment | None:
-        """The oldest segment with a batch of the incarnation behind *seq*; *likely* is looked at first."""
+        """The oldest segment with a batch of the incarnation after *seq*; *likely* is checked first."""
         if likely and likely.alive and likely.holds_after(incarnation, seq):
             return likely
         return next((one for one in self._segments if one.holds_after(incarnation, seq)), None)
 
     def held_after(self, incarnation: int, seq: int) -> Sealed | None:
-        """The first batch behind *seq* that the disk did not take."""
+        """The first batch after *seq* that the disk did not accept."""
         return next((one for one in self._held if one.incarnation == incarnation and one.seq > seq), None)
 
     def mend(self, segment: Segment, *, patient: bool = True) -> None:
-        """Look at a segment again that did not give what it should hold.
+        """Reload a segment that lacks what it should contain.
 
-        While one is *patient*, it stays as it is when it cannot be read: raises OSError.
+        If *patient*, an unreadable segment stays unchanged: raises OSError.
         """
         if segment is self._files.current:
             self._files.rotate()
@@ -145,9 +146,9 @@ class Spool:
                 fresh.seen(self._boot_us(), segment.age_us(self._boot_us()))
 
     def confirm(self, wall_us: int) -> None:
-        """A collector's clock shows *wall_us*: what is left of earlier lives is as old as both clocks say.
+        """A collector's clock shows *wall_us*: compute the age of segments from earlier lives.
 
-        What is too old is dropped before any of it is sent.
+        Segments that are too old are deleted before any of them is sent.
         """
         wall_us = min(wall_us, self.wall_us())
         for segment in self._unconfirmed:
@@ -156,13 +157,13 @@ class Spool:
         self._expire()
 
     def _load(self, path: Path, *, patient: bool) -> Segment | None:
-        """The segment in *path* if there is something in it. Raises OSError while one is *patient*."""
+        """The segment in *path*, None if it is empty. If *patient*, raises OSError for temporary errors."""
         try:
             segment = load(path)
         except OSError as error:
             if patient and passes(error):
                 raise
-            log.warning("cannot read a segment of the spool", segment=path.name, fault=error.strerror)
+            log.warning("spool segment unreadable", segment=path.name, fault=error.strerror)
             return None
         if segment.size:
             return segment
@@ -183,11 +184,11 @@ class Spool:
                 yield segment
 
     def _store(self, sealed: Sealed) -> bool:
-        """Write to disk, at the cost of acknowledged batches if it is full."""
+        """Write to disk; if it is full, delete acknowledged batches."""
         while fault := self._write(sealed):
             if not self._drop_acked():
                 if not self._held:
-                    log.warning("the spool's disk takes no more", fault=fault.strerror)
+                    log.warning("spool disk rejects writes", fault=fault.strerror)
                 return False
         return True
 
@@ -220,7 +221,7 @@ class Spool:
             self._shed()
 
     def _shed(self) -> None:
-        """The disk is full, and the memory set aside for that too: the oldest batches go."""
+        """Disk and memory are full: drop the oldest batches."""
         oldest = next((segment for segment in self._segments if segment.size), None)
         if oldest:
             self._drop(oldest, "disk full")
@@ -268,7 +269,7 @@ class Spool:
             log.warning("results dropped", results=lost.results, reason=reason)
         segment.alive = False
         self._segments.remove(segment)
-        with contextlib.suppress(OSError):  # a file that stays is found again by the next start
+        with contextlib.suppress(OSError):  # a file that remains is found by the next start
             segment.path.unlink()
 
     def _unacked_in(self, segment: Segment, reason: str) -> dict[int, Lost]:
@@ -293,9 +294,9 @@ class Spool:
         }
 
     def _pieces(self) -> list[tuple[int, int, int]]:
-        """Incarnation, first, last of each loss, each segment's share and what is held; oldest first."""
+        """Incarnation, first, last of each loss, each segment's part and each held batch; oldest first."""
         return [
-            # What was lost is older than all that is left: the oldest goes first.
+            # Lost batches are older than everything that remains, because the oldest are dropped first.
             *(
                 (inc, lost.first_seq, lost.last_seq)
                 for inc in self.ledger.incarnations()
@@ -307,5 +308,5 @@ class Spool:
 
 
 def _records(path: Path) -> Iterator[Sealed]:
-    with contextlib.suppress(OSError):  # then nobody can say how many they were
+    with contextlib.suppress(OSError):  # then their number is unknown
         yield from (record for record in scan(path.read_bytes()) if isinstance(record, Sealed))

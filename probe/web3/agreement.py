@@ -9,7 +9,7 @@ T = TypeVar("T", bound=Placed)
 
 
 def agreed(seen: Sequence[Step[T]], quorum: int) -> Step[T] | None:
-    """What at least *quorum* of them saw, though some may have come farther; None if no so many agree."""
+    """The progress that at least *quorum* of them share, though some may be ahead; None if there is none."""
     for one in sorted(seen, key=lambda step: step.at, reverse=True):
         if sum(_goes_with(other, one) for other in seen) >= quorum:
             return one

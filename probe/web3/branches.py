@@ -12,21 +12,21 @@ from probe.web3.patience import header, patiently
 from probe.web3.rpc import Call
 from shared.findings import Finding, Findings
 
-# Blocks whose present hashes one finding names, and that one request asks for.
+# Number of blocks whose hashes fit into a finding, and into a request.
 MOST_NAMED: Final = 256
 _AT_ONCE: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """Of blocks *first* to *last* only that stands whose block has one of these *hashes*, by number."""
+    """Of blocks *first* to *last*, only those with these *hashes* (by number) still stand."""
 
     first: int
     last: int
     hashes: tuple[tuple[int, str], ...]
 
     def begins(self, other: "Gone | None") -> bool:
-        """Does *other* say the same, and maybe more after it?"""
+        """Whether *other* is equal, or continues this one."""
         return other is not None and (other.first, other.hashes[: len(self.hashes)]) == (
             self.first,
             self.hashes,
@@ -34,20 +34,20 @@ class Gone:
 
 
 def retraction(gone: Gone) -> Finding:
-    """That of some blocks only what lies in those of these hashes still stands."""
+    """The finding that retracts the logs of some blocks, except in those with these hashes."""
     told = {"first": gone.first, "last": gone.last, "hashes": {str(n): h for n, h in gone.hashes}}
     return Finding(Findings.RETRACTED, f"{gone.first}-{gone.last}", orjson.dumps(told))
 
 
 async def standing(view: View, first: int, last: int) -> Gone:
-    """What is to be known of blocks *first* to *last*, as many of them as fit."""
+    """The current hashes of blocks *first* to *last*, as many of them as fit."""
     numbers = range(first, min(last, first + MOST_NAMED - 1) + 1)
     found = await hashes(view, numbers)
     return Gone(first, numbers[-1], tuple(zip(numbers, found, strict=True)))
 
 
 async def hashes(view: View, numbers: Sequence[int]) -> list[str]:
-    """Of the blocks of these *numbers*. Raises NodeFault for one that the node does not have."""
+    """The hashes of the blocks *numbers*. Raises NodeFault if the node lacks one."""
     found: list[str] = []
     for at in range(0, len(numbers), _AT_ONCE):
         found += await patiently(view, partial(_some, view, numbers[at : at + _AT_ONCE]))
@@ -60,6 +60,6 @@ async def _some(view: View, numbers: Sequence[int]) -> list[str]:
 
 
 async def age_s(view: View, number: int) -> int:
-    """By how much block *number* is older than the head."""
+    """How much older block *number* is than the head, in seconds."""
     [said] = await view.ask(Call("eth_getBlockByNumber", [hex(number), False]))
     return max(view.head.at - header(view, number, said).at, 0)

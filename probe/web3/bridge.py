@@ -1,6 +1,6 @@
 """Is what a bridge has locked on one chain all that it has minted on the other, and does it move?
 
-Messages under way are taken for what they are, not for an imbalance, where they are followed.
+If messages are tracked, those in transit are taken into account and are no imbalance.
 """
 
 from collections.abc import Sequence
@@ -23,9 +23,9 @@ from shared.results import Outcome, Status
 
 _HUNDRED: Final = Decimal(100)
 _PLACES: Final = Decimal("0.0001")
-# No fork reaches farther back than the blocks that were met by so many checks; each keeps three.
+# No fork is deeper than the blocks seen in this many checks; each check keeps three.
 _FIRM: Final = 24
-# What was not delivered by then never will be, or was no message: anybody may send a token to a contract.
+# Messages not delivered by then never will be, or were none: anybody may send tokens to a contract.
 _LOST_S: Final = 7 * 86_400
 _LOST_TIMES: Final = 10
 
@@ -45,7 +45,7 @@ def prepare(kind: Bridge, kept: Kept) -> Check:
         half = Limit(limit.began, (limit.began + limit.deadline) / 2)
         begun = Cursor.of(more.get("source")), Cursor.of(more.get("destination"))
         locked = await here.look(net, spent, half, begun[0], read=follows and not full)
-        # What was delivered is read no farther than what was sent, or nobody would know it again.
+        # Do not read deliveries beyond the messages sent so far: they could not be matched later.
         minted = await there.look(net, spent, limit, begun[1], read=follows and (full or locked.whole))
         cursors = _next(locked, begun[0]), _next(minted, begun[1])
         if follows:
@@ -74,7 +74,7 @@ def _plain(cursor: Cursor | None) -> list[Any] | None:
 
 
 def _unjudged(kind: Bridge) -> tuple[str, ...]:
-    """What stays raised where it can't be judged, as while old messages are read."""
+    """Alerts that stay raised while they cannot be evaluated, as while old messages are read."""
     if kind.max_delay_seconds is None:
         return ()
     late = (f"{end}_{key}" for end in ("source", "destination") for key in (lag.READING, lag.CHAIN))
@@ -84,7 +84,7 @@ def _unjudged(kind: Bridge) -> tuple[str, ...]:
 def _followed(
     kind: Bridge, book: MessageBook, locked: Seen, minted: Seen, cursors: tuple[Cursor | None, Cursor | None]
 ) -> MessageBook:
-    """*book* with what was read just now."""
+    """*book* with the messages just read."""
     coarse = min(locked.decimals, minted.decimals)
     by_amount = kind.deposit_event is None
     sides = []
@@ -97,13 +97,13 @@ def _followed(
 
 
 def _rounded(messages: Sequence[Message], digits: int) -> list[Message]:
-    """Amounts without the last *digits*, which the other side can't express and so never mints."""
+    """Amounts without the last *digits*, which the other side cannot represent and never mints."""
     short = [replace(one, id=f"{one.amount // 10**digits:x}") for one in messages]
     return [one for one in short if one.amount]
 
 
 def _firm(cursor: Cursor | None) -> int:
-    """The block before which no fork will reach."""
+    """The block below which no fork will reach."""
     return cursor.known[-_FIRM][0] if cursor is not None and len(cursor.known) >= _FIRM else 0
 
 
@@ -130,7 +130,7 @@ def _delay(most_s: int, under_way: Sequence[Message], now: int) -> Measured:
 
 
 def _imbalance(most: Decimal, locked: Seen, minted: Seen, moving: Decimal) -> Measured:
-    """Of what changed of late the more harmless is taken: the other side may not show it yet."""
+    """Compare the more harmless of the recent values, because the other side may lag behind."""
     least_locked, most_locked = (in_units(one, locked.decimals) for one in (locked.least, locked.most))
     least_minted, most_minted = (in_units(one, minted.decimals) for one in (minted.least, minted.most))
     if least_minted > most_locked:
@@ -144,7 +144,7 @@ def _imbalance(most: Decimal, locked: Seen, minted: Seen, moving: Decimal) -> Me
 
 
 def _percent(part: Decimal, whole: Decimal) -> Decimal:
-    """Of nothing, any part is all of it."""
+    """The percentage; any nonzero part of zero counts as 100."""
     if whole <= 0:
         return _HUNDRED if part else Decimal(0)
     return EXACT.divide(EXACT.multiply(part, _HUNDRED), whole).quantize(_PLACES, ROUND_UP, EXACT)

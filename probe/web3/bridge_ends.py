@@ -32,20 +32,20 @@ from shared.kinds.web3.abi import Event, event_of
 from shared.kinds.web3.bridge import Bridge, Side
 from shared.kinds.web3.fields import nodes
 
-# Minting is a transfer from nobody.
+# Minting is a transfer from the zero address.
 _NOBODY: Final = "0x" + "0" * 40
 _MOST_AMOUNT: Final = 2**128
 _ID_BYTES: Final = 16
 
-# What names the message that a log is about; empty if it is about none.
+# Returns the id of a log's message; empty if it is none.
 _Named = Callable[[Log], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """*at*: the head's Unix time. What lies there, or was minted, between *least* and *most* of late.
+    """*at*: the head's Unix time. The locked or minted amount was recently between *least* and *most*.
 
-    *step* is what was read of messages, if that was asked for.
+    *step*: the messages read, if requested.
     """
 
     at: int
@@ -57,13 +57,13 @@ class Seen:
 
     @property
     def whole(self) -> bool:
-        """Is every message known that counts by now?"""
+        """Whether all messages that count by now were read."""
         return self.step is not None and self.step.whole
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """One of the two: *name* for people, *measure* the call that says how much there is."""
+    """One of both ends: a readable *name*; *measure*: the call that returns the amount."""
 
     name: str
     pool: Pool
@@ -74,7 +74,7 @@ class End:
     anew: RestartedChain
 
     async def look(self, net: Net, spent: Spent, limit: Limit, cursor: Cursor | None, *, read: bool) -> Seen:
-        """Raises TargetError that says which end it was, ProbeError."""
+        """Read the end's state. Raises TargetError with the end's name, ProbeError."""
         self.anew.begin()
         try:
             return await self.pool.read(net, spent, limit, lambda view: self._see(view, cursor, read=read))
@@ -89,7 +89,7 @@ class End:
         token, contract = self.side.token, self.side.contract
         calls = [ask_decimals(view, token), ask_paused(view, contract), self.measure(view)]
         if step is not None and step.whole:
-            # As it was where the messages were read to: what is newer than they are is under way.
+            # The state at the block up to which messages were read: newer messages are in transit.
             then = replace(view.head, number=min(step.cursor.next - 1, view.head.number))
             calls.append(self.measure(replace(view, head=then)))
         places, flag, *measured = await answers(view, *calls)
@@ -100,7 +100,7 @@ class End:
 
 
 def source(kind: Bridge) -> End:
-    """Where tokens are locked. Raises ValueError for a configuration that cannot be run."""
+    """The end where tokens are locked. Raises ValueError for a configuration that cannot be run."""
     side = kind.source
     sought = [TRANSFER, None, "0x" + address_word(side.contract)]
     reading = _reading(side, kind.deposit_event, sought)
@@ -108,7 +108,7 @@ def source(kind: Bridge) -> End:
 
 
 def destination(kind: Bridge) -> End:
-    """Where they are minted. Raises ValueError for a configuration that cannot be run."""
+    """The end where tokens are minted. Raises ValueError for a configuration that cannot be run."""
     side = kind.destination
     reading = _reading(side, kind.delivery_event, [TRANSFER, "0x" + address_word(_NOBODY)])
     return _end("destination", kind, side, lambda view: total_supply(view, side.token), reading)
@@ -123,7 +123,7 @@ def _end(
 
 
 def _reading(side: Side, signature: str | None, transfer: Sequence[Any]) -> Source[Message]:
-    """Reads the messages of a side: by its event, or else by transfers of its token."""
+    """The reader of a side's messages: by its event, or else by transfers of its token."""
     if signature is None:
         return _messages({"address": side.token, "topics": transfer}, _by_amount)
     event = event_of(None, signature)
@@ -144,14 +144,14 @@ def _messages(filter_: dict[str, Any], named: _Named) -> Source[Message]:
 
 
 def _by_amount(log: Log) -> str:
-    """Nothing is no message, nor is what goes to where it was; what is beyond all measure is no amount."""
+    """Id by amount; empty for zero, transfers to oneself, and amounts too large to be real."""
     value = int.from_bytes(log.data[:32])
     moved = len(log.data) == 32 and len(log.topics) == 3 and log.topics[1] != log.topics[2]
     return f"{value:x}" if moved and 0 < value < _MOST_AMOUNT else ""
 
 
 def _by_id(event: Event, log: Log) -> str:
-    """By the first argument, as its word is: what is a number here may be bytes there."""
+    """Id by the first argument's raw word, because its type may differ between the chains."""
     indexed = event.inputs[0].indexed
     apart = len(log.topics) > 1 if indexed is None else indexed
     words_ = log.topics[1:2] if apart else (log.data[:32],)
@@ -163,7 +163,7 @@ def _by_id(event: Event, log: Log) -> str:
 
 
 async def _dated(view: View, messages: Sequence[Message]) -> tuple[Message, ...]:
-    """With the times of their blocks. Raises NodeFault for blocks that the node does not have."""
+    """The messages with their blocks' times. Raises NodeFault for blocks that the node lacks."""
     numbers = sorted({one.block for one in messages})
     at = await patiently(view, partial(_times, view, numbers))
     return tuple(replace(one, at=at[one.block]) for one in messages)

@@ -12,15 +12,15 @@ from probe.web3.crossings import Measured, compare
 from shared.findings import Finding
 
 _MOST_KEYS: Final = 64
-# What is known is told anew so often: what got lost on its way, or came too late, is right again after it.
+# Everything is reported again after this time, which repairs what was lost or came too late.
 _AGAIN_S: Final = 600.0
 
 
 class CheckpointState:
-    """Reads the checkpoint of *kept*, and makes the next one together with what is to be told of it.
+    """Reads the checkpoint of *kept*, and builds the next one together with the findings.
 
-    *about* is all that says what is looked at (chain, address, event...), not how it is judged: of a
-    checkpoint about something else only the alerts that are raised count.
+    *about*: everything that identifies the checked object (chain, address, event...), but no thresholds: of a
+    checkpoint about another object, only the raised alerts count.
     """
 
     __slots__ = ("_about", "_kept", "_told")
@@ -32,25 +32,25 @@ class CheckpointState:
 
     @property
     def raised(self) -> frozenset[str]:
-        """The types of the alerts that are raised."""
+        """The types of the raised alerts."""
         said = _read(self._kept.state).get("raised")
         keys = [key for key in said if isinstance(key, str)] if isinstance(said, list) else []
         return frozenset(keys[:_MOST_KEYS])
 
     @property
     def more(self) -> dict[str, Any]:
-        """What else the last check kept; empty if it was about something else."""
+        """Further data of the last check; empty if it was about another object."""
         said = _read(self._kept.state)
         more = said.get("more") if said.get("about") == self._about else None
         return more if isinstance(more, dict) else {}
 
     @property
     def own(self) -> bool:
-        """Was the last check, from which this one goes on, this probe's, since it has the assignment?"""
+        """Whether the last check was this probe's own, since it got the assignment."""
         return self._kept.own
 
     def heed(self) -> Missed | None:
-        """What the check that begins now must read again."""
+        """What the starting check must read again."""
         self._kept.heeded = self._kept.back
         return self._kept.heeded
 
@@ -60,10 +60,10 @@ class CheckpointState:
         more: Mapping[str, Any] | None = None,
         unjudged: Collection[str] = (),
     ) -> tuple[bytes | None, list[Finding]]:
-        """The next checkpoint, *more* in it, if it is another, and which alerts are raised or have recovered.
+        """The next checkpoint with *more*, if it has changed, and the alerts raised or recovered.
 
-        Those that are *unjudged* and not measured stay as they were. At first and now and then both are told
-        whole, news or not; and the checkpoint after something was read again.
+        *unjudged* alerts that were not measured stay as they were. At first and now and then both are
+        reported completely, changed or not; so is the checkpoint after a reread.
         """
         now = time.monotonic()
         whole = self._told is None or now - self._told >= _AGAIN_S
@@ -76,13 +76,13 @@ class CheckpointState:
 
 
 def changed(state: bytes, change: Callable[[dict[str, Any]], dict[str, Any]]) -> bytes:
-    """The checkpoint *state* with another `more`."""
+    """The checkpoint *state* with a changed `more`."""
     said = _read(state)
     return orjson.dumps({**said, "more": change(said.get("more") or {})})
 
 
 def _read(state: bytes) -> dict[str, Any]:
-    """Nothing of bytes that are no checkpoint."""
+    """The parsed checkpoint; empty for invalid bytes."""
     try:
         said = orjson.loads(state)
     except orjson.JSONDecodeError:

@@ -1,7 +1,7 @@
 """Transfers of a chain's own coin to and from a wallet: reads whole blocks that changed its balance.
 
-A node that keeps no state of older blocks can't say which changed it: those are passed over, and counted.
-Coins that a contract passes on leave no trace but the change of the balance.
+A node without the state of older blocks cannot tell which ones: those are skipped, and counted. Coins that
+a contract passes on leave no trace except the changed balance.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ _COINS: Final[Mapping[int, str]] = {
     80_002: "POL",
 }
 DIGITS: Final = 18
-# Nodes without an archive mostly keep the state of 128 blocks; some are gone by the time we ask.
+# Nodes without an archive usually keep the state of 128 blocks; some have expired by the time we ask.
 _KEPT: Final = (100, 50, 10)
 _SEGMENTS: Final = 64
 _MOST_BLOCKS: Final = 128
@@ -40,12 +40,12 @@ _WHOLE_AT_ONCE: Final = 4
 
 
 def coin_of(chain: int) -> str:
-    """What it is called."""
+    """The coin's name."""
     return _COINS.get(chain, "ETH" if chain in _ETHER else "coins")
 
 
 class Coins:
-    """Reads, as a `Source`, what is large by *terms*; *missed* are blocks that were passed over."""
+    """Reads large transfers by *terms*, as a `Source`; *missed*: the number of skipped blocks."""
 
     __slots__ = ("_terms", "missed")
 
@@ -54,7 +54,7 @@ class Coins:
         self.missed = 0
 
     async def __call__(self, view: View, first: int, last: int) -> Sequence[PlaceFinding]:
-        first = max(first, 1)  # the first block of all has no transactions
+        first = max(first, 1)  # the genesis block has no transactions
         start = await self._first_known(view, first)
         numbers = await self._changed(view, start, last) if start <= last else []
         if len(numbers) > _MOST_BLOCKS and first < last:
@@ -66,7 +66,7 @@ class Coins:
         return found
 
     async def _first_known(self, view: View, first: int) -> int:
-        """*first*, or the first block after it before which the node keeps state."""
+        """*first*, or the first later block whose previous state the node has."""
         newer = [view.head.number - kept for kept in _KEPT]
         befores = [first - 1, *(number for number in newer if number >= first)]
         asked = [Call("eth_getBalance", [self._terms.wallet, hex(before)]) for before in befores]
@@ -75,7 +75,7 @@ class Coins:
         return next(known, first - 1) + 1
 
     async def _changed(self, view: View, first: int, last: int) -> list[int]:
-        """The blocks in which balance or nonce became others; of a long span opposites may cancel out."""
+        """The blocks that changed balance or nonce; in a long span, opposite changes may cancel out."""
         step = -(-(last - first + 1) // _SEGMENTS)
         spans = await self._moved(view, [*range(first - 1, last, step), last])
         if step > 1:
@@ -83,7 +83,7 @@ class Coins:
         return [after for _, after in spans]
 
     async def _moved(self, view: View, numbers: Sequence[int]) -> list[tuple[int, int]]:
-        """Neighbours among these blocks after which the account was not the same."""
+        """Pairs of consecutive block numbers between which the account changed."""
         states = dict(zip(numbers, await self._accounts(view, numbers), strict=True))
         return [(a, b) for a, b in pairwise(numbers) if states[a] != states[b]]
 
@@ -118,7 +118,7 @@ class Coins:
         return [one for one, receipt in zip(moved, receipts, strict=True) if _succeeded(view, one, receipt)]
 
     async def _of(self, view: View, number: int, answer: Any) -> list[PlaceFinding]:
-        """The large ones of a block, whether they succeeded or not."""
+        """The large transfers of a block, including failed ones."""
         what = "eth_getBlockByNumber"
         whole = header(view, number, answer)
         transactions = answer.get("transactions")
@@ -148,7 +148,7 @@ def _hash(key: str) -> str:
 
 
 def _succeeded(view: View, one: PlaceFinding, answer: Any) -> bool:
-    """A failed transaction moves nothing. Raises NodeFault for a receipt of something else, or none."""
+    """Whether it succeeded: a failed one moves nothing. Raises NodeFault for a wrong or missing receipt."""
     receipt = result(answer, "eth_getTransactionReceipt")
     if receipt is None:
         raise absent(view, one.block, f"has no receipt of a transaction of block {one.block}")

@@ -30,20 +30,20 @@ from shared.results import Outcome
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """The event, what its arguments must be, and whose logs it might be taken for."""
+    """The event, its required arguments, and the other events of the contract."""
 
     event: Event
     values: Mapping[str, Collection[str]]
     others: Collection[bytes]
 
     def finding(self, log: Log) -> Finding | None:
-        """What to tell of *log*, if it is wanted; one that can't be read is told as it is."""
+        """The finding for *log*, None if it is not wanted; an undecodable one is reported raw."""
         if self.event.anonymous and log.topics and log.topics[0] in self.others:
             return None
         try:
             said = arguments(self.event, log)
         except ValueError as error:
-            # Without a topic that names it, a log of another shape is another event's.
+            # Without a topic that identifies it, a log of another shape is another event's.
             return None if self.event.anonymous else finding(self.event.name, log, raw(log), str(error))
         params = {param.name: param for param in self.event.inputs}
         if any(told(params[name], said[name]) not in values for name, values in self.values.items()):
@@ -98,7 +98,7 @@ def _told(wanted: _Wanted, filter_: Mapping[str, Any]) -> Source[PlaceFinding]:
 
 
 def _topics(event: Event, wished: Mapping[str, Sequence[str]]) -> list[Any]:
-    """What nodes look for."""
+    """The topics by which nodes filter."""
     first = topic(event)
     topics: list[Any] = [] if first is None else [first]
     topics += [_topic(param, wished) for param in event.inputs if param.indexed]
@@ -112,7 +112,7 @@ def _topic(param: Param, wished: Mapping[str, Sequence[str]]) -> list[str] | Non
 
 
 def _ours(event: Event, wished: Mapping[str, Sequence[str]]) -> dict[str, Collection[str]]:
-    """What is left to us; what may be a topic or not counts either way."""
+    """Filters that nodes cannot apply; arguments that may or may not be topics match in either form."""
     return {
         param.name: {*wished[param.name], *(topic_of(param, one) for one in wished[param.name])}
         if param.indexed is None and not param.static

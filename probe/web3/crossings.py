@@ -15,10 +15,10 @@ _PLACES: Final = Decimal("0.0001")
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """*value* against *threshold*, both in *unit*: with *above* too much is at or over it, else at or under.
+    """*value* against *threshold*, both in *unit*; crossed at or over it if *above*, else at or under.
 
-    With *strict* at it is still well. It has come back when it is *back*, a share of the threshold, away from
-    it. *text* tells people of it.
+    *strict*: equality is not crossed. It recovers when *back*, a share of the threshold, away from it. *text*
+    is the human-readable message.
     """
 
     key: str
@@ -53,10 +53,10 @@ def compare(
     *,
     whole: bool = False,
 ) -> tuple[frozenset[str], list[Finding]]:
-    """Which alerts are raised now, and what is to be told of it: all that is measured, if *whole*, else news.
+    """The alerts raised now, and the findings: all measured ones if *whole*, else changes.
 
-    One that was raised and is not measured any more, since its threshold is gone, has recovered; one that is
-    *unjudged* stays as it was.
+    A raised alert that is no longer measured, because its threshold was removed, recovers; an *unjudged* one
+    stays as it was.
     """
     after, found = set[str](), list[Finding]()
     for one in measured:
@@ -73,13 +73,13 @@ def compare(
 
 
 def plain(number: Decimal) -> str:
-    """Without an exponent, and without zeros at the end."""
+    """The number without an exponent and trailing zeros."""
     text = f"{number:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def rounded(number: Decimal) -> Decimal:
-    """To four places, for people and for shares."""
+    """The number rounded to four places, for display and for shares."""
     return number.quantize(_PLACES, context=EXACT)
 
 

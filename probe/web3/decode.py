@@ -1,7 +1,7 @@
 """Decodes the data of an event by its ABI, in time bounded by its length.
 
-Offsets in such bytes may point anywhere, so that a few kilobytes can stand for millions of values: whatever
-needs more words than there are is refused.
+Offsets may point anywhere, so a few kilobytes can represent millions of values: data that needs more words
+than it contains is rejected.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ def keccak(text: bytes) -> bytes:
 
 @lru_cache(4096)
 def checksummed(address: str) -> str:
-    """As people write it, its case holding a checksum (EIP-55)."""
+    """The address with its EIP-55 checksum case."""
     bare = address.lower().removeprefix("0x")
     digits = keccak(bare.encode()).hex()
     return "0x" + "".join(
@@ -34,14 +34,13 @@ def checksummed(address: str) -> str:
 def decoded(params: Sequence[Param], data: bytes) -> list[Any]:
     """The value of each of *params*: integers as decimal strings, bytes in hex, tuples by name.
 
-    Text that is no UTF-8, or holds NUL, has U+FFFD in those places. Raises ValueError for bytes that are not
-    of these types.
+    In texts, NUL and invalid UTF-8 become U+FFFD. Raises ValueError for bytes that do not match the types.
     """
     return _Words(data).sequence(params, 0)
 
 
 def leaf(param: Param, word: bytes) -> Any:
-    """The value of a static type that one *word* holds. Raises ValueError."""
+    """Decode the value of a static type from one *word*. Raises ValueError."""
     number, type_ = int.from_bytes(word), param.type
     if type_ == "address":
         return checksummed(f"{_below(number, 160):040x}")
@@ -62,7 +61,7 @@ def leaf(param: Param, word: bytes) -> Any:
 
 
 def named(params: Sequence[Param], values: Sequence[Any]) -> dict[str, Any]:
-    """*values* by name, or by place where there is none or one a second time."""
+    """*values* by name, or by position if the name is missing or repeated."""
     said: dict[str, Any] = {}
     for at, (param, value) in enumerate(zip(params, values, strict=True)):
         said[str(at) if not param.name or param.name in said else param.name] = value
@@ -70,7 +69,7 @@ def named(params: Sequence[Param], values: Sequence[Any]) -> dict[str, Any]:
 
 
 class _Words:
-    """The bytes, and how many words may still be read of them."""
+    """The bytes, and how many words may still be read."""
 
     __slots__ = ("_data", "_left")
 
@@ -79,7 +78,7 @@ class _Words:
         self._left = len(data) // _WORD + 1
 
     def sequence(self, params: Sequence[Param], base: int) -> list[Any]:
-        """Values that lie side by side from *base* on, or whose offsets from there do."""
+        """Values that are at *base*, directly or through offsets relative to it."""
         values, at = [], base
         for param in params:
             if _dynamic(param):
@@ -120,7 +119,7 @@ class _Words:
 
 
 def plain_text(said: bytes) -> str:
-    """As PostgreSQL takes it."""
+    """The text as PostgreSQL accepts it."""
     return said.decode("utf-8", "replace").replace("\0", "\ufffd")
 
 
@@ -129,7 +128,7 @@ def _dynamic(param: Param) -> bool:
 
 
 def _width(param: Param) -> int:
-    """Bytes of a type that is not dynamic."""
+    """The size of a static type in bytes."""
     counts = [int(one) for one in param.arrays.strip("[]").split("][") if one]
     return prod(counts) * (sum(map(_width, param.parts)) if param.parts else _WORD)
 

@@ -32,7 +32,7 @@ from shared.kinds.web3.defi_protocol import DefiProtocol
 from shared.kinds.web3.fields import EXACT, amount, in_units, nodes
 from shared.results import Outcome, Status
 
-# Of an ERC-4626 vault: totalAssets(), asset().
+# ERC-4626 vault: totalAssets(), asset().
 _ASSETS: Final = "0x01e1d114"
 _ASSET: Final = "0x38d52e0f"
 _HUNDRED: Final = Decimal(100)
@@ -41,7 +41,7 @@ _PLACES: Final = Decimal("0.0001")
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """*at*: the head's Unix time; what was not asked for is None."""
+    """*at*: the head's Unix time; values that were not requested are None."""
 
     at: int
     tvl: Decimal | None
@@ -52,7 +52,7 @@ class _Seen:
 
 @dataclass(frozen=True, slots=True)
 class _Past:
-    """What was seen within the window that still matters: TVLs to fall from, prices to move away from."""
+    """Relevant values within the window: TVLs for drops, prices for deviations."""
 
     tvl: Sequence[windows.Point]
     high: Sequence[windows.Point]
@@ -63,7 +63,7 @@ class _Past:
         return cls(*(windows.of(said.get(name)) for name in ("tvl", "high", "low")))
 
     def plain(self) -> dict[str, Any]:
-        """As the checkpoint keeps it."""
+        """The values as stored in the checkpoint."""
         said = {"tvl": self.tvl, "high": self.high, "low": self.low}
         return {name: windows.plain(points) for name, points in said.items() if points}
 
@@ -74,7 +74,7 @@ def prepare(kind: DefiProtocol, kept: Kept) -> Check:
     pool = Pool(asked)
     for value in (kind.min_tvl, kind.tvl_drop_percent, kind.max_price_deviation_percent, kind.expected_price):
         if value is not None:
-            amount(value)  # rather now than in each check
+            amount(value)  # once, rather than in each check
     about = (text and text.lower() for text in (kind.contract, kind.token, kind.oracle))
     standing = CheckpointState(kept, "defi_protocol", asked.chain.id, *about)
 
@@ -136,7 +136,7 @@ def _remember(past: _Past, seen: _Seen, kind: DefiProtocol) -> _Past:
 
 
 def _by_itself(kind: DefiProtocol) -> bool:
-    """Is the price held against what it was?"""
+    """Whether the price is compared with its own past."""
     fixed = kind.expected_price is not None or kind.reference is not None
     return kind.max_price_deviation_percent is not None and not fixed
 
@@ -177,7 +177,7 @@ def _of_oracle(kind: DefiProtocol, seen: _Seen, past: _Past) -> list[Measured]:
 
 
 def _bad(seen: _Seen) -> Measured:
-    """An answer of nothing, or one that is not the last round's, is no price."""
+    """The alert for an unusable price: zero, or carried over from an earlier round."""
     said = ((name, one) for name, one in (("oracle", seen.oracle), ("reference", seen.reference)) if one)
     text = "the oracle answers a price of its last round"
     for name, one in said:
@@ -192,7 +192,7 @@ def _bad(seen: _Seen) -> Measured:
 
 
 def _wanted(kind: DefiProtocol, seen: _Seen, past: _Past, price: Decimal) -> list[Decimal]:
-    """What the *price* should be, if there is anything to hold it against."""
+    """The prices to compare *price* with, if any."""
     if kind.expected_price is not None:
         return [amount(kind.expected_price)]
     if kind.reference is not None:
@@ -217,7 +217,7 @@ def _pause(*, paused: bool) -> Measured:
 
 
 def _percent(part: Decimal, whole: Decimal, rounding: str) -> Decimal:
-    """Of nothing, any part is all of it."""
+    """The percentage; any nonzero part of zero counts as 100."""
     if whole <= 0:
         return _HUNDRED if part else Decimal(0)
     share = EXACT.divide(EXACT.multiply(part, _HUNDRED), whole)

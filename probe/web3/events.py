@@ -12,22 +12,22 @@ from shared.kinds.web3.abi import Event, Param
 
 __all__ = ["arguments", "checksummed", "finding", "keccak", "topic", "topic_of"]
 
-# One that says more is told as far as it goes: whoever wants it whole finds it by its transaction.
+# Longer logs are truncated; the transaction leads to the full data.
 _MOST_BYTES: Final = 24 * 1024
 _MOST_DATA: Final = 64 * 1024
 _CUTS: Final = (4_096, 512, 64)
 
 
 def topic(event: Event) -> str | None:
-    """What the first topic of its logs is; None for an anonymous one, which has no such topic."""
+    """The first topic of its logs; None for an anonymous event, which has none."""
     return None if event.anonymous else "0x" + keccak(event.signature.encode()).hex()
 
 
 def arguments(event: Event, log: Log) -> dict[str, Any]:
-    """What *log* says, by name (or place, of what has none): integers as decimal strings, bytes in hex.
+    """The arguments by name (or position if unnamed): integers as decimal strings, bytes in hex.
 
-    Of an indexed text, array or tuple a log holds but the hash. Raises ValueError for a log that is not
-    this event's.
+    Of an indexed text, array or tuple, a log contains only the hash. Raises ValueError for a log of another
+    event.
     """
     words = log.topics if event.anonymous else log.topics[1:]
     apart = _apart(event.inputs, len(words))
@@ -55,7 +55,7 @@ def arguments(event: Event, log: Log) -> dict[str, Any]:
 def finding(
     name: str, log: Log, said: Mapping[str, Any], error: str = "", more: Mapping[str, Any] | None = None
 ) -> Finding:
-    """That *log* was seen; what it *said* is cut so that a result can carry it."""
+    """The finding for *log*; its arguments *said* are truncated to fit into a result."""
     shown = _fitting(said)
     told = {
         "name": name,
@@ -73,12 +73,12 @@ def finding(
 
 
 def raw(log: Log) -> dict[str, Any]:
-    """What to tell in place of arguments that can't be read."""
+    """Raw data in place of arguments that cannot be decoded."""
     return {"topics": ["0x" + one.hex() for one in log.topics], "data": "0x" + log.data[:_MOST_BYTES].hex()}
 
 
 def topic_of(param: Param, plain: str) -> str:
-    """The topic of an indexed *param* that has the value *plain*, which `shared.kinds.web3.sought` made."""
+    """The topic of an indexed *param* with the value *plain* in the form of `shared.kinds.web3.sought`."""
     if param.arrays or param.type == "tuple":
         return plain
     if param.type in {"string", "bytes"}:
@@ -90,7 +90,7 @@ def topic_of(param: Param, plain: str) -> str:
 
 
 def _apart(params: Sequence[Param], count: int) -> list[bool]:
-    """Which are topics; of a signature without the word ``indexed`` the first ones, as nearly always."""
+    """Which parameters are topics; without the word ``indexed``, the first ones, as is usual."""
     return [at < count if param.indexed is None else param.indexed for at, param in enumerate(params)]
 
 

@@ -22,7 +22,7 @@ _GWEI_DIGITS: Final = 9
 
 @dataclass(frozen=True, slots=True)
 class _Gas:
-    """In wei. *price*: what a node would offer for a transaction now, its tip included."""
+    """In wei. *price*: what a node suggests for a transaction now, including the tip."""
 
     price: int
     base_fee: int | None
@@ -44,7 +44,7 @@ async def _look(view: View) -> _Gas:
 
 
 def _median(seen: Sequence[_Gas], _quorum: int) -> _Gas:
-    """Nodes differ in their tips: of an even number the lower one in the middle."""
+    """Nodes suggest different tips: use the median, the lower one of an even number."""
     return sorted(seen, key=lambda gas: gas.price)[(len(seen) - 1) // 2]
 
 

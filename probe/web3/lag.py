@@ -12,16 +12,16 @@ from shared.results import Outcome, Status
 
 READING: Final = "reading_behind"
 CHAIN: Final = "chain_behind"
-# Confirmations are of minutes; who wants to hear of events does not think of more.
+# Confirmations take minutes, so subscribers of events accept such a delay.
 _WARN_S: Final = 600
-# A reading that is so late and gains nothing never gets there: it says nothing of its chain as it is now.
+# A reading that is this late and does not gain never catches up: it says nothing of the current chain.
 _LOST_S: Final = 3_600
 # More than nodes of one provider differ by.
 _WARN_BLOCKS: Final = 100
 
 
 def measured(step: Step[Any], raised: Collection[str], end: str = "") -> list[Measured]:
-    """How late it is, where that is to be told, or was; *end*: of a bridge, as the alerts' types begin."""
+    """The lags that are alerts, or were; *end*: of a bridge, prefix of the alerts' types."""
     late = (
         f"{step.left} blocks are not read yet, {step.late_s} s of the chain: what happened there is told late"
     )
@@ -34,7 +34,7 @@ def measured(step: Step[Any], raised: Collection[str], end: str = "") -> list[Me
 
 
 def fault(step: Step[Any], before_s: Any) -> str:
-    """Why the check says nothing of the chain; empty if it does. *before_s*: how late the last one was."""
+    """Why the check says nothing of the chain; empty if it does. *before_s*: lag of the previous check."""
     if not isinstance(before_s, int) or not _LOST_S <= before_s <= step.late_s:
         return ""
     return (
@@ -44,7 +44,7 @@ def fault(step: Step[Any], before_s: Any) -> str:
 
 
 def came_to(spent: Spent, fault: str, state: bytes | None, found: Sequence[Finding]) -> Outcome:
-    """What was read counts, whether or not the check says anything of the chain as it is now."""
+    """The outcome; findings count even if the current state of the chain is unknown."""
     return Outcome(
         Status.UNKNOWN if fault else Status.UP,
         error=fault,

@@ -1,11 +1,11 @@
 """A gapless reading of a chain over many checks: where it began, and what was reported before.
 
-Who takes over, or starts again, goes on from the last checkpoint that was kept, and begins a line of its own.
-What another found after that checkpoint and is still on its way is found again on this line: so the collector
-leaves out what comes of it later. What of it came earlier is held against the chain as this line reads it.
+A probe that takes over, or restarts, continues from the last stored checkpoint, and begins its own line. What
+another one found after that checkpoint, and has not delivered yet, is found again on this line: so the
+collector drops the late copy. Earlier findings are compared with the chain as this line reads it.
 
-Results of one line may overtake each other, too: so it remembers which blocks were read once more after a
-fork. What comes later and was told of them before that is left out: what of it stands was found again.
+Results of one line may overtake each other, too: so it remembers which blocks were reread after a fork. Late
+findings about them from before the fork are dropped: those that still stand were found again.
 """
 
 import secrets
@@ -19,14 +19,14 @@ from probe.web3.reader import Cursor, Step
 _LINE: Final = "line"
 _OVER: Final = "over"
 _UNKNOWN: Final = -1
-# So far before it others may have been, in blocks: farther back nothing is looked at again.
+# How many blocks before its start others may have reported; older ones are not checked again.
 MOST_AGAIN: Final = 16_384
 _MOST_OVER: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """Blocks *first* to *last* were read once more, after the *nth* fork that the line of that id met."""
+    """Blocks *first* to *last* were reread after the *nth* fork that the line of that id met."""
 
     line: str
     nth: int
@@ -36,9 +36,9 @@ class Over:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """*first*: the block where it began; from *at* up to *last* others may have told what a fork undid.
+    """*first*: the block where it began; from *at* to *last*, others may have reported retracted logs.
 
-    *forks*: so many it met. *over*: what they made it read once more, and the lines before it, oldest first.
+    *forks*: number of forks so far. *over*: blocks reread for them, and by earlier lines, oldest first.
     """
 
     id: str
@@ -50,11 +50,11 @@ class Line:
 
     @property
     def again(self) -> tuple[int, int] | None:
-        """The first and last block of which is still to be said what stands."""
+        """The first and last block whose valid logs are still to be reported."""
         return (self.at, self.last) if _UNKNOWN < self.at <= self.last else None
 
     def after(self, step: Step[Any]) -> "Line":
-        """As it is kept after *step*."""
+        """The line to be stored after *step*."""
         if step.anew:
             return Line(secrets.token_hex(8), step.cursor.next, over=self.over)
         first = step.cursor.next if self.first == _UNKNOWN else self.first
@@ -66,13 +66,13 @@ class Line:
         return replace(line, forks=nth, over=(*line.over, Over(line.id, nth, *step.over))[-_MOST_OVER:])
 
     def plain(self) -> dict[str, Any]:
-        """As it goes into a checkpoint."""
+        """The line as stored in a checkpoint."""
         over = [[one.line, one.nth, one.first, one.last] for one in self.over]
         return {_LINE: [self.id, self.first, self.last, self.at, self.forks], _OVER: over}
 
 
 def begin(standing: CheckpointState, missed: Missed | None) -> tuple[Cursor | None, Line]:
-    """Where this check goes on, or goes back to for what was *missed*, and on which line."""
+    """The start of this check, moved back if blocks were *missed*, and its line."""
     cursor = Cursor.of(standing.more.get("cursor"))
     if cursor is not None and missed is not None:
         cursor = _back(cursor, missed)
@@ -83,7 +83,7 @@ def begin(standing: CheckpointState, missed: Missed | None) -> tuple[Cursor | No
 
 
 def _back(cursor: Cursor, missed: Missed) -> Cursor:
-    """At the first block that was *missed*; what was told of those that are *gone* is in doubt."""
+    """The cursor at the first *missed* block; the blocks of lost retractions are in doubt."""
     doubts = [one for one in (cursor.doubt, missed.gone) if one is not None]
     doubt = (min(one[0] for one in doubts), max(one[1] for one in doubts)) if doubts else None
     if missed.first > cursor.next:
@@ -94,7 +94,7 @@ def _back(cursor: Cursor, missed: Missed) -> Cursor:
 
 
 def _line_of(standing: CheckpointState, cursor: Cursor | None) -> Line:
-    """The one on which this probe is, or a new one that goes on from *cursor*."""
+    """The line of this probe, or a new one that continues from *cursor*."""
     over = _overs(standing.more.get(_OVER))
     said = standing.more.get(_LINE) if standing.own else None
     if isinstance(said, list) and len(said) == 5:
@@ -108,7 +108,7 @@ def _line_of(standing: CheckpointState, cursor: Cursor | None) -> Line:
 
 
 def _overs(said: Any) -> tuple[Over, ...]:
-    """What was kept of them, by whatever probe it was."""
+    """The stored rereads, of any probe."""
     return tuple(
         Over(*one)
         for one in (said if isinstance(said, list) else ())

@@ -20,7 +20,7 @@ from shared.kinds.web3.liquidation import Liquidation
 # getUserAccountData(address) of Aave's Pool: the last of its six words is the health factor.
 _ACCOUNT: Final = "0xbf92857c"
 _NO_DEBT: Final = 2**256 - 1
-# Of Compound's Comet: numAssets(), getAssetInfo(uint8), collateralBalanceOf(address,address),
+# Compound's Comet: numAssets(), getAssetInfo(uint8), collateralBalanceOf(address,address),
 # borrowBalanceOf(address), getPrice(address), baseTokenPriceFeed(), baseScale().
 _ASSETS: Final = "0xa46fe83b"
 _ASSET: Final = "0xc8c7fe6b"
@@ -30,7 +30,7 @@ _PRICE: Final = "0x41976e09"
 _BASE_FEED: Final = "0xe7dad6bd"
 _BASE_SCALE: Final = "0x44c1e5eb"
 _MOST_ASSETS: Final = 64
-# Both reckon factors with 18 decimals.
+# Both calculate factors with 18 decimals.
 _DIGITS: Final = 18
 _PLACES: Final = Decimal("0.0001")
 _BACK: Final = Decimal("0.01")
@@ -49,7 +49,7 @@ def prepare(kind: Liquidation, kept: Kept) -> Check:
 
 
 def _measured(factor: int, *, least: Decimal) -> list[Measured]:
-    """Without any debt there is nothing to be liquidated: both protocols say so by the highest number."""
+    """The alert; without debt, both protocols return the highest number, which never crosses the minimum."""
     value = in_units(factor, _DIGITS)
     shown = plain(value.quantize(_PLACES, ROUND_DOWN, EXACT))
     text = f"the health factor is {shown}, at least {plain(least)} is wanted"
@@ -67,7 +67,7 @@ def _aave(pool: str, owner: str) -> Look[int]:
 
 
 def _compound(pool: str, owner: str) -> Look[int]:
-    """What the collateral is worth to the liquidator, by what is owed."""
+    """The liquidation value of the collateral divided by the debt."""
     account = address_word(owner)
 
     async def look(view: View) -> int:
@@ -94,7 +94,7 @@ def _compound(pool: str, owner: str) -> Look[int]:
 
 
 async def _assets(view: View, pool: str, count: int) -> Sequence[list[int]]:
-    """Of each offset, address, feed, scale and its factors: the last one here is that of liquidation."""
+    """Offset, address, feed, scale and factors of each asset; the last factor here is for liquidation."""
     infos = await answers(view, *(call(view, pool, _ASSET, f"{number:064x}") for number in range(count)))
     assets = [words(info, 6, "getAssetInfo()") for info in infos]
     if not all(asset[3] for asset in assets):
@@ -103,7 +103,7 @@ async def _assets(view: View, pool: str, count: int) -> Sequence[list[int]]:
 
 
 async def _words(view: View, to: str, *asked: tuple[Any, ...]) -> list[int]:
-    """The one word that each call, a selector and its arguments, returns."""
+    """The single word that each call (selector and arguments) returns."""
     said = await answers(view, *(call(view, to, selector, *arguments) for selector, *arguments in asked))
     return [words(one, 1, _NAMES[selector])[0] for one, (selector, *_) in zip(said, asked, strict=True)]
 

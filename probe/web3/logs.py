@@ -16,15 +16,15 @@ _MOST_TOPICS: Final = 4
 _METHOD: Final = "eth_getLogs"
 _BLOCK: Final = "eth_getBlockByNumber"
 _MOST_LOGS: Final = 5_000
-# Beyond it lies nothing that a block could hold.
+# Larger than any index in a block.
 _MOST_INDEX: Final = 2**31
-# Of a log as JSON, beside its data.
+# Overhead of a log as JSON, besides its data.
 _ENVELOPE: Final = 700
 
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """One log as the chain holds it; *topics* are words, *index* is its place in the block."""
+    """A log as the chain contains it; *topics* are words, *index* is its position in the block."""
 
     address: str
     topics: tuple[bytes, ...]
@@ -40,22 +40,22 @@ class Log:
 
     @property
     def size(self) -> int:
-        """About the bytes that it takes of a result."""
+        """Its approximate size in a result, in bytes."""
         return _ENVELOPE + 2 * len(self.data)
 
 
 def by_filters(
     filters: Sequence[Mapping[str, Any]],
 ) -> Callable[[View, int, int], Awaitable[Sequence[Log]]]:
-    """Reads what fits any of *filters*, each an address and topics, of a first to a last block, in order.
+    """A reader of logs that match any of *filters*, each an address and topics, for a range of blocks.
 
-    It raises TooLarge for more than the node gives at once, NodeFault for logs that were not asked for.
+    It raises TooLarge if the node limits the response, NodeFault for logs that were not requested.
     """
 
     async def read(view: View, first: int, last: int) -> Sequence[Log]:
         bounds = {"fromBlock": hex(first), "toBlock": hex(last)}
         asked = [Call(_METHOD, [{**filter_, **bounds}]) for filter_ in filters]
-        # Together with the last block: a node that does not have it yet may answer that there is nothing.
+        # Together with the last block: a node without it might return an incomplete result.
         *answers, end = await view.ask(*asked, Call(_BLOCK, [hex(last), False]))
         header(view, last, end)
         found: dict[str, Log] = {}
@@ -75,7 +75,7 @@ def by_filters(
 
 
 async def logs(value: Any) -> list[Log]:
-    """Those that a node answered, in the order of the chain. Raises NodeFault for what is none."""
+    """Parse a node's logs, in the order of the chain. Raises NodeFault for invalid ones."""
     entries = result(value, _METHOD)
     if not isinstance(entries, list):
         raise NodeFault(f"{_METHOD}: answers no logs")

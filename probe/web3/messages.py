@@ -8,19 +8,19 @@ from typing import Any, Final
 from probe.web3.branches import Gone
 from probe.web3.reader import MOST_BYTES
 
-# So many a side fit into a checkpoint, together with those of one more check.
+# How many per side fit into a checkpoint, together with those of another check.
 MOST_KEPT: Final = 200
 _MOST_AT_ONCE: Final = 64
-# Of deliveries that fit no message that was seen: most belong to those sent before the monitor was made.
+# Unmatched deliveries to keep: most belong to messages sent before the monitor was created.
 _MOST_EARLY: Final = 100
-# The clocks of two chains differ: nothing is delivered by more than this before it was sent.
+# Tolerance between the clocks of two chains: a delivery cannot precede its message by more.
 _SKEW_S: Final = 120
 _HASH: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Sent or delivered, at the Unix time *at*, and where in its chain; *id* is the same at both sides."""
+    """Sent or delivered at the Unix time *at*, and its place in the chain; both sides share the *id*."""
 
     block: int
     index: int
@@ -30,33 +30,33 @@ class Message:
 
     @property
     def size(self) -> int:
-        """Such that a check reads no more of them than a checkpoint holds."""
+        """A size that limits a check to the number of messages that a checkpoint can hold."""
         return MOST_BYTES // _MOST_AT_ONCE
 
     @property
     def amount(self) -> int:
-        """Where that is what tells it apart."""
+        """The amount, if it is used as the id."""
         return int(self.id, 16)
 
     def plain(self) -> list[Any]:
-        """As JSON takes it."""
+        """The message as JSON."""
         return [self.block, self.index, self.block_hash[:_HASH], self.id, self.at]
 
 
 @dataclass(frozen=True, slots=True)
 class MessageBook:
-    """What was read of both sides and may still matter, each in the order of its chain."""
+    """The relevant messages of both sides, each in the order of its chain."""
 
     sent: Sequence[Message] = ()
     delivered: Sequence[Message] = ()
 
     @classmethod
     def of(cls, said: Mapping[str, Any]) -> "MessageBook":
-        """What `plain` made; nothing of anything else."""
+        """The inverse of `plain`; empty for invalid data."""
         return cls(_messages(said.get("sent")), _messages(said.get("delivered")))
 
     def plain(self) -> dict[str, Any]:
-        """As the checkpoint keeps it."""
+        """The book as stored in the checkpoint."""
         return {
             "sent": [one.plain() for one in self.sent],
             "delivered": [one.plain() for one in self.delivered],
@@ -64,7 +64,7 @@ class MessageBook:
 
 
 def merged(have: Iterable[Message], new: Iterable[Message], gone: Gone | None) -> tuple[Message, ...]:
-    """*have* and *new*, less what lay in blocks that are *gone*."""
+    """*have* and *new*, without messages in blocks that are *gone*."""
     stand = {number: hash_[:_HASH] for number, hash_ in gone.hashes} if gone else {}
     kept = {
         (one.block, one.index): one
@@ -78,7 +78,7 @@ def merged(have: Iterable[Message], new: Iterable[Message], gone: Gone | None) -
 
 
 def matched(book: MessageBook) -> tuple[list[tuple[Message, Message]], list[Message], list[Message]]:
-    """Pairs of sent and delivered; those under way; and deliveries of what was never seen to be sent."""
+    """Pairs of sent and delivered messages; those in transit; and deliveries without a sent message."""
     waiting: defaultdict[str, deque[Message]] = defaultdict(deque)
     for one in book.sent:
         waiting[one.id].append(one)
@@ -94,9 +94,9 @@ def matched(book: MessageBook) -> tuple[list[tuple[Message, Message]], list[Mess
 
 
 def settled(book: MessageBook, final: tuple[int, int], since: int) -> MessageBook:
-    """*book* without what matters no more: pairs in blocks before *final*, and what was sent before *since*.
+    """*book* without obsolete messages: pairs in blocks before *final*, and those sent before *since*.
 
-    *final*: the block of each side before which no fork will reach.
+    *final*: the block of each side below which no fork will reach.
     """
     pairs, open_, early = matched(book)
     loose = [pair for pair in pairs if pair[0].block >= final[0] or pair[1].block >= final[1]]

@@ -20,15 +20,15 @@ T = TypeVar("T")
 _BLOCK: Final = "eth_getBlockByNumber"
 _HEAD: Final = Call(_BLOCK, ("latest", False))
 _CHAIN: Final = Call("eth_chainId")
-# No block is so much younger than the probe's clock: one of both is wrong.
+# If a block is newer than the probe's clock by more than this, one of both is wrong.
 _AHEAD_S: Final = 3_600
-# How errors of the network begin: they name what they are about by themselves.
+# Prefixes of network errors, which name their phase themselves.
 _PHASES: Final = frozenset({"dns", "connect", "tls", "http", "first byte", "headers", "body", "transfer"})
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What one node sees of its chain up to *head*: every call is to be about that block, or an older one."""
+    """One node's view of its chain up to *head*: every call must be about that block, or an older one."""
 
     node: Node
     head: Block
@@ -42,7 +42,7 @@ class View:
         return hex(self.head.number)
 
     async def ask(self, *calls: Call) -> list[Any]:
-        """The result of each, or a Refusal in its place. Raises NodeFault, ProbeError."""
+        """The result of each call, or a Refusal in its place. Raises NodeFault, ProbeError."""
         return await self.node.ask(self.net, self.spent, self.limit, calls)
 
 
@@ -51,23 +51,23 @@ Settle = Callable[[Sequence[T], int], T | None]
 
 
 def alike(seen: Sequence[T], quorum: int) -> T | None:
-    """What at least *quorum* of them saw, None if no so many agree."""
+    """The view shared by at least *quorum* of them, None if there is none."""
     return next((one for one in seen if seen.count(one) >= quorum), None)
 
 
 class Pool:
-    """The nodes that one monitor may ask."""
+    """The nodes of one monitor."""
 
     def __init__(self, nodes: Nodes) -> None:
         self._nodes = [Node(url) for url in nodes.urls]
-        self._chain = nodes.chain.id  # that of ANY_CHAIN until a node names one
+        self._chain = nodes.chain.id  # ANY_CHAIN's id until a node reports another
         self._max_age_s = nodes.max_age_s
         self._quorum = nodes.quorum
 
     async def read(self, net: Net, spent: Spent, limit: Limit, look: Look[T], settle: Settle[T] = alike) -> T:
-        """What *look* sees at the first node that serves, or what a quorum of them agrees on.
+        """The result of *look* at the first working node, or the one that a quorum agrees on.
 
-        Raises TargetError if none serves, or too few agree; ProbeError for what goes wrong here.
+        Raises TargetError if none works, or too few agree; ProbeError for errors of this machine.
         """
         try:
             if not self._nodes:
@@ -114,7 +114,7 @@ class Pool:
             raise self._disagree(f"on block {common}")
         able = [node for node, view in views.items() if view.head == head]
         seen = await self._each(able, lambda node: look(views[node]), faults, limit)
-        # They were asked side by side: the last of them says how long it took.
+        # They were asked concurrently: the slowest one determines the duration.
         spent.take(max((views[node].spent for node in seen), key=lambda one: one.total))
         settled = settle(list(seen.values()), self._quorum)
         if settled is None:
@@ -128,7 +128,7 @@ class Pool:
         faults: dict[Node, str],
         limit: Limit,
     ) -> dict[Node, T]:
-        """What each of *nodes* answers, a quorum of them at least. Raises TargetError for fewer."""
+        """The answer of each of *nodes*, from at least a quorum. Raises TargetError for fewer."""
         asked: dict[asyncio.Future[T], Node] = {asyncio.ensure_future(ask(node)): node for node in nodes}
         try:
             await self._enough(asked, limit)
@@ -148,7 +148,7 @@ class Pool:
         return said
 
     async def _enough(self, asked: dict[asyncio.Future[T], Node], limit: Limit) -> None:
-        """Wait for a quorum; for the others half of the time at most, and not for those that rest."""
+        """Wait for a quorum; for the others at most half of the time, and not for resting ones."""
         pending = set(asked)
         half = time.monotonic() + (limit.deadline - time.monotonic()) / 2
         while pending:
@@ -162,7 +162,7 @@ class Pool:
                 return
 
     def _note(self, task: asyncio.Future[T], node: Node, faults: dict[Node, str]) -> None:
-        """Raises what is no fault of the node."""
+        """Record a node's fault; raise all other errors."""
         fault = task.exception() if task.done() else NodeFault("does not answer in time")
         if fault is None:
             node.served()
@@ -174,7 +174,7 @@ class Pool:
             raise fault
 
     async def _view(self, node: Node, net: Net, spent: Spent, limit: Limit) -> View:
-        """Raises NodeFault for a node on another chain, or one that stands still."""
+        """Raises NodeFault for a node on another chain, or one whose head does not advance."""
         latest, chain = await node.ask(net, spent, limit, [_HEAD, _CHAIN])
         found = quantity(chain, "eth_chainId")
         if self._chain not in {ANY_CHAIN.id, found}:
@@ -194,7 +194,7 @@ class Pool:
         return View(node, head, net, spent, limit)
 
     def _failed(self, faults: dict[Node, str]) -> TargetError:
-        """In the order of the configuration, so that the same trouble reads the same."""
+        """The error, in the order of the configuration, so that equal failures have equal texts."""
         count = len(self._nodes)
         if count == 1:
             [fault] = faults.values()
@@ -213,7 +213,7 @@ class Pool:
 
 
 async def _at(view: View, number: int) -> View:
-    """*view* as of an older block."""
+    """*view* with an older block as its head."""
     if view.head.number == number:
         return view
     [said] = await view.ask(Call(_BLOCK, (hex(number), False)))

@@ -12,9 +12,9 @@ from probe.web3.values import Block, block
 R = TypeVar("R")
 
 _PAUSES_S: Final = (0.1, 0.3, 0.6)
-# A node that is later than this is no node to read from.
+# Nodes that lag longer than this are not used.
 _LATE: Final = 32
-# How nodes say that they don't have a block, or its state.
+# Nodes' error texts for a missing block or state.
 _NOT_HERE: Final = re.compile(
     r"header (for hash )?not found|unknown block|blocks? .{0,80}not (be )?found|could not find block"
     r"|beyond .{0,20}head|unfinalized|last accepted block|missing trie node|state .{0,80}(not |un)available",
@@ -23,11 +23,11 @@ _NOT_HERE: Final = re.compile(
 
 
 class NotYet(NodeFault):
-    """A block is not there, though it is behind the head that was seen."""
+    """A block is missing, although it precedes the known head."""
 
 
 class _Late(NotYet):
-    """Some of the answers say so."""
+    """Some of the answers report missing blocks."""
 
     def __init__(self, said: list[Any]) -> None:
         super().__init__("has not got to its own head")
@@ -35,12 +35,12 @@ class _Late(NotYet):
 
 
 def absent(view: View, number: int, text: str) -> NodeFault:
-    """What to raise where the node says *text* of a block that it should have."""
+    """The error if the node answers *text* about a block that it should have."""
     return NotYet(text) if number > view.head.number - _LATE else NodeFault(text)
 
 
 def header(view: View, number: int, answer: Any) -> Block:
-    """Block *number* as it was answered. Raises NodeFault where it is not."""
+    """Parse block *number*. Raises NodeFault if it is missing."""
     found = None if is_late(answer) else block(answer, "eth_getBlockByNumber")
     if found is None or found.number != number:
         raise absent(view, number, f"does not have block {number}, which lies behind its head")
@@ -48,7 +48,7 @@ def header(view: View, number: int, answer: Any) -> Block:
 
 
 async def patiently(view: View, ask: Callable[[], Awaitable[R]]) -> R:
-    """What *ask* comes to, asked again while blocks are missing, as far as there is time."""
+    """The result of *ask*, repeated while blocks are missing, as time permits."""
     for pause_s in _PAUSES_S:
         try:
             return await ask()
@@ -60,7 +60,7 @@ async def patiently(view: View, ask: Callable[[], Awaitable[R]]) -> R:
 
 
 async def answers(view: View, *calls: Call) -> list[Any]:
-    """As `View.ask`, of contracts at its head, asked again while the node has not got there."""
+    """As `View.ask`, for contract calls at its head; repeated while the node has not reached it."""
 
     async def ask() -> list[Any]:
         said = await view.ask(*calls)
@@ -75,5 +75,5 @@ async def answers(view: View, *calls: Call) -> list[Any]:
 
 
 def is_late(answer: Any) -> bool:
-    """Does a node say that it has not got to a block?"""
+    """Whether a node answers that it has not reached a block."""
     return isinstance(answer, Refusal) and bool(_NOT_HERE.search(answer.message))

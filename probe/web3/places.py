@@ -7,7 +7,7 @@ from shared.findings import Finding
 
 @dataclass(frozen=True, slots=True)
 class PlaceFinding:
-    """A finding, where it lies, and the *net* amount that came of it to the wallet that is watched."""
+    """A finding, its position, and the *net* amount that the watched wallet received by it."""
 
     block: int
     block_hash: str
@@ -17,5 +17,5 @@ class PlaceFinding:
 
     @property
     def size(self) -> int:
-        """The bytes that it takes of a result."""
+        """Its size in a result, in bytes."""
         return len(self.finding.data)

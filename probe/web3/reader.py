@@ -1,8 +1,8 @@
 """Reads a chain from the last check on: misses nothing, reads again what a fork changed.
 
-What lies in a block counts once the block has enough confirmations. How far was read is the cursor, together
-with the hashes of blocks that were met on the way: if one of them is no more part of the chain, everything
-since the last that is gets read again, and what was told of it is held against the chain as it is now.
+The content of a block counts once the block has enough confirmations. The cursor is the position reached,
+together with hashes of blocks on the way: if one of them is no longer part of the chain, everything since the
+last one that is gets reread, and earlier findings are compared with the current chain.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -17,26 +17,26 @@ from probe.web3.patience import patiently
 from probe.web3.rpc import NodeFault, TooLarge
 from shared.findings import MAX_BYTES, MAX_FINDINGS, Finding
 
-# Of one check; the rest is for the next ones. Room is left for two retractions, and for alerts.
+# Limit of one check; the rest follows in later ones. Leaves room for two retractions, and for alerts.
 MOST_PLACED: Final = MAX_FINDINGS - 20
 MOST_BYTES: Final = MAX_BYTES - 64 * 1024
 _MOST_RANGES: Final = 256
 _MOST_SPAN: Final = 2_000
 _FIRST_SPAN: Final = 64
-# So many ranges are read well before a wider one is tried.
+# After this many successful ranges, a wider one is tried.
 _PATIENCE: Final = 4
 _FEW: Final = 100
 _MOST_KNOWN: Final = 96
-# How far before its end a range's hashes are kept too, so that a short fork does not lead far back.
+# Hashes this far before the end of a range are stored, too, so that a short fork does not lead far back.
 _MARKS: Final = (64, 8, 0)
-# A node that is farther behind what was read is no laggard: its chain was begun anew.
+# A node this far behind the last read block does not lag: its chain was restarted.
 _MOST_BEHIND: Final = 10_000
-# So many checks must say so until that is believed.
+# Number of consecutive checks that must confirm that.
 CHECKS: Final = 3
 
 
 class Placed(Protocol):
-    """What lies somewhere on a chain; *index* is its place in the block, *size* what it takes of a result."""
+    """Something on a chain; *index* is its position in the block, *size* its size in a result."""
 
     @property
     def block(self) -> int: ...
@@ -52,7 +52,7 @@ T = TypeVar("T", bound=Placed)
 
 
 class FarBehind(NodeFault):
-    """The chain's head lies long before the last block that was *read* before."""
+    """The chain's head is far before the last block that was *read* before."""
 
     def __init__(self, head: int, read: int) -> None:
         super().__init__(
@@ -62,16 +62,16 @@ class FarBehind(NodeFault):
         self.read = read
 
 
-# Of a first to a last block, in order; raises TooLarge where fewer blocks may do, NodeFault else.
+# For a range of blocks, in order; raises TooLarge if a shorter range may help, NodeFault otherwise.
 Source = Callable[[View, int, int], Awaitable[Sequence[T]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """*next*: the first block that was not read to its end, and of it what lies at *index* or later.
+    """*next*: the first block not read completely; of it, items from *index* on are left.
 
-    *known* are numbers and hashes of blocks up to it, oldest first; *doubt* the first and last block of which
-    things were told that the chain may no longer hold.
+    *known*: numbers and hashes of blocks up to it, oldest first; *doubt*: first and last block with findings
+    that the chain may no longer contain.
     """
 
     next: int
@@ -85,12 +85,12 @@ class Cursor:
         return self.next - 1 if self.index == 0 else self.next
 
     def plain(self) -> list[Any]:
-        """As JSON takes it."""
+        """The cursor as JSON."""
         return [self.next, self.index, [list(one) for one in self.known], self.doubt and list(self.doubt)]
 
     @classmethod
     def of(cls, plain: Any) -> "Cursor | None":
-        """None of what `plain` never made."""
+        """The inverse of `plain`; None for invalid data."""
         try:
             next_, index, known, doubt = plain
             read = tuple((int(number), str(hash_)) for number, hash_ in known)
@@ -101,13 +101,13 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True)
 class Step(Generic[T]):
-    """What a check read, and where the next one begins; it is *whole* if nothing that counts is left.
+    """What a check read, and where the next one starts; *whole*: everything that counts was read.
 
-    *gone*: what a fork left standing; *again*: what stands where others may have told of a fork that we never
-    saw. *anew*: the chain had to be begun again at its head. *over*: the first and last block that are read
-    once more, since a fork changed them.
-    *left*: blocks that count and are not read yet, of the last *late_s* seconds of the chain; *short*: blocks
-    that were read and the node does not have.
+    *gone*: blocks that stand after a fork; *again*: blocks that stand where others may have met a fork that
+    we did not see. *anew*: the chain was restarted, continue at its head. *over*: first and last block to be
+    reread after a fork.
+    *left*: unread blocks that count, the last *late_s* seconds of the chain; *short*: blocks that were read
+    and the node does not have.
     """
 
     cursor: Cursor
@@ -132,21 +132,21 @@ class Step(Generic[T]):
 
 
 class Reader(Generic[T]):
-    """Reads what *source* finds, in blocks that have so many *confirmations*."""
+    """Reads the items of *source* in blocks with the required number of *confirmations*."""
 
     def __init__(self, source: Source[T], confirmations: int) -> None:
         self._source = source
         self._confirmations = confirmations
-        self._span = _FIRST_SPAN  # as much as nodes give at once, as far as is known
+        self._span = _FIRST_SPAN  # the range that nodes currently return at once, as far as known
         self._well = _PATIENCE
 
     async def advance(
         self, view: View, cursor: Cursor | None, again: tuple[int, int] | None = None
     ) -> Step[T]:
-        """Everything from *cursor* on that counts by now, as far as one check goes; at first nothing.
+        """Read from *cursor* on, as far as one check permits; nothing at the first time.
 
-        *again*: of these blocks others may have told what the chain no longer holds. Raises NodeFault if the
-        node does not go along.
+        *again*: blocks about which others may have reported retracted findings. Raises NodeFault if the node
+        fails.
         """
         head = view.head
         if cursor is None:
@@ -155,7 +155,7 @@ class Reader(Generic[T]):
             raise FarBehind(head.number, cursor.next - 1)
         before, begun = cursor, await self._on_chain(view, cursor)
         safe = head.number - self._confirmations
-        # It is part of the chain before and after all is read; what is newer may change meanwhile.
+        # It is on the chain before and after reading; newer blocks may change meanwhile.
         firm = (head.number, head.hash)
         if self._confirmations and begun.next <= safe:
             firm = safe, (await hashes(view, [safe]))[0]
@@ -182,7 +182,7 @@ class Reader(Generic[T]):
         )
 
     async def _on_chain(self, view: View, cursor: Cursor) -> Cursor:
-        """*cursor*, or one at the last known block that the chain still holds."""
+        """*cursor*, or one at the last known block that is still on the chain."""
         known = [one for one in cursor.known if one[0] <= view.head.number]
         if not known or known[-1] == (view.head.number, view.head.hash):
             return cursor
@@ -199,10 +199,10 @@ class Reader(Generic[T]):
         return Cursor(first, known=tuple(kept), doubt=(doubted, last) if doubted <= last else None)
 
     async def _through(self, view: View, cursor: Cursor, safe: int) -> tuple[Cursor, list[T], bool]:
-        """As far as one check goes; what was read stays read if the node fails on the way."""
+        """Read as far as one check permits; results are kept if the node fails on the way."""
         found: list[T] = []
         begun, took = cursor, view.limit.deadline - view.limit.began
-        # The last quarter is for proving it.
+        # The last quarter of the time is for verification.
         hasty = replace(view, limit=Limit(view.limit.began, view.limit.began + took * 3 / 4))
         for _ in range(_MOST_RANGES):
             if cursor.next > safe or view.limit.mostly_spent:
@@ -224,7 +224,7 @@ class Reader(Generic[T]):
         return cursor, found, False
 
     async def _range(self, view: View, first: int, safe: int) -> tuple[Sequence[T], int]:
-        """What lies in the next blocks, and in which last one."""
+        """The items in the next blocks, and the last of these blocks."""
         while True:
             last = min(first + self._span - 1, safe)
             try:
@@ -244,7 +244,7 @@ class Reader(Generic[T]):
 
 
 def _take(found: list[T], placed: Sequence[T]) -> T | None:
-    """Put into *found* as many as a result may carry; the first that it may not."""
+    """Add as many items to *found* as a result may contain; return the first that does not fit."""
     took = sum(one.size for one in found)
     for one in placed:
         took += one.size
@@ -255,14 +255,14 @@ def _take(found: list[T], placed: Sequence[T]) -> T | None:
 
 
 async def _settled(view: View, cursor: Cursor, doubt: tuple[int, int]) -> tuple[Cursor, Gone]:
-    """What is to be known of blocks in doubt, as many as fit, now that they were read again."""
+    """The current hashes of the blocks in doubt, as many as fit, after they were reread."""
     gone = await standing(view, *doubt)
     left = (gone.last + 1, doubt[1]) if gone.last < doubt[1] else None
     return replace(cursor, doubt=left), gone
 
 
 async def _again(view: View, next_: int, wanted: tuple[int, int] | None) -> Gone | None:
-    """What stands of those *wanted* blocks that lie before *next_*, as many as fit."""
+    """The current hashes of the *wanted* blocks before *next_*, as many as fit."""
     if wanted is None:
         return None
     first, last = wanted[0], min(next_ - 1, wanted[1])
@@ -275,9 +275,9 @@ def _over(before: Cursor, begun: Cursor) -> tuple[int, int] | None:
 
 
 async def _proven(view: View, cursor: Cursor, found: Sequence[Placed], firm: tuple[int, str]) -> Cursor:
-    """With the hashes of the blocks up to *cursor*. Raises NodeFault if not all lay on one branch."""
+    """Add the hashes of the blocks up to *cursor*. Raises NodeFault if they are not on one branch."""
     last, known = cursor.next - 1, dict(cursor.known)
-    # Of a block that was read in part the hash is known as well, so that its rest is of the same.
+    # The hash of a partly read block is stored, too, so that its rest comes from the same block.
     begun = {cursor.next: known.pop(cursor.next)} if cursor.next in known else {}
     seen = {(one.block, one.block_hash) for one in found}
     seen |= {*begun.items(), firm}

@@ -13,25 +13,25 @@ _FIRST: Final = 1
 
 
 class RestartedChain:
-    """Counts the checks in a row whose nodes all were far behind what was read before."""
+    """Counts consecutive checks in which all nodes were far behind what was read before."""
 
     __slots__ = ("_nth", "_said")
 
     def __init__(self) -> None:
         self._nth = _FIRST
-        self._said = False  # by a node in this check, and contradicted by none
+        self._said = False  # by a node in this check, without contradiction
 
     def begin(self) -> None:
-        """Another check: the nodes are asked for the first time in it."""
+        """Start another check, before the first node is asked."""
         self._nth = self._nth + 1 if self._said else _FIRST
         self._said = False
 
     async def advance(
         self, reader: Reader[T], view: View, cursor: Cursor | None, again: tuple[int, int] | None = None
     ) -> Step[T]:
-        """As `Reader.advance`; once the chain is believed to have begun anew, from its head.
+        """As `Reader.advance`; once the chain is known to have restarted, from its head.
 
-        What was told of blocks that it does not have is taken back; what lies up to its head is not read.
+        Findings in blocks that it lacks are retracted; blocks up to its head are not read.
         """
         try:
             step = await reader.advance(view, cursor, again)

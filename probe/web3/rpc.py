@@ -19,7 +19,7 @@ from shared.evidence import Evidence, redacted
 from shared.kinds.http import Http
 
 _MOST_BYTES: Final = 16 * 1024 * 1024
-# Smaller ones are read whatever they hold; of larger ones no node's has so many objects, lists and values.
+# Smaller responses are parsed in any case; no larger one has this many objects, lists and values.
 _HARMLESS_BYTES: Final = 1024 * 1024
 _MOST_NESTS: Final = 200_000
 _MOST_VALUES: Final = 250_000
@@ -27,12 +27,12 @@ _MOST_WORDS: Final = 120
 _MOST_SEEN: Final = 1_000
 _TOO_MANY: Final = 429
 _TOO_LARGE: Final = 413
-# Calls of one request, at first; so many full ones are answered before more are tried.
+# Initial calls per request; after this many successful full batches, more are tried.
 _MOST_CALLS: Final = 128
 _PATIENCE: Final = 50
-# What is said, without JSON, of a batch that may be fine call by call.
+# Non-JSON responses to a batch whose calls may work individually.
 _UNBATCHED: Final = frozenset({400, 405, _TOO_LARGE, 415, 422, 501})
-# What nodes say for "slow down", beside the status: -32005 is also said of a range that is too wide.
+# Codes for "too many requests", besides the status: -32005 is also used for a range that is too wide.
 _RATE_CODES: Final = frozenset({-32005, -32007, -32029, -32097, -32016, _TOO_MANY})
 _RATE_WORDS: Final = re.compile(
     r"\brate\b|\brps\b|per second|too many requests?\b|request limit|compute units|throughput|quota",
@@ -40,14 +40,14 @@ _RATE_WORDS: Final = re.compile(
 )
 _FIRST_REST_S: Final = 2.0
 _MOST_REST_S: Final = 120.0
-# Words of a URL's path that are shorter are no keys.
+# Shorter parts of a URL's path are no keys.
 _KEY: Final = 6
 _NO_JSON: Final = object()
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a batch; *params* as JSON takes them."""
+    """One call of a batch; *params* as JSON."""
 
     method: str
     params: Sequence[Any] = ()
@@ -55,14 +55,14 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What a node answered in place of a result."""
+    """An error that a node returned instead of a result."""
 
     code: int
     message: str
 
     @property
     def of_rate(self) -> bool:
-        """Is it that we ask too often?"""
+        """Whether it is caused by a rate limit."""
         return self.code in _RATE_CODES and bool(_RATE_WORDS.search(self.message))
 
     @property
@@ -71,7 +71,7 @@ class Refusal:
 
 
 class NodeFault(Exception):
-    """A node is no good now; the text says why, and holds nothing of its URL. *rest_s*: as it asked for."""
+    """A node does not work now; the text does not contain its URL. *rest_s*: requested delay."""
 
     def __init__(self, text: str, rest_s: float = 0.0) -> None:
         super().__init__(text)
@@ -79,11 +79,11 @@ class NodeFault(Exception):
 
 
 class TooLarge(NodeFault):
-    """More than is read of one answer: a smaller question may have a smaller one."""
+    """The response is too large to be parsed: a smaller request may help."""
 
 
 class Node:
-    """One URL. After a fault it rests: others are asked before it, longer each time it fails again."""
+    """One URL. After a fault it rests while others are preferred, longer after each further fault."""
 
     __slots__ = ("_fails", "_most", "_number", "_rested", "_secrets", "_url", "_well", "host")
 
@@ -92,7 +92,7 @@ class Node:
         self._secrets = url_secrets(url)
         self._number = 0
         self._fails = 0
-        self._most = _MOST_CALLS  # at once, as far as is known
+        self._most = _MOST_CALLS  # calls at once, as far as known
         self._well = 0
         self._rested = 0.0  # on time.monotonic()
         self.host = urlsplit(url).hostname or ""
@@ -114,20 +114,20 @@ class Node:
 
     @property
     def rests_s(self) -> float:
-        """For so long others are to be asked before it."""
+        """Seconds for which other nodes are preferred."""
         return max(self._rested - time.monotonic(), 0.0)
 
     def rest(self, least_s: float = 0.0) -> None:
-        """It failed."""
+        """Record a failure."""
         self._fails = min(self._fails + 1, 10)
         self._rested = time.monotonic() + min(max(_FIRST_REST_S**self._fails, least_s), _MOST_REST_S)
 
     def served(self) -> None:
-        """It is well."""
+        """Record a success."""
         self._fails, self._rested = 0, 0.0
 
     async def _send(self, net: Net, spent: Spent, limit: Limit, calls: Sequence[Call]) -> list[Any] | None:
-        """Several calls go as a batch; None if the node takes none, or not so many."""
+        """Send calls as a batch; None if the node does not accept batches, or not of this size."""
         first = self._number + 1
         self._number += len(calls)
         messages = [
@@ -152,7 +152,7 @@ class Node:
         return self._results([said] if isinstance(said, dict) else said, first, len(calls))
 
     async def _post(self, net: Net, spent: Spent, limit: Limit, body: bytes) -> tuple[int, Any]:
-        """The status, and what the JSON of the answer says."""
+        """The status, and the parsed response."""
         headers = {"Content-Type": "application/json", "Accept-Encoding": ACCEPTED}
         asked = request(Http(url=self._url, method="POST", headers=headers, body=body.decode()))
         read, told = Body(_MOST_BYTES), list[tuple[bytes, bytes]]()
@@ -172,11 +172,11 @@ class Node:
             return reply.code, _NO_JSON
 
     def _results(self, said: Any, first: int, count: int) -> list[Any]:
-        """In the order of the calls, whatever the order of the answers."""
+        """The results in the order of the calls, whatever the order of the responses."""
         if not isinstance(said, list) or len(said) > count or not all(isinstance(one, dict) for one in said):
             raise NodeFault("answers no JSON-RPC")
         found: dict[int, Any] = {one["id"]: one for one in said if isinstance(one.get("id"), int)}
-        # What can't be read as a call is refused without its id.
+        # An unparsable call is refused without its id.
         nameless: dict[str, Any] = said[0] if count == len(said) == 1 and "result" not in said[0] else {}
         results = []
         for number in range(first, first + count):
@@ -190,7 +190,7 @@ class Node:
         return results
 
     def _refusal(self, error: Any) -> Refusal | None:
-        """Its words are a stranger's, who knows our key: without it, and on one line."""
+        """A foreign text that may contain our key: remove it, and use one line."""
         if error is None:
             return None
         code, message = (error.get("code"), error.get("message")) if isinstance(error, dict) else (0, error)
@@ -200,7 +200,7 @@ class Node:
 
 
 def _demand_measure(data: bytearray) -> None:
-    """Raises TooLarge for what would take a second, and half a gigabyte, to read."""
+    """Raise TooLarge for a response that would take a second, and half a gigabyte, to parse."""
     if len(data) <= _HARMLESS_BYTES:
         return
     if data.count(b"[") + data.count(b"{") > _MOST_NESTS or data.count(b",") > _MOST_VALUES:
@@ -208,13 +208,13 @@ def _demand_measure(data: bytearray) -> None:
 
 
 def _refused(said: Any, count: int) -> dict[str, Any] | None:
-    """What stands in place of all answers to a batch: an object, alone or in a list."""
+    """The error that replaces all responses to a batch: an object, alone or in a list."""
     alone = said[0] if isinstance(said, list) and len(said) == 1 < count else said
     return alone if isinstance(alone, dict) and (alone is said or alone.get("error")) else None
 
 
 def url_secrets(url: str) -> tuple[str, ...]:
-    """What of *url* may be a key: all but its host."""
+    """The parts of *url* that may be keys: all except its host."""
     parts = urlsplit(url)
     named = [unquote(word) for word in (parts.username, parts.password) if word]
     words = [*parts.path.split("/"), *(value for _, value in parse_qsl(parts.query)), parts.query]

@@ -11,7 +11,7 @@ _SLICE_S: Final = 0.01
 
 
 async def fairly(items: Iterable[T]) -> AsyncIterator[T]:
-    """*items*; who else waits has a turn after each few milliseconds of work on them."""
+    """Yield *items*, letting other tasks run after every few milliseconds of work."""
     began = time.monotonic()
     for one in items:
         yield one

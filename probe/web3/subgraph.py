@@ -68,7 +68,7 @@ def prepare(kind: Subgraph, kept: Kept) -> Check:
 
 
 def _headers(given: Mapping[str, str]) -> dict[str, str]:
-    """*given*, less those that have to be ours."""
+    """*given*, without headers that we must set."""
     ours = {name.lower() for name in _OURS}
     return {**{name: value for name, value in given.items() if name.lower() not in ours}, **_OURS}
 
@@ -78,19 +78,19 @@ async def _head(view: View) -> int:
 
 
 def _measured(behind: int, most: int) -> Measured:
-    """It has caught up a twentieth of what is allowed below that, in whole blocks."""
+    """The lag; it recovers a twentieth of the limit below it, in whole blocks."""
     text = f"the subgraph is {behind} blocks behind its chain, {most} are allowed"
     back = Decimal(most // 20) / most
     return Measured("blocks_behind", Decimal(behind), Decimal(most), "blocks", text, back=back, strict=True)
 
 
 def _secrets(kind: Subgraph) -> tuple[str, ...]:
-    """What an answer may quote and nobody is to read: headers, and whatever in the URL may be a key."""
+    """Secrets that a response may quote: headers, and any part of the URL that may be a key."""
     return *secret_texts(kind), *url_secrets(kind.url)
 
 
 def _read(reply: HttpReply, body: Body, spent: Spent, secrets: Sequence[str]) -> _Meta:
-    """Raises TargetError for what is no answer to the question."""
+    """Parse the response. Raises TargetError if it does not answer the query."""
     fault = partial(TargetError, code=reply.code, spent=spent)
     said = _json(reply, body)
     if isinstance(said, dict) and said.get("errors"):
@@ -106,7 +106,7 @@ def _read(reply: HttpReply, body: Body, spent: Spent, secrets: Sequence[str]) ->
 
 
 def _json(reply: HttpReply, body: Body) -> Any:
-    """None of what is no JSON, or not all of it."""
+    """The parsed body; None if it is no JSON, or incomplete."""
     if body.full:
         return None
     try:
@@ -122,7 +122,7 @@ def _at(value: Any, *names: str) -> Any:
 
 
 def _first(errors: Any, secrets: Sequence[str]) -> str:
-    """A stranger's words, on one line."""
+    """The first error's text, from a foreign server, on one line."""
     message = _at(errors[0], "message") if isinstance(errors, list) else None
     said = " ".join(message[:_MOST_SEEN].split()) if isinstance(message, str) else ""
     return redacted(Evidence(body=said), secrets).body[:_MOST_WORDS] or "answers an error"

@@ -21,7 +21,7 @@ def watching(
     standing: CheckpointState,
     settle: Settle[T] = alike,
 ) -> Check:
-    """*look* sees, *measured* says what that comes to; it goes on from where it is *standing*."""
+    """A check: *look* reads values, *measured* compares them; it continues from *standing*."""
 
     async def check(net: Net, deadline: float) -> Outcome:
         spent = Spent()

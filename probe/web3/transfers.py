@@ -34,7 +34,7 @@ _TOPICS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Whose transfers count, which way, and from what *threshold* on, in whole units of so many *places*."""
+    """Which transfers count: wallet, direction, and *threshold* in whole units of *places* decimals."""
 
     wallet: str
     direction: Direction
@@ -43,14 +43,14 @@ class Terms:
     unit: str
 
     def large(self, sender: str, receiver: str, value: int) -> bool:
-        """Is it to be told? The addresses are small letters, as is the wallet's."""
+        """Whether it is to be reported. The addresses are in lower case, as is the wallet's."""
         ours = (self.direction != "out" and receiver == self.wallet) or (
             self.direction != "in" and sender == self.wallet
         )
         return ours and in_units(value, self.places) >= self.threshold
 
     def alert(self, sender: str, receiver: str, value: int) -> dict[str, str]:
-        """What a finding says of one."""
+        """The alert of a transfer's finding."""
         amount = plain(in_units(value, self.places))
         return {
             "type": "large_transfer",
@@ -61,12 +61,12 @@ class Terms:
         }
 
     def net(self, sender: str, receiver: str, value: int) -> int:
-        """What the wallet has more of it."""
+        """The amount that the wallet received, negative if it sent."""
         return value * ((receiver == self.wallet) - (sender == self.wallet))
 
 
 def of_token(token: str, terms: Terms) -> Source[PlaceFinding]:
-    """Reads those of *token*, an ERC-20. The source raises TargetError for transfers that are not of one."""
+    """A source of transfers of the ERC-20 *token*. It raises TargetError if they are not an ERC-20's."""
     word = "0x" + address_word(terms.wallet)
     out = {"address": token, "topics": [TRANSFER, word]}
     in_ = {"address": token, "topics": [TRANSFER, None, word]}
@@ -88,20 +88,20 @@ def of_token(token: str, terms: Terms) -> Source[PlaceFinding]:
 
 
 async def demand_erc20(view: View, token: str) -> None:
-    """Raises TargetError if the newest block has transfers of *token* that are not an ERC-20's."""
+    """Raise TargetError if the newest block has transfers of *token* that are not an ERC-20's."""
     read = by_filters([{"address": token, "topics": [TRANSFER]}])
     for log in await read(view, view.head.number, view.head.number):
         _transfer(log)
 
 
 async def symbol(view: View, token: str) -> str:
-    """What *token* calls itself, if it is short and plain."""
+    """The symbol of *token*, if it is short and plain."""
     [answer] = await answers(view, call(view, token, _SYMBOL))
     try:
         said = data(answer, "symbol()")
     except NodeFault:
         return "tokens"
-    # As text it has an offset and a length before it; of old it is one word.
+    # Strings are preceded by offset and length; old tokens return one word.
     text = plain_text(said[2 * _WORD :] if len(said) > 2 * _WORD else said).strip("\ufffd")
     good = 0 < len(text) <= _MOST_SYMBOL and text.isascii() and text.replace(".", "").isalnum()
     return text if good else "tokens"
@@ -110,7 +110,7 @@ async def symbol(view: View, token: str) -> str:
 def coin_finding(
     transaction: str, block: int, block_hash: str, args: dict[str, Any], alert: dict[str, str]
 ) -> Finding:
-    """That a transaction moved much of the chain's own coin."""
+    """The finding for a transaction that transferred a large amount of the chain's own coin."""
     told = {
         "name": "Transfer",
         "args": args,
@@ -125,7 +125,7 @@ def coin_finding(
 
 
 def transfer_args(sender: str, receiver: str, value: int) -> dict[str, str]:
-    """As the arguments of an event."""
+    """The transfer in the form of event arguments."""
     return {"from": checksummed(sender), "to": checksummed(receiver), "value": str(value)}
 
 

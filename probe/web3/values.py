@@ -8,13 +8,13 @@ from probe.web3.rpc import NodeFault, Refusal
 
 _QUANTITY: Final = re.compile(r"0x[0-9a-fA-F]{1,64}")
 _HASH: Final = re.compile(r"0x[0-9a-fA-F]{64}")
-# No block of any chain has a number, or a time, of so much.
+# No block number or time of any chain is this large.
 _BEYOND: Final = 2**63
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """*at*: Unix time in seconds; *base_fee*: in wei, None where the chain has none."""
+    """*at*: Unix time in seconds; *base_fee*: in wei, None if the chain has none."""
 
     number: int
     hash: str
@@ -24,7 +24,7 @@ class Block:
 
 
 def result(value: Any, what: str) -> Any:
-    """*value*, unless it is a refusal. Raises NodeFault."""
+    """*value*. Raises NodeFault if it is a refusal."""
     if isinstance(value, Refusal):
         msg = f"{what}: {value.words}"
         raise NodeFault(msg)
@@ -51,10 +51,10 @@ def data(value: Any, what: str) -> bytes:
 
 
 def words(value: Any, count: int, what: str) -> list[int]:
-    """The first *count* words that a view call returned. Raises NodeFault where no contract is."""
+    """The first *count* words returned by a view call. Raises NodeFault if there is no contract."""
     returned = data(value, what)
     if len(returned) < 32 * count:
-        # So also where a proxy passes on to nobody.
+        # Likewise for a proxy without an implementation.
         none = "there is no such contract, or it has no such function"
         msg = f"{what}: {none if not returned else 'answers too little'}"
         raise NodeFault(msg)
@@ -62,7 +62,7 @@ def words(value: Any, count: int, what: str) -> list[int]:
 
 
 def block(value: Any, what: str) -> Block | None:
-    """A header; None if there is no such block. Raises NodeFault for one of another shape."""
+    """Parse a block header; None if there is no such block. Raises NodeFault for an invalid one."""
     header = result(value, what)
     if header is None:
         return None
@@ -92,17 +92,17 @@ def hash32(value: Any, what: str) -> str:
 
 
 def signed(word: int) -> int:
-    """An ``int256`` as its word holds it."""
+    """An ``int256`` from its word."""
     return word - 2**256 if word >> 255 else word
 
 
 def _unhexed(text: str) -> bytes | None:
-    """None of what has no pairs of digits behind its ``0x``."""
+    """The bytes; None if there are no pairs of digits after ``0x``."""
     if not text.startswith("0x"):
         return None
     try:
         read = bytes.fromhex(text[2:])
     except ValueError:
         return None
-    # It passes over spaces.
+    # fromhex() ignores spaces.
     return read if 2 * len(read) == len(text) - 2 else None

@@ -16,19 +16,19 @@ _DECIMALS: Final = "0x313ce567"
 _TOTAL_SUPPLY: Final = "0x18160ddd"
 _PAUSED: Final = "0x5c975abb"
 _LATEST_ROUND: Final = "0xfeaf968c"
-# The code of a call that the contract, not the node, refuses.
+# The error code of a call that the contract rejected, not the node.
 _REVERTED: Final = 3
-# How nodes without that code say it; contracts of old compilers end so where they have no such function.
+# Such errors of other nodes; contracts of old compilers fail like this if a function is missing.
 _BROKEN: Final = ("revert", "invalid opcode", "invalid jump", "bad instruction", "vm execution error")
-# Tokens have 6 to 18 as a rule; what has more than this measures nothing that people would.
+# Tokens usually have 6 to 18 decimals; more than this makes no sensible amount.
 _MOST_DECIMALS: Final = 36
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What a price feed said last; *at* is Unix time in seconds.
+    """The latest round of a price feed; *at*: Unix time in seconds.
 
-    It is *carried* over if the answer is an earlier round's, since the last one got none.
+    *carried*: the answer is that of an earlier round, because the latest got none.
     """
 
     answer: int
@@ -42,12 +42,12 @@ class Round:
 
 
 def address_word(address: str) -> str:
-    """64 digits: an address as an argument, or as a topic less its ``0x``."""
+    """64 digits: an address as an argument, or as a topic without ``0x``."""
     return address.lower().removeprefix("0x").rjust(64, "0")
 
 
 def call(view: View, to: str, selector: str, *arguments: str) -> Call:
-    """*arguments* as words of 64 digits; at the view's head."""
+    """A call at the view's head; *arguments* are words of 64 digits."""
     return Call("eth_call", [{"to": to, "data": selector + "".join(arguments)}, view.at])
 
 
@@ -56,20 +56,20 @@ def total_supply(view: View, token: str) -> Call:
 
 
 def balance(view: View, holder: str, token: str | None) -> Call:
-    """What *holder* has of *token*, or of the chain's own coin."""
+    """The *holder*'s balance of *token*, or of the chain's own coin."""
     if token is None:
         return Call("eth_getBalance", [holder, view.at])
     return call(view, token, _BALANCE_OF, address_word(holder))
 
 
 async def decimals(view: View, token: str) -> int:
-    """How many digits of *token*'s amounts lie behind the point. Raises NodeFault."""
+    """The number of decimals of *token*'s amounts. Raises NodeFault."""
     [said] = await answers(view, ask_decimals(view, token))
     return digits(said)
 
 
 async def latest_round(view: View, feed: str) -> Round:
-    """Raises NodeFault."""
+    """The feed's latest round. Raises NodeFault."""
     said, places = await answers(view, call(view, feed, _LATEST_ROUND), ask_decimals(view, feed))
     number, answer, _, at, answered = words(said, 5, "latestRoundData()")
     return Round(signed(answer), at, digits(places), carried=answered < number)
@@ -80,7 +80,7 @@ def ask_decimals(view: View, token: str) -> Call:
 
 
 def digits(said: Any) -> int:
-    """What `ask_decimals` is answered. Raises NodeFault."""
+    """The answer of `ask_decimals`. Raises NodeFault."""
     [number] = words(said, 1, "decimals()")
     if number > _MOST_DECIMALS:
         msg = f"decimals(): answers {number}, more than {_MOST_DECIMALS}"
@@ -93,12 +93,12 @@ def ask_paused(view: View, contract: str) -> Call:
 
 
 def is_paused(said: Any) -> bool:
-    """What `ask_paused` is answered. Raises NodeFault, also for a contract that can't be paused."""
+    """The answer of `ask_paused`. Raises NodeFault, also if the contract cannot be paused."""
     return bool(words(said, 1, "paused()")[0])
 
 
 def missing(answer: Any) -> bool:
-    """Does a contract have no such function (or is there none), whatever the node?"""
+    """Whether the contract lacks such a function, or does not exist, according to any kind of node."""
     if isinstance(answer, Refusal):
         said = answer.message.lower()
         return answer.code == _REVERTED or any(word in said for word in _BROKEN)

@@ -33,7 +33,7 @@ _AT_THE_EDGE: Final = Decimal(0)
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """*balance*: raw, after the last block of *step*; None if it did not come so far."""
+    """*balance*: raw, after the last block of *step*; None if that block was not reached."""
 
     step: Step[PlaceFinding]
     terms: Terms
@@ -59,7 +59,7 @@ def prepare(kind: WhaleWallet, kept: Kept) -> Check:
 
     async def check(net: Net, deadline: float) -> Outcome:
         spent, missed = Spent(), standing.heed()
-        # What is read again was counted before: the comparison begins anew, as after a fork.
+        # Reread blocks were counted before: restart the comparison, as after a fork.
         more = standing.more if missed is None else standing.more | {"base": None}
         cursor, line = begin(standing, missed)
         anew.begin()
@@ -97,16 +97,16 @@ async def _balance(view: View, step: Step[PlaceFinding], wallet: str, token: str
 
 
 def _settled(seen: Sequence[_Seen], quorum: int) -> _Seen | None:
-    """What they saw alike; else how far so many came, without the balance."""
+    """The view that they share; else the progress that a quorum shares, without the balance."""
     same = alike(seen, quorum)
     step = agreed([one.step for one in seen], quorum) if same is None else None
     return same or next((replace(one, balance=None) for one in seen if one.step is step), None)
 
 
 def _change(seen: _Seen, more: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-    """What the wallet has more than at the check before, less what was told, and what to keep of it.
+    """The unexplained change of the balance since the last check, and the values to store.
 
-    After a fork the balance before it is no measure: the comparison begins anew.
+    After a fork, the previous balance is useless: the comparison restarts.
     """
     base, told = _kept(more)
     told += sum(one.net for one in seen.step.logs)

@@ -6,18 +6,18 @@ from typing import Any, Final
 
 from shared.kinds.web3.fields import amount, is_amount
 
-# Unix time in seconds, and what was seen then.
+# Unix time in seconds, and the value seen then.
 Point = tuple[int, Decimal]
-# A window is looked back on at so many points at most: so exact, in shares of it, is its end.
+# Limit of stored points, which determines the precision of the window's end.
 MOST_POINTS: Final = 120
 
 
 def remember(
     points: Sequence[Point], new: Point, window_s: int, beats: Callable[[Decimal, Decimal], bool]
 ) -> list[Point]:
-    """*points* with *new*, less those that are too old and those that *new* beats.
+    """Add *new* to *points*; drop those that are too old or that *new* beats.
 
-    So the first one is the extreme of the window: each that follows is beaten, but outlasts it.
+    So the first one is the extreme of the window; each later one is beaten by it, but newer.
     """
     at, value = new
     left = [point for point in points if point[0] >= at - window_s]
@@ -31,12 +31,12 @@ def remember(
 
 
 def plain(points: Sequence[Point]) -> list[list[Any]]:
-    """As JSON takes it."""
+    """The points as JSON."""
     return [[at, str(value)] for at, value in points]
 
 
 def of(said: Any) -> list[Point]:
-    """What `plain` made; nothing of anything else."""
+    """The inverse of `plain`; empty for invalid data."""
     return [
         (point[0], amount(point[1]))
         for point in (said if isinstance(said, list) else ())

@@ -17,12 +17,12 @@ from probe.net.spent import Limit
 if TYPE_CHECKING:
     from probe.net.engine import Net
 
-# A datagram may be lost: it is sent again, at most so often, and after so long.
+# Lost datagrams are resent, at most this often, and after this time.
 _AGAIN_S: Final = 1.0
 _MOST_SENT: Final = 3
 _MOST_BYTES: Final = 65_535
 _MOST_READS: Final = 64
-# Servers nobody waits for keep their socket, up to so many; a port that lives long is one easy to guess.
+# Idle servers keep their sockets, up to this number; a long-lived port would be easy to guess.
 _MOST_KEPT: Final = 64
 _MOST_ASKED: Final = 4_096
 _IDS: Final = 65_536
@@ -32,7 +32,7 @@ Server = tuple[str, int]
 
 
 class _Question:
-    """One that is waited for: sent again now and then, until its time is over."""
+    """A pending question: resent now and then until its deadline."""
 
     __slots__ = ("_limit", "_line", "_net", "_sent", "asked", "due", "future", "id")
 
@@ -65,7 +65,7 @@ class _Question:
 
 
 class _Line:
-    """The way to one server. The kernel lets nobody else's datagrams in, since the socket is connected."""
+    """The socket to one server. It is connected, so the kernel drops datagrams of others."""
 
     __slots__ = ("_net", "_sock", "asked", "count", "peer", "waiting")
 
@@ -103,7 +103,7 @@ class _Line:
             self._fail(error)
 
     def heed(self, _events: int) -> None:
-        """Take in what came; if there is more, epoll says so again."""
+        """Read what came; if there is more, epoll reports it again."""
         for _ in range(_MOST_READS):
             try:
                 message = self._sock.recv(_MOST_BYTES)
@@ -129,14 +129,14 @@ class _Line:
             one.future.set_result(message)
 
     def _fail(self, error: OSError) -> None:
-        """What the system says of the way to the server is said to all who wait."""
+        """Report the socket's error to all pending questions."""
         for one in self.waiting.values():
             if not one.future.done():
                 one.future.set_exception(_words(error, self.peer))
 
 
 def _words(error: OSError, peer: str) -> Exception:
-    """A refusal by ICMP means the port, not a connection."""
+    """An ICMP refusal concerns the port; there is no connection."""
     fault = faults.unconnected(error.errno or 0, peer)
     if isinstance(fault, TargetError):
         return TargetError(str(fault).replace("connect:", "dns:", 1))
@@ -144,7 +144,7 @@ def _words(error: OSError, peer: str) -> Exception:
 
 
 class Questions:
-    """All that are under way."""
+    """All pending questions."""
 
     __slots__ = ("_lines", "_net")
 
@@ -153,9 +153,9 @@ class Questions:
         self._lines: dict[Server, _Line] = {}
 
     async def ask(self, server: Server, asked: bytes, limit: Limit) -> bytes:
-        """What *server* (address, port) answers to *asked*, as it came.
+        """The raw answer of *server* (address, port) to *asked*.
 
-        Raises TargetError if it does not, ProbeError for what goes wrong here.
+        Raises TargetError if there is none, ProbeError for errors of this machine.
         """
         line = self._line(server)
         one = line.ask(asked, limit)

@@ -17,7 +17,7 @@ _OPT: Final = 41
 _RECURSION: Final = 0x0100
 _ANSWER: Final = 0x8000
 _TRUNCATED: Final = 0x0200
-# What passes everywhere in one piece (DNS flag day 2020).
+# Passes every network without fragmentation (DNS flag day 2020).
 _UDP_BYTES: Final = 1_232
 _MOST_NAME: Final = 255
 _MOST_LABEL: Final = 63
@@ -31,12 +31,12 @@ _ESCAPED: Final = b'.\\"();@$'
 
 
 class Malformed(ValueError):
-    """These bytes are no message of DNS."""
+    """The bytes are not a DNS message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """*data* as a zone file has it, names in lower case without their final dot."""
+    """*data* in zone-file notation, names in lower case without their final dot."""
 
     name: str
     type: int
@@ -46,7 +46,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """*rcode* is its name, or its number in words; *records* are those of the answer section."""
+    """*rcode* is its name, or its number in words; *records*: of the answer section."""
 
     rcode: str
     truncated: bool
@@ -54,7 +54,7 @@ class Answer:
 
 
 def question(name: str, type_: int) -> bytes:
-    """The question section; *name* is ASCII. Raises ValueError for one that is too long, or no name."""
+    """The question section; *name* is ASCII. Raises ValueError for an invalid or too long name."""
     out = bytearray()
     for label in name.removesuffix(".").split("."):
         if not 0 < len(label) <= _MOST_LABEL:
@@ -69,24 +69,24 @@ def question(name: str, type_: int) -> bytes:
 
 
 def query(id_: int, asked: bytes) -> bytes:
-    """A whole message that asks *asked*, with room for a larger answer (EDNS)."""
+    """A query for *asked*, with room for a larger answer (EDNS)."""
     return (
         _HEADER.pack(id_, _RECURSION, 1, 0, 0, 1) + asked + struct.pack("!BHHIH", 0, _OPT, _UDP_BYTES, 0, 0)
     )
 
 
 def answers(message: bytes, asked: bytes) -> bool:
-    """Is *message* an answer to *asked*? Its id is for the caller to compare."""
+    """Whether *message* is an answer to *asked*; the caller compares the id."""
     if len(message) < HEADER_BYTES or not message[2] & 0x80:
         return False
     if message[4:6] == b"\0\1":
         return message[HEADER_BYTES : HEADER_BYTES + len(asked)].lower() == asked.lower()
-    # Some leave the question out where they do not understand it.
+    # Some servers omit a question that they do not support.
     return message[4:6] == b"\0\0" and message[3] & 15 != 0
 
 
 def read(message: bytes) -> Answer:
-    """Raises Malformed."""
+    """Parse an answer. Raises Malformed."""
     try:
         return _read(message)
     except (IndexError, struct.error, UnicodeError) as error:
@@ -118,7 +118,7 @@ def _read(message: bytes) -> Answer:
 
 
 def _name(message: bytes, at: int) -> tuple[str, int]:
-    """The name at *at*, and where what follows it begins."""
+    """The name at *at*, and the offset after it."""
     labels, length, after, first = [], 0, -1, at
     while (size := message[at]) != 0:
         if size >= _POINTER:
@@ -151,7 +151,7 @@ def _shown(byte: int) -> str:
 
 
 def _text(raw: bytes) -> str:
-    """As in quotes: only what would end them, and what cannot be shown, is escaped."""
+    """A quoted text: only quotes and unprintable characters are escaped."""
     return "".join(
         f"\\{chr(byte)}" if byte in b'"\\' else chr(byte) if 0x20 <= byte <= 0x7E else f"\\{byte:03d}"
         for byte in raw

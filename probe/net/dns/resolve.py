@@ -22,7 +22,7 @@ from shared.net import refusal
 _MOST_KEPT: Final = 10_000
 _MOST_ADDRESSES: Final = 8
 _TTL_S: Final = (1, 300)
-# A failure is kept only so long that many checks of one name do not ask each for itself.
+# Failures are cached only long enough for concurrent checks of a name to share one query.
 _NEGATIVE_S: Final = 1
 _QUERY_TIMEOUT_S: Final = 2
 _QUERY_TRIES: Final = 2
@@ -54,7 +54,7 @@ class _Known:
 
 
 class _Waiter:
-    """One check that waits for a name."""
+    """A check waiting for a name."""
 
     __slots__ = ("due", "future", "text")
 
@@ -73,7 +73,7 @@ class _Waiter:
 
 
 class Resolver:
-    """c-ares, which reads /etc/hosts and resolv.conf; its thread is started by the first name to look up."""
+    """Resolves names with c-ares, which reads /etc/hosts and resolv.conf; its thread starts on first use."""
 
     def __init__(self, deadlines: Deadlines, *, allow_private: bool, servers: Sequence[str]) -> None:
         self._deadlines = deadlines
@@ -84,7 +84,7 @@ class Resolver:
         self._asked: dict[Key, set[_Waiter]] = {}
 
     async def addresses(self, to: Endpoint, spent: Spent, limit: Limit) -> tuple[str, ...]:
-        """Where the name *to* is, in the order to try; all of them may be connected to."""
+        """The permitted addresses of *to*, in the order to try. Raises TargetError and ProbeError."""
         began = time.monotonic()
         key = (to.host, to.version)
         known = self._known.get(key)
@@ -96,18 +96,18 @@ class Resolver:
         return known.addresses
 
     def literal(self, to: Endpoint) -> tuple[str, ...]:
-        """The address that *to* is, if it may be connected to."""
+        """The address, if *to* is one and it is permitted."""
         known = self._known.get((to.host, to.version)) or self._literal(to)
         if known.error:
             raise TargetError(known.error)
         return known.addresses
 
     def servers(self) -> Sequence[str]:
-        """The name servers that are asked, ``192.0.2.1:53``, ``[2001:db8::1]:53``."""
+        """The name servers in use, ``192.0.2.1:53``, ``[2001:db8::1]:53``."""
         return self._servers or list(self._start().nameservers)
 
     def close(self) -> None:
-        """Give up what is being asked; those who wait are cancelled."""
+        """Cancel all queries, and the checks that wait for them."""
         if self._ares is not None:
             self._ares.cancel()
             self._ares = None  # closes its thread and sockets with the last reference
@@ -174,7 +174,7 @@ class Resolver:
 
 
 def _in_turn(addresses: Sequence[str]) -> tuple[str, ...]:
-    """IPv6 and IPv4 by turns, first the family that c-ares prefers here."""
+    """Alternate IPv6 and IPv4, starting with the family that c-ares prefers."""
     first = [address for address in addresses if (":" in address) == (":" in addresses[0])]
     other = [address for address in addresses if address not in first]
     both = chain.from_iterable(zip_longest(dict.fromkeys(first), dict.fromkeys(other)))

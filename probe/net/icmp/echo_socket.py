@@ -15,23 +15,23 @@ if TYPE_CHECKING:
 
 Extras = Sequence[tuple[int, int, bytes]]
 
-# Where in an echo its identifier is, and its number.
+# Offsets of identifier and number in an echo.
 _IDENT: Final = 4
 _NUMBER: Final = 6
-# After so many answers others have their turn.
+# After this many answers, other tasks may run.
 _MOST_READS: Final = 128
 _READ_BYTES: Final = 128
 _EXTRA_BYTES: Final = socket.CMSG_SPACE(16) + socket.CMSG_SPACE(4)
 _MOST_WAITING: Final = 60_000
 _MOST_TRIES: Final = 3
-# By more than this the wall clock does not move by itself against the other.
+# The wall clock does not drift further than this without being set.
 _STEP_NS: Final = 1_000_000
-# Read further apart, two clocks tell of two moments.
+# Two clocks read further apart are not simultaneous.
 _APART_NS: Final = 200_000
 
 
 class Pinging(Protocol):
-    """Whoever sent an echo to *address* and hears what came of it."""
+    """Sends echoes to *address* and receives their results."""
 
     address: str
     future: Future[None]
@@ -42,7 +42,7 @@ class Pinging(Protocol):
 
 
 class Line:
-    """A socket, and the echoes that went out by it and have no answer yet."""
+    """A socket, with the unanswered echoes sent through it."""
 
     __slots__ = (
         "_answer", "_counter", "_echo", "_family", "_fd", "_headers", "_known_by", "_sock", "closed",
@@ -53,12 +53,12 @@ class Line:
         self.net = net
         self.closed = False
         self.dropped = 0
-        # By number: who waits, what the echo is known by, when it went by the wall's clock and the other.
+        # By number: the waiting check, the echo's mark, and its send time on both clocks.
         self.waiting: dict[int, tuple[Pinging, bytes, int, int]] = {}
         self._family = family
         self._sock, raw = open_socket(family)
-        self._headers = raw and family == socket.AF_INET  # of IP, before what came
-        # From there on the answer has what the echo had; others than raw sockets have an identifier put in.
+        self._headers = raw and family == socket.AF_INET  # length of the IP header before the packet
+        # From there on, request and answer are equal; except on raw sockets, the kernel sets the identifier.
         self._known_by = slice(_IDENT if raw else _NUMBER, HEADER.size)
         self._counter = secrets.randbits(16)
         self._answer = ANSWERS[family]
@@ -67,7 +67,7 @@ class Line:
         net.watch(self._fd, self, EPOLLIN, shared=True)
 
     def send(self, pinging: Pinging, padding: bytes) -> int:
-        """Raises BlockingIOError if there is no room now, OSError if there is no way."""
+        """Send an echo. Raises BlockingIOError if the buffer is full, OSError if there is no route."""
         if len(self.waiting) >= _MOST_WAITING:
             raise BlockingIOError
         counter = self._counter = (self._counter + 1) & 0xFFFFFFFF
@@ -85,7 +85,7 @@ class Line:
         return number
 
     def heed(self, _events: int = 0) -> None:
-        """Take in what has come."""
+        """Read what has arrived."""
         came = self._read()
         if came:
             now_ns, wall_ns = _clocks()
@@ -93,7 +93,7 @@ class Line:
                 self._match(data, extras, now_ns, wall_ns)
 
     def _read(self) -> list[tuple[bytes, Extras]]:
-        """Answers, without the headers before them."""
+        """Received answers, without IP headers."""
         receive = self._sock.recvmsg
         came: list[tuple[bytes, Extras]] = []
         for _ in range(_MOST_READS):
@@ -101,7 +101,7 @@ class Line:
                 data, extras, _, _ = receive(_READ_BYTES, _EXTRA_BYTES)
             except BlockingIOError:
                 break
-            except OSError:  # an error of the network, about any of them
+            except OSError:  # a network error about any of the echoes
                 self._read_faults()
                 continue
             if self._headers and data:
@@ -135,7 +135,7 @@ class Line:
         pinging.answered(took_ns if stepped or not 0 <= by_kernel_ns <= took_ns else by_kernel_ns)
 
     def _give_again(self, error: OSError, packet: bytes, number: int, address: str) -> None:
-        """What *error* tells may be about another echo, and wait to be read."""
+        """Retry: *error* may concern an earlier echo, and its details wait to be read."""
         for _ in range(_MOST_TRIES):
             if isinstance(error, BlockingIOError) or not self._read_faults():
                 break
@@ -167,7 +167,7 @@ class Line:
 
 
 def _clocks() -> tuple[int, int]:
-    """The steady clock and the wall's, in ns, of one moment: read again where others ran in between."""
+    """Monotonic and wall clock in ns, read at the same time: repeated if preempted in between."""
     for _ in range(_MOST_TRIES):
         now_ns, wall_ns = time.monotonic_ns(), time.time_ns()
         if time.monotonic_ns() - now_ns < _APART_NS:

@@ -19,9 +19,9 @@ from probe.net.spent import Limit, Spent
 if TYPE_CHECKING:
     from probe.net.engine import Net
 
-# The next echo waits no longer than this for the answer to the one before.
+# The next echo waits at most this long for the previous answer.
 _APART_S: Final = 1.0
-# What has not come so long after the others did is lost.
+# An echo without an answer this long after the others is lost.
 _LATEST_S: Final = 1.0
 _NO_ROOM_S: Final = 0.02
 _MAPPED: Final = "::ffff:"
@@ -30,7 +30,7 @@ _NO_WAY: Final = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EAFNOSU
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """How many echoes were *sent*, the time that each answer took, and what the network said of the rest."""
+    """The number of echoes *sent*, the answers' durations, and the network's errors for the rest."""
 
     address: str
     sent: int
@@ -39,7 +39,7 @@ class Heard:
 
 
 class Echoes:
-    """Makes the socket of a family with its first ping, and again after it broke."""
+    """Opens a socket per address family on first use, and again after it broke."""
 
     __slots__ = ("_lines", "_net")
 
@@ -48,9 +48,9 @@ class Echoes:
         self._lines: dict[socket.AddressFamily, Line] = {}
 
     async def ping(self, to: Endpoint, spent: Spent, limit: Limit, count: int, padding: bytes) -> Heard:
-        """Send *count* echoes, each with *padding* behind its first eight bytes.
+        """Send *count* echoes, each with *padding* after its first eight bytes.
 
-        Raises TargetError where *to* is nowhere, ProbeError where nothing can be sent from here.
+        Raises TargetError if *to* has no address, ProbeError if nothing can be sent from here.
         """
         told: TargetError | None = None
         for found in await self._net.addresses(to, spent, limit):
@@ -72,7 +72,7 @@ class Echoes:
 
 
 class _Pinging:
-    """The echoes of one check: each goes out when the one before is answered, or late."""
+    """The echoes of one check: each is sent when the previous one is answered, or late."""
 
     __slots__ = (
         "_apart_s", "_count", "_dropped", "_failed", "_fault", "_limit", "_line", "_numbers", "_padding",
@@ -121,14 +121,14 @@ class _Pinging:
             self._wait_until(min(self._limit.deadline, time.monotonic() + self._patience_s()))
 
     def failed(self, words: str) -> None:
-        """The network says that an echo did not arrive."""
+        """The network reports that an echo did not arrive."""
         self._failed += 1
         self._fault = words
         if len(self._rtts) + self._failed >= self._count:
             self._end()
 
     def expire(self) -> None:
-        """The time of the last one is over, unless its answer waits to be read."""
+        """The last echo's time is over, unless its answer waits to be read."""
         self._line.heed()
         now = time.monotonic()
         if self.future.done():
@@ -169,7 +169,7 @@ class _Pinging:
         return max(_LATEST_S, 2e-9 * max(self._rtts))
 
     def _wait_until(self, wake: float) -> None:
-        """What is later than the deadline that was set is left to `expire`: mostly an answer comes first."""
+        """Only move the deadline forward; `expire` handles later ones, since mostly an answer comes first."""
         self._wake = wake
         if wake < self.due:
             self._line.net.deadlines.remove(self)
@@ -188,7 +188,7 @@ class _Pinging:
 
 
 def _unmapped(address: str) -> str:
-    """An IPv4 address that is written as one of IPv6 is asked as what it is: ICMPv6 does not lead there."""
+    """Convert an IPv4-mapped IPv6 address: ICMPv6 cannot reach it."""
     if not address.startswith(_MAPPED):
         return address
     return str(IPv6Address(address).ipv4_mapped or address)

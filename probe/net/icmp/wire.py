@@ -11,7 +11,7 @@ from typing import Final
 
 from probe.net.errors import ProbeError
 
-# Linux' own numbers, which Python does not name.
+# Linux constants that Python does not define.
 _SO_TIMESTAMPNS: Final = 35
 _SO_RXQ_OVFL: Final = 40
 _SO_SNDBUFFORCE: Final = 32
@@ -29,11 +29,11 @@ _PROTOCOL: Final = {
 }
 _FIRST: Final = {socket.AF_INET: 8, socket.AF_INET6: 128}
 ANSWERS: Final = {socket.AF_INET: 0, socket.AF_INET6: 129}
-# Answers to all that is under way have room here while the process does something else.
+# Holds the answers to all pending echoes while the process is busy.
 _BUFFER_BYTES: Final = 8_388_608
 _NO_PERMISSION: Final = frozenset({errno.EACCES, errno.EPERM})
 
-# What each echo begins with, before its padding, to be known by.
+# Every echo starts with this, for identification.
 MARK_BYTES: Final = 8
 HEADER: Final = struct.Struct("!BBHHH4sI")
 QUOTED: Final = struct.Struct("!HH")  # number of the socket and of the echo, at 4
@@ -71,7 +71,7 @@ _UNREACHABLE_6: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """An error of the network about one echo: what was quoted of it, its destination, and words."""
+    """A network error about an echo: the quoted packet, its destination, and a text."""
 
     number: int
     quoted: bytes
@@ -80,7 +80,7 @@ class Fault:
 
 
 def open_socket(family: socket.AddressFamily) -> tuple[socket.socket, bool]:
-    """A socket for echoes, and whether it is a raw one. Raises ProbeError where neither kind is to be had."""
+    """An echo socket, and whether it is a raw one. Raises ProbeError if neither kind is permitted."""
     raw = False
     try:
         sock = _socket(family, socket.SOCK_DGRAM)
@@ -96,9 +96,9 @@ def open_socket(family: socket.AddressFamily) -> tuple[socket.socket, bool]:
 
 
 def echoes(family: socket.AddressFamily, ident: int, mark: bytes) -> Callable[[int], bytes]:
-    """Makes requests by their counter, to be padded with zeros.
+    """A function that builds requests by number, to be padded with zeros.
 
-    Only raw sockets of IPv4 keep number and checksum as they are.
+    Only raw IPv4 sockets keep number and checksum as they are.
     """
     first, pack = _FIRST[family], HEADER.pack
     same = (first << 8) + ident + sum(_WORDS.unpack(mark))
@@ -113,7 +113,7 @@ def echoes(family: socket.AddressFamily, ident: int, mark: bytes) -> Callable[[i
 
 
 def parse_reply(extras: Sequence[tuple[int, int, bytes]]) -> tuple[int, int]:
-    """When the kernel took a packet in, in ns of its wall clock, and how many it had to drop; 0: not told."""
+    """The kernel's receive time in ns of its wall clock, and its number of dropped packets; 0: unknown."""
     at_ns = dropped = 0
     if len(extras) == 1 and extras[0][1] == _SO_TIMESTAMPNS:
         seconds, ns = _SECONDS.unpack_from(extras[0][2])
@@ -128,7 +128,7 @@ def parse_reply(extras: Sequence[tuple[int, int, bytes]]) -> tuple[int, int]:
 
 
 def fault(sock: socket.socket) -> Fault | None:
-    """The next error that waits at *sock*, None if there is no other; number -1: it names no echo."""
+    """The next pending error of *sock*, None if there is none; number -1: it names no echo."""
     try:
         quoted, extras, _, to = sock.recvmsg(128, 512, socket.MSG_ERRQUEUE)
     except OSError:
@@ -151,11 +151,11 @@ def _set_up(sock: socket.socket, family: socket.AddressFamily, *, raw: bool) -> 
     sock.setsockopt(*_RECVERR[family], 1)
     for option, forced in ((socket.SO_RCVBUF, _SO_RCVBUFFORCE), (socket.SO_SNDBUF, _SO_SNDBUFFORCE)):
         sock.setsockopt(socket.SOL_SOCKET, option, _BUFFER_BYTES)
-        with suppress(OSError):  # beyond the system's bound only with CAP_NET_ADMIN
+        with suppress(OSError):  # above the system's limit only with CAP_NET_ADMIN
             sock.setsockopt(socket.SOL_SOCKET, forced, _BUFFER_BYTES)
     if not raw:
         return
-    # Without these each ICMP packet of the machine would wake the probe.
+    # Without these filters, each ICMP packet of the machine would wake the probe.
     if family == socket.AF_INET:
         sock.setsockopt(_SOL_RAW, _ICMP_FILTER, struct.pack("@I", 0xFFFFFFFF & ~(1 << ANSWERS[family])))
     else:
@@ -176,7 +176,7 @@ def _unopened(family: socket.AddressFamily, error: OSError) -> ProbeError:
 
 
 def _told(data: bytes) -> str:
-    """``host unreachable (from 192.0.2.254)``; empty for what is no error of the network."""
+    """``host unreachable (from 192.0.2.254)``; empty if it is no network error."""
     code, origin, kind, detail, _, info, _ = _ERROR.unpack_from(data)
     if origin not in _BY_A_HOST:
         return os.strerror(code).lower()

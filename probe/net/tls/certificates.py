@@ -14,7 +14,7 @@ _MINUTE_S: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """*subject* and *issuer* are the names that people know them by; *names* are the hosts it is for."""
+    """*subject* and *issuer* are human-readable names; *names*: the certificate's hosts."""
 
     subject: str
     issuer: str
@@ -25,7 +25,7 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A chain as it was sent, the host it was sent for, and the time; *reason* is OpenSSL's own word."""
+    """A chain as it was sent, its host, and the time; *reason*: OpenSSL's text."""
 
     chain: Sequence[Certificate]
     host: str
@@ -38,7 +38,7 @@ class Case:
 
 
 def read(sent: Sequence[Any]) -> list[Certificate]:
-    """*sent* are OpenSSL's certificates. Raises ValueError for one that is no certificate as we know them."""
+    """Parse OpenSSL's certificates. Raises ValueError for an unsupported one."""
     return [_certificate(one.get_info()) for one in sent]
 
 
@@ -70,7 +70,7 @@ def _known_as(name: Sequence[Sequence[tuple[str, str]]]) -> str:
 
 
 def clean(text: str) -> str:
-    """As it may be shown: whoever made the certificate could write anything at all."""
+    """Sanitize for display: a certificate may contain any text."""
     shown = "".join(letter if letter.isprintable() else "?" for letter in text)
     return shown if len(shown) <= _MOST_LETTERS else shown[:_MOST_LETTERS] + "..."
 
@@ -122,7 +122,7 @@ def _untrusted(case: Case) -> str:
 
 
 def _last(case: Case) -> Certificate:
-    """The end of the chain that starts at the leaf; what else was sent says nothing of it."""
+    """The end of the chain that starts at the leaf; other certificates are ignored."""
     last, left = case.leaf, list(case.chain[1:])
     while left and last.issuer != last.subject:
         issuer = next((one for one in left if one.subject == last.issuer), None)
@@ -144,7 +144,7 @@ _WORDS: Final[dict[int, Callable[[Case], str]]] = {
     64: _another_name,
 }
 EXPLAINED: Final = frozenset(_WORDS)
-# The same where the certificate could not be read, and what needs no more than the verdict.
+# The texts if the certificate could not be read, or if the verdict is sufficient.
 _PLAIN: Final = {
     2: "certificate's issuer is not known, or missing from the chain",
     7: "certificate has a wrong signature",

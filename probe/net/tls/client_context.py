@@ -11,7 +11,7 @@ _MOST_KEPT: Final = 500
 
 
 class Clients:
-    """A context for each certificate; OpenSSL verifies the server each time, for such checks are few."""
+    """A context for each client certificate; OpenSSL always verifies the server, as such checks are few."""
 
     __slots__ = ("_contexts",)
 
@@ -19,7 +19,7 @@ class Clients:
         self._contexts: dict[tuple[ClientCertificate, str], ssl.SSLContext] = {}
 
     def context(self, client: ClientCertificate, make: Callable[[], ssl.SSLContext]) -> ssl.SSLContext:
-        """One of *make* that shows *client*. Raises ssl.SSLError for a pair that does not fit."""
+        """A context of *make* that presents *client*. Raises ssl.SSLError for a mismatched pair."""
         key = client, make.__name__
         context = self._contexts.pop(key, None)
         if context is None:
@@ -32,7 +32,7 @@ class Clients:
 
 
 def _load(context: ssl.SSLContext, client: ClientCertificate) -> None:
-    """OpenSSL reads files only; this one is memory."""
+    """OpenSSL reads only files; this one is in memory."""
     fd = os.memfd_create("client", os.MFD_CLOEXEC)
     try:
         with os.fdopen(os.dup(fd), "wb") as file:

@@ -12,7 +12,7 @@ _MOST_KEPT = 4_096
 
 
 def earliest(sock: SSLSocket | RustSocket) -> float | None:
-    """Unix time at which the first of them ends; None if there is none that can be read."""
+    """Unix time at which the first certificate expires; None if none is readable."""
     if isinstance(sock, RustSocket):
         return _earliest(tuple(sock.chain()))
     return _earliest(tuple(openssl.ders(sock)))

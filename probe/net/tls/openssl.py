@@ -21,19 +21,19 @@ from probe.net.tls.rustls import RustSocket
 from shared import trust
 
 _TRUSTED_S: Final = 600
-# rustls verifies each handshake by itself: OpenSSL is asked again for what the two might judge differently.
+# rustls verifies each handshake itself: OpenSSL verifies again periodically where the two may differ.
 _TRUSTED_BY_BOTH_S: Final = 3_600
-# For so long whoever rustls would not speak with, or would not trust, is left to OpenSSL.
+# How long OpenSSL is used for a peer that rustls cannot connect to or does not trust.
 _REFUSED_S: Final = 86_400
 _DISTRUSTED_S: Final = 3_600
-# The first handshake of rustls with a peer may not take longer, or there is no time left for OpenSSL's.
+# Limit of rustls' first handshake with a peer, which leaves time for OpenSSL's.
 _TRIAL_S: Final = 1.0
 _MOST_PEERS: Final = 10_000
 _MOST_CHAINS: Final = 16
 _MOST_AUTHORITIES: Final = 500
 _DER: Final = 2  # _ssl.ENCODING_DER
 
-# What OpenSSL calls it when the other end answers with something that is no TLS record at all.
+# OpenSSL's errors if the peer's answer is no TLS record at all.
 _NOT_TLS: Final = frozenset(
     {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST", "UNKNOWN_PROTOCOL"}
 )
@@ -46,7 +46,7 @@ _REASONS: Final = {
     "TLSV1_ALERT_UNKNOWN_CA": "the server does not trust us",
     "TLSV1_ALERT_INTERNAL_ERROR": "internal error of the server",
     "DH_KEY_TOO_SMALL": "the server's key exchange is too weak",
-    # OpenSSL 3.2 and newer, once a handshake is done.
+    # OpenSSL 3.2 and newer, after a handshake.
     "RECORD_LAYER_FAILURE": "decryption failed or bad record mac",
 }
 
@@ -55,7 +55,7 @@ Judge = Callable[[ssl.SSLSocket, Endpoint], None]
 
 
 class Distrusted(TargetError):
-    """A certificate did not verify, said *code* of OpenSSL (X509_V_ERR_*)."""
+    """A certificate did not verify; *code* is OpenSSL's (X509_V_ERR_*)."""
 
     def __init__(self, code: int, reason: str) -> None:
         super().__init__(reason)
@@ -65,24 +65,24 @@ class Distrusted(TargetError):
 
     @property
     def has_more(self) -> bool:
-        """Would the certificate say more?"""
+        """Whether the certificate helps to explain the error."""
         return self._verdict in certificates.EXPLAINED
 
     def explain(self, case: Case) -> None:
-        """Say what is wrong with the certificates of *case*."""
+        """Describe what is wrong with the certificates of *case*."""
         self.args = (f"tls: {certificates.words(self._verdict, case)}",)
 
 
 class Unproven(TargetError):
-    """The chain is not one that was verified lately: shake hands again, verifying."""
+    """The chain was not verified recently: shake hands again with verification."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How to shake hands; *judge* hears of each handshake that is done, and with whom.
+    """How to shake hands; *judge* is called with each completed handshake and its peer.
 
-    *wrap* makes a connected socket, and the host that it leads to, ready for the handshake; the file
-    descriptor stays what it was. What it returns need not be OpenSSL's, but does the same for a check.
+    *wrap* prepares a connected socket for the handshake with a host; the file descriptor stays the same.
+    Its result need not be an OpenSSL socket, but behaves like one.
     """
 
     wrap: Wrap
@@ -90,7 +90,7 @@ class Manner:
 
 
 class _Peer:
-    """What is known of a host and port."""
+    """The TLS state of a host and port."""
 
     __slots__ = ("chains", "rust", "rust_after", "rust_knows")
 
@@ -102,12 +102,12 @@ class _Peer:
 
 
 class Trust:
-    """Which chains are trusted from whom: OpenSSL verifies each, and its yes holds for ten minutes.
+    """The chains trusted from each peer: OpenSSL verifies each, and its result is valid for ten minutes.
 
-    Meanwhile a handshake without verification will do if the very same chain comes, for it still proves that
-    the peer has the certificate's key. Where rustls is installed it shakes hands in place of that, verifying
-    again; if it refuses, OpenSSL is asked at once, whose word is what counts. The contexts are shared: making
-    one costs 20 ms, so it is done late.
+    Meanwhile, a handshake without verification is sufficient if the same chain comes: it still proves that
+    the peer has the certificate's key. If rustls is installed, it shakes hands instead, with verification; if
+    it fails, OpenSSL is used at once, and its result counts. The contexts are shared, and created on demand:
+    one costs 20 ms.
     """
 
     __slots__ = ("_authorities", "_blind", "_ca_file", "_clients", "_peers", "_quick", "_rustls", "_strict")
@@ -120,11 +120,11 @@ class Trust:
         self._quick: Manner | None = None
         self._peers: dict[tuple[str, int], _Peer] = {}
         self._clients = Clients()
-        self._authorities: dict[bytes, ssl.SSLContext] = {}  # contexts of rustls that trust one each
+        self._authorities: dict[bytes, ssl.SSLContext] = {}  # rustls contexts by authority
 
     @property
     def library(self) -> str:
-        """What shakes hands here, for people."""
+        """The name of the library in use."""
         return f"rustls, {ssl.OPENSSL_VERSION}" if self._rustls else ssl.OPENSSL_VERSION
 
     def manner(self, to: Endpoint) -> Manner:
@@ -154,11 +154,11 @@ class Trust:
         return context
 
     def authorities(self) -> bytes:
-        """Those that are trusted, in PEM, for a library that brings others."""
+        """The trusted authorities in PEM, for libraries with their own."""
         return _authorities(self._ca_file)
 
     def blind(self, judge: Judge | None = None) -> Manner:
-        """Takes any certificate; with no authority loaded OpenSSL builds no chain, which is the saving."""
+        """Accept any certificate; without authorities OpenSSL builds no chain, which saves time."""
         if self._blind is None:
             self._blind = Manner(partial(_wrap, _trusting_all()), None)
         return self._blind if judge is None else Manner(self._blind.wrap, judge)
@@ -177,7 +177,7 @@ class Trust:
         self._peers[to.host, to.port] = peer
 
     def _by_rust(self, peer: _Peer, authority: bytes) -> Manner | None:
-        """None if rustls can't read *authority*. It need trust no other: to hold many makes it slower."""
+        """None if rustls cannot read *authority*. Only that one is trusted: many would make it slower."""
         context = self._authorities.get(authority)
         if context is None:
             if len(self._authorities) >= _MOST_AUTHORITIES:
@@ -209,10 +209,10 @@ def _trusting_all() -> ssl.SSLContext:
 
 
 class _Connected(ssl.SSLSocket):
-    """Asked for its peer, the standard library's leaves itself open if that has reset it just before."""
+    """If the peer has just reset, getpeername() fails and the standard library leaks the socket."""
 
     def getpeername(self) -> None:
-        """It was connected; whether it still is the handshake tells."""
+        """Assume that it is connected; the handshake will tell."""
 
 
 def _wrap(context: ssl.SSLContext, sock: socket.socket, host: str) -> ssl.SSLSocket:
@@ -228,7 +228,7 @@ def _wrap_rust(context: ssl.SSLContext, peer: _Peer, sock: socket.socket, host: 
 
 
 def _refuse(peer: _Peer, error: OSError) -> TargetError:
-    """Leave *peer* to OpenSSL, which begins anew with it."""
+    """Use OpenSSL for *peer* from now on, and restart the check with it."""
     distrusted = isinstance(error, ssl.SSLCertVerificationError)
     peer.rust_after = time.monotonic() + (_DISTRUSTED_S if distrusted else _REFUSED_S)
     peer.rust, peer.rust_knows = None, False
@@ -243,7 +243,7 @@ def _authorities(ca_file: Path | None) -> bytes:
 
 
 def trusting(authorities: str) -> Manner:
-    """Trusts *authorities* (PEM) alone, be they roots or not. Raises ValueError if they can't be read."""
+    """Trust only *authorities* (PEM), roots or not. Raises ValueError if they cannot be read."""
     context = trust.alike(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
     context.hostname_checks_common_name = False
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
@@ -255,12 +255,12 @@ def trusting(authorities: str) -> Manner:
 
 
 def sent(sock: ssl.SSLSocket) -> list[Any]:
-    """The chain as the server sent it, as OpenSSL's objects."""
+    """The received chain, as OpenSSL's objects."""
     return sock._sslobj.get_unverified_chain() or []  # type: ignore[attr-defined]  # noqa: SLF001 - public from 3.13 on only
 
 
 def fault(error: ssl.SSLError, peer: str, *, phase: str) -> TargetError:
-    """The error of a handshake, or of anything read or written after it, as people should read it."""
+    """The readable error of a handshake, or of a later read or write."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return Distrusted(error.verify_code, error.verify_message)
     if isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError):
@@ -271,13 +271,13 @@ def fault(error: ssl.SSLError, peer: str, *, phase: str) -> TargetError:
         words = f"{peer} does not speak TLS"
     else:
         words = _REASONS.get(error.reason or "") or _plain(error)
-    # In TLS 1.3 the server judges a client's certificate after what looks like the end to the client.
+    # In TLS 1.3, the client finishes before the server verifies its certificate.
     late = phase != "tls" and error.reason != "TLSV13_ALERT_CERTIFICATE_REQUIRED"
     return TargetError(f"tls: {'connection' if late else 'handshake'} failed: {words}")
 
 
 def _plain(error: ssl.SSLError) -> str:
-    """Python has no name for what its OpenSSL learnt since; OpenSSL's own words are there all the same."""
+    """OpenSSL's own text, for errors that Python does not name."""
     if error.reason:
         return error.reason.replace("_", " ").lower()
     said = re.sub(r"^\[[^\]]*\] *| *\([^()]*\.c:\d+\)$", "", str(error.strerror or ""))
@@ -285,12 +285,12 @@ def _plain(error: ssl.SSLError) -> str:
 
 
 def ders(sock: ssl.SSLSocket) -> Iterable[bytes]:
-    """The chain as the server sent it."""
+    """The received chain, in DER."""
     return (one.public_bytes(_DER) for one in sent(sock))
 
 
 def _print(chain: Iterable[bytes]) -> bytes:
-    """What tells one chain from another."""
+    """A fingerprint of the chain."""
     digest = hashlib.sha256()
     for certificate in chain:
         digest.update(certificate)
@@ -298,12 +298,12 @@ def _print(chain: Iterable[bytes]) -> bytes:
 
 
 def _verified(sock: ssl.SSLSocket) -> list[Any]:
-    """The chain up to the authority that it is trusted for, as OpenSSL's objects."""
+    """The chain up to its trusted authority, as OpenSSL's objects."""
     return sock._sslobj.get_verified_chain()  # type: ignore[attr-defined, no-any-return]  # noqa: SLF001 - public from 3.13 on only
 
 
 def _left_s(chain: list[Any]) -> float:
-    """How long all of a verified chain, its authority too, stays valid; 0 if that can't be told."""
+    """Seconds until the first certificate of a verified chain expires; 0 if unknown."""
     try:
         return min(one.ends for one in certificates.read(chain)) - time.time()
     except ValueError:

@@ -25,26 +25,26 @@ from shared.kinds.http import Http, is_url
 if TYPE_CHECKING:
     from probe.net.engine import Net
 
-# Lists of large authorities are some megabytes; nobody is asked in more than so many places.
+# Lists of large authorities have some megabytes; at most this many URLs are tried.
 _MOST_BYTES: Final = 8_388_608
 _MOST_PLACES: Final = 2
 _GOOD: Final = 200
-# How wrong the clocks may be.
+# Tolerance for clock differences.
 _SKEW_S: Final = 300
-# What anything that is not as it should be raises from the library.
+# Errors that the library raises for invalid data.
 _BAD: Final = (ValueError, TypeError, InvalidSignature, UnsupportedAlgorithm)
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """*text* is empty for a good one; *until* (seconds since 1970) its authority may be taken at its word."""
+    """*text* is empty if not revoked; *until*: Unix time up to which the answer is valid."""
 
     text: str
     until: float
 
 
 async def verdict(net: "Net", leaf_der: bytes, issuer_der: bytes, limit: Limit) -> Verdict | None:
-    """What the authority says of the leaf; None if it has nothing to say, or cannot be asked."""
+    """The authority's answer about the leaf; None if there is none, or it is unreachable."""
     try:
         leaf, issuer = x509.load_der_x509_certificate(leaf_der), x509.load_der_x509_certificate(issuer_der)
         responders, lists = _responders(leaf), _lists(leaf)
@@ -64,7 +64,7 @@ async def verdict(net: "Net", leaf_der: bytes, issuer_der: bytes, limit: Limit) 
 
 
 async def _fetch(net: "Net", url: str, limit: Limit) -> bytes:
-    """What is there; nothing if that cannot be had."""
+    """The content of *url*; empty if it is unavailable."""
     try:
         asked = request(Http(url=url))
         body = Body(_MOST_BYTES)
@@ -88,7 +88,7 @@ def _of_responder(raw: bytes, leaf: x509.Certificate, issuer: x509.Certificate) 
 
 
 def _is_answer(said: ocsp.OCSPResponse, leaf: x509.Certificate, issuer: x509.Certificate) -> bool:
-    """Is it one, and about this certificate of this authority?"""
+    """Whether it is a response about this certificate of this authority."""
     return (
         said.response_status is ocsp.OCSPResponseStatus.SUCCESSFUL
         and said.serial_number == leaf.serial_number
@@ -99,7 +99,7 @@ def _is_answer(said: ocsp.OCSPResponse, leaf: x509.Certificate, issuer: x509.Cer
 
 
 def _prove(said: ocsp.OCSPResponse, by: x509.Certificate) -> None:
-    """Raises ValueError or InvalidSignature unless *by* signed it."""
+    """Raise ValueError or InvalidSignature unless *by* signed it."""
     key, digest = by.public_key(), said.signature_hash_algorithm
     if isinstance(key, rsa.RSAPublicKey) and digest is not None:
         key.verify(said.signature, said.tbs_response_bytes, padding.PKCS1v15(), digest)
@@ -110,7 +110,7 @@ def _prove(said: ocsp.OCSPResponse, by: x509.Certificate) -> None:
 
 
 def _responder(said: ocsp.OCSPResponse, issuer: x509.Certificate) -> x509.Certificate:
-    """Who signed: the authority, or somebody that it allowed to. Raises ValueError for anybody else."""
+    """The signer: the authority, or a delegate of it. Raises ValueError for an invalid delegate."""
     for one in said.certificates:
         if one == issuer:
             continue
@@ -145,7 +145,7 @@ def _of_list(raw: bytes, leaf: x509.Certificate, issuer: x509.Certificate) -> Ve
 
 
 def _until(since: datetime, until: datetime | None) -> float | None:
-    """None if it is not for now."""
+    """The end of the validity; None if it is not valid now."""
     now = datetime.now(UTC).timestamp()
     end = since.timestamp() + 86_400 if until is None else until.timestamp()
     return end if since.timestamp() - _SKEW_S <= now < end + _SKEW_S else None
@@ -173,6 +173,6 @@ def _lists(leaf: x509.Certificate) -> Sequence[str]:
 
 
 def _plain(names: Sequence[x509.GeneralName]) -> Sequence[str]:
-    """Over HTTP, as they must be: to ask over TLS would ask for a certificate again."""
+    """Only plain HTTP, as required: HTTPS would need another certificate check."""
     urls = [name.value for name in names if isinstance(name, x509.UniformResourceIdentifier)]
     return [url for url in urls if url.startswith("http://") and is_url(url)][:_MOST_PLACES]

@@ -19,10 +19,10 @@ else:
 
 _READ_BYTES: Final = 65_536
 _MOST_REASON: Final = 100
-# So much may come that holds nothing to read: tickets, new keys.
+# Limit of records without application data: tickets, new keys.
 _MOST_IDLE_BYTES: Final = 1_048_576
 
-# What OpenSSL would have called it, whose names are put into words.
+# OpenSSL's names of the errors, which have human-readable texts.
 _ALERT: Final = "received fatal alert: "
 _OLD_ALERTS: Final = frozenset(
     {
@@ -41,7 +41,7 @@ Refuse = Callable[[OSError], TargetError]
 
 
 def trusting(authority: bytes) -> ssl.SSLContext | None:
-    """A context that trusts *authority*, in DER; None if that is of a form that rustls can't read."""
+    """A context that trusts *authority* (DER); None if rustls does not support it."""
     context = rtls.SSLContext(rtls.PROTOCOL_TLS_CLIENT)
     try:
         context.load_verify_locations(cadata=authority)
@@ -51,10 +51,10 @@ def trusting(authority: bytes) -> ssl.SSLContext | None:
 
 
 class RustSocket:
-    """As much of an `ssl.SSLSocket` as a check needs, over *sock*, which does not block.
+    """The part of `ssl.SSLSocket` that checks need, over the nonblocking *sock*.
 
-    A handshake that comes to nothing raises what *refuse* makes of its error. One that is not done within
-    *trial_s* has come to nothing too. The library's own socket spins while its peer does not read: not used.
+    A failed handshake raises *refuse*'s result for its error; one not done within *trial_s* has failed, too.
+    The library's own socket is not used: it busy-loops while its peer does not read.
     """
 
     __slots__ = (
@@ -80,11 +80,11 @@ class RustSocket:
         self._unsent = b""
         self._error: ssl.SSLError | None = None
         self._shaken = False
-        self._dry = False  # nothing is left of what came
+        self._dry = False  # all received data was processed
         self._timer: asyncio.TimerHandle | None = None
         try:
             self._tls: Any = cast("Any", by).wrap_bio(self._coming, self._going, server_hostname=host)
-        except ssl.SSLError as error:  # a name that OpenSSL has nothing against
+        except ssl.SSLError as error:  # a name that OpenSSL accepts
             raise refuse(error) from None
         if trial_s is not None:
             self._timer = asyncio.get_running_loop().call_later(trial_s, self._give_up)
@@ -96,17 +96,17 @@ class RustSocket:
             raise
         except OSError as error:
             with suppress(OSError):
-                self._flush()  # the alert that says why
+                self._flush()  # the alert with the reason
             self._end()
             raise self._refuse(error) from None
         self._end()
 
     def chain(self) -> list[bytes]:
-        """What the server sent of its chain, in DER."""
+        """The received chain, in DER."""
         return [bytes(one.public_bytes()) for one in self._tls.get_unverified_chain() or ()]
 
     def send(self, data: bytes) -> int:
-        """Take as much of *data* as can go soon."""
+        """Accept as much of *data* as can be sent soon."""
         if self._unsent:
             self._flush()
         count: int = self._tls.write(data[:_READ_BYTES])
@@ -115,7 +115,7 @@ class RustSocket:
         return count
 
     def recv(self, most: int) -> bytes:
-        """Up to *most* bytes, none at the end. Raises BlockingIOError when there are none yet."""
+        """Up to *most* bytes, none at the end. Raises BlockingIOError if there are none yet."""
         if self._error is not None:
             raise self._error
         with suppress(BlockingIOError):
@@ -143,7 +143,7 @@ class RustSocket:
         self._sock.setsockopt(level, name, value)
 
     def close(self) -> None:
-        """Given up amidst the handshake, it counts as refused: the next one may not wait for it again."""
+        """Close; during the handshake that counts as a failure: the next check must not wait again."""
         if not self._shaken:
             self._end()
             self._refuse(TimeoutError())
@@ -160,7 +160,7 @@ class RustSocket:
             self._coming.write(data)
             with suppress(ssl.SSLWantReadError):
                 self._tls.do_handshake()
-                return  # the last word goes out with the request
+                return  # the closing alert is sent with the request
 
     def _flush(self) -> None:
         self._unsent += self._going.read()
@@ -168,11 +168,11 @@ class RustSocket:
             self._unsent = self._unsent[self._sock.send(self._unsent) :]
 
     def _told_end(self) -> bool:
-        """Did the peer end TLS? The library does not say so, but rustls then wants to read no more."""
+        """Whether the peer closed TLS. The library does not say, but rustls then stops reading."""
         return not self._tls._conn.wants_read()  # noqa: SLF001 - there is no other way
 
     def _before(self, error: ssl.SSLError, most: int) -> bytes:
-        """What came ahead of *error*, if there is anything: OpenSSL hands that out first."""
+        """Data received before *error*, if any: OpenSSL returns that first."""
         error.reason = _reason(error.reason or "")
         self._error = error
         with suppress(ssl.SSLError):

@@ -19,7 +19,7 @@ async def smtp(stream: Stream) -> None:
 
 
 async def smtp_greeting(stream: Stream) -> list[bytes]:
-    """What the server can do, each in upper case."""
+    """The server's capabilities in upper case."""
     await smtp_answer(stream, b"220")
     return await smtp_hello(stream)
 
@@ -31,7 +31,7 @@ async def smtp_hello(stream: Stream) -> list[bytes]:
 
 
 async def smtp_answer(stream: Stream, code: bytes) -> list[bytes]:
-    """All lines of an answer, which must have that *code*."""
+    """All lines of a response, which must have *code*."""
     lines: list[bytes] = []
     for _ in range(_MOST_LINES):
         line = await stream.line()
@@ -60,7 +60,7 @@ async def imap_greeting(stream: Stream) -> None:
 
 
 async def imap_command(stream: Stream, tag: bytes, words: bytes) -> None:
-    """Raises TargetError for any answer but OK."""
+    """Send a command. Raises TargetError for any response but OK."""
     await command(stream, tag + b" " + words)
     for _ in range(_MOST_LINES):
         line = await stream.line()
@@ -81,7 +81,7 @@ async def pop3(stream: Stream) -> None:
 
 
 async def pop3_answer(stream: Stream) -> None:
-    """Raises TargetError for any but +OK."""
+    """Read a response. Raises TargetError for any but +OK."""
     line = await stream.line()
     if line.upper().startswith(b"-ERR"):
         raise TargetError(f"{stream.phase}: answered {shown(line)}")
@@ -104,7 +104,7 @@ async def command(stream: Stream, words: bytes) -> None:
 
 
 def shown(line: bytes) -> str:
-    """What a server said, as it may be shown."""
+    """A server's text, sanitized for display."""
     text = "".join(chr(byte) if 0x20 <= byte <= 0x7E else "?" for byte in line[: _SHOWN + 1])
     return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "...")
 
