@@ -96,7 +96,7 @@ def _lenient(action: argparse.Action) -> _Reader:
 
 def _add_settings(parser: argparse.ArgumentParser, usual: Mapping[str, str | None]) -> list[argparse.Action]:
     group = parser.add_argument_group(_GROUP, argument_default=argparse.SUPPRESS)
-    text = "a TOML file with settings; variables and flags win over it"
+    text = "a TOML file with settings; variables and flags override it"
     added = [group.add_argument("--config", metavar="FILE", help=text)]
     for name, default in usual.items():
         setting = TABLE[name]

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-# Only ciphers that browsers and curl reject; Python's own list excludes the only ones of many servers.
+# Excludes only what browsers and curl reject; Python's own list lacks the only ciphers of many servers.
 _CIPHERS: Final = "DEFAULT:@SECLEVEL=2"
 
 

@@ -58,11 +58,13 @@ def _parser() -> argparse.ArgumentParser:
     usage = "tocsin status-page export SLUG DIRECTORY [--url URL] [--language CODE] [--logo FILE] [--private]"
     parser = argparse.ArgumentParser(prog="tocsin status-page", usage=usage, allow_abbrev=False)
     parser.add_argument("deed", choices=["export"])
-    parser.add_argument("slug", metavar="SLUG", help="of the page")
-    parser.add_argument("directory", metavar="DIRECTORY", type=Path, help="where the files go")
-    parser.add_argument("--url", type=_url, help="where the copy will be found, for the links of its feeds")
-    parser.add_argument("--language", choices=sorted(LANGUAGES), default="en", help="of its own words")
-    parser.add_argument("--logo", type=_logo, metavar="FILE", help="a picture to put beside it as its logo")
+    parser.add_argument("slug", metavar="SLUG", help="slug of the page")
+    parser.add_argument("directory", metavar="DIRECTORY", type=Path, help="target directory")
+    parser.add_argument("--url", type=_url, help="URL of the copy, for links in its feeds")
+    parser.add_argument(
+        "--language", choices=sorted(LANGUAGES), default="en", help="language of the fixed texts"
+    )
+    parser.add_argument("--logo", type=_logo, metavar="FILE", help="an image to copy as the logo")
     parser.add_argument("--private", action="store_true", help="copy a private page, too")
     return parser
 

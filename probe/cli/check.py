@@ -140,18 +140,18 @@ def _phases(ran: Ran) -> list[tuple[str, int | None]]:
 def _parser() -> argparse.ArgumentParser:
     common = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     common.add_argument(
-        "--timeout", metavar="SECONDS", type=_seconds, default=_TIMEOUT_S, help="for the whole check (10)"
+        "--timeout", metavar="SECONDS", type=_seconds, default=_TIMEOUT_S, help="of the whole check (10)"
     )
-    common.add_argument("--json", action="store_true", help="tell it as JSON")
+    common.add_argument("--json", action="store_true", help="print JSON")
     parser = argparse.ArgumentParser(
         prog="tocsin check",
         allow_abbrev=False,
-        description="Check a target once from here. Exit status: 0 it is good, 1 it is not, 2 misuse, "
-        "3 that cannot be known from here.",
+        description="Check a target once from here. Exit status: 0 up, 1 down, 2 misuse, "
+        "3 unknown from here.",
     )
     types = parser.add_subparsers(dest="type", metavar="TYPE", required=True)
     _add_http(types.add_parser("http", parents=[common], allow_abbrev=False, help="an HTTP or HTTPS URL"))
-    _add_tcp(types.add_parser("tcp", parents=[common], allow_abbrev=False, help="a port that should be open"))
+    _add_tcp(types.add_parser("tcp", parents=[common], allow_abbrev=False, help="an open TCP port"))
     _add_icmp(types.add_parser("icmp", parents=[common], allow_abbrev=False, help="a host, by echo requests"))
     check_services.add(types, common)
     check_web3.add(types, common)
@@ -164,24 +164,24 @@ def _add_http(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("url", metavar="URL", type=_url, help="http:// or https://")
     parser.add_argument("--method", type=str.upper, choices=get_args(Method), default="GET")
     parser.add_argument("--header", metavar="'NAME: VALUE'", type=_header, action="append", default=[])
-    parser.add_argument("--body", metavar="TEXT", help="what to send")
+    parser.add_argument("--body", metavar="TEXT", help="body of the request")
     parser.add_argument(
         "--expected-status", metavar="SPEC", type=_statuses, help="200, 200-299, or several: 200-299,401"
     )
     parser.add_argument("--ip-version", choices=("4", "6", "any"), default="any")
     parser.add_argument("--http-version", choices=get_args(HttpVersion), default="1.1")
     parser.add_argument("--proxy", metavar="URL", type=_proxy, help="http, https, socks5 or socks5h")
-    parser.add_argument("--no-redirects", action="store_true", help="do not follow them")
-    parser.add_argument("--no-verify-tls", action="store_true", help="take any certificate")
+    parser.add_argument("--no-redirects", action="store_true", help="do not follow redirects")
+    parser.add_argument("--no-verify-tls", action="store_true", help="accept any certificate")
     parser.set_defaults(read=_read_http)
 
 
 def _add_tcp(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("address", metavar="HOST:PORT", type=_host_and_port)
-    parser.add_argument("--send", metavar="TEXT", type=_unescaped, help=r"what to say; \r\n is a line's end")
-    parser.add_argument("--expect", metavar="TEXT", help="what the answer must hold; =~ before it: a pattern")
+    parser.add_argument("--send", metavar="TEXT", type=_unescaped, help=r"text to send; \r\n is a line end")
+    parser.add_argument("--expect", metavar="TEXT", help="text that the answer must have, or =~PATTERN")
     parser.add_argument("--tls", action="store_true", help="over TLS")
-    parser.add_argument("--no-verify-tls", action="store_true", help="take any certificate")
+    parser.add_argument("--no-verify-tls", action="store_true", help="accept any certificate")
     parser.set_defaults(read=_read_tcp)
 
 

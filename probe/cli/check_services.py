@@ -24,9 +24,9 @@ class _Service:
 
 _SERVICES: Final = {
     "grpc": _Service("a gRPC server's health", 0, secure=False),
-    "smtp": _Service("a mail server that takes mail", None, secure=True),
-    "imap": _Service("a mail server that shows mail", None, secure=True),
-    "pop3": _Service("a mail server that hands out mail", None, secure=True),
+    "smtp": _Service("a mail server (SMTP)", None, secure=True),
+    "imap": _Service("a mail server (IMAP)", None, secure=True),
+    "pop3": _Service("a mail server (POP3)", None, secure=True),
     "postgres": _Service("a PostgreSQL server", 5432, secure=False),
     "mysql": _Service("a MySQL or MariaDB server", 3306, secure=False),
     "redis": _Service("a Redis server", 6379, secure=False),
@@ -60,7 +60,9 @@ def _add_dns(parser: argparse.ArgumentParser) -> None:
 
 def _add_tls(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("domain", metavar="HOST[:PORT]", type=_such(is_place, "a host, or a URL"))
-    parser.add_argument("--expiry-days", metavar="DAYS", type=int, default=14, help="that must be left (14)")
+    parser.add_argument(
+        "--expiry-days", metavar="DAYS", type=int, default=14, help="minimum until expiry (14)"
+    )
     parser.add_argument("--server-name", metavar="NAME", type=_such(is_host, "a host name"))
     parser.add_argument("--min-version", choices=get_args(MinVersion))
     parser.add_argument("--start-tls", choices=get_args(StartTls))
@@ -70,7 +72,7 @@ def _add_websocket(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("url", metavar="URL", type=_such(is_websocket, "a ws or wss URL"))
     parser.add_argument("--send", metavar="TEXT")
     parser.add_argument("--expect", metavar="TEXT")
-    parser.add_argument("--no-verify-tls", action="store_true", help="take any certificate")
+    parser.add_argument("--no-verify-tls", action="store_true", help="accept any certificate")
 
 
 def _add_service(parser: argparse.ArgumentParser, service: _Service) -> None:

@@ -20,7 +20,7 @@ _ADDRESSES: Final = ("address", "contract", "token", "pool", "oracle", "referenc
 # Flags for single fields; all other fields are set by --config.
 _FLAGS: Final = {
     "chain": "a chain's name or id",
-    "rpc_quorum": "so many nodes must agree",
+    "rpc_quorum": "number of nodes that must agree",
     "address": "a wallet, a position, or the contract whose events are read",
     "contract": "the protocol's contract",
     "token": "an ERC-20 contract",
@@ -28,7 +28,7 @@ _FLAGS: Final = {
     "threshold": "for whale_wallet, in whole units",
     "min_health_factor": "for liquidation",
     "protocol": "for liquidation: aave_v3 or compound_v3",
-    "event_name": "a name in the abi, or a whole signature",
+    "event_name": "a name in the ABI, or a full signature",
     "url": "of the subgraph",
 }
 _MOST_BLOCKS: Final = 100_000
@@ -40,19 +40,18 @@ def add(types: Any, common: argparse.ArgumentParser) -> None:
         "web3",
         parents=[common],
         allow_abbrev=False,
-        help="a chain, a contract or a wallet on it; SUBTYPE alone does, too",
-        description="Exit status: 0 it is good and no threshold is crossed, 1 it is not, 2 misuse, "
-        "3 that cannot be known from here.",
+        help="a chain, a contract or a wallet; SUBTYPE is a TYPE, too",
+        description="Exit status: 0 up and no threshold crossed, 1 otherwise, 2 misuse, 3 unknown from here.",
     )
     parser.add_argument("sub_type", metavar="SUBTYPE", choices=WEB3, help=", ".join(WEB3))
-    parser.add_argument("--rpc-url", metavar="URL", action="append", help="a node; several are asked in turn")
+    parser.add_argument("--rpc-url", metavar="URL", action="append", help="a node; repeatable")
     for name, text in _FLAGS.items():
         parser.add_argument(_flag(name), metavar=name.rpartition("_")[2].upper(), help=text)
     for name in ("high", "low"):
         parser.add_argument(f"--{name}", metavar="GWEI", help="for gas_price")
-    parser.add_argument("--config", metavar="JSON", type=_object, default={}, help="any fields of the config")
+    parser.add_argument("--config", metavar="JSON", type=_object, default={}, help="any fields of its config")
     parser.add_argument(
-        "--blocks", metavar="N", type=_blocks, default=0, help="also what happened in so many last blocks"
+        "--blocks", metavar="N", type=_blocks, default=0, help="also check this many past blocks"
     )
     parser.set_defaults(read=_read)
 

@@ -103,7 +103,7 @@ class Lanes:
             pass
         unsent.close()
         if unsent.stuck:
-            raise TimeoutError("spool segment unreadable; will be retried")
+            raise TimeoutError("the spool cannot be read just now")
         unsent = self._spool.read_after(incarnation, acked)
         self._batcher.renew()
         while sealed := unsent.next():

@@ -55,15 +55,15 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="tocsin backup",
         allow_abbrev=False,
-        epilog="Secrets in it are sealed as in the database, and the key is not in it: keep that elsewhere.",
+        epilog="Its secrets stay encrypted, and it does not contain the key: keep that elsewhere.",
     )
-    parser.add_argument("file", metavar="FILE", type=Path, help="where to; - is standard output")
-    parser.add_argument("--overwrite", action="store_true", help="replace FILE if it is there")
+    parser.add_argument("file", metavar="FILE", type=Path, help="target file; - is standard output")
+    parser.add_argument("--overwrite", action="store_true", help="replace an existing FILE")
     parser.add_argument(
         "--without-old-results",
         action="store_true",
-        help="of single results take the last two days only, which are most of a large database; "
-        "what is configured, incidents, outages and the numbers of hours and days are whole in any case",
+        help="include only the last two days of raw results, which make up most of a large database; "
+        "configuration, incidents, outages and hourly and daily rollups are always complete",
     )
     return parser
 

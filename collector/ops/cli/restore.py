@@ -41,11 +41,11 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="tocsin restore",
         allow_abbrev=False,
-        epilog="Sign-ins, links to set a password, and answers to repeated requests are not restored; "
-        "tokens and probes that were revoked since the backup count again.",
+        epilog="Sign-ins, password links, and stored responses to repeated requests are not restored; "
+        "tokens and probes revoked since the backup are valid again.",
     )
-    parser.add_argument("file", metavar="FILE", type=Path, help="what tocsin backup wrote")
-    parser.add_argument("--check", action="store_true", help="only read it, and say what is in it")
+    parser.add_argument("file", metavar="FILE", type=Path, help="a file written by tocsin backup")
+    parser.add_argument("--check", action="store_true", help="only read and summarize the file")
     return parser
 
 

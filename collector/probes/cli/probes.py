@@ -33,9 +33,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "deed",
         choices=["list", "drain", "undrain", "revoke"],
-        help="drain: hand on what a probe checks; undrain: let it come back; revoke: end it for ever",
+        help="drain: move its checks to other probes; undrain: move them back; revoke: permanently",
     )
-    parser.add_argument("probe", nargs="?", metavar="PROBE", help="its id, or a name that only it has")
+    parser.add_argument("probe", nargs="?", metavar="PROBE", help="its id, or its name if that is unique")
     return parser
 
 

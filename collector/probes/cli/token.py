@@ -28,14 +28,12 @@ def _parser() -> argparse.ArgumentParser:
         "--location",
         required=True,
         type=TABLE["locations"].read,
-        help="where its probes stand; several by commas",
+        help="locations of its probes, separated by commas",
     )
     parser.add_argument(
-        "--uses", default="1", type=_uses, metavar="NUMBER", help="how many probes it may join (1)"
+        "--uses", default="1", type=_uses, metavar="NUMBER", help="number of probes that may join with it (1)"
     )
-    parser.add_argument(
-        "--ttl", default="1h", type=_life, metavar="TIME", help="how long it counts: 15m, 1h, 7d (1h)"
-    )
+    parser.add_argument("--ttl", default="1h", type=_life, metavar="TIME", help="validity: 15m, 1h, 7d (1h)")
     return parser
 
 

@@ -64,7 +64,7 @@ async def save(tx: Tx, probe_id: UUID, offline: str | None, now: datetime) -> No
 
 
 async def audience(tx: Tx, watched: WatchedProbe) -> dict[int, int]:
-    """The affected teams, each with the number of its monitors that only this probe checks.
+    """The affected teams, each with the number of its active monitors that are assigned to the probe.
 
     Always the owner of a team's probe; for a shared probe, teams with monitors at its locations.
     """

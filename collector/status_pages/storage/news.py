@@ -121,7 +121,7 @@ async def ask(tx: Tx, team_id: int, subscriber_id: UUID) -> None:
 
 
 async def spread(tx: Tx) -> bool:
-    """Create the next mails of each page's oldest update once most are attempted. Return whether any were."""
+    """Create more mails of each page's oldest update while few are unattempted. Return whether any were."""
     rows = await tx.fetch(
         f"""
         WITH n AS (
