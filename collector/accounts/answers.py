@@ -30,7 +30,7 @@ class OwnTeam:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurrentUser:
-    """The user that a token belongs to."""
+    """The user who owns a token."""
 
     id: UserId
     """Id of the user."""
@@ -51,18 +51,18 @@ class TeamLimits:
     """Limits of a plan."""
 
     monitors: Annotated[int, Example(100_000)]
-    """Number of monitors at most."""
+    """Maximum number of monitors."""
     channels: Annotated[int, Example(1_000)]
-    """Number of alert channels at most."""
+    """Maximum number of alert channels."""
     streams: Annotated[int, Example(600)]
-    """Number of event streams that are followed at the same time at most."""
+    """Maximum number of simultaneous event streams."""
     mails_per_hour: Annotated[int, Example(10_000)]
-    """Number of mails in an hour at most."""
+    """Maximum number of mails per hour."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamAnswer:
-    """A team, which everything belongs to."""
+    """A team, which owns all other resources."""
 
     id: TeamId
     """Id of the team."""
@@ -91,21 +91,21 @@ class UserAnswer:
     role: Role
     """Role: admins manage users and tokens, editors change everything else, viewers read."""
     status: Literal["invited", "active"]
-    """Whether the user has yet to take up the invitation."""
+    """Whether the user has accepted the invitation."""
     invited_until: datetime | None
-    """When the invitation ends; null for an active user."""
+    """When the invitation expires; null for an active user."""
     created_at: datetime
     """When the user was invited."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvitedUser(UserAnswer):
-    """A member of the team, with the link of an invitation."""
+    """A member of the team, with an invitation link."""
 
     invitation_url: Annotated[
         str | None, Example("https://tocsin.example.com/invitations/s3cr3t"), Omitted()
     ] = None
-    """URL of the invitation, shown only once; there where a new one was made."""
+    """URL of the invitation, shown only once; present if a new one was made."""
     warnings: Warnings = None
     """What was ignored of the request."""
 
@@ -123,11 +123,11 @@ class TokenAnswer:
     hint: Annotated[str, Example("tocsin_Ab3d")] | None
     """First characters of its value."""
     user: Person
-    """User that it belongs to."""
+    """User who owns it."""
     created_at: datetime
     """When it was created."""
     expires_at: datetime | None
-    """When it ends; null for never."""
+    """When it expires; null for never."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,33 +142,33 @@ class CreatedToken(TokenAnswer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditActor:
-    """Who did something."""
+    """The actor of a change."""
 
     type: Annotated[str, Example("user")]
     """Kind of actor."""
     id: Annotated[str, Example("usr_01kahb5m7q8x9t3v2c4d6e0f1g")] | None
-    """Id of the actor; null for one that has none."""
+    """Id of the actor; null for an actor without one."""
     name: Annotated[str, Example("Admin")]
     """Name of the actor."""
     token_id: TokenId | None
-    """Id of the token that was used; null without one."""
+    """Id of the token that was used; null if none was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditResource:
-    """What something was done to."""
+    """The resource that was changed."""
 
     type: Annotated[str, Example("monitor")]
     """Kind of resource."""
     id: Annotated[str, Example("mon_01kahb5m7q8x9t3v2c4d6e0f1g")] | None
-    """Id of the resource; null for one that has none."""
+    """Id of the resource; null for a resource without one."""
     name: Annotated[str, Example("shop")] | None
     """Name of the resource."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditLogEntry:
-    """A change that somebody made."""
+    """A change in the audit log."""
 
     id: Annotated[str, Identifier("aud")]
     """Id of the entry."""
@@ -179,7 +179,7 @@ class AuditLogEntry:
     action: Annotated[str, Example("update")]
     """What was done."""
     resource: AuditResource
-    """What it was done to."""
+    """The changed resource."""
     fields: list[Annotated[str, Example("interval")]]
     """Names of the fields that changed."""
     address: Annotated[str, Example("192.0.2.7")] | None

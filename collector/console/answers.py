@@ -34,7 +34,7 @@ def page(
     said: tuple[Flash, ...] = (),
     **values: Any,
 ) -> web.Response:
-    """The template filled with *values*; only the block that the script asks for by X-Part, if it does."""
+    """Render the template with *values*; with X-Part only the block that the script requests."""
     part = request.headers.get(PART)
     if part is not None and not render.has_part(template, part):
         part = None
@@ -49,7 +49,7 @@ def page(
 
 
 def back(request: web.Request, path: str, said: str = "", *, tone: str = "good") -> web.Response:
-    """303 to *path*, where *said* is shown once."""
+    """Redirect by 303 to *path*, which shows *said* once."""
     answer = web.Response(status=303, headers={hdrs.LOCATION: path})
     if said:
         told = orjson.dumps([tone, said[:_LONGEST]])
@@ -66,7 +66,7 @@ def back(request: web.Request, path: str, said: str = "", *, tone: str = "good")
 
 
 def sign_in_first(request: web.Request) -> web.Response:
-    """To the door, and back here afterwards."""
+    """Redirect to the sign-in, and back here afterwards."""
     if request.headers.get(PART) is not None:
         return web.Response(status=401)
     here = request.path_qs if request.method == hdrs.METH_GET else "/"
@@ -74,12 +74,12 @@ def sign_in_first(request: web.Request) -> web.Response:
 
 
 async def posted(request: web.Request) -> read.Posted:
-    """The texts of the form that was sent, by their names. Raises Invalid for anything but a plain form."""
+    """Return the texts of the submitted form by name. Raises Invalid for any other body."""
     return await form(request, _MOST_FIELDS)
 
 
 def new_password(sent: read.Posted) -> str:
-    """The password that was typed twice. Raises Invalid with all that is wrong with it."""
+    """Return the password that was typed twice. Raises Invalid with all its faults."""
     password = value(sent, "password")
     faults = users.password_faults(password)
     if password != value(sent, "again"):
@@ -90,12 +90,12 @@ def new_password(sent: read.Posted) -> str:
 
 
 def value(posted_: read.Posted, name: str) -> str:
-    """One text of a form; empty when it was not in it."""
+    """Return one text of a form; empty if it is missing."""
     return posted_.get(name, [""])[-1]
 
 
 def frame(request: web.Request, said: tuple[Flash, ...] = ()) -> Frame:
-    """What is around every page."""
+    """Return the frame around every page."""
     site, visitor = request.app[SITE], request.get(VISITOR)
     held = visitor.permission if visitor else None
     theme = request.cookies.get(_THEME, "")
@@ -116,7 +116,7 @@ def _form_token(request: web.Request) -> str:
 
 
 def _said(request: web.Request) -> tuple[Flash, ...]:
-    """What the answer before this one had to say."""
+    """Return the message of the previous answer."""
     try:
         tone, text = orjson.loads(base64.urlsafe_b64decode(request.cookies.get(_SAID, "")))
     except (ValueError, TypeError, binascii.Error):

@@ -16,7 +16,7 @@ _KINDS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """A file as it is served; *packed* is the same in gzip."""
+    """A file as it is served; *packed*: the same in gzip."""
 
     body: bytes
     packed: bytes
@@ -34,13 +34,13 @@ def _read() -> dict[str, Asset]:
 
 
 ASSETS: Final[Mapping[str, Asset]] = _read()
-# One for all: so scripts may name each other by relative paths.
+# One version for all, so that scripts may import each other by relative paths.
 VERSION: Final = hashlib.sha256(
     b"".join(name.encode() + asset.body for name, asset in ASSETS.items())
 ).hexdigest()[:16]
 
 
 def url(name: str) -> str:
-    """Where the asset is; raises KeyError for one that there is not."""
+    """Return the asset's address; raises KeyError for an unknown one."""
     _ = ASSETS[name]
     return f"/assets/{VERSION}/{name}"

@@ -6,12 +6,12 @@ from typing import Final
 
 from collector.history.core.rollup import Numbers
 
-# A day is three wide, and one apart from the next.
+# A day is three units wide, with a gap of one.
 _STEP: Final = 4
 _FAIR: Final = 99.0
 WIDTH: Final = 720
 HEIGHT: Final = 160
-# The highest is not at the very edge.
+# Room above the highest value.
 _ROOM: Final = 1.1
 _LINES: Final = ("p50", "p95", "p99")
 
@@ -27,8 +27,7 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """*paths* by what they show, in a field of WIDTH by HEIGHT; *highest* in milliseconds is at its top.
-
+    """*paths* by percentile, in a field of WIDTH by HEIGHT; *highest*: milliseconds at its top.
     *down*: the steps in which it was down, as rectangles.
     """
 
@@ -38,7 +37,7 @@ class Lines:
 
 
 def bars(days: Sequence[float | None], of: str = "days") -> Bars:
-    """Uptimes in percent, oldest first; None where nothing is known."""
+    """Draw uptimes in percent, oldest first; None where nothing is known."""
     paths: dict[str, list[str]] = {}
     for at, share in enumerate(days):
         paths.setdefault(_level(share), []).append(f"M{at * _STEP} 0h3v20h-3z")
@@ -57,7 +56,7 @@ def _level(share: float | None) -> str:
 
 
 def lines(points: Sequence[Numbers]) -> Lines | None:
-    """Response times by step; None where none was measured."""
+    """Draw response times by step; None if none was measured."""
     measured = [one.percentiles_ms for one in points]
     highest = max((values[-1] for values in measured if values), default=0.0) * _ROOM
     if not highest:
@@ -78,7 +77,7 @@ def lines(points: Sequence[Numbers]) -> Lines | None:
 
 
 def _line(values: Sequence[float | None], step: float, highest: float) -> str:
-    """With a gap where nothing was measured; a lone point is a short stroke."""
+    """Draw a line with a gap where nothing was measured; a lone point is a short stroke."""
     path, drawing = [], False
     for at, value in enumerate(values):
         if value is None:
@@ -92,14 +91,14 @@ def _line(values: Sequence[float | None], step: float, highest: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """*paths*: what each phase took, upon those before it; *highest* in milliseconds is at the top."""
+    """*paths*: the duration of each phase, stacked; *highest*: milliseconds at the top."""
 
     paths: dict[str, str]
     highest: float
 
 
 def phases(checks: Sequence[Mapping[str, float | None]]) -> Stack | None:
-    """Columns of the milliseconds of each phase of a check, in their order; None where there are none."""
+    """Draw a column for each check from its phases in milliseconds; None without any."""
     highest = max((sum(filter(None, one.values())) for one in checks), default=0.0)
     if not highest:
         return None
@@ -118,7 +117,7 @@ def phases(checks: Sequence[Mapping[str, float | None]]) -> Stack | None:
 
 
 def columns(counts: Sequence[int]) -> str:
-    """A path of columns in a field of WIDTH by HEIGHT, the most of them as high as it is."""
+    """Draw columns in a field of WIDTH by HEIGHT; the largest is as high as the field."""
     most, step = max(counts, default=0) or 1, WIDTH / max(len(counts), 1)
     return "".join(
         f"M{at * step + 1:.1f} {HEIGHT}V{HEIGHT * (1 - count / most):.1f}h{max(step - 2, 1):.1f}V{HEIGHT}z"

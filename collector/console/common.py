@@ -21,7 +21,7 @@ _MOST_PAGES: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class PagerPosition:
-    """Where in a list a page is, for `ui.pager`; *before* and *after* are the addresses beside it."""
+    """A page's position in a list, for `ui.pager`; *before* and *after*: addresses of its neighbours."""
 
     number: int
     last: int
@@ -30,14 +30,14 @@ class PagerPosition:
 
 
 def asked(request: web.Request) -> int:
-    """The number of the page that is asked for, from 1; anything odd is the first."""
+    """Return the requested page's number, from 1; an invalid one means the first."""
     text = request.query.get("page", "1")
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 1
     return min(max(number, 1), _MOST_PAGES)
 
 
 def at(request: web.Request, number: int, total: int, per_page: int = PER_PAGE) -> PagerPosition:
-    """Page *number* of a list of *total* entries, with the query as it is."""
+    """Return the position of page *number* in a list of *total* entries; links keep the query."""
     last = max(1, -(-total // per_page))
 
     def beside(other: int) -> str:
@@ -47,13 +47,13 @@ def at(request: web.Request, number: int, total: int, per_page: int = PER_PAGE) 
 
 
 async def section(request: web.Request) -> web.StreamResponse:
-    """To the first page of the section that the visitor may see."""
+    """Redirect to the first page of the section that the visitor may see."""
     first = request.app[SITE].beside(visitor(request).permission, request.path)[0]
     return back(request, first.path)
 
 
 def service_context(request: web.Request) -> ServiceContext:
-    """What the deeds of monitors need, by the visitor."""
+    """Return the context of the services of monitors, with the visitor as actor."""
     at_hand = deps(request)
     return ServiceContext(
         at_hand.db,
@@ -67,7 +67,7 @@ def service_context(request: web.Request) -> ServiceContext:
 
 
 async def asset(request: web.Request) -> web.StreamResponse:
-    """A stylesheet or a script; what is at such an address never changes."""
+    """Serve a stylesheet or a script; the content at its address never changes."""
     found = ASSETS.get(request.match_info["name"])
     if found is None or request.match_info["version"] != VERSION:
         return web.Response(status=404, text="There is nothing here")
@@ -79,7 +79,7 @@ async def asset(request: web.Request) -> web.StreamResponse:
 
 
 async def stream(request: web.Request) -> web.StreamResponse:
-    """What happens, as GET /v1/events tells it, for as long as the session lasts."""
+    """Stream events as GET /v1/events does, for as long as the session lasts."""
     mine = visitor(request)
     request[CALLER] = Caller(
         mine.team_id, mine.user_id, mine.session_id, mine.name, mine.plan, mine.permission

@@ -44,7 +44,7 @@ POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; frame-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-# Smaller ones fit into one packet anyway. More zeal than the least takes twice the time for a tenth less.
+# Smaller answers fit into one packet anyway. A higher level takes twice the time to save a tenth.
 _WORTH_PACKING: Final = 1_000
 _ZEAL: Final = 1
 _TURN: Final = timedelta(seconds=1)
@@ -64,7 +64,7 @@ _TRICKED: Final = (
 
 
 def register(app: web.Application, site: ConsoleSite, pages: tuple[ConsolePage, ...]) -> None:
-    """Put the pages into *app*, after its other routes."""
+    """Add the pages to *app*, after its other routes."""
     app[SITE] = site
     app[problems.NOWHERE] = nowhere
     needs = app[NEEDS]
@@ -78,7 +78,7 @@ def register(app: web.Application, site: ConsoleSite, pages: tuple[ConsolePage, 
 
 
 async def _running(app: web.Application) -> AsyncIterator[None]:
-    """What the console keeps, for as long as *app* serves."""
+    """Run the console's background state while *app* serves."""
     state = app[STATE] = State(SessionFinder(app[DEPS].db), Door(app[DEPS].db))
     task = asyncio.create_task(forever("sign-in limits", state.door.turn, _TURN), name="sign-in limits")
     yield
@@ -93,7 +93,7 @@ async def _running(app: web.Application) -> AsyncIterator[None]:
 
 
 async def _serve(one: ConsolePage, request: web.Request) -> web.StreamResponse:
-    """One page, or why not; whatever flies out of its view is told as a page too."""
+    """Serve one page; every error becomes a page too."""
     try:
         answer = await _guarded(one, request)
     except TocsinError as error:
@@ -103,12 +103,12 @@ async def _serve(one: ConsolePage, request: web.Request) -> web.StreamResponse:
     except web.HTTPException as error:
         answer = _page_of(request, error.status, "That cannot be done", error.reason)
     except AWAY as error:
-        if request.transport is None or request.transport.is_closing():  # nobody is there to be told
+        if request.transport is None or request.transport.is_closing():  # the client is gone
             return web.Response()
         log.warning("page failed for now", page=one.path, error=repr(error))
         answer = _failed(request, Unavailable("This cannot be done right now; try again in a moment"))
     except Exception:
-        # Never the path itself: the secrets of links stand in it.
+        # Never log the path itself: it may hold the secret of a link.
         log.exception("page failed", method=one.method, page=one.path)
         answer = _page_of(request, 500, "Something went wrong", "It is logged under this request's id.")
     if not answer.prepared:
@@ -118,7 +118,7 @@ async def _serve(one: ConsolePage, request: web.Request) -> web.StreamResponse:
 
 
 async def nowhere(request: web.Request, refusal: web.HTTPException) -> web.StreamResponse:
-    """A path that leads nowhere, within the visitor's own navigation if there is a session."""
+    """Serve a 404 page, within the visitor's own navigation if there is a session."""
 
     async def view(request: web.Request) -> web.StreamResponse:
         answer = _page_of(request, refusal.status, "Not found", "There is no page at this address.")
@@ -164,7 +164,7 @@ def _to_the_door(request: web.Request) -> web.Response:
 
 
 def _demand_own_origin(request: web.Request) -> None:
-    """A browser says where a form came from: only our own pages may send one. Raises Forbidden."""
+    """Check the form's origin: only our own pages may send one. Raises Forbidden."""
     site = request.headers.get("Sec-Fetch-Site")
     origin = request.headers.get(hdrs.ORIGIN)
     own = session.same_origin(origin, request.host, deps(request).public_url)
@@ -209,7 +209,7 @@ def _protect(answer: web.StreamResponse) -> None:
 
 
 def _pack(request: web.Request, answer: web.StreamResponse) -> None:
-    """HTML in gzip for who takes it: a form's token is another one each time, so its size tells nothing."""
+    """Compress HTML if accepted; form tokens are masked anew each time, so the size reveals nothing."""
     if not isinstance(answer, web.Response) or answer.content_type != "text/html":
         return
     answer.headers.add(hdrs.VARY, hdrs.ACCEPT_ENCODING)

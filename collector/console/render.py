@@ -38,7 +38,7 @@ _SYSTEMS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NavigationLink:
-    """An entry of a navigation; *key* follows ``g`` on the keyboard; *root*: where all of its pages are."""
+    """An entry of a navigation; *key* follows ``g`` on the keyboard; *root*: the common path of its pages."""
 
     label: str
     path: str
@@ -50,7 +50,7 @@ class NavigationLink:
 
 @dataclass(frozen=True, slots=True)
 class Flash:
-    """Something that is said once, at the top of the next page; *tone*: ``good`` or ``bad``."""
+    """A message that is shown once, at the top of the next page; *tone*: ``good`` or ``bad``."""
 
     tone: str
     text: str
@@ -58,10 +58,9 @@ class Flash:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """What is around a page, and who looks at it.
-
-    *sections* are the main navigation, *beside* that of the section; *may* tells by method and path whether
-    the visitor may use a page; *theme*: ``light``, ``dark`` or ``""`` for what the device says.
+    """The frame of a page, and its visitor.
+    *sections*: the main navigation, *beside*: that of the section; *may*: whether the visitor may use a
+    method and path; *theme*: ``light``, ``dark`` or ``""`` for the device's.
     """
 
     path: str
@@ -75,7 +74,7 @@ class Frame:
 
 
 def render(name: str, frame: Frame, values: Mapping[str, Any], part: str | None = None) -> str:
-    """The template *name*, or its block *part* alone. Raises KeyError for a part that it does not have."""
+    """Render the template *name*, or only its block *part*. Raises KeyError for an unknown part."""
     template = _ENV.get_template(name)
     known = {"frame": frame, **values}
     if part is None:
@@ -84,22 +83,22 @@ def render(name: str, frame: Frame, values: Mapping[str, Any], part: str | None 
 
 
 def has_part(name: str, part: str) -> bool:
-    """Does the template have a block of that name?"""
+    """Whether the template has a block of that name."""
     return part in _ENV.get_template(name).blocks
 
 
 def when(moment: datetime | None, empty: str = "never") -> Markup:
-    """A moment, in the viewer's zone once a script has seen it, in UTC on hover and until then."""
+    """Show a moment in the viewer's zone if a script runs, otherwise and on hover in UTC."""
     return _time(moment, "data-time", empty)
 
 
 def ago(moment: datetime | None, empty: str = "never") -> Markup:
-    """The same as how long ago, or how far ahead, it is."""
+    """Show a moment by how long ago, or how far ahead, it is."""
     return _time(moment, "data-ago", empty)
 
 
 def dated(text: str) -> Markup:
-    """Prose of ours with the moments in it as `when` shows them."""
+    """Show the moments in a text of ours as `when` does."""
     parts, ends = [], 0
     for found in _MOMENT.finditer(text):
         parts += [escape(text[ends : found.start()]), when(datetime.fromisoformat(found[0]))]
@@ -137,7 +136,7 @@ def size(count: float) -> str:
 
 
 def device(agent: str) -> str:
-    """``Firefox on Linux`` of what a browser says of itself; its beginning when it is none that we know."""
+    """Return ``Firefox on Linux`` for a User-Agent; the start of an unknown one."""
     name = next((name for mark, name in _BROWSERS if mark in agent), "")
     system = next((name for mark, name in _SYSTEMS if mark in agent), "")
     if name and system:
@@ -151,7 +150,7 @@ def plural(count: int, one: str, many: str = "") -> str:
 
 
 def icon(name: str) -> Markup:
-    """A drawing for the eye alone: the words beside it say what it means."""
+    """Return an icon, hidden from screen readers: the text beside it has the meaning."""
     return Markup(  # noqa: S704 - the drawings are this package's own
         '<svg class="icon" viewBox="0 0 16 16" aria-hidden="true" focusable="false">' + ICONS[name] + "</svg>"
     )
@@ -175,5 +174,5 @@ _ENV.filters |= {
     "device": device,
 }
 _ENV.globals |= {"asset": assets.url, "icon": icon, "show_id": ids.show, "version": __version__}
-# Parts are drawn without what a template imports at its top: so the macros are there for every one.
+# A part is rendered without its template's imports, so the macros are global.
 _ENV.globals["ui"] = _ENV.get_template("ui.html.j2").module

@@ -12,32 +12,32 @@ from collector.platform.access import ROLES, Permission, permits
 
 LIFE: Final = timedelta(days=14)
 IDLE: Final = timedelta(hours=24)
-# So often is written down that a session is in use.
+# How often the use of a session is recorded.
 NOTED_EVERY: Final = timedelta(minutes=1)
 NONCE_BYTES: Final = 16
-# For so long a browser is known to an account to which it signed in.
+# How long an account recognises a browser that signed in to it.
 KNOWN_FOR: Final = timedelta(days=180)
 _LONGEST_NEXT: Final = 2048
 
 
 def alive(seen_at: datetime, ends_at: datetime, now: datetime) -> bool:
-    """Is a session neither too old nor left alone for too long?"""
+    """Whether a session is neither too old nor idle for too long."""
     return now < ends_at and now < seen_at + IDLE
 
 
 def permission(role: str, of_token: Permission | None) -> Permission:
-    """What a session permits: what the role does, and no more than the token that opened it, if one did."""
+    """Return a session's permission: its role's, limited by the token that opened it, if any."""
     most = ROLES[role]
     return most if of_token is None or permits(of_token, most) else of_token
 
 
 def form_token(cookie: str, nonce: bytes) -> str:
-    """``nonce.signature``: another one on each page, so that its compressed size tells nothing."""
+    """Return ``nonce.signature``: different on each page, so that its compressed size reveals nothing."""
     return f"{nonce.hex()}.{_sign(cookie, nonce)}"
 
 
 def fits(cookie: str, shown: str) -> bool:
-    """Was *shown* made for the session of this cookie?"""
+    """Whether *shown* was made for the session of this cookie."""
     nonce, _, signature = shown.partition(".")
     try:
         wanted = _sign(cookie, bytes.fromhex(nonce))
@@ -47,15 +47,14 @@ def fits(cookie: str, shown: str) -> bool:
 
 
 def browser_mark(kept: str, user_id: UUID, nonce: bytes) -> str:
-    """``nonce.signature``: shows that a browser signed in to an account, until its password changes.
-
-    *kept* is the stored password, which no one outside knows.
+    """Return ``nonce.signature``, which proves until the password changes that a browser has signed in.
+    *kept*: the stored password hash, which is secret.
     """
     return f"{nonce.hex()}.{_sign_browser(kept, user_id, nonce)}"
 
 
 def marked(kept: str, user_id: UUID, shown: str) -> bool:
-    """Did the browser that shows this mark sign in to the account?"""
+    """Whether the browser with this mark has signed in to the account."""
     nonce, _, signature = shown.partition(".")
     try:
         wanted = _sign_browser(kept, user_id, bytes.fromhex(nonce))
@@ -65,7 +64,7 @@ def marked(kept: str, user_id: UUID, shown: str) -> bool:
 
 
 def same_origin(origin: str | None, host: str, public_url: str) -> bool:
-    """Does a browser's *origin* name this service: the host that it asked, or the public address?"""
+    """Whether a browser's *origin* is this service: the requested host, or the public address."""
     if not origin or origin == "null":
         return False
     try:
@@ -80,7 +79,7 @@ def same_origin(origin: str | None, host: str, public_url: str) -> bool:
 
 
 def network(address: str) -> str:
-    """What counts as one client: who has one IPv6 address has as many of its /64 as he likes."""
+    """Return what counts as one client: an IPv6 address by its /64, all of which one client can use."""
     try:
         found = ip_address(address)
     except ValueError:
@@ -91,7 +90,7 @@ def network(address: str) -> str:
 
 
 def safe_next(asked: str | None) -> str:
-    """Where to go after signing in: a path of this service; anything else is the first page."""
+    """Return where to go after signing in: a path of this service; for anything else the first page."""
     if not asked or len(asked) > _LONGEST_NEXT or not asked.startswith("/"):
         return "/"
     bad = asked.startswith("//") or "\\" in asked or not asked.isprintable() or " " in asked

@@ -16,7 +16,7 @@ _ID: Final = re.compile(r"(?<=/)([a-z]+_[0-9a-z]{26}|\{\w+\})(?=/|$)")
 
 @dataclass(frozen=True, slots=True)
 class ConsolePage:
-    """*needs* is what the visitor must be permitted; None: for anybody, signed in or not."""
+    """*needs*: the permission that a visitor needs; None: none, not even a session."""
 
     method: str
     path: str
@@ -25,7 +25,7 @@ class ConsolePage:
 
 
 class ConsoleSite:
-    """*sections* are the main navigation; *beside* the navigation of a section, by the path of that."""
+    """*sections*: the main navigation; *beside*: the navigation of each section, by its path."""
 
     __slots__ = ("_beside", "_needs", "_sections")
 
@@ -40,7 +40,7 @@ class ConsoleSite:
         self._beside = beside
 
     def may(self, held: Permission | None, method: str, path: str) -> bool:
-        """May somebody with *held* (None: nobody) use the page? False for one that there is not."""
+        """Whether a visitor with *held* (None: no session) may use the page; False for an unknown page."""
         key = (method, _pattern(path.partition("?")[0]))
         if key not in self._needs:
             return False
@@ -48,11 +48,11 @@ class ConsoleSite:
         return needed is None or (held is not None and permits(held, needed))
 
     def sections(self, held: Permission | None, path: str) -> tuple[NavigationLink, ...]:
-        """The main navigation as somebody with *held* sees it on *path*."""
+        """Return the main navigation for a visitor with *held* on *path*."""
         return self._seen(self._sections, held, path)
 
     def beside(self, held: Permission | None, path: str) -> tuple[NavigationLink, ...]:
-        """The navigation of the section that *path* is in."""
+        """Return the navigation of the section of *path*."""
         found = (links for start, links in self._beside.items() if _within(path, start))
         return self._seen(next(found, ()), held, path)
 
@@ -70,7 +70,7 @@ SITE: web.AppKey[ConsoleSite] = web.AppKey("site", ConsoleSite)
 
 
 def _pattern(path: str) -> str:
-    """The path with ``{id}`` for each id, be it one or a place for one."""
+    """Return the path with ``{id}`` for each id or placeholder."""
     return _ID.sub("{id}", path)
 
 

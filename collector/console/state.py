@@ -19,7 +19,7 @@ _LONGEST_MARK: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Of one application; *mails* are under way."""
+    """State of one application; *mails*: those being sent."""
 
     finder: SessionFinder
     door: Door
@@ -31,34 +31,34 @@ VISITOR: web.RequestKey[Visitor] = web.RequestKey("visitor", Visitor)
 
 
 def visitor(request: web.Request) -> Visitor:
-    """Who is signed in."""
+    """Return the signed-in visitor."""
     return request[VISITOR]
 
 
 def who(request: web.Request) -> Actor:
-    """The visitor as whoever changes something is noted."""
+    """Return the visitor as an actor for the audit log."""
     return actor(request[VISITOR], browser(request))
 
 
 def browser(request: web.Request) -> Browser:
-    """Where the request comes from."""
+    """Return the origin of the request."""
     agent = request.headers.get(hdrs.USER_AGENT, "").replace("\0", "")
     printable = "".join(letter for letter in agent if letter.isprintable())
     return Browser(address(request), printable, request.get(REQUEST_ID))
 
 
 def cookie_name(request: web.Request) -> str:
-    """With the prefix by which browsers bind a cookie to this very host, where they can."""
+    """Return the name, with the prefix that binds a cookie to this host, over HTTPS."""
     return f"__Host-{_PLAIN}" if is_secure(request) else _PLAIN
 
 
 def cookie(request: web.Request) -> str:
-    """The session's cookie, or nothing."""
+    """Return the session's cookie, or an empty text."""
     return request.cookies.get(cookie_name(request), "")
 
 
 def signed_in(request: web.Request, answer: web.StreamResponse, value: str, seconds: int) -> None:
-    """Give the browser the cookie of a session."""
+    """Set the cookie of a session."""
     answer.set_cookie(
         cookie_name(request),
         value,
@@ -71,12 +71,12 @@ def signed_in(request: web.Request, answer: web.StreamResponse, value: str, seco
 
 
 def known_by(request: web.Request) -> str:
-    """The mark of a browser that signed in to some account before, or nothing."""
+    """Return the mark of a browser that signed in to some account before, or an empty text."""
     return request.cookies.get(_mark_name(request), "")[:_LONGEST_MARK]
 
 
 def make_known(request: web.Request, answer: web.StreamResponse, mark: str) -> None:
-    """Let the browser show that it signed in; a mark that is empty changes nothing."""
+    """Set the mark of a browser that signed in; an empty mark changes nothing."""
     if mark:
         answer.set_cookie(
             _mark_name(request),
@@ -94,7 +94,7 @@ def _mark_name(request: web.Request) -> str:
 
 
 def signed_out(request: web.Request, answer: web.StreamResponse) -> None:
-    """Take the cookie back."""
+    """Delete the session's cookie."""
     answer.del_cookie(
         cookie_name(request), path="/", httponly=True, samesite="Lax", secure=is_secure(request)
     )

@@ -31,7 +31,7 @@ async def get(request: web.Request) -> web.Response:
 
 
 async def create(request: web.Request) -> web.Response:
-    """The link is in no other answer: whoever has it sets the password."""
+    """Invite a user. No other answer contains the link, which lets its bearer set the password."""
     at_hand = deps(request)
     told = await users.invite(at_hand.db, actor(request), await body(request), at_hand.now())
     place = f"{at_hand.public_url}/v1/users/{ids.show('usr', told.user.id)}"
@@ -59,7 +59,7 @@ def _id(request: web.Request) -> UUID:
 
 
 async def _found(request: web.Request) -> User:
-    """The user of the path, asked for before what was sent is read: 404 comes before 400."""
+    """Return the user of the path before the body is read: 404 comes before 400."""
     return await users.one(deps(request).db, caller(request).team_id, _id(request))
 
 

@@ -22,7 +22,7 @@ _OPEN: Final = (
 
 
 def main(argv: list[str]) -> int:
-    """Print the token and nothing else; it is nowhere to be read again."""
+    """Print only the token; it cannot be read again."""
     own, settings = begin_with(_parser(), TeamSettings, argv)
     token = run(_create(settings, own.name, own.plan, own.admin_email, again=own.again))
     print(token)  # noqa: T201 - the answer
@@ -35,7 +35,7 @@ def _parser() -> argparse.ArgumentParser:
     usage = "tocsin team create NAME --plan PLAN [--admin-email EMAIL] [--again]"
     parser = argparse.ArgumentParser(prog="tocsin team", usage=usage, allow_abbrev=False)
     parser.add_argument("deed", choices=["create"])
-    parser.add_argument("name", metavar="NAME", type=_field("name"), help="what it is called")
+    parser.add_argument("name", metavar="NAME", type=_field("name"), help="the team's name")
     parser.add_argument(
         "--plan", required=True, type=TABLE["plan"].read, help="free, developer, pro or enterprise"
     )
@@ -44,16 +44,18 @@ def _parser() -> argparse.ArgumentParser:
         default="admin@localhost",
         type=_field("adminEmail"),
         metavar="EMAIL",
-        help="of its first user (admin@localhost)",
+        help="email address of its first user (admin@localhost)",
     )
     parser.add_argument(
-        "--again", action="store_true", help="also if there is a team of this name, which is then ambiguous"
+        "--again",
+        action="store_true",
+        help="create it even if the name is in use, which makes the name ambiguous",
     )
     return parser
 
 
 def _field(name: str) -> Callable[[str], str]:
-    """Reads one thing that is said of a team, or raises ValueError."""
+    """Return a parser of one field of a team, which raises ValueError."""
 
     def reads(text: str) -> str:
         faults = validation.read(First, {"name": "x", "adminEmail": "x@localhost", name: text}).faults

@@ -16,7 +16,7 @@ _LONGEST = timedelta(days=3650)
 
 
 def main(argv: list[str]) -> int:
-    """Print the token and nothing else; it is nowhere to be read again."""
+    """Print only the token; it cannot be read again."""
     own, settings = read(_parser(), argv)
     made = _create(settings, own.team, own.name, Permission(own.permission), own.expires_in)
     print(run(made))  # noqa: T201 - the answer
@@ -27,14 +27,17 @@ def _parser() -> argparse.ArgumentParser:
     usage = "tocsin token create --name NAME --permission PERMISSION [--expires-in TIME] [--team TEAM]"
     parser = argparse.ArgumentParser(prog="tocsin token", usage=usage, allow_abbrev=False)
     parser.add_argument("deed", choices=["create"])
-    parser.add_argument("--name", required=True, type=_name, help="what it is for")
+    parser.add_argument("--name", required=True, type=_name, help="the purpose of the token")
     parser.add_argument(
-        "--permission", required=True, choices=[each.value for each in Permission], help="what it may do"
+        "--permission",
+        required=True,
+        choices=[each.value for each in Permission],
+        help="what the token permits",
     )
     parser.add_argument(
         "--expires-in", default="never", type=_life, metavar="TIME", help="never, or 12h, 30d, 1y"
     )
-    parser.add_argument("--team", help="a team's id or name; the first team without it")
+    parser.add_argument("--team", help="a team's id or name (the first team)")
     return parser
 
 

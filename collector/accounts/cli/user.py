@@ -18,7 +18,7 @@ _GENERATED_BYTES = 15
 
 
 def main(argv: list[str]) -> int:
-    """Print the link, or take the password from the terminal or from stdin."""
+    """Print the link, or read the password from the terminal or from stdin."""
     own, settings = begin_with(_parser(), CopySettings, argv, _lacks)
     if own.deed == "setup-link":
         print(run(_link(settings, own.email, own.team)))  # noqa: T201 - the answer
@@ -32,7 +32,7 @@ def _lacks(given: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _passwd(own: argparse.Namespace, settings: OperatorSettings) -> int:
-    """One is printed only if it was made here."""
+    """Set the password; print it only if it was generated here."""
     password = secrets.token_urlsafe(_GENERATED_BYTES) if own.generate else _asked(own.email)
     try:
         run(_set(settings, own.email, own.team, password))
@@ -49,15 +49,18 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="tocsin user", usage=usage, allow_abbrev=False)
     parser.add_argument("deed", choices=["passwd", "setup-link"])
     parser.add_argument(
-        "email", metavar="EMAIL", nargs="?", help="who it is for; of a set-up link: the first admin"
+        "email",
+        metavar="EMAIL",
+        nargs="?",
+        help="address of the user; for a set-up link, by default the first admin",
     )
-    parser.add_argument("--generate", action="store_true", help="make a password and print it")
-    parser.add_argument("--team", help="a team's id or name, where several have this address")
+    parser.add_argument("--generate", action="store_true", help="generate a password and print it")
+    parser.add_argument("--team", help="a team's id or name, if users of several teams have this address")
     return parser
 
 
 def _asked(email: str) -> str:
-    """Never from the command line: others read that."""
+    """Read the password, never from the command line, which others can read."""
     if not sys.stdin.isatty():
         return sys.stdin.readline().rstrip("\r\n")
     first = getpass.getpass(f"Password of {email}: ")
@@ -67,7 +70,7 @@ def _asked(email: str) -> str:
 
 
 async def _link(settings: CopySettings, email: str | None, team_name: str | None) -> str:
-    """A fresh link to set up the console; older ones end. Raises Conflict, NotFound."""
+    """Return a new link to set up the console; older ones expire. Raises Conflict, NotFound."""
     async with ground(operators(settings)) as here:
         async with here.db.connection() as tx:
             found = await team.named(tx, team_name) if team_name else None

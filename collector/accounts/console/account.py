@@ -47,7 +47,7 @@ async def set_password(request: web.Request) -> web.StreamResponse:
 
 
 async def end(request: web.Request) -> web.StreamResponse:
-    """Sign one browser out, be it this one."""
+    """Sign one browser out, which may be this one."""
     mine = visitor(request)
     id_: UUID = path_id(request, "ses", console_sessions.WHAT)
     await console_sessions.end(deps(request).db, who(request), mine.user_id, id_)

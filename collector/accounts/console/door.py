@@ -42,7 +42,7 @@ async def show(request: web.Request) -> web.StreamResponse:
 
 
 async def enter(request: web.Request) -> web.StreamResponse:
-    """POST: ``email`` and ``password``, and ``user`` where one address is in several teams; or ``token``."""
+    """POST: ``email`` and ``password``, and ``user`` if one address is in several teams; or ``token``."""
     sent, state = await posted(request), request.app[STATE]
     after, from_ = session.safe_next(value(sent, "next")), browser(request)
     token, email = value(sent, "token").strip(), value(sent, "email").strip()
@@ -79,7 +79,7 @@ async def leave_everywhere(request: web.Request) -> web.StreamResponse:
 
 
 def welcome(request: web.Request, after: str, cookie: str, mark: str = "") -> web.Response:
-    """The way in, with the cookie of a new session, and a mark by which the browser is known again."""
+    """Redirect with the cookie of a new session, and a mark that identifies the browser later."""
     answer = back(request, after)
     signed_in(request, answer, cookie, int(session.LIFE.total_seconds()))
     make_known(request, answer, mark)
@@ -96,7 +96,7 @@ async def _by_token(request: web.Request, token: str, after: str) -> web.Respons
 
 
 def _chosen(found: list[User], sent: Posted) -> User | None:
-    """The one, or the one of the team that was asked for."""
+    """Return the only user, or the one of the chosen team."""
     if len(found) == 1:
         return found[0]
     wanted = ids.read("usr", value(sent, "user"))

@@ -25,7 +25,7 @@ log = structlog.get_logger()
 
 
 async def invited(request: web.Request) -> web.StreamResponse:
-    """Whose invitation it is; only the form uses it up: scanners of mails follow links."""
+    """Show whose invitation it is; only the form uses it up, since mail scanners follow links."""
     at_hand = deps(request)
     user = await password_links.invited(at_hand.db, request.match_info["secret"], at_hand.now())
     return _form(request, "Join the team", user.email)
@@ -44,7 +44,7 @@ async def join(request: web.Request) -> web.StreamResponse:
 
 
 async def asked(request: web.Request) -> web.StreamResponse:
-    """Whether an address outside a team wants its mails; only the button says so."""
+    """Ask whether an address outside a team wants its mails; only the button confirms."""
     return _asked(request, await outside_mails.linked(deps(request).db, request.match_info["secret"]))
 
 
@@ -67,11 +67,11 @@ async def set_password(request: web.Request) -> web.StreamResponse:
 
 
 async def set_up(request: web.Request) -> web.StreamResponse:
-    """The first page of all: the first admin's name, address and password."""
+    """Show the first page of a new console: the first admin's name, address and password."""
     at_hand = deps(request)
     secret = request.match_info["secret"]
     linked = await password_links.find(at_hand.db, LinkKind.FIRST, secret, at_hand.now())
-    # What the service called itself is nobody's address.
+    # The placeholder address of a new team is nobody's.
     email = "" if linked.email.endswith("@localhost") else linked.email
     return _form(request, "Set up Tocsin", linked.email, named={"name": "", "email": email})
 
@@ -87,9 +87,8 @@ async def forgot(request: web.Request) -> web.StreamResponse:
 
 
 async def ask(request: web.Request) -> web.StreamResponse:
-    """The answer is the same, and as fast, whether somebody has the address or not.
-
-    No account's bucket is asked: a stranger could empty it, and each account gets few mails anyway.
+    """Answer in the same way and time whether or not a user has the address.
+    No account's bucket is charged: a stranger could empty it, and each account gets few mails anyway.
     """
     at_hand, email = deps(request), value(await posted(request), "email").strip()
     await _knock(request)
@@ -102,7 +101,7 @@ async def ask(request: web.Request) -> web.StreamResponse:
 
 
 async def _mail(at_hand: Deps, mailer: Mailer, email: str) -> None:
-    """Whether there is such an account, only its mailbox learns."""
+    """Mail the links; only the mailbox reveals whether the account exists."""
     try:
         for one in await password_links.ask(at_hand.db, email, at_hand.now()):
             url = f"{at_hand.public_url}/reset/{one.secret}"

@@ -26,7 +26,7 @@ _COOKIE: Final = "tocsin_openid"
 
 
 async def go(request: web.Request) -> web.StreamResponse:
-    """To the provider; the browser keeps what the way back is held against."""
+    """Redirect to the provider; the browser keeps the attempt, against which the answer is checked."""
     provider = _provider(request)
     await request.app[STATE].door.knock(browser(request).address)
     after, user = session.safe_next(request.query.get("next")), request.query.get("user", "")
@@ -45,7 +45,7 @@ async def go(request: web.Request) -> web.StreamResponse:
 
 
 async def back(request: web.Request) -> web.StreamResponse:
-    """From the provider, which may have sent anybody."""
+    """Handle the return from the provider, which may have sent any user."""
     at_hand, attempt = deps(request), _attempt(request)
     await request.app[STATE].door.knock(browser(request).address)
     email = await _provider(request).end(attempt, request.query, at_hand.now())
@@ -79,7 +79,7 @@ def _chosen(found: list[User], wanted: str) -> User | None:
 
 
 async def _which(request: web.Request, attempt: Attempt, found: list[User]) -> web.StreamResponse:
-    """Each team is another way to the provider, which knows its visitor by now."""
+    """List the teams; each link leads to the provider again, where the user is signed in by now."""
     names = await sign_in.team_names(deps(request).db, found)
     after = quote(session.safe_next(attempt.after), safe="")
     teams = [

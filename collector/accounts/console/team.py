@@ -34,7 +34,7 @@ async def rename(request: web.Request) -> web.StreamResponse:
 
 
 async def log(request: web.Request) -> web.StreamResponse:
-    """Filters as those of GET /v1/audit-log; faulty ones are told and left out."""
+    """Show the audit log; filters are those of GET /v1/audit-log. Raises Invalid."""
     query, number = Query(request), common.asked(request)
     since, until = query.span()
     wanted = AuditFilter(

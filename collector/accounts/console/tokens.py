@@ -29,7 +29,7 @@ async def new(request: web.Request) -> web.StreamResponse:
 
 
 async def create(request: web.Request) -> web.StreamResponse:
-    """The value is on this one page, and nowhere else."""
+    """Create a token; only this page shows its value."""
     at_hand = deps(request)
     body = read.body(tokens.TokenRequest, await posted(request))
     try:

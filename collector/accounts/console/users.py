@@ -22,7 +22,7 @@ _HERE: Final = "/settings/users"
 
 @dataclass(frozen=True, slots=True)
 class PasswordLink:
-    """A link for *user*, shown once; *mailed*: to them; *fault*: why not."""
+    """A link for *user*, shown once; *mailed*: it was mailed to them; *fault*: why it was not."""
 
     user: User
     url: str
@@ -57,7 +57,7 @@ async def invite_again(request: web.Request) -> web.StreamResponse:
 
 
 async def reset(request: web.Request) -> web.StreamResponse:
-    """A link by which the user chooses a new password."""
+    """Make a link that lets the user choose a new password."""
     at_hand = deps(request)
     user, secret = await password_links.make(at_hand.db, who(request), _id(request), at_hand.now())
     url, mailer = f"{at_hand.public_url}/reset/{secret}", at_hand.transport.mailer

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from shared.errors import Forbidden
 
 SCOPE: Final = "openid email profile"
-# How long somebody may take at the provider.
+# How long a user may take at the provider.
 PATIENCE: Final = timedelta(minutes=10)
 ALGORITHMS: Final = (
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519", "EdDSA",
@@ -23,7 +23,7 @@ _NOT_OURS: Final = "The answer of the sign-in provider cannot be believed: "
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One way to the provider and back, kept by the browser; *user* where one of several teams was chosen."""
+    """One sign-in attempt, kept by the browser; *user*: the chosen one of an address in several teams."""
 
     state: str
     nonce: str
@@ -33,7 +33,7 @@ class Attempt:
 
 
 def address(endpoint: str, client_id: str, redirect: str, attempt: Attempt) -> str:
-    """Where to send the browser."""
+    """Return the URL of the authorization request."""
     query = urlencode(
         {
             "response_type": "code",
@@ -50,12 +50,12 @@ def address(endpoint: str, client_id: str, redirect: str, attempt: Attempt) -> s
 
 
 def challenge(verifier: str) -> str:
-    """Of RFC 7636, by SHA-256."""
+    """Return the code challenge of RFC 7636, by SHA-256."""
     return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
 
 
 def returned(attempt: Attempt | None, query: Mapping[str, str], issuer: str) -> str:
-    """The code that the provider gave for *attempt*. Raises Forbidden."""
+    """Return the code that the provider issued for *attempt*. Raises Forbidden."""
     if attempt is None or not hmac.compare_digest(query.get("state", "").encode(), attempt.state.encode()):
         raise Forbidden("This sign-in was begun in another browser, or too long ago. Please begin again.")
     if "error" in query:
@@ -69,7 +69,7 @@ def returned(attempt: Attempt | None, query: Mapping[str, str], issuer: str) -> 
 
 
 def believe(claims: Mapping[str, Any], *, issuer: str, client_id: str, nonce: str, now: datetime) -> None:
-    """Hold the claims of a token whose signature is good against what was asked for. Raises Forbidden."""
+    """Validate the claims of a token with a good signature against the request. Raises Forbidden."""
     audience = claims.get("aud")
     audiences = audience if isinstance(audience, list) else [audience]
     faults = {
@@ -88,7 +88,7 @@ def believe(claims: Mapping[str, Any], *, issuer: str, client_id: str, nonce: st
 
 
 def email(claims: Mapping[str, Any]) -> str:
-    """The address that the provider has verified. Raises Forbidden."""
+    """Return the address that the provider has verified. Raises Forbidden."""
     found = claims.get("email")
     if not isinstance(found, str) or not found:
         raise Forbidden("The sign-in provider tells no email address of yours.")
@@ -109,7 +109,7 @@ def _within(seconds: object, first: datetime, last: datetime | None) -> bool:
 
 
 def _plain(text: str) -> str:
-    """An error's name, whatever was sent for it."""
+    """Return the printable part of an error's name."""
     return "".join(letter for letter in text if letter.isascii() and (letter.isalnum() or letter in "_-. "))[
         :80
     ]

@@ -7,22 +7,22 @@ import unicodedata
 SALT_BYTES = 16
 HASH_BYTES = 64
 _N, _R, _P = 2**15, 8, 1
-# What scrypt needs is 128 * N * r; the library refuses more than 32 MiB unless it is told.
+# scrypt needs 128 * N * r bytes; the library refuses more than 32 MiB by default.
 _MEMORY = 64 * 1024 * 1024
 
 
 def stored(password: str, salt: bytes) -> str:
-    """``scrypt$N$r$p$salt$hash``; takes a tenth of a second and 32 MiB."""
+    """Return ``scrypt$N$r$p$salt$hash``; takes a tenth of a second and 32 MiB."""
     return _kept(salt, _derived(password, salt, _N, _R, _P))
 
 
 def nobodys(salt: bytes, derived: bytes) -> str:
-    """What no known password matches, of bytes made by chance; to look at it takes as long as at any."""
+    """Return a hash of random bytes that no password matches; comparing it takes as long as any."""
     return _kept(salt, derived)
 
 
 def matches(password: str, kept: str) -> bool:
-    """Is *password* the one of which *kept* was made?"""
+    """Whether *kept* was made of *password*."""
     _, n, r, p, salt, derived = kept.split("$")
     return hmac.compare_digest(
         _derived(password, bytes.fromhex(salt), int(n), int(r), int(p)), bytes.fromhex(derived)

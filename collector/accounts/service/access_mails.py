@@ -34,7 +34,7 @@ If it was not you, ignore this: nothing has changed.
 
 
 async def invited(mailer: Mailer, team_id: int, to: str, team: str, url: str, until: str) -> str:
-    """Send an invitation; what went wrong, or nothing."""
+    """Mail an invitation; return the fault, if any."""
     if held := (await mailer.admit(team_id, [to], known=True)).get(to):
         return held.why
     text = _INVITED.format(team=team, url=url, until=until)
@@ -42,7 +42,7 @@ async def invited(mailer: Mailer, team_id: int, to: str, team: str, url: str, un
 
 
 async def confirming(mailer: Mailer, team_id: int, to: str, team: str, url: str) -> str:
-    """Ask an address outside the team whether it wants mails; what went wrong, or nothing."""
+    """Ask an address outside the team whether it wants mails; return the fault, if any."""
     if held := (await mailer.admit(team_id, [to], known=True)).get(to):
         return held.why
     text = _CONFIRM.format(team=_line(team), url=url)
@@ -50,7 +50,7 @@ async def confirming(mailer: Mailer, team_id: int, to: str, team: str, url: str)
 
 
 async def reset(mailer: Mailer, to: str, team: str, url: str) -> str:
-    """Send a link for a new password; what went wrong, or nothing."""
+    """Mail a link for a new password; return the fault, if any."""
     return await _send(mailer, to, "A new password for Tocsin", _RESET.format(team=team, url=url))
 
 

@@ -28,7 +28,7 @@ _AGENT: Final = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visitor:
-    """Who is signed in, as of this request; *token_id*: the API token that they came in by."""
+    """The signed-in user, as of this request; *token_id*: the API token that the session was opened with."""
 
     team_id: int
     session_id: UUID
@@ -49,7 +49,7 @@ class Visitor:
 
 @dataclass(frozen=True, slots=True)
 class Browser:
-    """Where a request comes from."""
+    """The origin of a request."""
 
     address: str
     agent: str
@@ -57,14 +57,14 @@ class Browser:
 
 
 class SessionFinder:
-    """Finds sessions for requests. None is remembered: one that was ended is over at once, everywhere."""
+    """Finds sessions for requests. None is cached: an ended session is refused at once, everywhere."""
 
     def __init__(self, db: Db) -> None:
         self._db = db
         self._lookups = Lookups(db, table.with_hashes)
 
     async def find(self, cookie: str, now: datetime) -> Visitor | None:
-        """Whose session the cookie opens, if it is not over. Raises Unavailable."""
+        """Return the visitor whose session the cookie opens, if it is alive. Raises Unavailable."""
         if not _COOKIE.fullmatch(cookie):
             return None
         hash_ = secret_hash(cookie)
@@ -91,7 +91,7 @@ async def open_(
     by: str,
     token_id: UUID | None = None,
 ) -> str:
-    """Sign somebody in and return the cookie, which is nowhere else; *by* says how they proved it."""
+    """Open a session and return its cookie, which is stored nowhere; *by*: the method of sign-in."""
     cookie, id_ = secrets.token_urlsafe(32), uuid7()
     await users.note_sign_in(tx, team_id, user_id, now)
     await table.sweep(tx, team_id, now, session.IDLE)
@@ -120,7 +120,7 @@ async def open_(
 
 
 async def of(db: Db, visitor: Visitor, now: datetime) -> list[ListedSession]:
-    """The visitor's own sessions, the one used last first."""
+    """Return the visitor's own sessions, the last used first."""
     async with db.connection() as tx:
         return await table.of_user(tx, visitor.team_id, visitor.user_id, now, session.IDLE)
 
@@ -134,14 +134,14 @@ async def end(db: Db, who: Actor, user_id: UUID, id_: UUID) -> None:
 
 
 async def end_all(db: Db, who: Actor, user_id: UUID, but: UUID | None = None) -> None:
-    """Sign the user out everywhere, *but* in that session."""
+    """Sign the user out everywhere, except for the session *but*."""
     async with db.transaction() as tx:
         await table.end_all(tx, who.team_id, user_id, but)
         await audit.record(tx, who, "sign-out-everywhere", "user", ids.show("usr", user_id))
 
 
 def actor(visitor: Visitor, browser: Browser) -> Actor:
-    """The visitor as whoever changes something is noted."""
+    """Return the visitor as an actor for the audit log."""
     return Actor(
         visitor.team_id,
         visitor.shown_id,

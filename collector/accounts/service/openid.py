@@ -31,14 +31,14 @@ _WELL_KNOWN: Final = "/.well-known/openid-configuration"
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
 _MOST_BYTES: Final = 1_048_576
 _KEPT_S: Final = 3600.0
-# An unknown key is looked for no more often.
+# Keys are fetched again for an unknown key at most this often.
 _ASKED_EVERY_S: Final = 10.0
 _AWAY: Final = "The sign-in provider does not answer as it should; try again, or sign in by password."
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """What the operator set: *issuer* as the provider spells it, *name* as the button says it."""
+    """The operator's settings: *issuer* as the provider spells it, *name* as the button shows it."""
 
     issuer: str
     client_id: str
@@ -47,7 +47,7 @@ class Client:
 
 
 class Provider:
-    """One provider; what it says of itself and its keys are kept for an hour. Needs a running loop."""
+    """One provider; its metadata and keys are cached for an hour. Needs a running loop."""
 
     def __init__(self, client: Client, redirect: str, *, nameservers: Sequence[str] = ()) -> None:
         self.client = client
@@ -67,13 +67,13 @@ class Provider:
         await self._names.close()
 
     async def begin(self, after: str, user: str) -> tuple[Attempt, str]:
-        """A new attempt, and where to send the browser. Raises Unavailable."""
+        """Return a new attempt and the URL of its request. Raises Unavailable."""
         attempt = Attempt(_secret(), _secret(), _secret(), after, user)
         endpoint = await self._endpoint("authorization_endpoint")
         return attempt, rules.address(endpoint, self.client.client_id, self._redirect, attempt)
 
     async def end(self, attempt: Attempt | None, query: Mapping[str, str], now: datetime) -> str:
-        """The address that the provider vouches for. Raises Forbidden, Unavailable."""
+        """Return the address that the provider verified. Raises Forbidden, Unavailable."""
         code = rules.returned(attempt, query, self.client.issuer)
         if attempt is None:
             raise Forbidden(_AWAY)
@@ -114,7 +114,7 @@ class Provider:
         return answer
 
     async def _claims(self, token: object) -> Mapping[str, Any]:
-        """What a token says whose signature is one of the provider's."""
+        """Return the claims of a token signed with one of the provider's keys."""
         if not isinstance(token, str) or not token:
             raise Forbidden("The sign-in provider sent no token.")
         for fresh in (False, True):
@@ -127,7 +127,7 @@ class Provider:
         raise Forbidden("The token of the sign-in provider is not signed by it.")
 
     async def _more(self, claims: Mapping[str, Any], token: object) -> Mapping[str, Any]:
-        """With what the provider tells only when it is asked."""
+        """Return the claims of the userinfo endpoint, if the provider has one."""
         about = await self._discover()
         if "userinfo_endpoint" not in about or not isinstance(token, str):
             return claims
@@ -176,14 +176,14 @@ class Provider:
 
 
 async def known(db: Db, email: str, now: datetime) -> list[User]:
-    """Whoever has the address and has joined, or is invited still."""
+    """Return the users with the address who have joined, or whose invitation is valid."""
     async with db.connection() as tx:
         found = await people.with_email(tx, email)
     return [user for user in found if user.invited_until is None or now < user.invited_until]
 
 
 async def join(db: Db, user: User) -> None:
-    """Take the user's invitation up, if there is one."""
+    """Accept the user's invitation, if there is one."""
     if user.invited_until is None:
         return
     shown = ids.show("usr", user.id)
@@ -194,7 +194,7 @@ async def join(db: Db, user: User) -> None:
 
 
 def _basic(client_id: str, secret: str) -> str:
-    """As RFC 6749 has it: both encoded as in a form, before they are put together."""
+    """Encode as RFC 6749 says: both parts form-encoded before they are joined."""
     return "Basic " + base64.b64encode(f"{quote_plus(client_id)}:{quote_plus(secret)}".encode()).decode()
 
 
@@ -203,7 +203,7 @@ def _secret() -> str:
 
 
 def _read_keys(told: Mapping[str, Any]) -> jwk.KeySet:
-    """The keys for signatures; those that this library does not know are passed over."""
+    """Return the keys for signatures, without those that this library does not know."""
     keys = []
     for one in told.get("keys", []):
         if (

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 # Each takes a tenth of a second of a core and 32 MiB.
 _AT_ONCE: Final = 2
-# More who wait for that would wait for too long.
+# More waiting requests than this would wait for too long.
 _WAITING: Final = 120
 _WAITING_EACH: Final = 24
 _GATE: Final = FairGate(_AT_ONCE, _AT_ONCE, waiting=_WAITING, waiting_each=_WAITING_EACH)
@@ -23,22 +23,22 @@ _THREADS: Final = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="hashing")
 
 
 async def stored(password: str, asker: Hashable) -> str:
-    """*password* as it is kept; *asker* is whose queue this waits in. Raises Limited, Unavailable."""
+    """Return the hash of *password*; *asker* selects the queue to wait in. Raises Limited, Unavailable."""
     return (await all_stored([password], asker))[0]
 
 
 async def all_stored(plain: Sequence[str], asker: Hashable) -> list[str]:
-    """The same of each of them."""
+    """The same for several passwords."""
     return await results([_storing(password, asker) for password in plain])
 
 
 async def matches(password: str, kept: str, asker: Hashable) -> bool:
-    """Is *password* the one of which *kept* was made? Raises Limited, Unavailable."""
+    """Whether *kept* was made of *password*. Raises Limited, Unavailable."""
     return (await all_match([(password, kept)], asker))[0]
 
 
 async def all_match(pairs: Sequence[tuple[str, str]], asker: Hashable) -> list[bool]:
-    """The same of each password and what is kept."""
+    """The same for pairs of a password and a hash."""
     return await results([_matching(password, kept, asker) for password, kept in pairs])
 
 

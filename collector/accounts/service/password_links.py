@@ -23,9 +23,9 @@ from shared.errors import Conflict, Invalid, NotFound
 
 LIFE: Final = timedelta(hours=24)
 FIRST_LIFE: Final = timedelta(days=7)
-# Who asks again sooner gets no second mail.
+# A request that is repeated sooner gets no second mail.
 ASKED_EVERY: Final = timedelta(minutes=5)
-# So many mailed links of a user are open at once: who asks in another's name ends none that is on its way.
+# Mailed links of a user that may be open at once: requests in another's name expire none on its way.
 _OPEN: Final = 12
 _MOST: Final = 16
 _OVER: Final = "This link was used already, or is over: ask for another one"
@@ -33,7 +33,7 @@ _OVER: Final = "This link was used already, or is over: ask for another one"
 
 @dataclass(frozen=True, slots=True)
 class LinkRecipient:
-    """Somebody to whom a link is to be mailed."""
+    """A user who gets a link by mail."""
 
     user: User
     team: str
@@ -41,9 +41,8 @@ class LinkRecipient:
 
 
 async def first(db: Db, team_id: int, user_id: UUID, now: datetime) -> str:
-    """The secret of a link by which an admin who has no password sets up the console; older ones end.
-
-    Raises Conflict for who has one, or has not joined; NotFound.
+    """Make the secret of a link that lets an admin without a password set up the console; older ones expire.
+    Raises Conflict for a user who has a password, or has not joined; NotFound.
     """
     secret = secrets.token_urlsafe(32)
     async with db.transaction() as tx:
@@ -60,7 +59,7 @@ async def first(db: Db, team_id: int, user_id: UUID, now: datetime) -> str:
 
 
 async def first_unless_open(db: Db, user: User, secret: str, now: datetime) -> bool:
-    """Let *secret* be such a link of *user*, unless one is open, the user has a password, or signed in."""
+    """Make *secret* such a link of *user*, unless one is open, the user has a password, or has signed in."""
     async with db.transaction() as tx:
         await people.lock(tx, user.team_id, user.id)
         newcomer = await people.newcomer(tx)
@@ -76,8 +75,7 @@ async def first_unless_open(db: Db, user: User, secret: str, now: datetime) -> b
 
 
 async def first_by_operator(db: Db, team_id: int | None, email: str | None, now: datetime) -> str:
-    """The secret of a fresh link of that kind, by default for the oldest admin of the oldest team.
-
+    """Make the secret of a new link of that kind, by default for the oldest admin of the oldest team.
     Raises NotFound, and what `first` raises.
     """
     async with db.connection() as tx:
@@ -100,7 +98,7 @@ async def _oldest_team(tx: Tx) -> int:
 
 
 async def make(db: Db, who: Actor, user_id: UUID, now: datetime) -> tuple[User, str]:
-    """A link that an admin hands to the user. Raises NotFound, Conflict for who has not joined yet."""
+    """Make a link for an admin to hand to the user. Raises NotFound; Conflict if they have not joined."""
     secret = secrets.token_urlsafe(32)
     async with db.transaction() as tx:
         user = await people.hold(tx, who.team_id, user_id)
@@ -115,7 +113,7 @@ async def make(db: Db, who: Actor, user_id: UUID, now: datetime) -> tuple[User, 
 
 
 async def ask(db: Db, email: str, now: datetime) -> list[LinkRecipient]:
-    """New links for whoever has the address and has joined, unless they got one a moment ago."""
+    """Make links for the joined users with the address, except for those who got one a moment ago."""
     asked: list[LinkRecipient] = []
     async with db.transaction() as tx:
         joined = [user for user in await people.with_email(tx, email) if user.invited_until is None]
@@ -131,13 +129,13 @@ async def ask(db: Db, email: str, now: datetime) -> list[LinkRecipient]:
 
 
 async def find(db: Db, kind: LinkKind, secret: str, now: datetime) -> Linked:
-    """Whose link it is. Raises NotFound when it was used, is over, or is of another kind."""
+    """Return the link's user. Raises NotFound if it was used, has expired, or is of another kind."""
     async with db.transaction() as tx:
         return await _found(tx, kind, secret, now)
 
 
 async def invited(db: Db, secret: str, now: datetime) -> User:
-    """Whose invitation it is, which stays as it is. Raises NotFound."""
+    """Return the user of an invitation without using it. Raises NotFound."""
     async with db.transaction() as tx:
         user = await people.invited(tx, secret_hash(secret))
     if user is None or user.invited_until is None or now >= user.invited_until:
@@ -146,7 +144,7 @@ async def invited(db: Db, secret: str, now: datetime) -> User:
 
 
 async def change(db: Db, who: Actor, user_id: UUID, old: str, new: str, but: UUID) -> None:
-    """Somebody changes their own password; all their sessions end, *but* that one. Raises Invalid."""
+    """Change a user's own password and end their sessions, except for *but*. Raises Invalid."""
     async with db.connection() as tx:
         kept = await people.password(tx, who.team_id, user_id)
     if kept is not None and not await password_hashes.matches(
@@ -169,11 +167,10 @@ async def use(
     named: Mapping[str, Any] | None = None,
 ) -> User:
     """Set the password, once; all sessions of the user end. *named*: the first admin's name and address.
-
     Raises Invalid, NotFound.
     """
     await find(db, kind, secret, now)
-    # It is meant to take long, and is not done for who has no link.
+    # Hashing is slow on purpose, and is only done for a valid link.
     kept = await users.stored(password)
     async with db.transaction() as tx:
         linked = await _found(tx, kind, secret, now)

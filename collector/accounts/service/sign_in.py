@@ -19,24 +19,24 @@ from collector.platform.limits import Limits
 from collector.platform.storage.db import Db
 from shared.errors import Limited
 
-# Buckets of tries. An account has one at each address; one for all addresses together, which only very many
-# of them empty; and one at each browser that signed in to it before, whom no stranger's tries concern.
+# Buckets of tries. An account has one per address; one for all addresses together, which only very many
+# of them empty; and one per browser that signed in to it before, which tries of strangers do not charge.
 BY_ADDRESS: Final = TeamPlan(per_minute=6, burst=20)
 BY_ACCOUNT_THERE: Final = TeamPlan(per_minute=3, burst=10)
 BY_ACCOUNT: Final = TeamPlan(per_minute=6, burst=100)
 BY_OWNER: Final = TeamPlan(per_minute=3, burst=15)
-# In so many teams an address signs in by a password.
+# The number of teams in which one address can sign in by a password.
 _MOST_ACCOUNTS: Final = 16
 
 
 async def is_set_up(db: Db) -> bool:
-    """Has anybody a password, so that there is a way in for people?"""
+    """Whether any user has a password and so can sign in."""
     async with db.connection() as tx:
         return await table.anybody_has_password(tx)
 
 
 class Door:
-    """What all sign-ins of one collector share. The tries are counted over all collectors together."""
+    """The sign-in state of one collector. Tries are counted over all collectors together."""
 
     def __init__(self, db: Db) -> None:
         self._db = db
@@ -44,13 +44,13 @@ class Door:
         self._accounts_there = Limits(db, {"free": BY_ACCOUNT_THERE})
         self._accounts = Limits(db, {"free": BY_ACCOUNT})
         self._owners = Limits(db, {"free": BY_OWNER})
-        # What a password is compared with when nobody has the address: it takes as long.
+        # Compared with a password if nobody has the address, so that it takes as long.
         self._decoy = passwords.nobodys(
             secrets.token_bytes(passwords.SALT_BYTES), secrets.token_bytes(passwords.HASH_BYTES)
         )
 
     async def turn(self) -> bool:
-        """Tell the shared buckets what was spent."""
+        """Report the tries to the shared buckets."""
         return any([await one.turn() for one in self._limits])
 
     async def close(self) -> None:
@@ -58,9 +58,8 @@ class Door:
             await one.close()
 
     async def knock(self, address: str, account: str | None = None, mark: str = "") -> None:
-        """Count a try; *mark*: what the browser shows, see `mark`.
-
-        Raises Limited, in the same way whether there is such an account or not.
+        """Count a try; *mark*: what the browser sent, see `mark`.
+        Raises Limited, in the same way whether the account exists or not.
         """
         if account is not None and mark and await self._knows(account, mark):
             _demand(await self._owners.address(_key("browser", mark.partition(".")[2])))
@@ -73,11 +72,11 @@ class Door:
             _demand(await self._accounts.address(_key("account", name)))
 
     async def knock_inside(self, user_id: UUID) -> None:
-        """Count a try of somebody who is signed in. Raises Limited."""
+        """Count a try of a user who is signed in. Raises Limited."""
         _demand(await self._owners.address(_key("inside", str(user_id))))
 
     async def with_password(self, email: str, password: str) -> list[User]:
-        """Everybody who has this address and password, in whichever teams. Raises Limited, Unavailable."""
+        """Return all users with this address and password, in any team. Raises Limited, Unavailable."""
         found = await self._accounts_of(email)
         if len(password) > LONGEST_PASSWORD:
             return []
@@ -91,7 +90,7 @@ class Door:
         return self._addresses, self._accounts_there, self._accounts, self._owners
 
     async def _knows(self, email: str, mark: str) -> bool:
-        """Did the browser that shows *mark* sign in to an account of this address?"""
+        """Whether the browser with *mark* has signed in to an account of this address."""
         return any(session.marked(kept, user.id, mark) for user, kept in await self._accounts_of(email))
 
     async def _accounts_of(self, email: str) -> list[tuple[User, str]]:
@@ -102,20 +101,20 @@ class Door:
 
 
 async def mark(db: Db, team_id: int, user_id: UUID) -> str:
-    """What a browser keeps that signed in as this user; nothing where there is no password to guess."""
+    """Return the mark of a browser that signed in as this user; empty without a password to guess."""
     async with db.connection() as tx:
         kept = await table.password(tx, team_id, user_id)
     return session.browser_mark(kept, user_id, secrets.token_bytes(session.NONCE_BYTES)) if kept else ""
 
 
 async def enter(db: Db, user: User, browser: Browser, now: datetime, *, by: str) -> str:
-    """The cookie of a new session of *user*, who has proved who they are."""
+    """Open a session of *user*, who has proved their identity; return its cookie."""
     async with db.transaction() as tx:
         return await console_sessions.open_(tx, user.team_id, user.id, browser, now, name=user.name, by=by)
 
 
 async def enter_by_token(db: Db, value: str, browser: Browser, now: datetime) -> str | None:
-    """The cookie of a new session that ends with the token *value*; None if it is no good token."""
+    """Open a session that ends with the token *value* and return its cookie; None for an invalid token."""
     found = await tokens.find(db, value, now)
     if found is None:
         return None
@@ -133,7 +132,7 @@ async def enter_by_token(db: Db, value: str, browser: Browser, now: datetime) ->
 
 
 async def team_names(db: Db, users: list[User]) -> dict[str, str]:
-    """The names of the users' teams, by the ids of the users."""
+    """Return the names of the users' teams, by the ids of the users."""
     async with db.connection() as tx:
         people = [await teams.person(tx, user.team_id, user.id) for user in users]
     return {str(person.id): person.team_name for person in people if person is not None}

@@ -18,13 +18,13 @@ from shared import ids
 from shared.errors import Conflict, NotFound, demand_found
 from shared.ids import uuid7
 
-# What a GET shows and nobody of the team sets.
+# Fields that a GET shows and no user can set.
 _SHOWN = frozenset({"id", "plan", "limits", "createdAt", "warnings"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamFields:
-    """What an admin may set."""
+    """The fields that an admin may set."""
 
     name: Name
     """Name of the team, 1 to 255 characters."""
@@ -32,7 +32,7 @@ class TeamFields:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class First:
-    """What the operator says of a new team."""
+    """The operator's settings of a new team."""
 
     name: Name
     admin_email: Email
@@ -40,7 +40,7 @@ class First:
 
 @dataclass(frozen=True, slots=True)
 class CreatedTeam:
-    """A new team, and the token of its admin, which is nowhere else."""
+    """A new team, and the token of its admin, which is stored nowhere."""
 
     team: Team
     token: str
@@ -52,7 +52,7 @@ async def get(db: Db, team_id: int) -> Team:
 
 
 async def rename(db: Db, who: Actor, body: Mapping[str, Any]) -> tuple[Team, list[str]]:
-    """The team, and warnings. Raises Invalid."""
+    """Rename the team; return it with warnings. Raises Invalid."""
     sent = {name: value for name, value in body.items() if name not in _SHOWN}
     async with db.transaction() as tx:
         team = demand_found(await table.hold(tx, who.team_id), "Team")
@@ -72,7 +72,7 @@ async def rename(db: Db, who: Actor, body: Mapping[str, Any]) -> tuple[Team, lis
 async def create(
     db: Db, name: str, plan: str, admin_email: str, now: datetime, *, again: bool = True
 ) -> CreatedTeam:
-    """A further team with its admin and a token; *again*: also of a name in use. Raises Invalid, Conflict."""
+    """Create a team with an admin and a token; *again*: allow a name in use. Raises Invalid, Conflict."""
     wish, _ = check(First, {"name": name, "adminEmail": admin_email})
     id_, user_id = uuid7(), uuid7()
     async with db.transaction() as tx:
@@ -89,7 +89,7 @@ async def create(
 
 
 async def named(tx: Tx, text: str | None) -> Team:
-    """The team with this id, or with a name that only it has; without either the first. Raises NotFound."""
+    """Return the team with this id or unique name; by default the first. Raises NotFound."""
     found = await table.all_(tx)
     if text is not None:
         id_ = ids.read("team", text)

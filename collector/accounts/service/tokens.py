@@ -33,7 +33,7 @@ LIVES: Mapping[str, timedelta | None] = {
     "90d": timedelta(days=90),
     "1y": timedelta(days=365),
 }
-# So much of a token that we made may be shown: the prefix, and too little of the rest to guess by.
+# How much of a token of ours may be shown: the prefix, and too little of the rest to guess by.
 _NOBODY = {"userId": "there is no such user"}
 _HINT = len(PREFIX) + 4
 
@@ -44,7 +44,7 @@ def _is_user_id(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenRequest:
-    """What a body asks for; without *user_id* it is the caller's own."""
+    """A request for a token; without *user_id* it is the caller's own."""
 
     name: Name
     """Name of the token, 1 to 255 characters."""
@@ -58,7 +58,7 @@ class TokenRequest:
 
 @dataclass(frozen=True, slots=True)
 class NewToken:
-    """A new token; its *value* is nowhere else."""
+    """A new token; its *value* is stored nowhere."""
 
     token: ListedToken
     value: str
@@ -66,13 +66,13 @@ class NewToken:
 
 
 class TokenFinder:
-    """Finds tokens for requests. None is remembered, so that a revoked one is refused at once, everywhere."""
+    """Finds tokens for requests. None is cached, so that a revoked one is refused at once, everywhere."""
 
     def __init__(self, db: Db) -> None:
         self._lookups = Lookups(db, table.with_hashes)
 
     async def find(self, value: str, now: datetime) -> Token | None:
-        """The token that *value* is, if it still counts. Raises Unavailable."""
+        """Return the token with *value*, if it is valid. Raises Unavailable."""
         if not plausible(value):
             return None
         hash_ = secret_hash(value)
@@ -83,14 +83,14 @@ class TokenFinder:
 
 
 def plausible(value: str) -> bool:
-    """Could *value* be a token? A bad checksum says no without asking the database."""
+    """Whether *value* may be a token: a bad checksum is refused without a query of the database."""
     if value.startswith(PREFIX):
         return checksum_ok(value)
     return MIN_TOKEN <= len(value) <= MAX_TOKEN
 
 
 async def find(db: Db, value: str, now: datetime) -> Token | None:
-    """The token that *value* is, if it still counts, for who asks once."""
+    """Return the token with *value*, if it is valid; for a single look-up."""
     if not plausible(value):
         return None
     hash_ = secret_hash(value)
@@ -110,22 +110,21 @@ async def issue(
     expires_at: datetime | None = None,
     value: str | None = None,
 ) -> str:
-    """Make a token and return its value, which is nowhere else; *value* instead of a random one if given."""
+    """Make a token and return its value, which is stored nowhere; *value*: instead of a random one."""
     value = value or new_token()
     await _insert(tx, team_id, uuid7(), user_id, name, permission, value, now, expires_at)
     return value
 
 
 async def page(db: Db, team_id: int, limit: int | None, offset: int) -> tuple[list[ListedToken], int]:
-    """Those that were not revoked, newest first, and how many there are; no values."""
+    """Return a page of tokens that were not revoked, newest first, and their number; without values."""
     async with db.connection() as tx:
         return await table.page(tx, team_id, limit, offset)
 
 
 async def create(db: Db, who: Actor, user_id: UUID, body: Mapping[str, Any], now: datetime) -> NewToken:
-    """A token of the user *user_id*, or of the one that the body names.
-
-    Raises Invalid; Forbidden when the caller is no admin any more.
+    """Create a token of the user *user_id*, or of the one that the body names.
+    Raises Invalid; Forbidden if the caller is no longer an admin.
     """
     found = read(TokenRequest, body)
     named = references.one("usr", "userId", body.get("userId")).get("userId")
@@ -143,7 +142,7 @@ async def create(db: Db, who: Actor, user_id: UUID, body: Mapping[str, Any], now
 
 
 async def _beside(db: Db, team_id: int, named: UUID | None, body: Mapping[str, Any]) -> dict[str, str]:
-    """What is wrong with the user that a body names, whatever else is wrong with it."""
+    """Return the faults of the user that a body names, to report beside its other faults."""
     if named is None:
         return {}
     async with db.connection() as tx:
@@ -163,7 +162,7 @@ async def make(
     life: timedelta | None,
     now: datetime,
 ) -> NewToken:
-    """A token of *user*, whose role is held; *life* None: until it is revoked."""
+    """Make a token of *user*, whose role is locked; *life* None: until it is revoked."""
     value, id_ = new_token(), uuid7()
     expires_at = now + life if life else None
     await _insert(tx, user.team_id, id_, user.id, name, permission, value, now, expires_at)
@@ -174,7 +173,7 @@ async def make(
 
 
 async def revoke(db: Db, who: Actor, id_: UUID, now: datetime) -> None:
-    """Refused everywhere from the next request on. Raises NotFound, also for one that was revoked before."""
+    """Revoke a token, from the next request on. Raises NotFound, also for a revoked one."""
     async with db.transaction() as tx:
         name = await table.revoke(tx, who.team_id, id_, now)
         if name is None:
@@ -193,7 +192,7 @@ async def _insert(
     now: datetime,
     expires_at: datetime | None,
 ) -> None:
-    # One that a person chose may be short: no part of it is shown.
+    # A token that a user chose may be short: no part of it is shown.
     hint = value[:_HINT] if value.startswith(PREFIX) else ""
     await table.insert(tx, team_id, id_, user_id, name, permission, secret_hash(value), now, expires_at, hint)
 

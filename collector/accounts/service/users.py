@@ -27,13 +27,12 @@ from shared.ids import uuid7
 from shared.kinds.fields import Says
 
 WHAT = "User"
-# In whose queue people wait who sign in or set a password.
+# The queue of users who sign in or set a password.
 PEOPLE = "people"
 INVITED_FOR = timedelta(days=7)
 _ENDED = "the invitation to the old address has ended: send it again"
 SHORTEST_PASSWORD, LONGEST_PASSWORD = 10, 1024
-# No more than keeps a mail's header whole; whether the address exists, only a mail can tell.
-# What a GET shows and nobody sets.
+# Fields that a GET shows and no caller can set.
 _SHOWN = frozenset({"id", "status", "createdAt", "invitedUntil", "warnings"})
 
 
@@ -52,7 +51,7 @@ Name = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserSettings:
-    """What somebody may set."""
+    """The fields that a caller may set."""
 
     email: Email
     """Mail address, which the user signs in with."""
@@ -64,7 +63,7 @@ class UserSettings:
 
 @dataclass(frozen=True, slots=True)
 class UserDetails:
-    """A user; the *secret* of the invitation, told once; what of the body was not understood."""
+    """A user; *secret*: of the invitation, shown once; *unknown*: fields of the body that were ignored."""
 
     user: User
     secret: str | None
@@ -73,19 +72,19 @@ class UserDetails:
 
 
 async def page(db: Db, team_id: int, limit: int | None, offset: int) -> tuple[list[User], int]:
-    """Newest first, and how many there are."""
+    """Return a page of users, newest first, and their number."""
     async with db.connection() as tx:
         return await table.page(tx, team_id, limit, offset)
 
 
 async def one(db: Db, team_id: int, id_: UUID) -> User:
-    """Raises NotFound."""
+    """Return a user. Raises NotFound."""
     async with db.connection() as tx:
         return demand_found(await table.get(tx, team_id, id_), WHAT)
 
 
 async def invite(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> UserDetails:
-    """A new user, who may set a password by the invitation. Raises Invalid, Conflict."""
+    """Invite a user, who sets a password by the invitation. Raises Invalid, Conflict."""
     sent = _settable(body)
     email = sent.get("email")
     named = {"name": email.partition("@")[0][:100]} if isinstance(email, str) else {}
@@ -102,7 +101,7 @@ async def invite(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> 
 
 
 async def invite_again(db: Db, who: Actor, id_: UUID, now: datetime) -> UserDetails:
-    """A new invitation instead of the old one. Raises NotFound, Conflict when it was taken up."""
+    """Replace an invitation. Raises NotFound; Conflict if the user has joined."""
     async with db.transaction() as tx:
         user = demand_found((await table.lock(tx, who.team_id, id_)).get(id_), WHAT)
         if user.invited_until is None:
@@ -114,11 +113,11 @@ async def invite_again(db: Db, who: Actor, id_: UUID, now: datetime) -> UserDeta
 
 
 async def accept(db: Db, secret: str, password: str, now: datetime) -> User:
-    """Take an invitation up, once. Raises Invalid for a bad password, NotFound for no such invitation."""
+    """Accept an invitation, once. Raises Invalid for a bad password, NotFound for an invalid invitation."""
     _demand_length(password)
     async with db.connection() as tx:
         await _invited(tx, secret, now)
-    # It is meant to take long: nobody else waits for it, and nobody has it done without an invitation.
+    # Hashing is slow on purpose: it runs outside the transaction, and only for a valid invitation.
     kept = await stored(password)
     async with db.transaction() as tx:
         user = await _invited(tx, secret, now)
@@ -129,9 +128,8 @@ async def accept(db: Db, secret: str, password: str, now: datetime) -> User:
 
 
 async def update(db: Db, who: Actor, id_: UUID, body: Mapping[str, Any]) -> UserDetails:
-    """Tokens that grant more than a lower role does are lowered with it; nobody's are ever raised.
-
-    Raises NotFound, Invalid, Conflict for the last admin and for an address that another one has.
+    """Update a user; a lower role also lowers their tokens' permissions, a higher one raises none.
+    Raises NotFound, Invalid; Conflict for the last admin and for an address in use.
     """
     try:
         async with db.transaction() as tx:
@@ -151,7 +149,7 @@ async def update(db: Db, who: Actor, id_: UUID, body: Mapping[str, Any]) -> User
 
 
 async def delete(db: Db, who: Actor, id_: UUID) -> None:
-    """With all tokens. Raises NotFound, Conflict for the last admin."""
+    """Delete a user with all tokens. Raises NotFound; Conflict for the last admin."""
     async with db.transaction() as tx:
         locked = await table.lock(tx, who.team_id, id_)
         user = demand_found(locked.get(id_), WHAT)
@@ -162,8 +160,7 @@ async def delete(db: Db, who: Actor, id_: UUID) -> None:
 
 
 async def set_password(db: Db, email: str, team_id: int | None, password: str) -> None:
-    """The operator's hand, in any team; *team_id* where several have somebody with this address.
-
+    """Set a password as the operator; *team_id*: needed if users of several teams have this address.
     Raises Invalid for a bad password, NotFound.
     """
     kept = await stored(password)
@@ -181,13 +178,13 @@ async def set_password(db: Db, email: str, team_id: int | None, password: str) -
 
 
 async def stored(password: str) -> str:
-    """*password* as it is kept. Raises Invalid, Limited, Unavailable."""
+    """Return the hash of *password*. Raises Invalid, Limited, Unavailable."""
     _demand_length(password)
     return await password_hashes.stored(password, PEOPLE)
 
 
 def password_faults(password: str) -> dict[str, str]:
-    """Why it cannot be one."""
+    """Return why the text cannot be a password."""
     if SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
         return {}
     return {"password": f"must be {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters long"}

@@ -11,9 +11,8 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A session, whose it is, and the token that opened it as it is now.
-
-    *token_id* with no *token_permission*: the token is gone.
+    """A session with its user, and the present state of the token that opened it.
+    *token_id* without *token_permission*: the token is deleted.
     """
 
     team_id: int
@@ -47,7 +46,7 @@ class ListedSession:
 
 
 async def with_hashes(tx: Tx, hashes: Sequence[bytes]) -> dict[bytes, Session]:
-    """The sessions whose cookies hash to one of *hashes*, over or not."""
+    """Return the sessions whose cookies hash to one of *hashes*, ended or not."""
     rows = await tx.fetch(_WITH_HASHES, hashes)
     return {row["hash"]: _session(dict(row)) for row in rows}
 
@@ -87,7 +86,7 @@ async def insert(
 
 
 async def see(tx: Tx, team_id: int, id_: UUID, now: datetime) -> None:
-    """Note that it is in use."""
+    """Record that the session is in use."""
     await tx.execute(
         "UPDATE console_sessions SET seen_at = $3 WHERE team_id = $1 AND id = $2 AND seen_at < $3",
         team_id, id_, now,
@@ -95,7 +94,7 @@ async def see(tx: Tx, team_id: int, id_: UUID, now: datetime) -> None:
 
 
 async def of_user(tx: Tx, team_id: int, user_id: UUID, now: datetime, idle: timedelta) -> list[ListedSession]:
-    """Those that are not over, the one that was used last first."""
+    """Return the user's live sessions, the last used first."""
     rows = await tx.fetch(
         """
         SELECT id, created_at, seen_at, ends_at, address, agent FROM console_sessions
@@ -108,7 +107,7 @@ async def of_user(tx: Tx, team_id: int, user_id: UUID, now: datetime, idle: time
 
 
 async def end(tx: Tx, team_id: int, user_id: UUID, id_: UUID) -> bool:
-    """End one session of the user; False when there was none."""
+    """End one session of the user; False if there was none."""
     done = await tx.execute(
         "DELETE FROM console_sessions WHERE team_id = $1 AND user_id = $2 AND id = $3", team_id, user_id, id_
     )
@@ -116,7 +115,7 @@ async def end(tx: Tx, team_id: int, user_id: UUID, id_: UUID) -> bool:
 
 
 async def end_all(tx: Tx, team_id: int, user_id: UUID, but: UUID | None = None) -> None:
-    """End all sessions of the user, *but* that one."""
+    """End all sessions of the user, except for *but*."""
     await tx.execute(
         """
         DELETE FROM console_sessions
@@ -127,7 +126,7 @@ async def end_all(tx: Tx, team_id: int, user_id: UUID, but: UUID | None = None) 
 
 
 async def sweep(tx: Tx, team_id: int, now: datetime, idle: timedelta) -> None:
-    """Forget the team's sessions that are over."""
+    """Delete the team's sessions that have ended."""
     await tx.execute(
         """
         DELETE FROM console_sessions

@@ -6,7 +6,7 @@ from collector.platform.storage.db import Tx
 
 
 async def join(tx: Tx, team_id: int, user_id: UUID) -> None:
-    """The invitation ends; who has no password comes by the provider from now on."""
+    """End the invitation; a user without a password signs in by the provider from now on."""
     await tx.execute(
         "UPDATE users SET invitation = NULL, invited_until = NULL WHERE team_id = $1 AND id = $2",
         team_id, user_id,

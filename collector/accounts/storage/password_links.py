@@ -9,7 +9,7 @@ from collector.platform.storage.db import Tx
 
 
 class LinkKind(StrEnum):
-    """What a link is for: the first admin's way into a new console, or a new password."""
+    """The purpose of a link: set up a new console as the first admin, or set a new password."""
 
     FIRST = "first"
     RESET = "reset"
@@ -17,7 +17,7 @@ class LinkKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """Whose link it is, and when it ends."""
+    """The user of a link, and when it expires."""
 
     team_id: int
     user_id: UUID
@@ -29,7 +29,7 @@ class Linked:
 async def put(
     tx: Tx, kind: LinkKind, team_id: int, user_id: UUID, hash_: bytes, now: datetime, until: datetime
 ) -> None:
-    """A further link of the user."""
+    """Add a link of the user."""
     await tx.execute(
         """
         INSERT INTO password_links (kind, team_id, user_id, hash, until, sent_at)
@@ -40,7 +40,7 @@ async def put(
 
 
 async def sent_at(tx: Tx, team_id: int, user_id: UUID) -> datetime | None:
-    """When the user's newest link was made, if there is one."""
+    """Return when the user's newest link was made, if there is one."""
     found: datetime | None = await tx.fetchval(
         "SELECT max(sent_at) FROM password_links WHERE team_id = $1 AND user_id = $2", team_id, user_id
     )
@@ -48,7 +48,7 @@ async def sent_at(tx: Tx, team_id: int, user_id: UUID) -> datetime | None:
 
 
 async def has_first(tx: Tx, team_id: int, user_id: UUID, now: datetime) -> bool:
-    """Is a link to set up the console open yet?"""
+    """Whether a link to set up the console is still open."""
     found: bool = await tx.fetchval(
         """
         SELECT EXISTS (
@@ -61,7 +61,7 @@ async def has_first(tx: Tx, team_id: int, user_id: UUID, now: datetime) -> bool:
 
 
 async def with_hash(tx: Tx, kind: LinkKind, hash_: bytes) -> Linked | None:
-    """Whose secret hashes to *hash_*, if it is of that kind; who uses it at the same time waits."""
+    """Return the user whose secret of that kind hashes to *hash_*, with the link locked."""
     row = await tx.fetchrow(
         """
         SELECT l.team_id, l.user_id, u.email, u.name, l.until
@@ -75,12 +75,12 @@ async def with_hash(tx: Tx, kind: LinkKind, hash_: bytes) -> Linked | None:
 
 
 async def drop(tx: Tx, team_id: int, user_id: UUID) -> None:
-    """End all of the user's links."""
+    """Delete all of the user's links."""
     await tx.execute("DELETE FROM password_links WHERE team_id = $1 AND user_id = $2", team_id, user_id)
 
 
 async def keep_newest(tx: Tx, team_id: int, user_id: UUID, most: int) -> None:
-    """End the oldest of the user's links to a new password, so that *most* are left."""
+    """Delete the oldest of the user's links to a new password, so that *most* are left."""
     await tx.execute(
         """
         DELETE FROM password_links WHERE hash IN (

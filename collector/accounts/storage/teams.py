@@ -9,7 +9,7 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class TeamMember:
-    """Somebody, and the team that they are in."""
+    """A user and their team."""
 
     id: UUID
     email: str
@@ -38,7 +38,7 @@ async def get(tx: Tx, team_id: int) -> Team | None:
 
 
 async def hold(tx: Tx, team_id: int) -> Team | None:
-    """The team; who wants to change it waits for the end of the transaction."""
+    """Return the team, locked against changes until the end of the transaction."""
     row = await tx.fetchrow(f"SELECT {_COLUMNS} FROM teams WHERE team_id = $1 FOR NO KEY UPDATE", team_id)
     return Team(**row) if row else None
 
@@ -54,12 +54,12 @@ async def all_(tx: Tx) -> list[Team]:
 
 
 async def lock(tx: Tx) -> None:
-    """Whoever wants to make the first team waits here; readers don't, nor do rows that name a team."""
+    """Block other creators of teams; readers do not wait, nor do rows that refer to a team."""
     await tx.execute("LOCK TABLE teams IN SHARE ROW EXCLUSIVE MODE")
 
 
 async def exist(tx: Tx) -> bool:
-    """Is there any team?"""
+    """Whether there is any team."""
     return bool(await tx.fetchval("SELECT EXISTS (SELECT FROM teams)"))
 
 
@@ -69,7 +69,7 @@ async def count(tx: Tx) -> int:
 
 
 async def insert(tx: Tx, id_: UUID, name: str, plan: str, now: datetime) -> int:
-    """The new team's number."""
+    """Insert a team and return its number."""
     number: int = await tx.fetchval(
         "INSERT INTO teams (id, name, plan, created_at) VALUES ($1, $2, $3, $4) RETURNING team_id",
         id_, name, plan, now,

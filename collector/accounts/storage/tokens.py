@@ -11,7 +11,7 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token and whose it is."""
+    """A token and its user."""
 
     team_id: int
     id: UUID
@@ -25,7 +25,7 @@ class Token:
 
 
 async def with_hashes(tx: Tx, hashes: Sequence[bytes]) -> dict[bytes, Token]:
-    """The tokens whose values hash to one of *hashes*, dead or alive."""
+    """Return the tokens whose values hash to one of *hashes*, expired and revoked ones included."""
     rows = await tx.fetch(_WITH_HASHES, hashes)
     return {row["hash"]: Token(**{**row, "permission": Permission(row["permission"])}) for row in rows}
 
@@ -40,7 +40,7 @@ _WITH_HASHES = """
 
 @dataclass(frozen=True, slots=True)
 class ListedToken:
-    """A token as people see it; *hint* is how its value begins."""
+    """A token as users see it; *hint*: the first characters of its value."""
 
     id: UUID
     name: str
@@ -53,7 +53,7 @@ class ListedToken:
 
 
 async def page(tx: Tx, team_id: int, limit: int | None, offset: int) -> tuple[list[ListedToken], int]:
-    """Those that were not revoked, newest first, and how many there are."""
+    """Return a page of tokens that were not revoked, newest first, and their number."""
     rows = await tx.fetch(
         """
         SELECT t.id, t.name, t.permission, t.hint, t.created_at, t.expires_at, t.user_id, u.name AS user_name
@@ -91,7 +91,7 @@ async def insert(
 
 
 async def revoke(tx: Tx, team_id: int, id_: UUID, now: datetime) -> str | None:
-    """The name of the token that is over now; None when there was none to revoke."""
+    """Revoke a token and return its name; None if there was none to revoke."""
     name: str | None = await tx.fetchval(
         """
         UPDATE tokens SET revoked_at = $3 WHERE team_id = $1 AND id = $2 AND revoked_at IS NULL
@@ -103,7 +103,7 @@ async def revoke(tx: Tx, team_id: int, id_: UUID, now: datetime) -> str | None:
 
 
 async def lower(tx: Tx, team_id: int, user_id: UUID, above: Sequence[Permission], most: Permission) -> None:
-    """Have a user's tokens with a permission of *above* grant *most* from now on."""
+    """Lower a user's tokens with a permission of *above* to *most*."""
     await tx.execute(
         """
         UPDATE tokens SET permission = $4

@@ -9,7 +9,7 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """*invited_until* is there until the invitation was taken up."""
+    """*invited_until* is None once the invitation was accepted."""
 
     team_id: int
     id: UUID
@@ -25,7 +25,7 @@ _COLUMNS = ", ".join(_NAMES)
 
 
 async def page(tx: Tx, team_id: int, limit: int | None, offset: int) -> tuple[list[User], int]:
-    """Newest first, and how many there are."""
+    """Return a page of users, newest first, and their number."""
     rows = await tx.fetch(
         f"""
         SELECT {_COLUMNS} FROM users WHERE team_id = $1
@@ -43,7 +43,7 @@ async def get(tx: Tx, team_id: int, id_: UUID) -> User | None:
 
 
 async def hold(tx: Tx, team_id: int, id_: UUID) -> User | None:
-    """The user, whose role stays as it is until the transaction ends."""
+    """Return the user, with the role locked until the transaction ends."""
     row = await tx.fetchrow(
         f"SELECT {_COLUMNS} FROM users WHERE team_id = $1 AND id = $2 FOR SHARE", team_id, id_
     )
@@ -51,7 +51,7 @@ async def hold(tx: Tx, team_id: int, id_: UUID) -> User | None:
 
 
 async def lock(tx: Tx, team_id: int, id_: UUID) -> dict[UUID, User]:
-    """The user and every admin of the team, locked in order: of admins who remove each other one waits."""
+    """Lock the user and every admin of the team in order, so that admins who remove each other wait."""
     rows = await tx.fetch(
         f"""
         SELECT {_COLUMNS} FROM users WHERE team_id = $1 AND (role = 'admin' OR id = $2)
@@ -63,7 +63,7 @@ async def lock(tx: Tx, team_id: int, id_: UUID) -> dict[UUID, User]:
 
 
 async def first_admin(tx: Tx, team_id: int) -> User | None:
-    """The team's oldest admin."""
+    """Return the team's oldest admin."""
     row = await tx.fetchrow(
         f"""
         SELECT {_COLUMNS} FROM users WHERE team_id = $1 AND role = 'admin'
@@ -75,7 +75,7 @@ async def first_admin(tx: Tx, team_id: int) -> User | None:
 
 
 async def with_email(tx: Tx, email: str) -> list[User]:
-    """Whoever has the address, in any team."""
+    """Return the users with the address, in any team."""
     rows = await tx.fetch(
         f"SELECT {_COLUMNS} FROM users WHERE lower(email) = lower($1) ORDER BY team_id", email
     )
@@ -83,7 +83,7 @@ async def with_email(tx: Tx, email: str) -> list[User]:
 
 
 async def with_passwords(tx: Tx, email: str, limit: int) -> list[tuple[User, str]]:
-    """Whoever has the address and a password, in any team, with the password as it is stored."""
+    """Return the users with the address and a password, in any team, with the stored hash."""
     rows = await tx.fetch(
         f"""
         SELECT {_COLUMNS}, password FROM users WHERE lower(email) = lower($1) AND password IS NOT NULL
@@ -96,7 +96,7 @@ async def with_passwords(tx: Tx, email: str, limit: int) -> list[tuple[User, str
 
 
 async def insert(tx: Tx, user: User, invitation: bytes) -> None:
-    """Raises UniqueViolationError when somebody in the team has the address."""
+    """Insert a user. Raises UniqueViolationError if the address is in use in the team."""
     await tx.execute(
         """
         INSERT INTO users (team_id, id, email, name, role, created_at, invited_until, invitation)
@@ -108,9 +108,8 @@ async def insert(tx: Tx, user: User, invitation: bytes) -> None:
 
 
 async def save(tx: Tx, team_id: int, id_: UUID, email: str, name: str, role: str) -> None:
-    """Links to set a password end with the address or the role, an invitation with the address.
-
-    Raises UniqueViolationError when somebody else in the team has the address.
+    """Save a user. A new address or role ends password links, a new address also an invitation.
+    Raises UniqueViolationError if another user of the team has the address.
     """
     await tx.execute(
         """
@@ -130,7 +129,7 @@ async def save(tx: Tx, team_id: int, id_: UUID, email: str, name: str, role: str
 
 
 async def invite(tx: Tx, team_id: int, id_: UUID, invitation: bytes, until: datetime) -> None:
-    """An earlier invitation ends."""
+    """Replace the user's invitation."""
     await tx.execute(
         "UPDATE users SET invitation = $3, invited_until = $4 WHERE team_id = $1 AND id = $2",
         team_id, id_, invitation, until,
@@ -138,13 +137,13 @@ async def invite(tx: Tx, team_id: int, id_: UUID, invitation: bytes, until: date
 
 
 async def invited(tx: Tx, invitation: bytes) -> User | None:
-    """Whose invitation hashes to *invitation*; who takes it up at the same time waits."""
+    """Return the user whose invitation hashes to *invitation*, locked."""
     row = await tx.fetchrow(f"SELECT {_COLUMNS} FROM users WHERE invitation = $1 FOR UPDATE", invitation)
     return User(**row) if row else None
 
 
 async def set_password(tx: Tx, team_id: int, id_: UUID, password: str) -> None:
-    """*password* as it is stored; an invitation and all links to set a password end."""
+    """Set a hashed *password*; an invitation and all password links end."""
     await tx.execute(
         """
         UPDATE users SET password = $3, invitation = NULL, invited_until = NULL
@@ -152,12 +151,12 @@ async def set_password(tx: Tx, team_id: int, id_: UUID, password: str) -> None:
         """,
         team_id, id_, password,
     )  # fmt: skip
-    # By a statement of its own: it sees a link that was made while the user was waited for.
+    # A statement of its own also sees links that were made while this waited for the user's lock.
     await tx.execute("DELETE FROM password_links WHERE team_id = $1 AND user_id = $2", team_id, id_)
 
 
 async def note_sign_in(tx: Tx, team_id: int, id_: UUID, now: datetime) -> None:
-    """The first one, in whichever way, ends the link to set up the console."""
+    """Record the first sign-in, of any kind, which ends the link to set up the console."""
     await tx.execute(
         "UPDATE users SET signed_in_at = $3 WHERE team_id = $1 AND id = $2 AND signed_in_at IS NULL",
         team_id, id_, now,
@@ -168,7 +167,7 @@ async def note_sign_in(tx: Tx, team_id: int, id_: UUID, now: datetime) -> None:
 
 
 async def newcomer(tx: Tx) -> User | None:
-    """The oldest admin of the oldest team, if nobody has set up the console as that one yet."""
+    """Return the oldest admin of the oldest team, unless that user has set up the console."""
     row = await tx.fetchrow(
         f"""
         SELECT {_COLUMNS} FROM users
@@ -181,7 +180,7 @@ async def newcomer(tx: Tx) -> User | None:
 
 
 async def password(tx: Tx, team_id: int, id_: UUID) -> str | None:
-    """As it is stored."""
+    """Return the user's hashed password."""
     found: str | None = await tx.fetchval(
         "SELECT password FROM users WHERE team_id = $1 AND id = $2", team_id, id_
     )
@@ -189,11 +188,11 @@ async def password(tx: Tx, team_id: int, id_: UUID) -> str | None:
 
 
 async def anybody_has_password(tx: Tx) -> bool:
-    """Has somebody of any team set one?"""
+    """Whether any user of any team has a password."""
     return bool(await tx.fetchval("SELECT EXISTS (SELECT FROM users WHERE password IS NOT NULL)"))
 
 
 async def delete(tx: Tx, team_id: int, id_: UUID) -> None:
-    """With all tokens."""
+    """Delete the user with all tokens."""
     await tx.execute("DELETE FROM tokens WHERE team_id = $1 AND user_id = $2", team_id, id_)
     await tx.execute("DELETE FROM users WHERE team_id = $1 AND id = $2", team_id, id_)

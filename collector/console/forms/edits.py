@@ -15,7 +15,7 @@ CHANGED: Final = {"revision": "somebody else changed this meanwhile: open it ane
 
 
 def tag_fields(tags: Any, faults: Mapping[str, str]) -> tuple[FormField, FormField]:
-    """Tags to choose monitors by: all of an object's, any of a list's."""
+    """Return the fields to choose monitors by tags: all tags of an object, any tag of a list."""
     lines = [f"{name}:{one}" for name, one in tags.items()] if isinstance(tags, Mapping) else [*(tags or ())]
     return (
         FormField(
@@ -38,7 +38,7 @@ def tag_fields(tags: Any, faults: Mapping[str, str]) -> tuple[FormField, FormFie
 
 
 def tags(form: Posted) -> dict[str, str] | list[str]:
-    """What the fields of `tag_fields` were sent with, as the API takes it."""
+    """Return the submitted fields of `tag_fields`, in the API's form."""
     lines = [line.strip() for line in value(form, "tags").split("\n") if line.strip()]
     if not lines:
         return {}
@@ -49,33 +49,32 @@ def tags(form: Posted) -> dict[str, str] | list[str]:
 
 
 def check_tags(form: Posted) -> None:
-    """Raises Invalid: of all of these tags each needs its value."""
+    """Check that "all of these tags" come with values. Raises Invalid."""
     if value(form, "tagsMatch") == "all" and isinstance(tags(form), list):
         raise Invalid({"tags": "to have all of them each needs its value: name:value"})
 
 
 def of(faults: Mapping[str, str], name: str) -> dict[str, str]:
-    """The faults of the field *name*, and of what stands in it."""
+    """Return the faults of the field *name*, and of its parts."""
     return {
         key: said for key, said in faults.items() if key == name or key.startswith((f"{name}.", f"{name}["))
     }
 
 
 def said(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what was left empty, for which there are defaults."""
+    """Return *fields* without empty ones, so that defaults apply."""
     return {name: one for name, one in fields.items() if one is not None}
 
 
 def whole(cls: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """With the defaults of *cls* for what was left empty."""
+    """Return *fields*, the empty ones with the defaults of *cls*."""
     usual = defaults(cls)
     return {name: usual.get(name) if one is None else one for name, one in fields.items()}
 
 
 def patch(old: Any, new: Any) -> Any:
-    """*new* as a merge patch of *old* that leaves nothing of it: null where something is gone.
-
-    What reads the same is the same: a form does not tell a number from its digits.
+    """Return the merge patch that turns *old* into *new*: null where a member is missing.
+    Values with the same text are equal: a form does not distinguish a number from its digits.
     """
     if not isinstance(old, Mapping) or not isinstance(new, Mapping):
         return old if new is not None and str(old) == str(new) else new
@@ -83,11 +82,11 @@ def patch(old: Any, new: Any) -> Any:
 
 
 def only(form: Posted) -> frozenset[str] | None:
-    """The revision that the form was drawn of."""
+    """Return the revision that the form was rendered from."""
     return frozenset({value(form, "revision")}) if value(form, "revision") else None
 
 
 async def revision(request: web.Request, now: int) -> str:
-    """That the form was drawn of at first: drawn again, it must not take for seen what changed meanwhile."""
+    """Return the revision of the form's first rendering: rendered again, it must not hide newer changes."""
     form = await posted(request) if request.method == hdrs.METH_POST else {}
     return value(form, "revision") or str(now)

@@ -22,7 +22,7 @@ Control = Literal[
 
 @dataclass(frozen=True, slots=True)
 class OptionSearch:
-    """A search among more options than are shown: *text* was searched for, *said* is what came of it."""
+    """A search among more options than are shown: *text*: the query, *said*: its outcome."""
 
     text: str
     said: str
@@ -30,11 +30,10 @@ class OptionSearch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormField:
-    """*name* is the path in the API's body (``config.auth.type``); *value* the text that stands in the field.
-
-    *checked*: of ``switch`` and ``checks``; *options*: value and label. A ``group`` and the ``rows`` have
+    """*name*: the path in the API's body (``config.auth.type``); *value*: the text in the field.
+    *checked*: for ``switch`` and ``checks``; *options*: value and label. A ``group`` and ``rows`` have
     *fields* and *rows* below them, ``rows`` also a *blank* one. *finder*: there are more options than these.
-    *repeats*: the field whose text stands here again.
+    *repeats*: the field whose text must be repeated here.
     """
 
     name: str
@@ -60,29 +59,29 @@ class FormField:
 
     @property
     def id(self) -> str:
-        """In the page."""
+        """The id of its element in the page."""
         return "f-" + self.name.replace(".", "-").replace("[", "-").replace("]", "")
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """Fields, and the faults that none of them bears."""
+    """Fields, and the faults that belong to none of them."""
 
     fields: tuple[FormField, ...]
     faults: Mapping[str, str]
 
     @property
     def bad(self) -> list[FormField]:
-        """The fields with a fault, those below groups too, for the summary at the top."""
+        """The fields with a fault, including those in groups, for the summary at the top."""
         return [one for one in _all(self.fields) if one.fault]
 
     def named(self, *names: str) -> list[FormField]:
-        """Those fields, in that order."""
+        """Return the named fields, in that order."""
         known = {one.name: one for one in self.fields}
         return [known[name] for name in names if name in known]
 
     def but(self, *names: str) -> list[FormField]:
-        """All others."""
+        """Return all other fields."""
         return [one for one in self.fields if one.name not in names]
 
 

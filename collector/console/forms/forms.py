@@ -25,10 +25,9 @@ def build(
     leave_out: Collection[str] = (),
     options: Mapping[str, Collection[tuple[str, str]]] | None = None,
 ) -> Form:
-    """The form of *cls*. *values* are as the API shows them (camelCase), *faults* as its ``details``.
-
-    *prefix* stands before every name, as ``config.``; the faults of an API's direct field have none.
-    *leave_out* names members that have no field; *options*: what a member may be, where the page knows it
+    """Build the form of *cls*. *values* are as the API shows them (camelCase), *faults* as its ``details``.
+    *prefix* is added to every name, such as ``config.``; the faults of an API's direct field have none.
+    *leave_out* names members without a field; *options*: the values of a member that the page knows
     (channels, monitors), by name, each with its label.
     """
     shown = {**defaults(cls), **(values or {})}
@@ -109,7 +108,7 @@ def _group(
         for one in members(record).values()
     )
     if shape(member.hint).nullable:
-        # What may be left out as a whole demands nothing of a browser.
+        # A group that may be omitted requires nothing in the browser.
         fields = tuple(replace(one, required=False) for one in fields)
     return FormField(
         name=name,
@@ -146,19 +145,19 @@ def _rows(
 
 
 def _is_required(form: Shape, member: Member, typed: Control) -> bool:
-    """A choice among words always has one, so that it is not called optional."""
+    """Whether the field is required; a choice always has a value, so it is not called optional."""
     return typed not in ("switch", "checks") and (
         member.required or (typed == "choice" and not form.nullable)
     )
 
 
 def control(cls: Any, member: Member) -> Control:
-    """How a member of *cls* is typed in."""
+    """Return the control of a member of *cls*."""
     return _control(shape(member.hint), said(cls, member.alias))
 
 
 def _control(form: Shape, words: ValueText) -> Control:
-    """How a value of that shape is typed in."""
+    """Return the control for a value of that shape."""
     if words.control is not None:
         return words.control
     plain: tuple[tuple[bool, Control], ...] = (
@@ -195,7 +194,7 @@ def _options(form: Shape, member: Member, words: ValueText) -> tuple[tuple[str, 
 
 
 def _bounds(form: Shape) -> dict[str, Any]:
-    """What a browser can hold a value to; the server says the rest."""
+    """Return the bounds that a browser can check; the server checks the rest."""
     interval = form.mark(Interval)
     low = [
         interval.ge if interval else None,
@@ -212,7 +211,7 @@ def _bounds(form: Shape) -> dict[str, Any]:
 
 
 def _fault(left: dict[str, str], name: str) -> str:
-    """The fault of a field, or of what stands in it (``locations[1]``), taken from those that are left."""
+    """Return the fault of a field or of its parts (``locations[1]``), and remove it from *left*."""
     for mine in (name, bare(name)):
         if mine in left:
             return left.pop(mine)
@@ -223,12 +222,12 @@ def _fault(left: dict[str, str], name: str) -> str:
 
 
 def bare(name: str) -> str:
-    """``config.auth.type`` -> ``auth.type``: as ``details`` name it."""
+    """Return ``auth.type`` for ``config.auth.type``, as ``details`` name it."""
     return name.removeprefix("config.")
 
 
 def text(value: Any, typed: Control) -> str:
-    """*value* as it stands in a field."""
+    """Return *value* as the text of a field."""
     if value is None or typed in ("switch", "checks"):
         return ""
     if typed == "lines" and isinstance(value, list | tuple):

@@ -17,9 +17,8 @@ _MOST_ROWS: Final = 200
 
 
 def body(cls: Any, posted: Posted, *, prefix: str = "") -> dict[str, Any]:
-    """What was *posted* for the fields of *cls*; fields that were not in the form are not in it.
-
-    An empty field is None, which means the default (or, of a required one, that it is missing).
+    """Return the *posted* fields of *cls*, without fields that the form did not have.
+    An empty field is None, which means the default (or, if required, that it is missing).
     """
     found: dict[str, Any] = {}
     for member in members(cls).values():
@@ -58,7 +57,7 @@ def _group(record: Any, form: Shape, posted: Posted, name: str) -> Any:
 
 
 def _rows(record: Any, posted: Posted, name: str) -> Any:
-    """Rows in the order of their numbers; one in which nothing stands is none."""
+    """Return the rows in the order of their numbers, without empty ones."""
     if f"{name}[]" not in posted:
         return _ABSENT
     opening = f"{name}["
@@ -97,7 +96,7 @@ def _one(text: str, form: Shape) -> Any:
         return int(text)
     if float not in form.options or not _NUMBER.fullmatch(text):
         return text
-    # Where digits may be sent as they are, none of them is lost.
+    # Where digits may be sent as text, none of them may be lost.
     return float(text) if str not in form.options or str(float(text)) == text else text
 
 
@@ -108,14 +107,14 @@ def _number(form: Shape, text: str) -> Any:
 
 
 def _lines(form: Shape, text: str) -> Any:
-    """A list; a single line is the text itself where that is welcome too."""
+    """Return a list; a single line stays a text if the field allows that too."""
     of_items = shape(form.items() or str)
     found = [_one(line.strip(), of_items) for line in text.split("\n") if line.strip()]
     return found[0] if len(found) == 1 and str in form.options else found
 
 
 def _pairs(form: Shape, text: str) -> Any:
-    """``name: value`` a line, or JSON; a line without a colon is a name without a value."""
+    """Parse ``name: value`` lines, or JSON; a line without a colon is a name without a value."""
     if text.lstrip().startswith(("[", "{")):
         return _json(form, text)
     return dict(_pair(line) for line in text.split("\n") if line.strip())

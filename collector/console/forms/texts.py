@@ -24,7 +24,7 @@ _SPELLED: Final[Mapping[str, str]] = {
 }
 
 
-# By the model's name and the field's; one with only the field's name is for every model.
+# By the model's name and the field's; a field's name alone applies to every model.
 TEXTS: Final[Mapping[str, ValueText]] = {
     **WEB3_TEXTS,
     "expiresIn": ValueText(
@@ -115,7 +115,7 @@ TEXTS: Final[Mapping[str, ValueText]] = {
 
 
 def said(cls: Any, alias: str) -> ValueText:
-    """What is said of the field *alias* of a model."""
+    """Return the texts of the field *alias* of a model."""
     return TEXTS.get(f"{cls.__name__}.{alias}") or TEXTS.get(alias) or ValueText(label=label(alias))
 
 

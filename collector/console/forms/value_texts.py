@@ -8,9 +8,8 @@ from collector.console.forms.fields import Control
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueText:
-    """*none*: what an empty choice means; *words*: what the choices are called, where not by their names.
-
-    *control*: instead of the one that goes by the type.
+    """*none*: what an empty choice means; *words*: the choices' labels, where they differ from their names.
+    *control*: overrides the control of the type.
     """
 
     label: str
