@@ -17,9 +17,9 @@ class ChangedField:
     name: Annotated[str, Example("interval")]
     """Name of the field."""
     old: Any
-    """Value before; null for a secret, and of what is created."""
+    """Value before; null for a secret, and if the resource is created."""
     new: Any
-    """Value after; null for a secret, and of what is deleted."""
+    """Value after; null for a secret, and if the resource is deleted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class DeclaredChange:
     """A resource that an apply changes."""
 
     action: Literal["create", "update", "delete"]
-    """What is done."""
+    """The action on the resource."""
     section: Section
     """Section of the files that declares it."""
     resource: Resource
@@ -52,16 +52,16 @@ class DeclaredKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppliedConfiguration:
-    """What an apply has changed, or would change."""
+    """The changes that an apply has made, or would make."""
 
     plan: Annotated[bool, Example(False)]
-    """Whether nothing was changed."""
+    """Whether this was only a plan: nothing was changed."""
     changes: list[DeclaredChange]
-    """Resources that change, in their order."""
+    """Changes of resources, in their order."""
     unchanged: Annotated[int, Example(12)]
-    """Number of resources that stay as they are."""
+    """Number of unchanged resources."""
     taken_over: list[DeclaredKey]
-    """Resources that were made by hand, or belonged to another set of files."""
+    """Resources that were created by hand, or belonged to another set of files."""
     left: list[DeclaredKey]
     """Resources of this set that are no longer declared, and stay without `prune`."""
     warnings: Warnings = None

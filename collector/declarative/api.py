@@ -12,7 +12,7 @@ from collector.monitors.api.monitors import service_context
 
 
 async def carry_out(request: web.Request) -> web.Response:
-    """All of it or nothing; with ``plan`` nothing, and what would change."""
+    """Apply everything or nothing; with ``plan`` only return what would change."""
     asked, at_hand = await body(request), deps(request)
     outcome = await apply.apply(
         service_context(request), actor(request), asked, at_hand.now, own=own(request)

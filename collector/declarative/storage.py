@@ -9,13 +9,13 @@ _ONE_AT_A_TIME = 0x6170706C  # "appl": the first half of the key of the advisory
 
 
 async def lock(tx: Tx, team_id: int) -> bool:
-    """Let nobody else apply files to the team until the transaction ends; is nobody at it already?"""
+    """Lock the team against other applies until the transaction ends; False if another one runs."""
     free: bool = await tx.fetchval("SELECT pg_try_advisory_xact_lock($1, $2)", _ONE_AT_A_TIME, team_id)
     return free
 
 
 async def all_(tx: Tx, team_id: int) -> dict[str, dict[str, dict[str, UUID]]]:
-    """The id behind each key, by set and section."""
+    """Return the id of each key, by set and section."""
     rows = await tx.fetch(
         "SELECT set_name, section, key, id FROM managed WHERE team_id = $1 ORDER BY key", team_id
     )
@@ -26,7 +26,7 @@ async def all_(tx: Tx, team_id: int) -> dict[str, dict[str, dict[str, UUID]]]:
 
 
 async def put(tx: Tx, team_id: int, set_name: str, section: str, keys: Mapping[str, UUID]) -> None:
-    """Let these keys of this set, and no others of any set, stand for these ids."""
+    """Assign these keys of this set to these ids, and remove all other assignments of either."""
     await tx.execute(
         "DELETE FROM managed WHERE team_id = $1 AND section = $2 AND (key = ANY ($3) OR id = ANY ($4))",
         team_id, section, list(keys), list(keys.values()),
@@ -41,7 +41,7 @@ async def put(tx: Tx, team_id: int, set_name: str, section: str, keys: Mapping[s
 
 
 async def drop(tx: Tx, team_id: int, set_name: str, section: str, keys: Sequence[str]) -> None:
-    """These keys of this set stand for nothing any more."""
+    """Delete these keys of this set."""
     await tx.execute(
         "DELETE FROM managed WHERE team_id = $1 AND section = $2 AND key = ANY ($3) AND set_name = $4",
         team_id, section, list(keys), set_name,

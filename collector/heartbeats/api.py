@@ -34,23 +34,22 @@ _SIGNS: Final = {
 }
 _OK: Final = b'{"ok":true}'
 _JSON: Final = {hdrs.CONTENT_TYPE: "application/json; charset=utf-8", hdrs.CACHE_CONTROL: "no-store"}
-# So long an empty bucket takes to be full.
+# How long an empty bucket takes to fill.
 _EMPTY_S: Final = PUSHES.burst / PUSHES.per_second
 _ROUNDING: Final = 1e-6
 _NOBODYS: Final = "No monitor has this key"
 
 
 async def take(request: web.Request) -> web.Response:
-    """By its key, with what the path says after it."""
+    """Take a ping by its key, with the sign in the path."""
     found = request.match_info
     ping = _ping(found.get("sign", ""), request)
     return await _taken(request, _hashed(found["key"]), ping, await _body(request))
 
 
 async def take_push(request: web.Request) -> web.Response:
-    """As a push monitor of Uptime Kuma is called: ``?status=up&msg=OK&ping=20``.
-
-    As there a status that is not sent is ``up``, and any other text than just that is a failure.
+    """Take a ping as a push monitor of Uptime Kuma: ``?status=up&msg=OK&ping=20``.
+    As there, a missing status means ``up``, and any other value is a failure.
     """
     query = request.query
     sign = PingSignal.GOOD if (query.get("status") or "up") == "up" else PingSignal.FAILED
@@ -62,7 +61,7 @@ async def take_push(request: web.Request) -> web.Response:
 
 
 async def take_by_id(request: web.Request) -> web.Response:
-    """With a token: ``?sign=start``, ``fail``, ``log`` or an exit status."""
+    """Take a ping by token: ``?sign=start``, ``fail``, ``log`` or an exit status."""
     hashed = await service.key_of(deps(request).db, caller(request).team_id, path_id(request, "mon", WHAT))
     query = Query(request)
     sign = query.text("sign") or ""
@@ -75,7 +74,7 @@ async def take_by_id(request: web.Request) -> web.Response:
 
 
 async def rotate(request: web.Request) -> web.Response:
-    """The new key or token works from now on, the old one no longer."""
+    """Replace the key or token; the old one is invalid from now on."""
     id_ = path_id(request, "mon", WHAT)
     after = await report_secrets.rotate(
         service_context(request), caller(request).team_id, id_, deps(request).now()
@@ -97,7 +96,7 @@ async def _taken(request: web.Request, hashed: bytes, ping: Ping, body: bytes) -
 
 
 def _ping(sign: str, request: web.Request) -> Ping:
-    """Raises NotFound for what is no sign, as any other path that leads nowhere."""
+    """Parse a ping. Raises NotFound for an invalid sign, as for any unknown path."""
     ping = _SIGNS.get(sign)
     if ping is None:
         code = int(sign) if sign.isascii() and sign.isdigit() and len(sign) <= 3 else -1
@@ -107,7 +106,7 @@ def _ping(sign: str, request: web.Request) -> Ping:
     rid = request.query.get("rid", "") if request.query_string else ""
     if not rid:
         return ping
-    # What is no text for PostgreSQL would spoil the transaction of many.
+    # Invalid text would fail PostgreSQL's transaction of many pings.
     clean = rid.replace("\0", "").encode("utf-8", "replace").decode()
     return Ping(ping.sign, clean[:_MAX_RID], ping.code)
 
@@ -117,7 +116,7 @@ def _hashed(key: str) -> bytes:
 
 
 async def _body(request: web.Request) -> bytes:
-    """The first of it; what is longer, or does not come, is let go by, and nothing is wrong with it."""
+    """Return the first part of the body; one that is too long, or late, is cut without an error."""
     if request.method != hdrs.METH_POST or not request.can_read_body:
         return b""
     body, packed = bytearray(), bodies.is_packed(request)

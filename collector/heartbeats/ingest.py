@@ -28,7 +28,7 @@ _RATE: Final = PaceLimit(10, 100)
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """What pings came to, and what of it is to be written."""
+    """The outcome of pings, and what to write."""
 
     answers: "Sequence[_Answer]"
     moved: Sequence[MovedHeartbeat]
@@ -36,26 +36,25 @@ class _Taken:
     pushed: Sequence[Pushed]
 
 
-# Of each ping: how far it is ahead of the pace, None when nobody has its key, or what it is refused with.
+# Per ping: how far it is ahead of the pace, None for an unknown key, or the error.
 _Answer: TypeAlias = float | BaseException | None
 
 
 class PingReceiver:
-    """One per collector."""
+    """Receives pings; one per collector."""
 
     def __init__(self, db: Db, pushes: Pushes, *, now: Callable[[], datetime]) -> None:
         self._db = db
         self._pushes = pushes
         self._now = now
-        # What one collector lets through; the rows of the heartbeats count for all of them.
+        # The limit of one collector; the rows of the heartbeats limit all of them together.
         self._pace = Pace(_RATE.per_second, _RATE.burst)
         self._waiting: Gathering[Arrived, _Answer] = Gathering(self._carry_out, most=_MOST)
         self._others: Gathering[Arrived, _Answer] = Gathering(self._commit, most=_MOST)
 
     async def take(self, ping: Arrived) -> float | None:
-        """Once it is committed and decided about, by how many seconds its like are ahead of the pace.
-
-        None if nobody has that key. Raises Limited.
+        """Return, once it is committed and evaluated, how many seconds the key's pings are ahead of the pace.
+        None for an unknown key. Raises Limited.
         """
         if not self._pace.admit(ping.key_hash, time.monotonic()):
             raise _too_many()
@@ -68,7 +67,7 @@ class PingReceiver:
         return await self._waiting.turn()
 
     async def late(self, tx: Tx, found: Sequence[tuple[int, Finding]]) -> Callable[[], None]:
-        """Store what a look found late, (monitor, what) each; the answer is to be called after the commit."""
+        """Store overdue findings, (monitor, finding) each; return the function to call after the commit."""
         try:
             written = await self._pushes.write(tx, [result(monitor, said) for monitor, said in found])
         except BaseException:
@@ -77,19 +76,18 @@ class PingReceiver:
         return partial(self._pushes.settle, written)
 
     async def _carry_out(self, group: Sequence[Arrived]) -> Sequence[_Answer]:
-        """The good pings of jobs that are well together, then all others, of which the guilty fail alone."""
+        """Commit good pings of healthy jobs together, then all others, of which bad ones fail alone."""
         good = await self._commit_good([one for one in group if one.ping.sign is PingSignal.GOOD])
         others = {id(one): self._others.add(one) for one in group if id(one) not in good}
-        with suppress(Exception):  # is the answer of those that it concerns
+        with suppress(Exception):  # the failure is the answer of those pings
             while not all(one.done() for one in others.values()):
                 await self._others.turn()
         late = {place: one.exception() or one.result() for place, one in others.items()}
         return [good[id(one)] if id(one) in good else late[id(one)] for one in group]
 
     async def _commit_good(self, group: Sequence[Arrived]) -> dict[int, float]:
-        """Take those that concern nothing but their own rows, one of each key, by one statement.
-
-        How far each is ahead, by the identity of the ping.
+        """Take pings that affect only their own rows, one per key, by one statement.
+        Return how far each is ahead, by the identity of the ping.
         """
         if not group:
             return {}
@@ -127,13 +125,13 @@ class PingReceiver:
         return taken.answers
 
     def _moment(self) -> datetime:
-        """In milliseconds, as results are stored."""
+        """Return now in whole milliseconds, as results are stored."""
         now = self._now()
         return now.replace(microsecond=now.microsecond // 1000 * 1000)
 
 
 def _taken(group: Sequence[Arrived], known: Mapping[bytes, Heartbeat], now: datetime) -> _Taken:
-    """What these pings come to, which come in their order."""
+    """Apply these pings in their order."""
     beats = {key: one.beat for key, one in known.items()}
     ahead = {key: one.ahead_s for key, one in known.items()}
     answers: list[_Answer] = []
@@ -161,7 +159,7 @@ def _too_many() -> Limited:
 
 
 def result(monitor: int, said: Finding) -> Pushed:
-    """What a ping or its absence says, as it is stored."""
+    """Return a finding as a result to store."""
     return Pushed(monitor, said.status, said.at, said.ms, said.code, said.error)
 
 
@@ -176,5 +174,5 @@ async def _keep_bodies(tx: Tx, taken: _Taken, ties: Sequence[int | None]) -> Non
 
 
 def clean_body(body: bytes) -> str:
-    """Text that PostgreSQL takes: what is no UTF-8 is replaced, NUL too."""
+    """Return text that PostgreSQL accepts: invalid UTF-8 and NUL are replaced."""
     return body.decode("utf-8", "replace").replace("\0", "\N{REPLACEMENT CHARACTER}")

@@ -17,7 +17,7 @@ WHAT = "Monitor"
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """A ping under its key, and what it brought."""
+    """A ping with the hash of its key, and its body."""
 
     key_hash: bytes
     ping: Ping
@@ -25,12 +25,12 @@ class Arrived:
 
 
 async def nobodys(_: Arrived) -> float | None:
-    """For where no pings are taken."""
+    """Take no pings."""
     return None
 
 
 async def key_of(db: Db, team_id: int, id_: UUID) -> bytes:
-    """The hash of the monitor's key. Raises NotFound; Invalid when it is no heartbeat."""
+    """Return the hash of the monitor's key. Raises NotFound; Invalid if it is no heartbeat."""
     async with db.connection() as tx:
         found = await heartbeats.key_of(tx, team_id, id_)
         if found is None:
@@ -40,7 +40,7 @@ async def key_of(db: Db, team_id: int, id_: UUID) -> bytes:
 
 
 async def bodies(db: Db, monitor: Monitor, of: Sequence[Result]) -> dict[ResultCursor, dict[str, str]]:
-    """What pings brought, for those of a heartbeat's results that have any."""
+    """Return the bodies of pings, for those of a heartbeat's results that have any."""
     if monitor.type != "heartbeat" or not of:
         return {}
     times = [one.ts for one in of]

@@ -37,7 +37,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--expires-in", default="never", type=_life, metavar="TIME", help="never, or 12h, 30d, 1y"
     )
-    parser.add_argument("--team", help="a team's id or name (the first team)")
+    parser.add_argument("--team", help="a team's id or name; by default the first team")
     return parser
 
 

@@ -28,7 +28,7 @@ _USAGE: Final = (
 
 
 def main(argv: list[str]) -> int:
-    """0 when it is done or there is nothing to do, 2 for files that cannot be used."""
+    """Apply the files; return 0 if done, 2 for unusable files, 3 if asked and the plan has changes."""
     own, settings = begin_with(_parser(), DeclaredSettings, argv, _faults)
     unread: list[str] = []
     declared = read(sources(own.file, unread), variables())
@@ -62,7 +62,7 @@ def _faults(values: Mapping[str, Any]) -> list[str]:
 
 
 def _sets(declared: DeclaredFiles, own: str | None) -> list[str]:
-    """All files are of one set."""
+    """Return a fault if the files belong to several sets."""
     names = sorted({*declared.sets, *([own] if own else [])})
     return [f"the files are of several sets: {', '.join(names)}"] if len(names) > 1 else []
 
@@ -74,15 +74,17 @@ def _parser() -> argparse.ArgumentParser:
         "--file",
         action="append",
         required=True,
-        help="YAML or JSON, a folder of it, or -; may be repeated",
+        help="a YAML or JSON file, a folder of them, or - for stdin; may be repeated",
     )
-    parser.add_argument("--plan", action="store_true", help="change nothing, say what would change")
-    parser.add_argument("--prune", action="store_true", help="delete what files made and declare no more")
-    parser.add_argument("--set", metavar="NAME", help=f"what these files are together ({USUAL_SET})")
-    parser.add_argument("--take-over", action="store_true", help="also what another set of files keeps")
+    parser.add_argument("--plan", action="store_true", help="only print what would change")
+    parser.add_argument(
+        "--prune", action="store_true", help="delete resources of this set that are no longer declared"
+    )
+    parser.add_argument("--set", metavar="NAME", help=f"the name of this set of files ({USUAL_SET})")
+    parser.add_argument("--take-over", action="store_true", help="take over resources of other sets of files")
     parser.add_argument("--exit-code", action="store_true", help="with --plan: 3 if something would change")
-    parser.add_argument("--json", action="store_true", help="say it as JSON")
-    parser.add_argument("--team", help="a team's id or name; the first team without it")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--team", help="a team's id or name; by default the first team")
     return parser
 
 
@@ -93,7 +95,7 @@ def _refused(faults: list[str]) -> int:
 
 
 def _lines(answer: Mapping[str, Any]) -> Iterator[str]:
-    """For people: each change, then how many there are."""
+    """Yield each change for people, then the totals."""
     for change in answer["changes"]:
         yield f"{_SIGNS[change['action']]} {change['resource']} {change['key']}"
         for one in change["fields"]:

@@ -30,7 +30,7 @@ _PASSING: Final = {429, 503}
 
 
 async def apply(settings: DeclaredSettings, team_name: str | None, body: Mapping[str, Any]) -> dict[str, Any]:
-    """What changed, or would, as the API tells it. Raises Invalid and other errors of the API."""
+    """Apply *body* and return the API's answer. Raises Invalid and other errors of the API."""
     if settings.url is not None:
         return await _called(settings, "POST", "/v1/apply", body)
     async with ground(operators(settings)) as here:
@@ -42,7 +42,7 @@ async def apply(settings: DeclaredSettings, team_name: str | None, body: Mapping
 
 
 async def export(settings: DeclaredSettings, team_name: str | None) -> dict[str, Any]:
-    """What the team has, by section."""
+    """Return the team's resources by section."""
     if settings.url is not None:
         return await _called(settings, "GET", "/v1/export", None)
     async with ground(operators(settings)) as here:
@@ -51,7 +51,7 @@ async def export(settings: DeclaredSettings, team_name: str | None) -> dict[str,
 
 
 def faults(values: Mapping[str, Any]) -> list[str]:
-    """What is wrong with settings beside each other."""
+    """Return faults of settings that do not fit together."""
     if values.get("url") and not values.get("token", "unreadable"):
         return ["TOCSIN_TOKEN: is required with TOCSIN_URL"]
     return []
@@ -72,7 +72,7 @@ async def _means(
 async def _called(
     settings: DeclaredSettings, method: str, path: str, body: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """The answer to one request, sent again while the service is busy."""
+    """Return the answer to one request, retried while the service is busy."""
     assert settings.url is not None  # noqa: S101 - it is what brought us here
     url = settings.url.removesuffix("/v1") + path
     data = None if body is None else orjson.dumps(body)
@@ -102,7 +102,7 @@ async def _answer(
 
 
 def _read(status: int, answer: dict[str, Any], size: int) -> dict[str, Any]:
-    """Raises Invalid, Conflict, Unavailable."""
+    """Return a good answer. Raises Invalid, Conflict, Unavailable for others."""
     if status == 200:
         return answer
     said = str(answer.get("message") or f"the service answered {status}")

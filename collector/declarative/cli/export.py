@@ -13,7 +13,7 @@ from shared.settings import DeclaredSettings
 
 
 def main(argv: list[str]) -> int:
-    """Print it, in the same order each time."""
+    """Print the resources, in the same order each time."""
     own, settings = begin_with(_parser(), DeclaredSettings, argv, connection.faults)
     sections = run(connection.export(settings, own.team))
     if own.json:
@@ -27,6 +27,6 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="tocsin export", usage="tocsin export [--json] [--team TEAM]", allow_abbrev=False
     )
-    parser.add_argument("--json", action="store_true", help="as JSON, which tocsin apply reads, too")
-    parser.add_argument("--team", help="a team's id or name; the first team without it")
+    parser.add_argument("--json", action="store_true", help="print JSON, which tocsin apply reads too")
+    parser.add_argument("--team", help="a team's id or name; by default the first team")
     return parser

@@ -20,14 +20,14 @@ _VARIABLE: Final = re.compile(
 )
 _AT: Final = re.compile(r"(\w+)(?:\[(\d+)\])?(?:\.(.*))?")
 _STEP: Final = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
-# As a fault of a variable that is not set comes back.
+# How the service begins the fault of a variable that is not set.
 _UNSET: Final = "the variable ${"
 _SWITCHES: Final = {"yes", "no", "on", "off"}
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """*name* as it is told; *folder*: what paths in it start from."""
+    """*name*: as faults show it; *folder*: the base of relative paths in it."""
 
     name: str
     folder: Path
@@ -36,10 +36,9 @@ class Source:
 
 @dataclass(slots=True)
 class DeclaredFiles:
-    """*sections* as the service takes them, *nodes* where each entry stands, *faults* as lines to print.
-
-    *unset*: likewise, of variables; all else can be looked at without them. *sets*: the names that they give
-    their set.
+    """*sections*: for the service; *nodes*: where each entry is in the files; *faults*: as lines to print.
+    *unset*: likewise, of unset variables, without which all else can be checked. *sets*: the names of sets in
+    the files.
     """
 
     sections: dict[str, list[Any]] = field(default_factory=dict)
@@ -50,7 +49,7 @@ class DeclaredFiles:
 
 
 def sources(paths: Sequence[str], faults: list[str]) -> Iterator[Source]:
-    """The files, those of a folder by their names; ``-`` is what comes in."""
+    """Yield the files, those of a folder sorted by name; ``-`` is stdin."""
     for path in paths:
         if path == "-":
             yield Source("stdin", Path(), sys.stdin.buffer.read(_LARGEST + 1))
@@ -68,7 +67,7 @@ def _source(file: Path, faults: list[str]) -> Source | None:
 
 
 def read(found: Iterable[Source], variables: Mapping[str, str]) -> DeclaredFiles:
-    """All of them as one."""
+    """Read all sources into one."""
     declared = DeclaredFiles()
     for source in found:
         _add(declared, source, variables)
@@ -76,7 +75,7 @@ def read(found: Iterable[Source], variables: Mapping[str, str]) -> DeclaredFiles
 
 
 def placed(declared: DeclaredFiles, details: Mapping[str, str]) -> list[str]:
-    """Faults that the service found, each with its file and line; those of `unset` aside."""
+    """Return the service's faults with file and line, without those of `unset`."""
     found = [_placed(declared, at, text) for at, text in details.items() if not text.startswith(_UNSET)]
     return [told for _, _, told in sorted(found)]
 
@@ -104,7 +103,7 @@ def _called(item: Node) -> str:
 
 
 def _deepest(node: Node, steps: Sequence[str]) -> Node:
-    """Where *steps* lead, or as far as they do; fields of a configuration are told without it."""
+    """Return the node to which *steps* lead, or the deepest before it; steps may leave out ``config``."""
     for at, step in enumerate(steps):
         below = _below(node, step) or (_below(_below(node, "config"), step) if at == 0 else None)
         if below is None:
@@ -123,7 +122,7 @@ def _below(node: Node | None, step: str) -> Node | None:
 
 
 def _hint(node: Node, text: str) -> str:
-    """How YAML reads what is written, where that may surprise."""
+    """Explain how YAML reads the written value, where that may surprise."""
     if text.startswith("must be a string") and node.written and not isinstance(node.value, str):
         return f" ({node.written} is none in YAML: put it in quotes)"
     if text.startswith("must be true or false") and node.written.lower() in _SWITCHES:
@@ -162,7 +161,7 @@ def _add(declared: DeclaredFiles, source: Source, variables: Mapping[str, str]) 
 def _add_sections(
     declared: DeclaredFiles, source: Source, root: Mapping[str, Node], filler: "_Filler"
 ) -> None:
-    """What begins with ``x-`` is for anchors."""
+    """Add the sections of a document; keys that begin with ``x-`` are for anchors."""
     for name, node in root.items():
         if name.startswith("x-"):
             continue
@@ -191,7 +190,7 @@ def _add_set(declared: DeclaredFiles, at: str, node: Node) -> None:
 
 
 def _named_at(source: Source, name: str, node: Node) -> int:
-    """The line where the name of a section stands: what it holds may begin below it."""
+    """Return the line of a section's name; its content may begin below it."""
     lines = source.content.decode("utf-8-sig").splitlines()[: node.line]
     named = [at for at, line in enumerate(lines, 1) if line.lstrip("{ \"'").startswith(name)]
     return named[-1] if named else node.line
@@ -199,14 +198,14 @@ def _named_at(source: Source, name: str, node: Node) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Filler:
-    """Puts values in the place of variables."""
+    """Replaces variables by their values."""
 
     source: Source
     variables: Mapping[str, str]
     faults: list[str]
 
     def plain(self, node: Node) -> Any:
-        """As JSON has it."""
+        """Return the node as JSON."""
         if isinstance(node.value, dict):
             return {name: self.plain(one) for name, one in node.value.items()}
         if isinstance(node.value, list):

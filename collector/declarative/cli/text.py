@@ -21,7 +21,7 @@ _SECRETS: Final = """\
 
 
 def text(sections: Mapping[str, Any]) -> str:
-    """The file; nothing of a secret."""
+    """Return the file, without secrets."""
     named = sorted(set(_KEPT.findall(str(sections))))
     head = _HEAD + (_SECRETS + "".join(f"#   {name}\n" for name in named) if named else "")
     parts = [
@@ -55,7 +55,7 @@ def _scalar(value: Any) -> yaml.ScalarNode:
 
 
 def _number(value: float) -> str:
-    """With a dot, without which version 1.1 takes ``1e+16`` for a text."""
+    """Return the number with a dot: YAML 1.1 reads ``1e+16`` as a text."""
     mantissa, exponent, power = repr(value).partition("e")
     return mantissa + ("" if "." in mantissa else ".0") + exponent + power
 

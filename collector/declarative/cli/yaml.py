@@ -12,7 +12,7 @@ Value: TypeAlias = "str | int | float | bool | dict[str, Node] | list[Node] | No
 Fault: TypeAlias = tuple[int, str]
 
 _DEEPEST: Final = 64
-# Of all documents of a file, aliases followed: more is a bomb sooner than a configuration.
+# Per file, aliases expanded: a larger one is more likely a bomb than a configuration.
 _MOST: Final = 500_000
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _WORDS: Final = {
@@ -20,7 +20,7 @@ _WORDS: Final = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
-# What begins with a nought is some code, and no number.
+# A leading zero means a code, not a number.
 _INTEGER: Final = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})")
 _NUMBER: Final = re.compile(
     r"(?=.*[.eE])[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,3})?"
@@ -31,7 +31,7 @@ _MERGE: Final = "<<"
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """*written*: how a plain scalar stands in the file."""
+    """*written*: a plain scalar as the file has it."""
 
     value: Value
     line: int
@@ -39,7 +39,7 @@ class Node:
 
 
 def parse(text: str) -> tuple[list[Node], list[Fault]]:
-    """The documents that are not empty, and all that is wrong with them, by line."""
+    """Return the non-empty documents, and all faults, by line."""
     reader = _Reader()
     try:
         found = list(reader.documents(yaml.parse(text, Loader=_LOADER)))
@@ -54,7 +54,7 @@ def parse(text: str) -> tuple[list[Node], list[Fault]]:
 
 
 def scalar(written: str) -> str | int | float | bool | None:
-    """What a plain scalar says."""
+    """Return the value of a plain scalar."""
     if written in _WORDS:
         return _WORDS[written]
     if _INTEGER.fullmatch(written):
@@ -71,7 +71,7 @@ class _TooMuch(Exception):
 
 @dataclass(slots=True)
 class _Reader:
-    """One file; *sizes*: how many values are in what an anchor names."""
+    """Reads one file; *sizes*: the number of values below each anchor."""
 
     faults: list[Fault] = field(default_factory=list)
     anchors: dict[str, Node] = field(default_factory=dict)
@@ -101,7 +101,7 @@ class _Reader:
         return node
 
     def _alias(self, event: Any, line: int) -> Node:
-        """What it names is whole by now, so nothing holds itself."""
+        """Return the node of an alias; it is complete by now, so no node can contain itself."""
         node = self.anchors.get(event.anchor)
         if node is None:
             self.faults.append((line, f"*{event.anchor} names nothing that stands before it"))
@@ -146,7 +146,7 @@ class _Reader:
         return {**merged, **own}
 
     def _key(self, events: Iterator[Any], event: Any, depth: int) -> str | None:
-        """Keys are texts, as they are written: ``on``, ``1``."""
+        """Return a key as its text in the file: ``on``, ``1``."""
         if isinstance(event, yaml.ScalarEvent):
             key: str = event.value
             return key
@@ -157,7 +157,7 @@ class _Reader:
         return None
 
     def _merged(self, value: Node) -> dict[str, Node]:
-        """Of several the first wins."""
+        """Return the merged mapping; of equal keys the first wins."""
         listed = value.value if isinstance(value.value, list) else [value]
         found: dict[str, Node] = {}
         for one in listed:

@@ -18,10 +18,9 @@ _LAST = "monitors"
 
 @dataclass(slots=True)
 class Work:
-    """By section: what is declared, what is there, whose key is whose, what was declared once and is not now.
-
-    *elsewhere*: what other sets of files declare, by their keys. *faults*: of what is declared, so far.
-    *wholes*: what each is to be, by its place; *real*: ids by the tentative ones.
+    """By section: declared items, existing resources, owners of keys, resources that are no longer declared.
+    *elsewhere*: resources that other sets declare, by their keys. *faults*: of declared items, so far.
+    *wholes*: the wanted body of each item, by its place; *real*: ids by the tentative ones.
     """
 
     items: dict[str, list[DeclaredItem]]
@@ -38,9 +37,8 @@ class Work:
 
 
 async def carry_out(tx: Tx, ground: ApplyContext, work: Work, *, plan: bool) -> None:
-    """Deletions free addresses, so they come first; those of monitors hold others up, so they come last.
-
-    A plan needs not see monitors go. Raises Invalid with all that is wrong, Crossed.
+    """Deletions free addresses, so they run first; those of monitors block others, so they run last.
+    A plan leaves out the deletion of monitors. Raises Invalid with all faults, Crossed.
     """
     called = _called(work)
     if work.prune:
@@ -61,7 +59,7 @@ async def carry_out(tx: Tx, ground: ApplyContext, work: Work, *, plan: bool) -> 
 async def _put(
     ground: ApplyContext, work: Work, item: DeclaredItem, called: dict[str, str]
 ) -> dict[str, str]:
-    """Make one what it is to be; what was wrong with that."""
+    """Create or update one resource; return its faults."""
     try:
         change, warnings = await _put_one(ground, work, item, called)
     except Invalid as error:
@@ -104,7 +102,7 @@ async def _delete(ground: ApplyContext, work: Work, section: str, *, plan: bool 
 
 
 async def _remember(tx: Tx, ground: ApplyContext, work: Work, section: str) -> None:
-    """Whose key is whose; nothing is written where all is as it was."""
+    """Record which resource each key denotes; nothing is written if nothing changed."""
     before = work.managed[section]
     stand_for = {item.key: _id(work, item) for item in work.items[section]}
     new = {key: id_ for key, id_ in stand_for.items() if before.get(key) != id_}
@@ -124,7 +122,7 @@ def _id(work: Work, item: DeclaredItem) -> UUID:
 
 
 def _called(work: Work) -> dict[str, str]:
-    """How each is called in what is told, by its id."""
+    """Return the name of each resource in messages, by its id."""
     found: dict[str, str] = {}
     for section, sort in SECTIONS.items():
         found |= {ids.show(sort.prefix, one.id): one.name for one in work.there[section].values()}

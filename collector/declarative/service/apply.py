@@ -41,9 +41,8 @@ _FIRST_S, _MOST_S = 0.05, 1.0
 
 @dataclass(frozen=True, slots=True)
 class ApplyRequest:
-    """*plan*: only say what would change; *prune*: delete what files made and declare no more.
-
-    *set_name*: of the files that are meant by that; *take_over*: also what other sets declare.
+    """*plan*: only return what would change; *prune*: delete resources that are no longer declared.
+    *set_name*: the set of the files; *take_over*: also take over resources of other sets.
     """
 
     sections: Mapping[str, Any]
@@ -60,7 +59,7 @@ class _Done:
 
 
 class _ApplyUndone(Exception):
-    """Nothing of it is to stay."""
+    """Rolls the transaction back."""
 
     def __init__(self, done: _Done) -> None:
         super().__init__()
@@ -70,10 +69,9 @@ class _ApplyUndone(Exception):
 async def apply(
     means: ServiceContext, who: Actor, body: Mapping[str, Any], clock: Callable[[], datetime], *, own: Own
 ) -> ApplyOutcome:
-    """*body* has the sections, each a list, and ``plan`` and ``prune``.
-
+    """Apply *body*, which has the sections, each a list, and ``plan`` and ``prune``.
     Raises Invalid with every fault, keyed by its place (``monitors[3].url``); Conflict above a limit of the
-    team's plan; Unavailable when others hold what is needed for long.
+    team's plan; Unavailable when other transactions hold needed locks for long.
     """
     asked = ApplyRequest(
         body,
@@ -97,7 +95,7 @@ async def apply(
 
 
 def told(outcome: ApplyOutcome, *, plan: bool) -> dict[str, Any]:
-    """As callers see it, its warnings aside."""
+    """Return the outcome as callers see it, without its warnings."""
     return {
         "plan": plan,
         "changes": [
@@ -121,7 +119,7 @@ def _named(section: str, key: str) -> dict[str, str]:
 
 
 async def _tried(means: ServiceContext, who: Actor, asked: ApplyRequest, now: datetime, own: Own) -> _Done:
-    """Raises Crossed."""
+    """Try once in a transaction. Raises Crossed."""
     try:
         async with means.db.transaction() as tx, impatient(tx) as db:
             if not await storage.lock(tx, who.team_id):
@@ -143,7 +141,7 @@ def _undo(done: _Done) -> NoReturn:
 
 
 async def _settle(means: ServiceContext, done: _Done) -> None:
-    """After the commit: the probes hear of it, and results that nothing leads to go."""
+    """After the commit: notify the probes, and delete results of deleted monitors."""
     means.signals.ring()
     if done.forgotten:
         async with means.db.transaction() as tx:
@@ -159,7 +157,7 @@ async def _apply(tx: Tx, ground: ApplyContext, asked: ApplyRequest) -> ApplyOutc
 
 
 async def _looked_up(tx: Tx, ground: ApplyContext, asked: ApplyRequest) -> Work:
-    """What is declared beside what is there."""
+    """Match declared items with existing resources."""
     known = await storage.all_(tx, ground.team_id)
     declared = items(asked.sections)
     work = Work(declared.items, str(asked.set_name), prune=asked.prune, faults=declared.faults)
@@ -186,7 +184,7 @@ async def _looked_up(tx: Tx, ground: ApplyContext, asked: ApplyRequest) -> Work:
 
 
 async def _read(ground: ApplyContext, work: Work, *, said: bool) -> None:
-    """What each is to be. Raises Invalid with all that is wrong; Lacking."""
+    """Compute the wanted body of each item. Raises Invalid with all faults; Lacking."""
     named = {section: _names(work, section) for section in SECTIONS}
     faults, lacking = dict(work.faults), list[SlowWork]()
     if work.prune and not said:
@@ -204,7 +202,7 @@ async def _read(ground: ApplyContext, work: Work, *, said: bool) -> None:
             faults |= {f"{item.at}.{name}": text for name, text in found.items()}
             if reading.whole is not None:
                 work.wholes[item.at] = reading.whole
-            await asyncio.sleep(0)  # others are served meanwhile
+            await asyncio.sleep(0)  # lets other requests run
     if faults:
         raise Invalid(faults)
     if lacking:
@@ -213,7 +211,7 @@ async def _read(ground: ApplyContext, work: Work, *, said: bool) -> None:
 
 
 def _hold_to_plan(ground: ApplyContext, work: Work) -> None:
-    """Raises Conflict for more than the team's plan allows."""
+    """Check the limits of the team's plan. Raises Conflict."""
     plan = ground.means.plan
     if plan is None:
         return
@@ -245,7 +243,7 @@ def _names(work: Work, section: str) -> Names:
 
 
 def _in_order(work: Work) -> list[DeclaredItem]:
-    """The monitors, each after those it depends on. Raises Invalid."""
+    """Return the monitors, each after those that it depends on. Raises Invalid."""
     by_id = {item.id: item for item in work.items["monitors"]}
     ordered: dict[str, DeclaredItem] = {}
     waiting = dict(by_id)

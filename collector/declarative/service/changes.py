@@ -12,7 +12,7 @@ _MASK = "********"
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """*old* and *new* are JSON, secrets aside."""
+    """*old* and *new* are JSON, with secrets masked."""
 
     name: str
     old: Any
@@ -21,7 +21,7 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class PlannedChange:
-    """What is done to one; *fields*: of an update."""
+    """A change of one resource; *fields*: of an update."""
 
     action: Literal["create", "update", "delete"]
     section: str
@@ -31,7 +31,7 @@ class PlannedChange:
 
 @dataclass(slots=True)
 class ApplyOutcome:
-    """*taken_over*: keys of what was made by hand; *left*: what files declared once and do no more."""
+    """*taken_over*: keys of resources created by hand; *left*: of resources that are no longer declared."""
 
     changes: list[PlannedChange] = field(default_factory=list)
     unchanged: int = 0
@@ -41,12 +41,12 @@ class ApplyOutcome:
 
 
 def fields(before: Body, after: Body, shown: tuple[Body, Body]) -> Iterator[FieldChange]:
-    """The fields in which *after* is another; *shown* are both with their secrets masked."""
+    """Yield the fields that differ in *after*; *shown*: both with their secrets masked."""
     yield from _fields("", before, after, *shown)
 
 
 def swapped(value: Any, names: Mapping[str, str]) -> Any:
-    """*value* with every text that is in *names* replaced."""
+    """Return *value* with every text that is in *names* replaced."""
     if isinstance(value, str):
         return names.get(value, value)
     if isinstance(value, Mapping):
@@ -55,7 +55,7 @@ def swapped(value: Any, names: Mapping[str, str]) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """A masked value as it is told."""
+    """Return a masked value as plans show it."""
     if isinstance(value, str) and value.startswith(_MASK):
         return SECRET
     if isinstance(value, Mapping):
@@ -85,7 +85,7 @@ def _fields(path: str, before: Any, after: Any, old: Any, new: Any) -> Iterator[
 
 
 def _named(value: Any) -> bool:
-    """Is it a list of things that are told apart by their names?"""
+    """Whether it is a list of objects with distinct names."""
     return (
         isinstance(value, list)
         and all(isinstance(one, Mapping) and "name" in one for one in value)

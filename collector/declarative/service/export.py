@@ -15,7 +15,7 @@ _WORDS = re.compile(r"[^A-Z0-9]+")
 
 
 async def export(ground: ApplyContext) -> dict[str, list[dict[str, Any]]]:
-    """By section, by key; a secret is ``${NAME?}``, and what only looks like that is written ``$${``."""
+    """Return resources by section and key; a secret is ``${NAME?}``, and a literal ``${`` becomes ``$${``."""
     async with ground.means.db.transaction() as tx:
         known = await storage.all_(tx, ground.team_id)
         there = {section: await sort.present(ground, tx) for section, sort in SECTIONS.items()}
@@ -43,7 +43,7 @@ def _by_name(one: Present) -> tuple[str, UUID]:
 
 
 def _keys(there: list[Present], known: Mapping[str, UUID]) -> dict[UUID, str]:
-    """Of what files made their keys, else names; of several of one name the later ones get a number."""
+    """Return the keys of managed resources, and names of others; a repeated name gets a number."""
     found = {id_: key for key, id_ in known.items()}
     used = set(found.values())
     for one in there:
@@ -66,7 +66,7 @@ def _item(sort: Sort, one: Present, key: str, called: Mapping[str, str], taken: 
 
 
 def _opened(path: str, value: Any, shown: Any, taken: set[str]) -> Any:
-    """*value* with a placeholder for every text that *shown* hides."""
+    """Return *value* with a placeholder for every text that *shown* hides."""
     if isinstance(value, Mapping):
         paths = {name: path if name == "config" else f"{path} {name}" for name in value}
         return {name: _opened(paths[name], one, shown[name], taken) for name, one in value.items()}
@@ -91,7 +91,7 @@ def _variable(path: str, taken: set[str]) -> str:
 
 
 def _referring(sort: Sort, item: dict[str, Any], called: Mapping[str, str]) -> dict[str, Any]:
-    """With keys where ids are; elsewhere a text that looks like an id stays what it is."""
+    """Replace ids by keys where a resource refers to others; other texts that look like ids stay."""
     for path in sort.refers:
         _refer(item, path, called)
     return item

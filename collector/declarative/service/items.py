@@ -21,9 +21,8 @@ _SET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,99}")
 
 @dataclass(slots=True)
 class DeclaredItem:
-    """One that is declared; *body* has ids where the files have keys; *tentative*: the id until it has one.
-
-    *at* is its place in the request: ``monitors[3]``.
+    """A declared item; *body* has ids where the files have keys; *tentative*: its id until it is created.
+    *at*: its place in the request: ``monitors[3]``.
     """
 
     section: str
@@ -36,13 +35,13 @@ class DeclaredItem:
 
     @property
     def id(self) -> str:
-        """Of what is there, else the tentative one."""
+        """The id of the existing resource, else the tentative one."""
         return ids.show(SECTIONS[self.section].prefix, self.before.id) if self.before else self.tentative
 
 
 @dataclass(frozen=True, slots=True)
 class DeclaredItems:
-    """By section; *faults* are of what is no entry, by its place."""
+    """Items by section; *faults*: of everything that is no item, by its place."""
 
     items: dict[str, list[DeclaredItem]]
     faults: dict[str, str]
@@ -53,7 +52,7 @@ def is_set_name(said: Any) -> bool:
 
 
 def items(body: Mapping[str, Any]) -> DeclaredItems:
-    """What a request declares."""
+    """Parse the declared items of a request."""
     faults = {
         name: f"there is no such section; there are {', '.join(SECTIONS)}"
         for name in body
@@ -75,7 +74,7 @@ def items(body: Mapping[str, Any]) -> DeclaredItems:
 
 
 def _items(section: str, listed: Sequence[Any], faults: dict[str, str]) -> Iterator[DeclaredItem]:
-    """What has no key is read all the same, to tell of all that is wrong with it."""
+    """Yield the items; one without a key is read too, to report all of its faults."""
     seen: set[str] = set()
     for place, said in enumerate(listed):
         at = f"{section}[{place}]"
@@ -103,9 +102,8 @@ def _is_key(key: Any) -> bool:
 def match(
     declared: Sequence[DeclaredItem], managed: Mapping[str, UUID], there: Mapping[UUID, Present]
 ) -> Iterator[DeclaredItem]:
-    """Finds what each stands for: by its key, else what was made by hand under its name, which is yielded.
-
-    Several of one name are taken in the order in which they were made, if all of them are declared.
+    """Match each item by its key, else by name with resources created by hand; yield the latter.
+    Several resources of one name are matched in the order of creation, if all of them are declared.
     """
     kept = {id_ for id_ in managed.values() if id_ in there}
     by_name: dict[str, list[Present]] = {}
@@ -135,7 +133,7 @@ def match(
 def demand_own(
     declared: Sequence[DeclaredItem], others: Mapping[str, str], there: Mapping[str, Present]
 ) -> None:
-    """A fault for each key by which another set of files keeps something; *others*: which set that is."""
+    """Add a fault for each key under which another set keeps a resource; *others*: the set of each."""
     for item in declared:
         if item.key in others and item.key in there:
             item.faults["key"] = (
@@ -145,7 +143,7 @@ def demand_own(
 
 
 def refer(item: DeclaredItem, known: Mapping[str, "Names"]) -> None:
-    """Puts ids where the files have keys; what is not found becomes a fault."""
+    """Replace keys by ids where an item refers to others; unknown keys become faults."""
     for path, section in SECTIONS[item.section].refers.items():
         for holder, name, shown in _places(item.body, path):
             said = holder[name]
@@ -160,7 +158,7 @@ def refer(item: DeclaredItem, known: Mapping[str, "Names"]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedReference:
-    """*why*: what stands in the way, if there is more to say than that there is none."""
+    """*why*: the fault, if it is more than that the key is unknown."""
 
     id: str | None
     why: str = ""
@@ -168,9 +166,8 @@ class ResolvedReference:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """By what one may refer to those of a section: keys, else a name that only one of the others has.
-
-    *leaving*: names of those that are about to be deleted.
+    """The names by which items may refer to a section: keys, else unique names of other resources.
+    *leaving*: names of resources that are about to be deleted.
     """
 
     keys: Mapping[str, str]
@@ -191,7 +188,7 @@ class Names:
 
 
 def keep(item: DeclaredItem) -> None:
-    """Puts what is there where the files say that it is kept; where there is nothing it is a fault."""
+    """Insert existing values where the files say "kept"; a missing one is a fault."""
     before = item.before.body if item.before else {}
     item.body = {
         name: _kept(item, name, value, before.get(name, before.get("config", {}).get(name)))
@@ -219,7 +216,7 @@ def _kept(item: DeclaredItem, path: str, sent: Any, before: Any) -> Any:
 
 
 def _places(value: Any, path: Sequence[str], shown: str = "") -> Iterator[tuple[Any, Any, str]]:
-    """What holds the last step of *path*, the step itself, and how it is called in a fault."""
+    """Yield the container of the last step of *path*, the step, and its name in a fault."""
     step, rest = path[0], path[1:]
     steps: list[tuple[Any, str]] = []
     if step == "[]":

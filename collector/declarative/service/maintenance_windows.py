@@ -33,7 +33,7 @@ _SECOND = timedelta(seconds=1)
 
 
 async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
-    """Those that are over, too: a file that declares one still does."""
+    """Return all windows, past ones too: a file may still declare them."""
     rows = await table.newest(tx, ground.team_id, None, ground.now, windows.MOST, 0)
     return [Present(row.id, row.name, _whole(row)) for row in reversed(rows)]
 
@@ -81,7 +81,7 @@ def _whole(one: WindowRow | ParsedWindow) -> dict[str, Any]:
 
 
 def _start(schedule: Schedule) -> str:
-    """By the clock of its zone, unless that shows the same time twice and the other one is meant."""
+    """Return the start by the zone's clock, or in UTC if it is the second of two equal times."""
     local = schedule.starts_local
     same = moment(local, schedule.zone) == schedule.starts_at
     return local.isoformat(timespec="seconds") if same else iso(schedule.starts_at)

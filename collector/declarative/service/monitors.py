@@ -27,13 +27,13 @@ from collector.platform.storage.db import Tx
 from collector.platform.validation.validation import to_json
 from shared.kinds import KINDS, RECEIVING, UMBRELLA, effective, load
 
-# What a GET shows and no file sets.
+# Fields that a GET shows and no file can set.
 _SHOWN = frozenset(
     {"id", "status", "stats", "revision", "createdAt", "updatedAt", "lastCheckedAt", "silencedUntil"}
     | {"silenceReason", "pausedAt", "locationStates", "alerts", "warnings"}
 )
 _MADE = ("pingKey",)
-# Of those that only receive, nobody has a say in these.
+# Push monitors have fixed values of these.
 _SETTLED = ("locations", "failureThreshold", "recoveryThreshold", "quorum")
 
 
@@ -43,7 +43,7 @@ async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
 
 
 async def read(ground: ApplyContext, item: Body, before: Present | None) -> Reading:
-    """Locations and a token that the file leaves out stay as they are."""
+    """Validate an item; locations and a token that it leaves out keep their values."""
     body = dict(item)
     if before and body.get("locations") is None and "locations" in before.body:
         body["locations"] = before.body["locations"]
@@ -73,7 +73,7 @@ async def update(ground: ApplyContext, before: Present, whole: Body) -> Sequence
 
 
 async def delete(ground: ApplyContext, id_: UUID) -> None:
-    """Its results are to go after the commit."""
+    """Delete the monitor; its results are deleted after the commit."""
     means, later = ground.means, ground.forgotten
     await ends.delete(means.db, means.signals, ground.team_id, id_, ground.now, who=means.who, later=later)
 
@@ -83,7 +83,7 @@ def hidden(whole: Body) -> dict[str, Any]:
 
 
 def spared(whole: Body) -> dict[str, Any]:
-    """The token of a receiver is the service's, and its own on each."""
+    """Return the body for an export; a receiver's token is left out: each service makes its own."""
     config = spare(_kind(whole), whole["config"])
     config = {name: value for name, value in config.items() if name != "authToken"}
     if whole["type"] == UMBRELLA:

@@ -29,7 +29,7 @@ _MERGED = ("conditions", "escalationPolicy")
 
 
 async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
-    """One whose monitors are all gone selects none, where a file that names none means every one."""
+    """Return all rules. One whose monitors are all deleted is not sayable: in a file, none means all."""
     rows = await table.newest(tx, ground.team_id, RuleFilter(), None, 0)
     return [
         Present(row.id, row.name, rules.settable(row), sayable=row.every or bool(row.monitors or row.tags))
@@ -67,7 +67,7 @@ def spared(whole: Body) -> dict[str, Any]:
 
 
 def _whole(rule: RuleSettings) -> dict[str, Any]:
-    """As `rules.settable` shows one: of the conditions what was said, and everything once."""
+    """Return the body as `rules.settable` does: only given conditions, and each id once."""
     body = to_json(rule)
     body["conditions"] = spare(Conditions, body["conditions"])
     policy = body["escalationPolicy"]

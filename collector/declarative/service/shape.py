@@ -20,9 +20,8 @@ NOT_DECLARED = "is not declared: it belongs to what happens, not to what is set"
 
 @dataclass(frozen=True, slots=True)
 class ApplyContext:
-    """*means* has the database and who asks; *own*: the names of the service itself.
-
-    *forgotten* collects the numbers of monitors whose results are to go.
+    """*means*: the services' context, with database and actor; *own*: the names of the service itself.
+    *forgotten* collects the numbers of monitors whose results must be deleted.
     """
 
     means: ServiceContext
@@ -38,9 +37,8 @@ class ApplyContext:
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """One that is there; *parts*: the ids of what stands on it, in its order.
-
-    *sayable*: would a file that says *body* mean the same?
+    """An existing resource; *parts*: the ids of its components, in order.
+    *sayable*: whether a file with *body* would mean the same.
     """
 
     id: UUID
@@ -52,14 +50,14 @@ class Present:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """*whole* is None exactly when there are *faults*: the body with every default filled in."""
+    """*whole*: the body with every default, None exactly when there are *faults*."""
 
     whole: dict[str, Any] | None
     faults: dict[str, str] = field(default_factory=dict)
 
 
 class CheckedRequest(Protocol):
-    """What the API's own validation made of a body."""
+    """A body as the API's own validation returns it."""
 
     @property
     def unknown(self) -> Sequence[str]: ...
@@ -76,9 +74,8 @@ class CreatedItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sort:
-    """*refers*: where ids of others stand, and of which section they are; ``[]`` is each entry of a list.
-
-    *hidden* is a whole body with its secrets masked, *spare* what differs from the defaults.
+    """*refers*: where a body has ids of other resources, and of which section; ``[]``: each entry of a list.
+    *hidden*: a whole body with its secrets masked, *spare*: without defaults.
     """
 
     noun: str
@@ -94,33 +91,32 @@ class Sort:
 
 
 def not_declared(body: Body, names: frozenset[str]) -> dict[str, str]:
-    """A fault for each of those fields that is said."""
+    """Return a fault for each of these fields that is present."""
     return {name: NOT_DECLARED for name in names if name in body}
 
 
 def faults_of(item: Body, shown: frozenset[str], wish: CheckedRequest) -> dict[str, str]:
-    """All of *item*, read as *wish*, that cannot be; *shown*: what a GET shows and no file sets.
-
-    A field that nobody knows is one, too: a misspelt one would be lost without a word.
+    """Return all faults of *item*, parsed as *wish*; *shown*: fields that a GET shows and no file can set.
+    An unknown field is a fault too: a misspelt one would be ignored silently.
     """
     unknown = dict.fromkeys(wish.unknown, "there is no such field")
     return {**not_declared(item, shown), **unknown, **wish.faults}
 
 
 def another_type(before: Present | None, type_: Any, noun: str) -> dict[str, str]:
-    """The fault of one that is of another type than what stands behind its key."""
+    """Return a fault if the type differs from that of the key's existing resource."""
     if before is None or type_ == before.body["type"]:
         return {}
     return {"type": f"cannot be changed; it is {before.body['type']}. Another key makes another {noun}"}
 
 
 def different(before: Body, after: Body) -> dict[str, Any]:
-    """The fields of *after* that are not so in *before*."""
+    """Return the fields of *after* that differ in *before*."""
     return {name: value for name, value in after.items() if before.get(name) != value}
 
 
 def patch(before: Any, after: Any) -> Any:
-    """The merge patch (RFC 7396) that makes *after* of *before*."""
+    """Return the merge patch (RFC 7396) that turns *before* into *after*."""
     if not isinstance(before, Mapping) or not isinstance(after, Mapping):
         return after
     gone = {name: None for name in before if name not in after}
@@ -128,7 +124,7 @@ def patch(before: Any, after: Any) -> Any:
 
 
 def spare(cls: Any, value: Body) -> dict[str, Any]:
-    """What of *value* (JSON of *cls*) is not as it would be if nobody said it."""
+    """Return *value* (JSON of *cls*) without its defaults."""
     usual, known = _usual(cls), members(cls)
     return {
         name: _spared(known[name].hint, part) if name in known else part

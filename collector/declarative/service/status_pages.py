@@ -43,7 +43,7 @@ async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
 
 
 async def read(ground: ApplyContext, item: Body, before: Present | None) -> Reading:
-    """An address that the file leaves out stays as it is; the order of components is that of the list."""
+    """Validate an item; a slug that it leaves out keeps its value; components keep the order of the list."""
     found = validated(NewPage, item)
     faults = {
         **_component_faults(item.get("components")),
@@ -72,7 +72,7 @@ async def create(ground: ApplyContext, item: Body) -> CreatedItem:
 
 
 async def update(ground: ApplyContext, before: Present, whole: Body) -> Sequence[str]:
-    """The page's own fields, then what stands on it."""
+    """Update the page's own fields, then its components."""
     body = different(before.body, whole)
     wanted = body.pop("components", None)
     warnings: Sequence[str] = ()
@@ -122,7 +122,7 @@ def _component(said: Body) -> dict[str, Any]:
 
 
 def _component_faults(said: Any) -> dict[str, str]:
-    """Two of one name in one group could not be told apart the next time."""
+    """Return faults of components; two of one name in one group could not be matched the next time."""
     listed = [(at, one) for at, one in enumerate(said if isinstance(said, list) else []) if _is_named(one)]
     called = Counter(_called(one) for _, one in listed)
     faults: dict[str, str] = {}
@@ -143,7 +143,7 @@ def _called(one: Body) -> tuple[str, str]:
 
 
 async def _furnish(ground: ApplyContext, before: Present, wanted: Sequence[Body]) -> None:
-    """Let exactly these stand on the page, in this order."""
+    """Make the page's components exactly these, in this order."""
     db, who, page, now = ground.means.db, ground.who, before.id, ground.now
     there = dict(zip(before.parts, before.body["components"], strict=True))
     same = _paired(there, wanted)
@@ -161,7 +161,7 @@ async def _furnish(ground: ApplyContext, before: Present, wanted: Sequence[Body]
 
 
 def _paired(there: Mapping[UUID, Body], wanted: Sequence[Body]) -> dict[int, UUID]:
-    """By place in *wanted*, the one that it is: of its name in its group, else of its name in any."""
+    """Match *wanted* components by position: by name in the same group, else by name in any."""
     free, found = dict(there), dict[int, UUID]()
     for key in (_called, _name):
         for at, one in enumerate(wanted):
@@ -179,7 +179,7 @@ def _name(one: Body) -> str:
 
 
 async def _is_kept(ground: ApplyContext, password: str, before: Present | None) -> bool:
-    """Is it the page's password already? One that is not is hashed, for what is written later."""
+    """Whether it is the page's password already; if not, hash it for the later write."""
     kept = before.body["password"] if before else None
     if kept and (password == kept or await password_hashes.matches(password, kept, ground.team_id)):
         return True

@@ -10,14 +10,14 @@ from collector.heartbeats.core.times import following
 from collector.platform.deadlines import Between, deadline
 from shared.results import Status
 
-# So many runs are followed at once; the oldest is forgotten then.
+# Runs that are tracked at once; beyond, the oldest is dropped.
 MOST_RUNS: Final = 50
-# What is stored as a run time holds no more: 24 days.
+# The largest run time that the column holds: 24 days.
 _LONGEST_MS: Final = 2**31 - 1
 
 
 class PingSignal(Enum):
-    """What a ping says."""
+    """The meaning of a ping."""
 
     GOOD = "good"
     FAILED = "failed"
@@ -27,7 +27,7 @@ class PingSignal(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """*rid* pairs the end of a run with its start; *code*: an exit status; *ms*: a run time as it is told."""
+    """*rid* pairs the end of a run with its start; *code*: an exit status; *ms*: the reported run time."""
 
     sign: PingSignal
     rid: str = ""
@@ -37,7 +37,7 @@ class Ping:
 
 @dataclass(frozen=True, slots=True)
 class PingSchedule:
-    """When pings are awaited: each *wait*, or at the times of *cron* in *zone*. All but one may be absent."""
+    """When pings are due: every *wait*, or at the times of *cron* in *zone*. All but one may be absent."""
 
     wait: timedelta | None
     cron: str
@@ -52,9 +52,8 @@ class PingSchedule:
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """*base*: from here on the next ping is awaited, None before the first one of a job that may wait for it.
-
-    *last*: the newest ping that ended a run; *runs*: those that started and did not end, by their rid.
+    """*base*: start of the wait for the next ping, None before the first one of a job that may wait for it.
+    *last*: the newest ping that ended a run; *runs*: starts of unfinished runs, by their rid.
     """
 
     base: datetime | None
@@ -64,7 +63,7 @@ class Beat:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What is recorded; *error* is empty when all is well."""
+    """The result to record; *error* is empty when all is well."""
 
     status: Status
     at: datetime
@@ -74,7 +73,7 @@ class Finding:
 
 
 def take(beat: Beat, ping: Ping, plan: PingSchedule, now: datetime) -> tuple[Beat, Finding]:
-    """The heartbeat after a ping, and what it says."""
+    """Return the heartbeat after a ping, and the result."""
     match ping.sign:
         case PingSignal.LOGGED:
             return beat, Finding(Status.UNKNOWN, now, "logged")
@@ -87,8 +86,7 @@ def take(beat: Beat, ping: Ping, plan: PingSchedule, now: datetime) -> tuple[Bea
 def check_overdue(
     beat: Beat, plan: PingSchedule, deaf: Iterable[Between], now: datetime
 ) -> tuple[Beat, Finding | None, datetime | None]:
-    """Is something late by now? The heartbeat after it, what is late, and when to look again.
-
+    """Find what is overdue: return the heartbeat after it, the finding, and when to check again.
     *deaf*: see `deadline`.
     """
     deaf = list(deaf)
@@ -101,24 +99,24 @@ def check_overdue(
     due = _due(beat, plan, deaf)
     if beat.base is None or due is None or due > now:
         return beat, None, _soonest(beat, plan, deaf)
-    # From the time that was missed on the next one is awaited; who looks late makes up for one of them.
+    # The next wait begins at the missed time; a late check catches up on only one of them.
     after = replace(beat, base=max(due - plan.grace, now - plan.wait_from(beat.base)))
     return after, Finding(Status.DOWN, due, _missed(beat, plan)), _soonest(after, plan, deaf)
 
 
 def run_time(ping: Ping, took: timedelta | None = None) -> int:
-    """In milliseconds: as the ping tells it, else as long as its run *took*; 0 where nobody knows."""
+    """Return milliseconds: as the ping reports, else as long as its run *took*; 0 if unknown."""
     ms = ping.ms if ping.ms is not None else 0 if took is None else took // timedelta(milliseconds=1)
     return min(ms, _LONGEST_MS)
 
 
 def awaited(beat: Beat, plan: PingSchedule) -> datetime | None:
-    """When to look, as long as somebody listens all the time; None if nothing is awaited."""
+    """Return when to check, if collectors listen all the time; None if nothing is awaited."""
     return _soonest(beat, plan, [])
 
 
 def _started(beat: Beat, ping: Ping, plan: PingSchedule, now: datetime) -> Beat:
-    """Where a run may not last for ever, its start says that the job runs in time."""
+    """Record a start; with a maximum run time it also counts as the job's ping in time."""
     runs = {rid: at for rid, at in beat.runs.items() if rid != ping.rid}
     while len(runs) >= MOST_RUNS:
         del runs[min(runs, key=lambda one: runs[one])]
@@ -137,9 +135,8 @@ def _ended(beat: Beat, ping: Ping, plan: PingSchedule, now: datetime) -> tuple[B
 
 
 def _served(beat: Beat, plan: PingSchedule, now: datetime) -> datetime:
-    """From when on the next ping is awaited: from this one, or from the time that it is a little early for.
-
-    Clocks differ, so a little is the grace, but no more than a tenth of the wait.
+    """Return the start of the next wait: now, or the time for which this ping is slightly early.
+    Clocks differ, so slightly is the grace, but at most a tenth of the wait.
     """
     if beat.base is None:
         return now
@@ -171,7 +168,7 @@ def _due(beat: Beat, plan: PingSchedule, deaf: Iterable[Between]) -> datetime | 
 
 
 def _ends(beat: Beat, plan: PingSchedule, deaf: Iterable[Between]) -> dict[str, datetime]:
-    """When each run must have ended."""
+    """Return when each run must have ended."""
     if plan.max_run is None:
         return {}
     return {rid: deadline(at, plan.max_run, timedelta(), deaf) for rid, at in beat.runs.items()}
@@ -183,7 +180,7 @@ def _soonest(beat: Beat, plan: PingSchedule, deaf: Iterable[Between]) -> datetim
 
 
 def _shown(span: timedelta | None) -> str:
-    """``90 s``, ``15 m``, ``24 h``, ``7 d``: in the largest unit that says it exactly."""
+    """Return ``90 s``, ``15 m``, ``24 h``, ``7 d``: in the largest unit that is exact."""
     seconds = int(span.total_seconds()) if span is not None else 0
     if seconds > 86_400 and seconds % 86_400 == 0:
         return f"{seconds // 86_400} d"

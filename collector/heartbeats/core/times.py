@@ -7,13 +7,13 @@ from zoneinfo import ZoneInfo
 from cronsim import CronSim, CronSimError
 
 _FIELDS = 5
-# What does not come in the 50 years that are looked through is awaited then.
+# A time that does not come within the 50 years searched is awaited then.
 _NEVER = timedelta(days=50 * 366)
 _SECOND, _MINUTE = timedelta(seconds=1), timedelta(minutes=1)
 
 
 def fault(expression: str) -> str | None:
-    """Why this is no cron expression of five fields that ever comes true; None if it is one."""
+    """Return why it is no cron expression of five fields with a next time; None if it is one."""
     if len(expression.split()) != _FIELDS:
         return "must have five fields: minute, hour, day of month, month, day of week"
     try:
@@ -27,10 +27,9 @@ def fault(expression: str) -> str | None:
 
 @lru_cache(maxsize=4096)
 def following(expression: str, zone: str, after: datetime) -> datetime:
-    """The first time of *expression* on the clocks of *zone* after that moment; both in UTC.
-
-    A job that is to run at certain times runs once when they come twice, and right after a gap that they lie
-    in; one that runs each so many minutes or hours goes by the clock alone.
+    """Return the first time of *expression* on the clocks of *zone* after that moment; both in UTC.
+    A job with fixed times runs once when they come twice, and right after a gap that skips them;
+    a job that runs every so many minutes or hours follows the clock alone.
     """
     minute, hour, *_ = expression.split()
     by_clock = minute.startswith("*") or hour.startswith("*")
@@ -39,7 +38,7 @@ def following(expression: str, zone: str, after: datetime) -> datetime:
 
 
 def _by_clock(expression: str, zone: ZoneInfo, after: datetime) -> datetime:
-    """Between two changes of the clocks wall time runs evenly; a time beyond one is looked for behind it."""
+    """Between two clock changes wall time runs evenly; a time beyond a change is searched for after it."""
     start, at, offset = after, after, _offset(after, zone)
     while True:
         wall = next(CronSim(expression, _wall(start, offset)), None)
@@ -76,7 +75,7 @@ def _in_gap(wall: datetime, zone: ZoneInfo) -> bool:
 
 
 def _change(before: datetime, after: datetime, zone: ZoneInfo) -> datetime:
-    """The first second with another offset than *before* has; *after* has one."""
+    """Return the first second whose offset differs from that of *before*; *after* has such an offset."""
     low, high, offset = before, after, _offset(before, zone)
     while high - low > _SECOND:
         middle = low + (high - low) // 2

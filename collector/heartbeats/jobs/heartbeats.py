@@ -12,7 +12,7 @@ from collector.heartbeats.storage import heartbeats
 from collector.heartbeats.storage.heartbeats import Heartbeat, MovedHeartbeat
 from collector.platform.storage.db import Db, Tx
 
-# Stores what is late in the transaction that found it; what it answers is to be called after the commit.
+# Stores overdue findings in the transaction that found them; its return value is called after the commit.
 Late: TypeAlias = Callable[[Tx, Sequence[tuple[int, Finding]]], Awaitable[Settle]]
 
 

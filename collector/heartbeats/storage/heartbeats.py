@@ -23,9 +23,8 @@ _COLUMNS = """
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """A row: what is awaited by its *plan*, and how it stands.
-
-    *ahead_s*: by so much its pings are ahead of their pace, by the database's clock.
+    """A row: its *plan* of pings, and its state.
+    *ahead_s*: how far its pings are ahead of their pace, by the database's clock.
     """
 
     team_id: int
@@ -39,7 +38,7 @@ class Heartbeat:
 
 @dataclass(frozen=True, slots=True)
 class MovedHeartbeat:
-    """A row after a ping or a look."""
+    """A row after a ping or a check for overdue ones."""
 
     heartbeat: Heartbeat
     beat: Beat
@@ -49,7 +48,7 @@ class MovedHeartbeat:
 
 @dataclass(frozen=True, slots=True)
 class Good:
-    """A good ping; *ms*: the run time that it tells, or 0."""
+    """A good ping; *ms*: the run time that it reports, or 0."""
 
     key_hash: bytes
     ms: int
@@ -57,7 +56,7 @@ class Good:
 
 @dataclass(frozen=True, slots=True)
 class TakenPing:
-    """A good ping that was taken; *n* of its result, *ahead_s* as in `Heartbeat`."""
+    """A good ping that was taken; *n*: of its result, *ahead_s*: as in `Heartbeat`."""
 
     key_hash: bytes
     monitor: int
@@ -75,9 +74,8 @@ async def put(
     cover_s: int,
     base_at: datetime | None,
 ) -> None:
-    """Write what is awaited of a monitor, whose row is locked; *base_at* counts for a new one alone.
-
-    Whatever was due is looked at anew, and at once.
+    """Write a monitor's schedule; its row is locked; *base_at* only counts for a new one.
+    What was due is checked anew at once.
     """
     await tx.execute(
         """
@@ -106,7 +104,7 @@ async def put(
 
 
 async def look_again(tx: Tx, team_id: int, id_: UUID) -> None:
-    """After a pause or a resume, in its transaction: a paused one is not looked at, another at once."""
+    """After a pause or a resume, in its transaction: stop checking a paused one, check another at once."""
     await tx.execute(
         """
         UPDATE heartbeats h SET due_at = CASE WHEN m.paused_at IS NULL THEN '-infinity'::timestamptz END
@@ -119,7 +117,7 @@ async def look_again(tx: Tx, team_id: int, id_: UUID) -> None:
 
 
 async def key_of(tx: Tx, team_id: int, id_: UUID) -> bytes | None:
-    """The hash of the monitor's key; None when it is no heartbeat."""
+    """Return the hash of the monitor's key; None if it is no heartbeat."""
     found: bytes | None = await tx.fetchval(
         "SELECT key_hash FROM heartbeats WHERE team_id = $1 AND id = $2", team_id, id_
     )
@@ -127,13 +125,13 @@ async def key_of(tx: Tx, team_id: int, id_: UUID) -> bytes | None:
 
 
 async def hold(tx: Tx, team_id: int, id_: UUID) -> bool:
-    """Lock the heartbeat of a monitor before the monitor: the order in which pings lock. Is it one?"""
+    """Lock a monitor's heartbeat before the monitor, in the order of pings; return whether it is one."""
     held = "SELECT FROM heartbeats WHERE team_id = $1 AND id = $2 FOR NO KEY UPDATE"
     return bool(await patiently(tx, tx.fetch(held, team_id, id_)))
 
 
 async def lock(tx: Tx, keys: Sequence[bytes]) -> dict[bytes, Heartbeat]:
-    """Those that have these keys, locked in the order of their keys."""
+    """Return the heartbeats with these keys, locked in the order of their keys."""
     rows = await tx.fetch(
         f"""
         SELECT {_COLUMNS} FROM heartbeats h WHERE h.key_hash = ANY($1)
@@ -145,7 +143,7 @@ async def lock(tx: Tx, keys: Sequence[bytes]) -> dict[bytes, Heartbeat]:
 
 
 async def due(tx: Tx, now: datetime, limit: int) -> list[Heartbeat]:
-    """Those to be looked at by now, locked, by their monitors; others may be looking at the rest."""
+    """Return due heartbeats, locked, by their monitors; other collectors may process the rest."""
     rows = await tx.fetch(
         f"""
         SELECT {_COLUMNS} FROM heartbeats h WHERE h.due_at <= $1
@@ -160,11 +158,10 @@ async def due(tx: Tx, now: datetime, limit: int) -> list[Heartbeat]:
 async def take_good(
     tx: Tx, pings: Sequence[Good], rate: PaceLimit, salt: int, now: datetime
 ) -> list[TakenPing]:
-    """Take good pings, at most one of each key, in the order of their keys; those that were taken.
-
-    Only where nothing is to be decided: the next one is awaited after a fixed time, no run is under way, the
-    monitor is neither paused nor failing, and it comes no more often than it may. Joins must go by index.
-    Raises SerializationError when one began to fail meanwhile: the next try leaves it out.
+    """Take good pings, at most one per key, in the order of their keys; return those taken.
+    Only where no decision is needed: the wait is fixed, no run is unfinished, the
+    monitor is neither paused nor failing, and it is within its rate. Joins must use indexes.
+    Raises SerializationError if one began to fail meanwhile: the retry leaves it out.
     """
     rows = await tx.fetch(
         _TAKE_GOOD,
@@ -180,7 +177,7 @@ async def take_good(
     return [TakenPing(row["key_hash"], row["monitor"], row["ms"], row["n"], row["ahead_s"]) for row in rows]
 
 
-# The decisions of heartbeats/core/heartbeat.py and probes/core/pace.py, where they are that simple.
+# The decisions of heartbeats/core/heartbeat.py and probes/core/pace.py, in simple cases.
 _EXPECTED = """
     CASE WHEN $6::timestamptz < h.base_at THEN h.base_at ELSE h.base_at + h.wait_s * interval '1 second' END
 """
@@ -222,7 +219,7 @@ _TAKE_GOOD = f"""
 
 
 async def save(tx: Tx, moved: Sequence[MovedHeartbeat]) -> None:
-    """Write how they stand; a paused one is not looked at."""
+    """Write the states; a paused heartbeat is not checked."""
     await tx.execute(
         """
         UPDATE heartbeats h SET base_at = u.base_at, last_at = u.last_at, runs = u.runs,
@@ -244,7 +241,7 @@ async def save(tx: Tx, moved: Sequence[MovedHeartbeat]) -> None:
 
 
 async def pauses(tx: Tx, monitors: Sequence[int]) -> list[tuple[int, datetime, datetime]]:
-    """(monitor, from, until) of the pauses of these that are over."""
+    """Return (monitor, from, until) of the past pauses of these monitors."""
     rows = await tx.fetch(
         """
         SELECT monitor, since, until FROM (

@@ -7,7 +7,7 @@ from collector.platform.storage.db import Tx
 
 
 async def keep(tx: Tx, bodies: Sequence[tuple[int, datetime, int, str]]) -> None:
-    """(monitor, ts, n of the result, text)."""
+    """Store (monitor, ts, n of the result, text)."""
     await tx.execute(
         """
         INSERT INTO ping_bodies (monitor, ts, n, body)
@@ -22,7 +22,7 @@ async def keep(tx: Tx, bodies: Sequence[tuple[int, datetime, int, str]]) -> None
 
 
 async def between(tx: Tx, monitor: int, since: datetime, until: datetime) -> dict[tuple[datetime, int], str]:
-    """What the pings of that time brought, by the time and the n of their results."""
+    """Return the bodies of pings of that time, by the time and n of their results."""
     rows = await tx.fetch(
         "SELECT ts, n, body FROM ping_bodies WHERE monitor = $1 AND ts BETWEEN $2 AND $3",
         monitor,
@@ -33,7 +33,7 @@ async def between(tx: Tx, monitor: int, since: datetime, until: datetime) -> dic
 
 
 async def forget_of(tx: Tx, monitors: Sequence[int], limit: int) -> int:
-    """Let go of some of these monitors'; how many it were."""
+    """Delete some bodies of these monitors; return how many."""
     tag = await tx.execute(
         """
         DELETE FROM ping_bodies WHERE ctid = ANY(ARRAY(

@@ -10,25 +10,25 @@ from shared.kinds.tls import Expiry
 
 _LATEST_S: Final = 253_402_300_799  # no date is later
 
-# The types of monitors that keep what they saw of a certificate, and nothing else; a list in SQL.
+# The types of monitors whose checkpoint is a certificate's expiry; a list in SQL.
 OF_TYPES: Final = (
     "('tls', 'http', 'tcp', 'grpc', 'websocket', 'smtp', 'imap', 'pop3', 'postgres', 'mysql', 'redis')"
 )
-# How grave an incident is of which nothing else is the cause.
+# The severity of an incident without any other cause.
 SEVERITY: Final = "medium"
-# What a probe says of such a certificate; PostgreSQL reads it in the same way.
+# A probe's error about such a certificate; PostgreSQL matches it too.
 NEARS: Final = r"^tls: certificate expires in [0-9]+ days?, [0-9]+ are wanted$"
 
 _NEARS: Final = re.compile(NEARS)
 
 
 def only_nears(complaints: Sequence[str]) -> bool:
-    """Is the coming end all that these checks complain of?"""
+    """Whether the near expiry is the only fault in these errors."""
     return bool(complaints) and all(_NEARS.match(text) for text in complaints)
 
 
 def expiry(checkpoint: bytes | None) -> Expiry | None:
-    """What is kept of a certificate; None for what is no such thing, or tells of no moment."""
+    """Return the expiry in a checkpoint; None if it is no such thing, or has no time."""
     try:
         found = Expiry.unpack(checkpoint or b"")
     except ValueError:
@@ -41,5 +41,5 @@ def ends_at(found: Expiry) -> datetime:
 
 
 def days_left(ends_at: datetime, now: datetime) -> int:
-    """Whole days; negative once it is over."""
+    """Return whole days; negative after the expiry."""
     return (ends_at - now) // timedelta(days=1)

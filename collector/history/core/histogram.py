@@ -4,31 +4,31 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
-# A percentile is at most this far, relatively, from the latency that it stands for.
+# The largest relative error of a percentile.
 ERROR = 0.02
 
 _LONGEST_MS = 2**31 - 1
 
 
 def _bounds() -> tuple[int, ...]:
-    """Where each bucket but the first begins, as far as its last latency is within ERROR of their mean."""
+    """Return the start of each bucket but the first; each is as wide as ERROR from its mean allows."""
     bounds = [1]
     while bounds[-1] <= _LONGEST_MS:
         bounds.append(bounds[-1] * 51 // 49 + 1)
     return tuple(bounds[:-1])
 
 
-# In milliseconds. Of PostgreSQL's width_bucket they make the same function as `bucket_of`.
+# In milliseconds. PostgreSQL's width_bucket with these equals `bucket_of`.
 BOUNDS = _bounds()
 
 
 def bucket_of(ms: int) -> int:
-    """0 for what took no time at all; rises with *ms*."""
+    """Return the bucket of *ms*; 0 only for 0 ms."""
     return bisect_right(BOUNDS, ms)
 
 
 def value_of(bucket: int) -> float:
-    """The milliseconds that stand for a bucket: relatively as far from its first as from its last."""
+    """Return the milliseconds that represent a bucket: relatively as far from its first as from its last."""
     if bucket == 0:
         return 0.0
     first = BOUNDS[bucket - 1]
@@ -40,7 +40,7 @@ _VALUES = tuple(value_of(bucket) for bucket in range(len(BOUNDS) + 1))
 
 
 def merged(rows: Iterable[tuple[Sequence[int], Sequence[int]]]) -> tuple[list[int], list[int]]:
-    """One histogram of many, each as its buckets and how many are in them; buckets rise."""
+    """Merge histograms, each as its buckets and their counts; buckets rise."""
     totals = [0] * (len(BOUNDS) + 1)
     for buckets, counts in rows:
         for bucket, count in zip(buckets, counts, strict=True):
@@ -52,8 +52,7 @@ def merged(rows: Iterable[tuple[Sequence[int], Sequence[int]]]) -> tuple[list[in
 def percentiles(
     buckets: Sequence[int], counts: Sequence[int], shares: Sequence[float] = (0.5, 0.95, 0.99)
 ) -> list[float]:
-    """For each share the latency in milliseconds that so large a part does not exceed; 0 when there is none.
-
+    """Return for each share the latency in milliseconds that this share does not exceed; 0 without any.
     *buckets* rise. Nearest rank: the smallest latency with at least that share at or below it.
     """
     if not counts:

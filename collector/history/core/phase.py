@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Phase(Enum):
-    """What a paging service does with it: open an alert, take it on, close it; news is none of those."""
+    """A paging service's action: open an alert, acknowledge it, close it; for NEWS none of these."""
 
     PROBLEM = "problem"
     TAKEN = "taken"
@@ -15,7 +15,7 @@ class Phase(Enum):
 
 
 def text(event: Mapping[str, Any], *path: str) -> str:
-    """What lies at *path*, as text; empty where there is nothing, or no plain value."""
+    """Return the value at *path* as text; empty without one, or if it is not plain."""
     value: Any = event
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else None

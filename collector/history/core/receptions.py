@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-# Where a check has its five phases, what came without one has none of them, and a count.
+# A check has five phases here; a received sample has none of them, and a count.
 _NO_PHASES: Final = bytes(5)
 
 
 @dataclass(frozen=True, slots=True)
 class ReceptionResult:
-    """What is recorded; *error* is empty when all is well, *samples* matched since the last result."""
+    """The result to record; *error* is empty when all is well, *samples* matched since the last result."""
 
     monitor: int
     at: datetime
@@ -19,12 +19,12 @@ class ReceptionResult:
 
 
 def silent(stale_after_s: int) -> str:
-    """Why a monitor fails that nothing comes for."""
+    """Return the error of a monitor that receives no samples."""
     return f"no matching sample came within {stale_after_s} s"
 
 
 def packed(samples: int) -> bytes:
-    """How many samples matched, as it is stored beside the result."""
+    """Encode how many samples matched, to store beside the result."""
     digits = bytearray(_NO_PHASES)
     while samples > 0x7F:
         digits.append(samples & 0x7F | 0x80)
@@ -34,7 +34,7 @@ def packed(samples: int) -> bytes:
 
 
 def samples(phases: bytes) -> int | None:
-    """The opposite; None for a result that is not of metrics."""
+    """Decode the number of samples; None for a result without metrics."""
     head, digits = phases[:5], phases[5:]
     if head != _NO_PHASES or not digits:
         return None

@@ -7,11 +7,10 @@ from typing import NamedTuple
 from collector.history.core import histogram, uptime
 
 
-# Both are made by the hundred for each chart: as tuples in a fifth of the time.
+# Each chart makes hundreds of both: tuples take a fifth of the time.
 class Rollup(NamedTuple):
     """*place* None: the monitor as a whole. *good*, *failed*, *unknown* count scheduled checks only.
-
-    *answers* are good checks of every run; sum and histogram are theirs.
+    *answers* counts good checks of every run, as do sum and histogram.
     """
 
     location: int
@@ -30,7 +29,7 @@ class Rollup(NamedTuple):
 
 
 class Numbers(NamedTuple):
-    """Percents, and milliseconds; None where there was nothing to measure. Percentiles: 50th, 95th, 99th."""
+    """Percentages, and milliseconds; None if nothing was measured. Percentiles: 50th, 95th, 99th."""
 
     checks: int
     known_ms: int
@@ -45,7 +44,7 @@ NOTHING = Numbers(0, 0, 0, None, None, None, None)
 
 
 def numbers(rows: Sequence[Rollup]) -> Numbers:
-    """Of all their time together."""
+    """Combine the numbers of all rows."""
     if not rows:
         return NOTHING
     one = rows[0] if len(rows) == 1 else _together(rows)

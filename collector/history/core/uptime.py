@@ -3,24 +3,24 @@
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-# From the first millisecond to before the second, in Unix time; lists of them rise and do not overlap.
+# Unix milliseconds from the first up to but not including the second; lists rise and do not overlap.
 Span: TypeAlias = tuple[int, int]
 
-# A check may be this late before the time after the last one is unknown.
+# How late a check may be before the time after the last one counts as unknown.
 _LATE_S = 15
-# What a result speaks for at most: an interval of a day, the longest timeout, and the above.
+# The longest time that a result covers: an interval of a day, the longest timeout, and the above.
 LONGEST_S = 86_400 + 120 + _LATE_S
 
 
 def share(known_ms: int, down_ms: int) -> float:
-    """Percent of the known time that was in no outage; 100 without an outage, and only then."""
+    """Return the percentage of known time without an outage; 100 only without any outage."""
     if known_ms <= 0 or down_ms <= 0:
         return 100.0
     return min(99.9999, round(100 * max(0.0, 1 - down_ms / known_ms), 4))
 
 
 def cover_s(interval_s: int, timeout_s: int) -> int:
-    """For how many seconds a result speaks, when no other comes."""
+    """Return for how many seconds a result counts if no other follows."""
     return interval_s + timeout_s + _LATE_S
 
 
@@ -29,10 +29,9 @@ def known(
     cadences: Sequence[tuple[int, int | None]],
     maintenance: Iterable[Span] = (),
 ) -> list[Span]:
-    """The time for which the results of one location speak, less that of maintenance.
-
-    *results*: when each began, in Unix milliseconds, in that order, and whether it was up or down rather
-    than unknown. *cadences*: since when (ms), and how long (s) a result speaks; None while paused.
+    """Return the time that the results of one location cover, without maintenance.
+    *results*: when each began, in Unix milliseconds, in that order, and whether it was conclusive (up or
+    down). *cadences*: since when (ms), and how long (s) a result counts; None while paused.
     """
     spans: list[Span] = []
     for i, (at, says) in enumerate(results):
@@ -46,7 +45,7 @@ def known(
 
 
 def union(*lists: Iterable[Span]) -> list[Span]:
-    """All that is in any of them."""
+    """Return the union of all lists."""
     together: list[Span] = []
     for start, end in sorted(span for spans in lists for span in spans if span[0] < span[1]):
         if together and start <= together[-1][1]:
@@ -57,7 +56,7 @@ def union(*lists: Iterable[Span]) -> list[Span]:
 
 
 def less(spans: Sequence[Span], holes: Iterable[Span]) -> list[Span]:
-    """What is left of *spans* without *holes*."""
+    """Return *spans* without *holes*."""
     left = list(spans)
     for start, end in union(holes):
         left = [
@@ -70,7 +69,7 @@ def less(spans: Sequence[Span], holes: Iterable[Span]) -> list[Span]:
 
 
 def intersection(one: Sequence[Span], other: Sequence[Span]) -> list[Span]:
-    """What is in both."""
+    """Return the intersection of both."""
     common: list[Span] = []
     i = j = 0
     while i < len(one) and j < len(other):
@@ -85,5 +84,5 @@ def intersection(one: Sequence[Span], other: Sequence[Span]) -> list[Span]:
 
 
 def length_ms(spans: Iterable[Span], start: int, end: int) -> int:
-    """Milliseconds of them between *start* and *end*."""
+    """Return the milliseconds of the spans between *start* and *end*."""
     return sum(max(0, min(until, end) - max(since, start)) for since, until in spans)

@@ -24,7 +24,7 @@ Between = tuple[datetime, datetime]
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Of a window, none overlapping: whole days, whole hours, and the rest, which only results answer."""
+    """The parts of a window, without overlap: whole days, whole hours, and the rest, for raw results."""
 
     days: list[Between]
     hours: list[Between]
@@ -32,7 +32,7 @@ class Parts:
 
 
 def default_step(length: timedelta, *, hours: bool = False) -> timedelta:
-    """For at most a hundred points; beyond days, whole weeks. *hours*: none shorter than one."""
+    """Return a step for at most a hundred points; above days, whole weeks. *hours*: at least one hour."""
     for step in _STEPS:
         if not (hours and step < HOUR) and length < (_USUAL_POINTS - 1) * step:
             return step
@@ -41,29 +41,29 @@ def default_step(length: timedelta, *, hours: bool = False) -> timedelta:
 
 
 def by_hours(step: timedelta) -> bool:
-    """Do whole hours make this step?"""
+    """Whether the step is a multiple of an hour."""
     return not step % HOUR
 
 
 def count(since: datetime, until: datetime, step: timedelta) -> int:
-    """How many points it has; a step begins where a multiple of it does, counted from 1970."""
+    """Return the number of points; steps begin at multiples of *step* since 1970."""
     return -(-(until - EPOCH) // step) - (since - EPOCH) // step
 
 
 def points(since: datetime, until: datetime, step: timedelta) -> list[Between]:
-    """Its steps, in order; the first and the last are cut to the window."""
+    """Return the steps, in order; the first and the last are cut to the window."""
     first = (since - EPOCH) // step
     starts = [EPOCH + step * (first + n) for n in range(count(since, until, step))]
     return [(max(start, since), min(start + step, until)) for start in starts]
 
 
 def floor(at: datetime, step: timedelta) -> datetime:
-    """Where the step of *at* begins."""
+    """Return the start of the step of *at*."""
     return at - (at - EPOCH) % step
 
 
 def ceiling(at: datetime, step: timedelta) -> datetime:
-    """Where a step begins, at *at* or next after it."""
+    """Return the first start of a step at or after *at*."""
     return at + (EPOCH - at) % step
 
 
@@ -75,7 +75,7 @@ def divide(
     rolled_until: datetime | None,
     dirty: Collection[datetime] = (),
 ) -> Parts:
-    """Hours before *rolled_until* have rollups, true ones but for the *dirty* (each the hour's start)."""
+    """Divide a window; hours before *rolled_until* have rollups, valid unless *dirty* (the hours' starts)."""
     whole = [(_ms(since), _ms(until))]
     rolled = min(until, rolled_until) if rolled_until else since
     if not by_hours(step) or rolled <= since:
@@ -90,7 +90,7 @@ def divide(
 
 
 def clusters(spans: Iterable[Between]) -> list[list[Between]]:
-    """Those that lie near each other together: one query for them plans for no day that it does not read."""
+    """Group spans that are near each other, so that one query plans only for days that it reads."""
     found: list[list[Between]] = []
     for span in sorted(span for span in spans if span[0] < span[1]):
         if found and span[0] - found[-1][-1][1] < _NEAR:

@@ -23,15 +23,15 @@ _DAY = timedelta(days=1)
 
 @contextmanager
 def _giving_way() -> Iterator[None]:
-    """What somebody else uses for long is left to a later turn."""
+    """Postpone work on a partition that is in use for long."""
     try:
         yield
     except asyncpg.LockNotAvailableError:
-        log.info("days of results are in use: later")
+        log.info("partitions of results are in use; will retry")
 
 
 class DayPartitions:
-    """One per collector; the one that holds the lease does the work."""
+    """One per collector; the holder of the lease does the work."""
 
     def __init__(
         self,
@@ -41,9 +41,8 @@ class DayPartitions:
         now: Callable[[], datetime],
         agreed: Callable[[], datetime] | None = None,
     ) -> None:
-        """*keep*: for how long results are kept; those that may still arrive are kept in any case.
-
-        *agreed*: what time it is for dropping a day. It raises Unavailable while nobody can be sure.
+        """*keep*: for how long results are kept, at least as long as they may still arrive.
+        *agreed*: the time for dropping a day. It raises Unavailable while the time is uncertain.
         """
         self._db = db
         self._keep = max(keep, partitions.BACK + _DAY)
@@ -53,18 +52,18 @@ class DayPartitions:
         self._in_doubt = False
 
     async def turn(self) -> bool:
-        """Make what is missing, and drop one day at the most. Raises Unavailable, see *agreed*."""
+        """Create missing days, and drop at most one. Raises Unavailable, see *agreed*."""
         await self.prepare()
         with _giving_way():
             if dropped := await self._drop(self._agreed()):
-                log.info("day of results dropped", day=dropped)
+                log.info("partition of results dropped", day=dropped)
         return False
 
     async def prepare(self) -> None:
-        """Make the coming days, which may be done at any time."""
+        """Create the coming days, which is safe at any time."""
         with _giving_way():
             if made := await self._make(self._now()):
-                log.info("days of results made", days=made)
+                log.info("partitions of results created", days=made)
 
     async def _make(self, now: datetime) -> list[str]:
         async with self._db.transaction() as tx:
@@ -73,12 +72,12 @@ class DayPartitions:
             made = await partitions.make(tx, now.date())
             strays = await partitions.strays(tx)
         if strays:
-            log.error("results lie outside of every day", count=strays)
+            log.error("results without a partition", count=strays)
         metrics.results_astray.set(strays)
         return made
 
     async def _drop(self, now: datetime) -> str | None:
-        """The oldest day, if it is too old. Days that the rollups need stay."""
+        """Drop the oldest day, if it has expired and the rollups do not need it; return its name."""
         async with self._db.connection() as connection:
             needed = await rollups.needed_since(connection)
             if needed is None:
@@ -93,7 +92,7 @@ class DayPartitions:
         return old[0]
 
     def _doubts(self, now: datetime, lately: bool) -> bool:
-        """Without a result of the last day the clock may be wrong: that is said once, and nothing goes."""
+        """Without a result of the last day the clock may be wrong: warn once, and drop nothing."""
         if not lately and not self._in_doubt:
             log.warning("no result of the last day: no day of results is dropped", now=iso(now))
         self._in_doubt = not lately

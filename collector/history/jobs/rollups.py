@@ -19,14 +19,14 @@ log = structlog.get_logger()
 
 _LEASE = "rollups"
 _LEASE_FOR = timedelta(minutes=2)
-# What began in an hour has arrived by then, or marks it.
+# A result that began in an hour has arrived by then, or marks the hour.
 _GRACE = timedelta(minutes=2)
 _MOST = 2_000
 _FAST_S, _SLOW_S = 0.5, 2.0
 
 
 class Rollups:
-    """One per collector; the one that holds the lease does the work."""
+    """One per collector; the holder of the lease does the work."""
 
     def __init__(self, db: Db, *, now: Callable[[], datetime], size: int = 200) -> None:
         """*size*: hours of monitors in one transaction, at first; later as many as take about a second."""
@@ -34,11 +34,11 @@ class Rollups:
         self._now = now
         self._id = uuid4()
         self._size = size
-        # Under which epoch of the lease, in which hour, and up to which monitor we have come.
+        # The lease's epoch, the hour, and the last monitor done.
         self._place: tuple[int, datetime, int] | None = None
 
     async def turn(self) -> bool:
-        """A bounded piece of work. Is there more?"""
+        """Do a bounded piece of work; return whether there is more."""
         now = self._now()
         start = time.monotonic()
         try:
@@ -46,7 +46,7 @@ class Rollups:
             rolled = await self._roll(now)
         except (TimeoutError, asyncpg.QueryCanceledError):
             self._size = max(1, self._size // 4)
-            log.warning("rollups take long: smaller pieces", size=self._size)
+            log.warning("rollups are slow; reducing their batch size", size=self._size)
             return True
         if mended or rolled:
             self._pace(time.monotonic() - start)
@@ -59,7 +59,7 @@ class Rollups:
             self._size = min(_MOST, self._size * 2)
 
     async def _mend(self, now: datetime) -> bool:
-        """Make some hours again; not while one is half made, which begins with what the one before says."""
+        """Recompute some marked hours; not during an unfinished hour, which depends on the one before."""
         async with self._db.transaction() as tx:
             epoch = await leases.take(tx, _LEASE, self._id, _LEASE_FOR)
             until = await rollups.until(tx)
@@ -72,7 +72,7 @@ class Rollups:
         return bool(marked)
 
     async def _roll(self, now: datetime) -> bool:
-        """Make the next hour of some monitors, or a few hours when that is all of them."""
+        """Compute the next hour of some monitors, or a few hours if those are all monitors."""
         async with self._db.transaction() as tx:
             epoch = await leases.take(tx, _LEASE, self._id, _LEASE_FOR)
             if epoch is None:
@@ -95,24 +95,24 @@ class Rollups:
         return True
 
     def _after(self, epoch: int, until: datetime) -> int:
-        """The last monitor of which we made the hour at *until*; 0 when we have not begun with it."""
+        """Return the last monitor whose hour at *until* is done; 0 at the start of the hour."""
         place = self._place
         return place[2] if place is not None and place[:2] == (epoch, until) else 0
 
 
 async def _until(tx: Tx, now: datetime) -> datetime:
-    """The beginning of the next hour to make. Those that a clock ahead of time made are made again."""
+    """Return the start of the next hour to compute. Hours computed by a fast clock are computed again."""
     until = await rollups.until(tx) or await _begin(tx, now)
     if until <= now:
         return until
     hour = now.replace(minute=0, second=0, microsecond=0)
-    log.warning("hours were rolled up before they came: again", since=iso(hour), until=iso(until))
+    log.warning("hours were rolled up ahead of time; will recompute them", since=iso(hour), until=iso(until))
     await rollups.done(tx, hour)
     return hour
 
 
 async def _begin(tx: Tx, now: datetime) -> datetime:
-    """Where the first results lie, or here and now."""
+    """Begin at the first results, or now."""
     first = await partitions.oldest(tx) or now.replace(minute=0, second=0, microsecond=0)
     await rollups.done(tx, first)
     return first

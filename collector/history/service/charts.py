@@ -16,7 +16,7 @@ from shared.errors import Invalid
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartRequest:
-    """*step* None: one that fits. *location* None: the monitor as a whole, and each of its locations."""
+    """*step* None: chosen by length. *location* None: the monitor as a whole, and each of its locations."""
 
     since: datetime
     until: datetime
@@ -26,7 +26,7 @@ class ChartRequest:
 
 @dataclass(frozen=True, slots=True)
 class ChartPoint:
-    """Half open, like every window here."""
+    """One step, half open, like every window here."""
 
     since: datetime
     until: datetime
@@ -35,7 +35,7 @@ class ChartPoint:
 
 @dataclass(frozen=True, slots=True)
 class ChartData:
-    """*wanted* as it is answered. *places* are locations by name, in the order of their names."""
+    """*wanted*: the window as answered. *places*: locations by name, sorted."""
 
     wanted: ChartRequest
     step: timedelta
@@ -45,9 +45,8 @@ class ChartData:
 
 
 async def chart(db: Db, monitor: int, wanted: ChartRequest, now: datetime) -> ChartData:
-    """The steps of a window. Raises Invalid (`step`) for too many, or for ones finer than what is kept.
-
-    Where results are kept no longer, the window is widened to whole hours.
+    """Return the steps of a window. Raises Invalid (`step`) if they are too many, or finer than stored data.
+    Where raw results have expired, the window is widened to whole hours.
     """
     async with db.transaction() as tx:
         await live_rollups.plan_once(tx)
@@ -57,7 +56,7 @@ async def chart(db: Db, monitor: int, wanted: ChartRequest, now: datetime) -> Ch
 
 
 async def kept_since(tx: Tx, since: datetime, now: datetime) -> datetime:
-    """Since when there are results, or *since* when that is as well."""
+    """Return since when raw results exist; *since* if they exist then."""
     if since >= now - partitions.BACK or await result_reads.kept(tx, since):
         return since
     return await partitions.whole_since(tx, now.date())

@@ -12,7 +12,7 @@ from collector.history.storage import live_rollups, monitor_stats, rollup_reads
 from collector.history.storage.rollup_reads import MonitorDays, Recent
 from collector.platform.storage.db import Db, Tx
 
-# While hours wait longer than this to be rolled up, what is shown with a monitor waits for them, too.
+# If more hours than this await their rollup, recent numbers of a monitor leave out the older ones.
 _LIVE = timedelta(days=2)
 _SUMMED_DAYS = (7, 30, 90)
 
@@ -20,10 +20,9 @@ _SUMMED_DAYS = (7, 30, 90)
 @dataclass(frozen=True, slots=True)
 class Summary:
     """Uptimes in percent of the known time of the last 1, 7, 30 and 90 days; the rest of the last 24 hours.
-
-    The 24 hours begin with their hour, what is longer with its UTC day. Latencies are in milliseconds,
-    of good checks, 0 without any; *success* is the percentage of scheduled checks that were good.
-    *measured*: did a location vote in the last 30 days? If none did, the rest are only placeholders.
+    The 24 hours begin with their hour, longer times with their UTC day. Latencies are in milliseconds,
+    of good checks, 0 without any; *success*: the percentage of scheduled checks that were good.
+    *measured*: whether a location voted in the last 30 days; if not, the rest are placeholders.
     """
 
     uptime_day: float
@@ -41,7 +40,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class DayOf:
-    """*uptime* None: nothing is known of it."""
+    """*uptime* None: unknown."""
 
     at: datetime
     uptime: float | None
@@ -50,14 +49,14 @@ class DayOf:
 
 @dataclass(frozen=True, slots=True)
 class Daily:
-    """A monitor's days, oldest first, every one of them, and all together."""
+    """A monitor's days, oldest first and without gaps, and their total."""
 
     uptime: float | None
     days: list[DayOf]
 
 
 async def summary(tx: Tx, monitor: int, now: datetime) -> Summary:
-    """Two queries: of the rollups, and of the results since the last one."""
+    """Return the summary by two queries: of the rollups, and of the results since."""
     midnight, day_ago = window.floor(now, DAY), window.floor(now, HOUR) - DAY
     rolled = await rollup_reads.recent(
         tx, monitor, day_ago, midnight, [midnight - days * DAY for days in _SUMMED_DAYS]
@@ -83,9 +82,8 @@ async def summary(tx: Tx, monitor: int, now: datetime) -> Summary:
 
 
 async def daily(tx: Tx, monitors: Sequence[int], days: int, now: datetime) -> dict[int, Daily]:
-    """The last *days* UTC days of each, today the last. One query, and one for those in an outage just now.
-
-    The others' hours that are not rolled up yet are left out: they could only be without an outage.
+    """Return the last *days* UTC days of each monitor, with today. One more query for those in an outage.
+    Hours of the others that are not rolled up yet are left out: they have no outage.
     """
     midnight = window.floor(now, DAY)
     starts = [midnight - n * DAY for n in reversed(range(days))]
@@ -96,7 +94,7 @@ async def daily(tx: Tx, monitors: Sequence[int], days: int, now: datetime) -> di
 
 
 async def daily_of(db: Db, team_id: int, ids: Sequence[UUID], days: int, now: datetime) -> dict[UUID, Daily]:
-    """`daily` by id; ids that are no monitor of this team are left out."""
+    """Return `daily` by id; ids that are no monitor of this team are left out."""
     async with db.connection() as tx:
         numbers_of = await monitor_stats.numbers(tx, team_id, ids)
         found = await daily(tx, list(numbers_of.values()), days, now)
@@ -106,7 +104,7 @@ async def daily_of(db: Db, team_id: int, ids: Sequence[UUID], days: int, now: da
 async def _live(
     tx: Tx, monitors: Sequence[int], since: datetime | None, step: timedelta, now: datetime
 ) -> dict[int, list[Rollup]]:
-    """What the rollups that end at *since* do not know yet, of the last two days at most."""
+    """Return rollups from *since* on, where the tables have none, of the last two days at most."""
     since = max(since or now - _LIVE, now - _LIVE)
     found = await live_rollups.rollups(tx, monitors, [(since, now)], step) if since < now else {}
     return {monitor: [row for row in rows if row.place is None] for monitor, rows in found.items()}

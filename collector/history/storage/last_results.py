@@ -9,15 +9,14 @@ from collector.history.core.certificate import OF_TYPES
 from collector.platform.storage.db import Tx
 from shared.results import Status
 
-# What is older than three checks would have been says nothing of now.
+# A result older than three checks says nothing about the present.
 _GRACE: Final = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, slots=True)
 class LastResult:
-    """*config* is without its secrets; *checkpoint* is what is kept of a certificate.
-
-    *code* and *phases* are None where there are none.
+    """*config*: without its secrets; *checkpoint*: of a certificate.
+    *code* and *phases* are None if there are none.
     """
 
     id: UUID
@@ -33,7 +32,7 @@ class LastResult:
 
 
 async def of_team(tx: Tx, team_id: int, now: datetime) -> list[LastResult]:
-    """Of those that are checked now, by the age of the monitors; what said nothing is left out."""
+    """Return the last results of active monitors, by the monitors' age; unknown ones are left out."""
     rows = await tx.fetch(
         f"""
         SELECT m.id, m.name, m.type, m.config, l.name AS location, s.last_status = $3 AS good,

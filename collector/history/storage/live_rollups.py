@@ -16,8 +16,8 @@ from shared.clock import EPOCH
 
 _LONGEST = timedelta(seconds=LONGEST_S)
 
-# Each location's results within the spans, and the one before, which may still speak at their beginning.
-# The bounds of all, said once more, leave no other day's partition in the plan.
+# Each location's results within the spans, and the one before, which may still cover their beginning.
+# The overall bounds, repeated, keep the partitions of other days out of the plan.
 _READ = """
     SELECT m.monitor, l.location, s.since, s.until, r.*
     FROM unnest($1::int[]) m (monitor)
@@ -43,7 +43,7 @@ _CADENCE = """
         ) AS paused_at
     FROM cadences WHERE monitor = ANY ($1) WINDOW own AS (PARTITION BY monitor ORDER BY since)
 """
-# Until the next result there, as long as the cadence at its start says, and no longer than to a pause.
+# Until the next result there, limited by the cadence at its start, and by the next pause.
 _SPOKEN = """
     SELECT r.monitor, r.location, greatest(r.ts, r.since) AS since,
         least(r.following, r.until, r.ts + make_interval(secs => c.cover_s), c.paused_at) AS until
@@ -94,7 +94,7 @@ _TIMES = f"""
     FROM known k JOIN points p ON p.span && k.spans LEFT JOIN down d USING (monitor, location)
     GROUP BY k.monitor, k.location, p.at
 """
-# One row a bucket, and one for what was not good and has none.
+# One row per bucket, and one without a bucket for failed results.
 _COUNTED = """
     SELECT monitor, coalesce(location, 0) AS location, at, bucket, count(*) AS checks,
         count(*) FILTER (WHERE run = 1 AND status = 1) AS good,
@@ -133,7 +133,7 @@ _ROLLUPS = f"""
 
 
 async def plan_once(tx: Tx) -> None:
-    """Let this transaction's questions be planned for all values: planning takes as long as answering."""
+    """Use generic plans in this transaction: planning each query takes as long as running it."""
     await tx.execute("SET LOCAL plan_cache_mode = force_generic_plan")
 
 
@@ -144,9 +144,8 @@ async def rollups(
     step: timedelta,
     location: str | None = None,
 ) -> dict[int, list[Rollup]]:
-    """Of each monitor, by steps counted from 1970; of no time but *spans*, which do not overlap.
-
-    None of their ends may lie in the future: what was said last would be taken to speak there.
+    """Compute rollups of each monitor, by steps counted from 1970; only of *spans*, which do not overlap.
+    No span may end in the future: the last result would be taken to cover that time.
     """
     found: dict[int, list[Rollup]] = defaultdict(list)
     for near in clusters(spans):

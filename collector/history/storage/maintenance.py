@@ -9,16 +9,15 @@ from collector.platform.storage.db import Tx
 
 # The time of a span, as it is indexed.
 TIME = "tstzrange(s.starts_at, s.ends_at)"
-# So many spans that touch are followed, one after the other.
+# The number of adjoining spans that are followed.
 _MOST_LINKS = 6
-# Is the monitor *m* one of those that the span *s* is for?
+# Whether the span *s* applies to the monitor *m*.
 CONCERNS = "(s.every OR m.id = ANY (s.monitors) OR m.tags ?| s.names OR m.tags @> ANY (s.pairs))"
 
 
 async def active(tx: Tx, monitors: Sequence[int], now: datetime) -> dict[int, datetime]:
-    """Those of *monitors* that are under maintenance, and until when; spans that touch are one.
-
-    Of very many that touch only the first few are followed: there is more to be known at their end.
+    """Return the *monitors* under maintenance, and until when; adjoining spans count as one.
+    Only the first few adjoining spans are followed; the rest are found when those end.
     """
     rows = await tx.fetch(
         f"""
@@ -39,7 +38,7 @@ async def active(tx: Tx, monitors: Sequence[int], now: datetime) -> dict[int, da
 
 
 async def _ends(tx: Tx, moments: Mapping[int, datetime]) -> dict[int, datetime]:
-    """Of each monitor, the last end of the spans of its moment; those without one are left out."""
+    """Return each monitor's last end of the spans at its moment; those without one are left out."""
     rows = await tx.fetch(
         f"""
         SELECT m.monitor, max(s.ends_at) AS until
@@ -56,7 +55,7 @@ async def _ends(tx: Tx, moments: Mapping[int, datetime]) -> dict[int, datetime]:
 async def lay(
     tx: Tx, team_id: int, window_id: UUID, spans: Iterable[WindowSpan], selection: Selection, now: datetime
 ) -> None:
-    """Add *spans*; of one that begins in the past the hours are counted again."""
+    """Add *spans*; the hours of one that begins in the past are recomputed."""
     once = {span.starts_at: span for span in spans}
     await tx.execute(
         """
@@ -77,7 +76,7 @@ async def lay(
 
 
 async def end(tx: Tx, team_id: int, window_id: UUID, now: datetime) -> bool:
-    """End what is under way. Was anything?"""
+    """End the running span; return whether there was one."""
     ended = await tx.execute(
         """
         UPDATE maintenance_spans SET ends_at = $3
@@ -91,7 +90,7 @@ async def end(tx: Tx, team_id: int, window_id: UUID, now: datetime) -> bool:
 
 
 async def cut(tx: Tx, team_id: int, window_id: UUID, now: datetime) -> None:
-    """End what is under way, and take back what has not begun."""
+    """End the running span, and delete those that have not begun."""
     await tx.execute(
         "DELETE FROM maintenance_spans WHERE team_id = $1 AND window_id = $2 AND starts_at >= $3",
         team_id,
@@ -102,7 +101,7 @@ async def cut(tx: Tx, team_id: int, window_id: UUID, now: datetime) -> None:
 
 
 async def reselect(tx: Tx, team_id: int, window_id: UUID, selection: Selection, now: datetime) -> None:
-    """From now on it is for other monitors: also what is under way, the rest of which is another span."""
+    """Change the monitors from now on; the rest of a running span becomes a span of its own."""
     until = await tx.fetchval(
         """
         SELECT max(ends_at) FROM maintenance_spans
@@ -130,7 +129,7 @@ async def reselect(tx: Tx, team_id: int, window_id: UUID, selection: Selection, 
 async def coming(
     tx: Tx, team_id: int, window_ids: Sequence[UUID], now: datetime, limit: int
 ) -> dict[UUID, list[WindowSpan]]:
-    """The next spans of each window that are not over, by their starts."""
+    """Return the next spans of each window that are not over, by their starts."""
     rows = await tx.fetch(
         """
         SELECT w.id, s.starts_at, s.ends_at FROM unnest($2::uuid[]) AS w (id) CROSS JOIN LATERAL (
@@ -151,7 +150,7 @@ async def coming(
 
 
 async def concerns_any(tx: Tx, team_id: int, selection: Selection) -> bool:
-    """Is there a monitor now that *selection* is for?"""
+    """Whether *selection* matches any monitor now."""
     found: bool = await tx.fetchval(
         f"""
         SELECT EXISTS (
@@ -168,9 +167,8 @@ async def concerns_any(tx: Tx, team_id: int, selection: Selection) -> bool:
 
 
 async def recount(tx: Tx, since: datetime, limit: int) -> bool:
-    """Have hours of some monitors made again that a span was put into afterwards. Was there any span?
-
-    *since*: no hour before it can be made again.
+    """Mark hours of some monitors for recomputation after a span was added later; return whether any was.
+    *since*: hours before it cannot be recomputed.
     """
     marked = await tx.fetchval(
         f"""

@@ -10,9 +10,8 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class AtLocation:
-    """What is known at one location; *checkpoint* is what is kept of its certificate.
-
-    *last_status*: what its newest check found, see `shared.results.Status`.
+    """A monitor's state at one location; *checkpoint*: of its certificate.
+    *last_status*: of its newest check, see `shared.results.Status`.
     """
 
     name: str
@@ -27,7 +26,7 @@ class AtLocation:
 
 
 async def numbers(tx: Tx, team_id: int, ids: Sequence[UUID]) -> dict[UUID, int]:
-    """What results and rollups call those of *ids* that are the team's."""
+    """Return the numbers, as in results and rollups, of the *ids* that are the team's."""
     rows = await tx.fetch(
         "SELECT id, monitor FROM monitors WHERE team_id = $1 AND id = ANY ($2)", team_id, ids
     )
@@ -35,7 +34,7 @@ async def numbers(tx: Tx, team_id: int, ids: Sequence[UUID]) -> dict[UUID, int]:
 
 
 async def attended(tx: Tx, monitor: int) -> set[str]:
-    """Locations at which some probe checks it."""
+    """Return the locations at which some probe checks the monitor."""
     rows = await tx.fetch(
         """
         SELECT l.name FROM states s JOIN locations l USING (location)

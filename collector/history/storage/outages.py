@@ -6,12 +6,12 @@ from uuid import UUID
 
 from collector.platform.storage.db import Tx
 
-# A monitor, a location, and when it turned.
+# A monitor, a location, and when it changed.
 Turn = tuple[int, int, datetime]
 
 
 async def open_(tx: Tx, turns: Sequence[Turn]) -> None:
-    """Begin an outage each, but never before the end of the last one; one that is open goes on."""
+    """Begin outages, each no earlier than the end of the last one; an open one continues."""
     await tx.execute(
         """
         INSERT INTO outages (monitor, location, started_at)
@@ -42,7 +42,7 @@ async def close(tx: Tx, turns: Sequence[Turn]) -> None:
 
 
 async def leave(tx: Tx, team_id: int, id_: UUID, now: datetime) -> None:
-    """End those at locations from which the monitor is checked no longer."""
+    """End outages at locations that no longer check the monitor."""
     await tx.execute(
         """
         UPDATE outages o SET ended_at = greatest($3::timestamptz, o.started_at)

@@ -7,7 +7,7 @@ from collector.platform.storage.db import Tx
 from shared.wire.convert import SPOOL_AGE_S
 
 AHEAD = timedelta(days=3)
-# Results that a probe kept while it was cut off reach back this far.
+# A probe's spool may hold results as old as this.
 BACK = timedelta(seconds=SPOOL_AGE_S)
 
 _PREFIX = "results_"
@@ -15,14 +15,13 @@ _FORMAT = "%Y_%m_%d"
 
 
 async def give_way(tx: Tx) -> None:
-    """Rather fail with LockNotAvailable than have all others wait behind this one for a long read."""
+    """Fail with LockNotAvailable rather than queue behind a long read and block all others."""
     await tx.execute("SET LOCAL lock_timeout = '1s'")
 
 
 async def make(tx: Tx, today: date) -> list[str]:
-    """Make the missing partitions from BACK to AHEAD of *today*; their names.
-
-    Rows that landed in the default partition for want of a day move to it.
+    """Create the missing partitions from BACK to AHEAD of *today*; return their names.
+    Rows in the default partition that belong to a new day move to it.
     """
     return await make_days(tx, [today - BACK + timedelta(days=n) for n in range((BACK + AHEAD).days + 1)])
 
@@ -32,7 +31,7 @@ async def make_days(tx: Tx, days: Iterable[date]) -> list[str]:
     there = set(await _names(tx))
     missing = {name: day for day in days if (name := day.strftime(_PREFIX + _FORMAT)) not in there}
     if missing:
-        # Nobody adds a row for one of these days while it is made.
+        # Block inserts for one of these days while it is created.
         await tx.execute("LOCK TABLE results_default IN ACCESS EXCLUSIVE MODE")
     for name, day in missing.items():
         await _make_day(tx, name, day)
@@ -40,7 +39,7 @@ async def make_days(tx: Tx, days: Iterable[date]) -> list[str]:
 
 
 async def days(tx: Tx) -> list[date]:
-    """Those that have a partition, the oldest first."""
+    """Return the days that have a partition, the oldest first."""
     return [of for name in await _names(tx) if (of := _day_of(name))]
 
 
@@ -70,12 +69,12 @@ async def _make_day(tx: Tx, name: str, day: date) -> None:
 
 
 async def before(tx: Tx, day: date) -> list[str]:
-    """The partitions of all days before *day*."""
+    """Return the partitions of all days before *day*."""
     return [name for name in await _names(tx) if (of := _day_of(name)) and of < day]
 
 
 async def oldest(tx: Tx) -> datetime | None:
-    """Where the oldest day begins of which there is any result; None when there are none."""
+    """Return the start of the oldest day with any result; None without any."""
     for name in await _names(tx):
         of = _day_of(name)
         if of and await tx.fetchval(f"SELECT EXISTS (SELECT FROM {name})"):
@@ -85,7 +84,7 @@ async def oldest(tx: Tx) -> datetime | None:
 
 
 async def first(tx: Tx) -> datetime | None:
-    """Where the first day begins that has a partition."""
+    """Return the start of the first day that has a partition."""
     found = await days(tx)
     return datetime.combine(found[0], time(), UTC) if found else None
 
@@ -99,7 +98,7 @@ async def any_between(tx: Tx, since: datetime, until: datetime) -> bool:
 
 
 async def whole_since(tx: Tx, today: date) -> datetime:
-    """Since when a moment's results are there together with those of the day before it."""
+    """Return since when results exist together with those of the day before."""
     days = [of for name in await _names(tx) if (of := _day_of(name))]
     first = min(days, default=today)
     # The first days of a new database had none before them.
@@ -108,12 +107,12 @@ async def whole_since(tx: Tx, today: date) -> datetime:
 
 
 async def drop(tx: Tx, name: str) -> None:
-    """Drop one day. For a moment nobody else reads or writes any."""
+    """Drop one day, which blocks all readers and writers for a moment."""
     await tx.execute(f"DROP TABLE IF EXISTS {name}")
 
 
 async def strays(tx: Tx) -> int:
-    """How many results lie in the default partition: any is an alarm."""
+    """Count the results in the default partition: any is an alarm."""
     return int(await tx.fetchval("SELECT count(*) FROM (SELECT FROM results_default LIMIT 10000) AS astray"))
 
 

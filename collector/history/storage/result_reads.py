@@ -9,7 +9,7 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class ResultCursor:
-    """Where a page ended; the next one holds what is older."""
+    """The end of a page; the next one holds older results."""
 
     ts: datetime
     location: int
@@ -83,7 +83,7 @@ _SOME = _newest(
 
 
 async def newest(tx: Tx, monitor: int, wanted: ResultFilter, limit: int) -> list[Result]:
-    """The newest of each location, merged."""
+    """Return the newest results of each location, merged."""
     rows = await tx.fetch(_ALL, *_asked(monitor, wanted, limit))
     return [Result(*row) for row in rows]
 
@@ -91,7 +91,7 @@ async def newest(tx: Tx, monitor: int, wanted: ResultFilter, limit: int) -> list
 async def newest_within(
     tx: Tx, monitor: int, wanted: ResultFilter, limit: int, spans: Sequence[Between]
 ) -> list[Result]:
-    """Only of *spans*, each without its end, which do not overlap; quick when those lie near each other."""
+    """As `newest`, only in the half-open *spans*, which do not overlap; fast if they are near each other."""
     first, last = min(since for since, _ in spans), max(until for _, until in spans)
     near = replace(wanted, since=max(wanted.since, first), until=min(wanted.until, last))
     rows = await tx.fetch(
@@ -126,7 +126,7 @@ async def count(
     location: str | None,
     status: int | None,
 ) -> int:
-    """All of *spans*, each without its end; quick when those lie near each other."""
+    """Count the results in the half-open *spans*; fast if they are near each other."""
     total: int = await tx.fetchval(
         """
         SELECT coalesce(sum(r.count), 0)::bigint
@@ -150,7 +150,7 @@ async def count(
 
 
 async def kept(tx: Tx, at: datetime) -> bool:
-    """Are the results of *at* and of the day before it there? By the partitions' names, which are days."""
+    """Whether results of *at* and of the day before exist, by the names of the partitions, which are days."""
     found: bool = await tx.fetchval(
         """
         SELECT bool_and(to_regclass(to_char(day AT TIME ZONE 'UTC', '"results_"YYYY_MM_DD')) IS NOT NULL)

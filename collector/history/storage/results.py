@@ -11,7 +11,7 @@ _TRAILER = b"\xff\xff"
 
 
 async def copy(tx: Tx, rows: Sequence[bytes]) -> None:
-    """Append rows that are in PostgreSQL's binary COPY format, their fields in the order of COLUMNS."""
+    """Append rows in PostgreSQL's binary COPY format, with the fields of COLUMNS."""
 
     async def source() -> AsyncIterator[bytes]:
         yield _HEADER + b"".join(rows) + _TRAILER
@@ -22,7 +22,7 @@ async def copy(tx: Tx, rows: Sequence[bytes]) -> None:
 async def stored(
     tx: Tx, monitor: Sequence[int], location: Sequence[int], at_ms: Sequence[int], n: Sequence[int]
 ) -> set[int]:
-    """Places in these columns of results that are there already."""
+    """Return the positions in these columns of results that are stored already."""
     rows = await tx.fetch(
         """
         SELECT u.place FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::smallint[])
@@ -39,7 +39,7 @@ async def stored(
 
 
 async def try_copy(tx: Tx, rows: Sequence[bytes]) -> None:
-    """Write rows and take them back again; raises what PostgreSQL has against them."""
+    """Write rows and roll back; raises PostgreSQL's error."""
     trial = tx.transaction()
     await trial.start()
     try:

@@ -12,16 +12,15 @@ Between = tuple[datetime, datetime]
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """*until*: hours before it are rolled up; None when none are. *dirty*: those that may be untrue."""
+    """*until*: hours before it are rolled up; None if none are. *dirty*: hours with an outdated rollup."""
 
     until: datetime | None
     dirty: list[datetime]
 
 
 async def extent(tx: Tx, monitor: int, since: datetime, until: datetime) -> Extent:
-    """How far the rollups of the hours from *since* to *until* can be trusted.
-
-    A result speaks as long as its monitor's cadence lets it: one that came late also spoils later hours.
+    """Return which rollups of the hours from *since* to *until* are valid.
+    A result counts as long as its monitor's cadence says: a late one also affects later hours.
     """
     row = await tx.fetchrow(
         """
@@ -43,8 +42,8 @@ async def extent(tx: Tx, monitor: int, since: datetime, until: datetime) -> Exte
     return Extent(**row)
 
 
-# The key is (monitor, location, at): each location's are one range of the index. The OFFSET keeps it so
-# where a planner would rather read all that the monitor ever had.
+# The key is (monitor, location, at): each location's rollups are one range of the index. The OFFSET makes
+# the planner use it rather than read all rows of the monitor.
 _LOCATIONS = "(SELECT 0::smallint AS location, NULL AS name UNION ALL SELECT location, name FROM locations) l"
 _SPANS = "unnest({}::timestamptz[], {}::timestamptz[]) s (since, until)"
 _COLUMNS = """
@@ -70,7 +69,7 @@ def _of(table: str, since: str, until: str, which: str) -> str:
 async def within(
     tx: Tx, monitor: int, days: Sequence[Between], hours: Sequence[Between], location: str | None = None
 ) -> list[Rollup]:
-    """Those of whole *days* and *hours*: the monitor's and each location's, or only the one location's."""
+    """Return rollups of whole *days* and *hours*: of the monitor and each location, or only of *location*."""
     rows = await tx.fetch(
         f"""
         {_of("rollups_day", "$2", "$3", _ALL_OR_ONE)}
@@ -89,7 +88,7 @@ async def within(
 async def troubled(
     tx: Tx, monitor: int, hours: Sequence[Between], *, location: str | None, status: int
 ) -> list[datetime]:
-    """Those of whole *hours* that may hold a result of *status*, which is not a good one."""
+    """Return the starts of whole *hours* that may hold a result of *status*, which is not the good one."""
     rows = await tx.fetch(
         f"""
         SELECT at FROM ({_of("rollups_hour", "$2", "$3", _WHOLE_OR_ONE.replace("$6", "$4"))}) r
@@ -108,7 +107,7 @@ async def troubled(
 
 @dataclass(frozen=True, slots=True)
 class ResultTally:
-    """How many results there are in some rollups, but for the *unsettled* hours, which do not tell."""
+    """The number of results in some rollups, without the *unsettled* hours, whose number is unknown."""
 
     total: int
     unsettled: list[datetime]
@@ -123,7 +122,7 @@ async def tally(
     location: str | None,
     status: int | None,
 ) -> ResultTally:
-    """Of any run; *status* as in results. Failed and unknown ones are known only where no run was extra."""
+    """Count results of any run; *status*: as in results. Extra runs leave failed and unknown unsettled."""
     row = await tx.fetchrow(
         f"""
         WITH rollups AS (
@@ -156,9 +155,8 @@ async def tally(
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """Of a monitor as a whole, from the rollups, which end at *until*; None when there are none.
-
-    Known and down times are of 1, 7, 30 and 90 days; all else is of the last 24 hours but *checks_today*.
+    """Numbers of a whole monitor, from the rollups, which end at *until*; None without any.
+    Known and down times are of 1, 7, 30 and 90 days; the rest is of the last 24 hours but *checks_today*.
     """
 
     until: datetime | None
@@ -226,7 +224,7 @@ _RECENT = f"""
 
 
 async def recent(tx: Tx, monitor: int, hours: datetime, today: datetime, days: Sequence[datetime]) -> Recent:
-    """Of the hours since *hours*, of today, and since each of three *days*."""
+    """Return the numbers since *hours*, since *today*, and since each of three *days*."""
     row = await tx.fetchrow(_RECENT, monitor, hours, today, days)
     assert row is not None  # noqa: S101 - aggregates without GROUP BY always have their row
     return Recent(**row)
@@ -235,8 +233,7 @@ async def recent(tx: Tx, monitor: int, hours: datetime, today: datetime, days: S
 @dataclass(frozen=True, slots=True)
 class MonitorDays:
     """A monitor's days and their times in milliseconds, in no order.
-
-    *until*: what the last one knows; None when nothing is rolled up. *lately_down*: in an outage since.
+    *until*: the end of the last one; None without any rollup. *lately_down*: in an outage since.
     """
 
     monitor: int
@@ -248,7 +245,7 @@ class MonitorDays:
 
 
 async def days(tx: Tx, monitors: Sequence[int], since: datetime) -> list[MonitorDays]:
-    """The days from *since* on of each of *monitors*; today's so far as its hours are rolled up."""
+    """Return the days from *since* on of each of *monitors*; today's as far as its hours are rolled up."""
     rows = await tx.fetch(
         f"""
         WITH edge AS ({_EDGE})

@@ -24,8 +24,8 @@ def _ms(spans: str) -> str:
     """
 
 
-# The results of each hour, and the last one before it, which may speak into it; location by location,
-# because that is how their index goes.
+# The results of each hour, and the last one before it, which may cover its beginning; location by location,
+# as in their index.
 _HOURS = f"""
     WITH pair AS (
         SELECT u.monitor, u.at, u.at + interval '1 hour' AS until
@@ -150,11 +150,11 @@ _DAYS = f"""
 
 
 async def make(tx: Tx, hours: Iterable[tuple[int, datetime]]) -> None:
-    """Make these (monitor, hour)s from what is stored, in place of what was made before; and their days."""
+    """Compute these (monitor, hour)s from stored results in place of older rollups, and their days."""
     pairs = sorted(set(hours))
     monitors, starts = [monitor for monitor, _ in pairs], [at for _, at in pairs]
     await _clear(tx, "rollups_hour", monitors, starts)
-    # Estimates of lists are poor, and of a day that nobody analysed: by index is right in any case.
+    # The planner's estimates are poor for lists, and for days that are not analysed: force indexes.
     await tx.execute("SET LOCAL enable_seqscan = off; SET LOCAL jit = off")
     await tx.execute(_HOURS, monitors, starts, LONGEST, BOUNDS)
     days = sorted({(monitor, at.replace(hour=0)) for monitor, at in pairs})
@@ -177,13 +177,13 @@ async def _clear(tx: Tx, table: str, monitors: Sequence[int], starts: Sequence[d
 
 
 async def until(tx: Tx) -> datetime | None:
-    """Hours before this are rolled up; None when nobody has begun."""
+    """Return until when hours are rolled up; None before the first."""
     found: datetime | None = await tx.fetchval("SELECT until FROM rollups_done")
     return found
 
 
 async def done(tx: Tx, until: datetime) -> None:
-    """Hours before *until* are rolled up from now on."""
+    """Record that hours before *until* are rolled up."""
     await tx.execute(
         "INSERT INTO rollups_done (until) VALUES ($1) ON CONFLICT (one) DO UPDATE SET until = excluded.until",
         until,
@@ -191,7 +191,7 @@ async def done(tx: Tx, until: datetime) -> None:
 
 
 async def monitors(tx: Tx, after: int, limit: int) -> list[int]:
-    """The next monitors by number."""
+    """Return the next monitors by number."""
     rows = await tx.fetch(
         "SELECT monitor FROM monitors WHERE monitor > $1 ORDER BY monitor LIMIT $2", after, limit
     )
@@ -199,7 +199,7 @@ async def monitors(tx: Tx, after: int, limit: int) -> list[int]:
 
 
 async def mark(tx: Tx, hours: Iterable[tuple[int, datetime]]) -> None:
-    """These (monitor, hour)s are to be made again."""
+    """Mark these (monitor, hour)s for recomputation."""
     pairs = sorted(set(hours))
     await tx.execute(
         "INSERT INTO rollups_dirty (monitor, at) SELECT * FROM unnest($1::int[], $2::timestamptz[])",
@@ -209,9 +209,8 @@ async def mark(tx: Tx, hours: Iterable[tuple[int, datetime]]) -> None:
 
 
 async def take_marks(tx: Tx, since: datetime, until: datetime, limit: int) -> list[tuple[int, datetime]]:
-    """Take some marks of hours before *until*: the (monitor, hour)s from *since* on that they concern.
-
-    A result speaks as long as its monitor's cadence lets it, so also the hours after it may change.
+    """Take some marks of hours before *until*; return the (monitor, hour)s from *since* on that they affect.
+    A result counts as long as its monitor's cadence says, so later hours may change too.
     """
     rows = await tx.fetch(
         """
@@ -237,7 +236,7 @@ async def take_marks(tx: Tx, since: datetime, until: datetime, limit: int) -> li
 
 
 async def needed_since(tx: Tx) -> datetime | None:
-    """Results before this are in the rollups for good; None while there are no rollups."""
+    """Return until when raw results are no longer needed by rollups; None without any rollup."""
     found: datetime | None = await tx.fetchval(
         """
         SELECT least((SELECT until FROM rollups_done), (SELECT min(at) FROM rollups_dirty)) - $1::interval
