@@ -110,7 +110,7 @@ async def _serve(one: ConsolePage, request: web.Request) -> web.StreamResponse:
     except Exception:
         # Never log the path itself: it may hold the secret of a link.
         log.exception("page failed", method=one.method, page=one.path)
-        answer = _page_of(request, 500, "Something went wrong", "It is logged under this request's id.")
+        answer = _page_of(request, 500, "Something went wrong", "Something went wrong on our side.")
     if not answer.prepared:
         _protect(answer)
         _pack(request, answer)
@@ -181,7 +181,7 @@ def _failed(request: web.Request, error: TocsinError) -> web.Response:
     status, title = _STATUS.get(type(error), (500, "Something went wrong"))
     if status == 500:
         log.error("page failed", exc_info=error)
-        return _page_of(request, status, title, "It is logged under this request's id.")
+        return _page_of(request, status, title, "Something went wrong on our side.")
     text = str(error)
     if isinstance(error, Invalid) and error.details:
         text = "; ".join(f"{name} {fault}" for name, fault in error.details.items())

@@ -25,6 +25,7 @@ _BROWSERS: Final = (
     ("Safari/", "Safari"),
     ("curl/", "curl"),
 )
+_BRANDS: Final = {"pagerduty": "PagerDuty"}
 _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 _SYSTEMS: Final = (
     ("Android", "Android"),
@@ -156,6 +157,11 @@ def icon(name: str) -> Markup:
     )
 
 
+def brand(type_: str) -> str:
+    """The name of a channel type as its service writes it: ``pagerduty`` is ``PagerDuty``."""
+    return _BRANDS.get(type_, type_.capitalize())
+
+
 _ENV: Final = Environment(
     loader=PackageLoader("collector.console"),
     autoescape=True,
@@ -172,6 +178,7 @@ _ENV.filters |= {
     "plural": plural,
     "iso": iso,
     "device": device,
+    "brand": brand,
 }
 _ENV.globals |= {"asset": assets.url, "icon": icon, "show_id": ids.show, "version": __version__}
 # A part is rendered without its template's imports, so the macros are global.

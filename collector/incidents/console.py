@@ -83,14 +83,14 @@ async def create(request: web.Request) -> web.StreamResponse:
     except Invalid as fault:
         form = forms.build(NewIncident, sent, fault.details)
         return page(request, "incident_form.html.j2", status=400, form=form)
-    return back(request, path(made.id), "The incident is open.")
+    return back(request, path(made.id), "Incident created.")
 
 
 async def acknowledge(request: web.Request) -> web.StreamResponse:
     return await _deed(
         request,
         lambda id_, _: actions.acknowledge(deps(request).db, who(request), id_, deps(request).now()),
-        "You have taken it on: nobody else is alerted of it.",
+        "Acknowledged. Escalations and reminders have stopped.",
     )
 
 
@@ -100,7 +100,7 @@ async def resolve(request: web.Request) -> web.StreamResponse:
         now = deps(request).now()
         return actions.resolve(deps(request).db, who(request), id_, wanted.resolution_note, now)
 
-    return await _deed(request, deed, "The incident is over.")
+    return await _deed(request, deed, "Incident resolved.")
 
 
 async def reopen(request: web.Request) -> web.StreamResponse:
@@ -109,7 +109,7 @@ async def reopen(request: web.Request) -> web.StreamResponse:
         now = deps(request).now()
         return actions.reopen(deps(request).db, who(request), id_, wanted.reason, now)
 
-    return await _deed(request, deed, "The incident is open again.")
+    return await _deed(request, deed, "Incident reopened.")
 
 
 async def note(request: web.Request) -> web.StreamResponse:
@@ -117,7 +117,7 @@ async def note(request: web.Request) -> web.StreamResponse:
         wanted, _ = check(NewNote, _given(form, text="note"))
         return actions.add_note(deps(request).db, who(request), id_, wanted.text, deps(request).now())
 
-    return await _deed(request, deed, "The note is kept.")
+    return await _deed(request, deed, "Note added.")
 
 
 async def post_mortem(request: web.Request) -> web.StreamResponse:

@@ -98,7 +98,7 @@ async def create(request: web.Request) -> web.StreamResponse:
         made = await windows.create(deps(request).db, who(request), body, deps(request).now())
     except Invalid as fault:
         return await _drawn(request, sent, fault.details, status=400)
-    return _saved(request, "The window is planned.", made)
+    return _saved(request, "Maintenance scheduled.", made)
 
 
 async def edit(request: web.Request) -> web.StreamResponse:
@@ -133,12 +133,12 @@ async def end(request: web.Request) -> web.StreamResponse:
         await windows.end(deps(request).db, who(request), _id(request), deps(request).now())
     except Conflict as fault:
         return back(request, HERE, str(fault), tone="bad")
-    return back(request, HERE, "It is over: what is down from now on is told.")
+    return back(request, HERE, "Maintenance ended. Monitors that are down are notified about from now on.")
 
 
 async def delete(request: web.Request) -> web.StreamResponse:
     await windows.delete(deps(request).db, who(request), _id(request), deps(request).now())
-    return back(request, HERE, "The window is deleted; what is past stays as it was.")
+    return back(request, HERE, "Maintenance deleted. Past maintenance is kept in the history.")
 
 
 async def _drawn(

@@ -31,14 +31,14 @@ from shared.errors import Conflict, Invalid, PreconditionFailed
 
 HERE: Final = "/alerting/channels"
 TYPES: Final[Mapping[str, str]] = {
-    "email": "A mail to one or more addresses",
+    "email": "An email to one or more addresses",
     "slack": "A message to Slack, Mattermost or Rocket.Chat",
     "discord": "A message to a channel of Discord",
     "telegram": "A message from a bot of Telegram",
     "pagerduty": "An alert in PagerDuty",
     "opsgenie": "An alert in Opsgenie",
-    "webhook": "A signed HTTP request to a service of yours",
-    "apprise": "Any of the services that Apprise knows",
+    "webhook": "A signed HTTP request to your service",
+    "apprise": "Any service that Apprise supports",
 }
 
 
@@ -109,7 +109,7 @@ async def create(request: web.Request) -> web.StreamResponse:
         )
     except Invalid as fault:
         return await _drawn(request, type_, settings, config, fault.details, status=400)
-    return back(request, path(made.row.id), "The channel is made: send a test through it.")
+    return back(request, path(made.row.id), "Channel created. Send a test notification.")
 
 
 async def edit(request: web.Request) -> web.StreamResponse:
@@ -148,7 +148,7 @@ async def update(request: web.Request) -> web.StreamResponse:
 
 async def delete(request: web.Request) -> web.StreamResponse:
     await channels.delete(deps(request).db, who(request), _id(request))
-    return back(request, HERE, "The channel is deleted, and taken out of every rule.")
+    return back(request, HERE, "Channel deleted and removed from all rules.")
 
 
 async def test(request: web.Request) -> web.StreamResponse:
@@ -168,7 +168,7 @@ async def again(request: web.Request) -> web.StreamResponse:
         await redelivery.redeliver(deps(request).db, who(request), id_)
     except Conflict as fault:
         return back(request, path(channel), str(fault), tone="bad")
-    return back(request, path(channel), "It is on its way again.")
+    return back(request, path(channel), "Queued for delivery again.")
 
 
 async def _drawn(

@@ -40,31 +40,31 @@ async def create_token(request: web.Request) -> web.StreamResponse:
 async def delete_token(request: web.Request) -> web.StreamResponse:
     id_ = path_id(request, "tok", join_tokens.WHAT)
     await join_tokens.delete(deps(request).db, who(request), id_)
-    return back(request, _HERE, "The token joins no probe any more.")
+    return back(request, _HERE, "Token deleted.")
 
 
 async def rename(request: web.Request) -> web.StreamResponse:
     body = {"name": value(await posted(request), "name").strip()}
     await probes.rename(deps(request).db, who(request), _id(request), body)
-    return back(request, _HERE, "The probe has its new name.")
+    return back(request, _HERE, "Probe renamed.")
 
 
 async def drain(request: web.Request) -> web.StreamResponse:
     at_hand = deps(request)
     await probes.drain(at_hand.db, who(request), _id(request), at_hand.now())
-    return back(request, _HERE, "Its monitors go to other probes of its locations.")
+    return back(request, _HERE, "Draining: its monitors move to other probes of its locations.")
 
 
 async def undrain(request: web.Request) -> web.StreamResponse:
     await probes.drain(deps(request).db, who(request), _id(request), None)
-    return back(request, _HERE, "It takes monitors again.")
+    return back(request, _HERE, "Undrained: the probe takes monitors again.")
 
 
 async def revoke(request: web.Request) -> web.StreamResponse:
     at_hand = deps(request)
     await probes.revoke(at_hand.db, who(request), _id(request), at_hand.now())
     at_hand.signals.ring()
-    return back(request, _HERE, "The probe is out, for ever.")
+    return back(request, _HERE, "Probe revoked.")
 
 
 def _id(request: web.Request) -> UUID:

@@ -125,7 +125,7 @@ async def test_a_new_monitor_says_what_is_missing(api: Api) -> None:
     assert [hold["hold"] for hold in said["holds"]] == ["no_voters"]
     assert (said["lastResults"], said["told"], said["dependencies"], said["incident"]) == ([], [], [], None)
     assert said["notTold"] == [
-        "Nothing would tell you: no enabled channel hears monitor.down of this monitor."
+        "No one will be notified: no enabled channel receives monitor.down of this monitor."
     ]
 
 

@@ -71,7 +71,7 @@ async def test_a_token_is_made_copied_and_used(console: Console, visitors: Visit
     await page.keyboard.press("n")
     await page.get_by_label("Name").fill("robot")
     await page.get_by_label("Permission").select_option("read-write")
-    await page.get_by_role("button", name="Make the token").click()
+    await page.get_by_role("button", name="Create token").click()
     token = await page.get_by_label("The token", exact=True).inner_text()
 
     assert (await console.api.with_token(token).get("/v1/me")).json["permission"] == "read-write"
@@ -84,7 +84,7 @@ async def test_a_token_is_made_copied_and_used(console: Console, visitors: Visit
     assert (await console.api.with_token(token).get("/v1/me")).status == 200
     await page.locator("tr", has_text="robot").get_by_role("button", name="Revoke").click()
     await page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
-    await expect(page.get_by_role("status")).to_contain_text("The token is revoked")
+    await expect(page.get_by_role("status")).to_contain_text("Token revoked")
     assert (await console.api.with_token(token).get("/v1/me")).status == 401
 
 
@@ -96,7 +96,7 @@ async def test_faults_are_told_at_their_fields_and_get_the_focus(
 
     await page.get_by_label("Locations").fill("Not A Slug")
     await page.get_by_label("Probes that may join").fill("0")
-    await page.get_by_role("button", name="Make the command").click()
+    await page.get_by_role("button", name="Create command").click()
 
     await expect(page.get_by_role("alert")).to_be_focused()
     await expect(page.get_by_label("Probes that may join")).to_have_attribute("aria-invalid", "true")

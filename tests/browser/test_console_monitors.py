@@ -85,13 +85,13 @@ async def test_the_first_monitor_is_made_by_hand_and_deleted_when_asked_twice(
         await expect(page.locator("h1")).to_have_text("New monitor")
         await page.get_by_label("Name", exact=True).fill("Shop")
         await page.get_by_label("URL", exact=True).fill("https://shop.example.com/")
-        await page.get_by_role("button", name="Watch it").click()
+        await page.get_by_role("button", name="Create monitor").click()
         await expect(page.locator("h1")).to_have_text("Shop")
 
         await page.get_by_role("button", name="Delete").click()
         await page.locator("#confirm").get_by_role("button", name="Delete").click()
 
-        await expect(page.get_by_text("Nothing is watched yet")).to_be_visible()
+        await expect(page.get_by_text("No monitors yet")).to_be_visible()
         assert (await api.get("/v1/monitors")).json["data"] == []
 
 

@@ -39,18 +39,18 @@ async def test_an_old_monitor_is_found_and_the_rule_made_for_it(
 
     await page.get_by_label(FIND).fill("checkout")
     await page.get_by_label(FIND).press("Enter")
-    await expect(page.get_by_text("1 monitor is like that.")).to_be_visible()
+    await expect(page.get_by_text("1 monitor matches.")).to_be_visible()
     await page.get_by_label("Checkout").check()
     await page.get_by_label(FIND).fill("")
-    await page.get_by_role("button", name="Find", exact=True).click()
+    await page.get_by_role("button", name="Search", exact=True).click()
 
-    await expect(page.get_by_text("1 chosen, at the top.")).to_be_visible()
+    await expect(page.get_by_text("1 selected, at the top.")).to_be_visible()
     await expect(page.get_by_label("Checkout")).to_be_checked()
     await expect(page.get_by_label("Name")).to_have_value("Shop is down")
     if scripts:
         await fine(visit)
-    await page.get_by_role("button", name="Make the rule").click()
-    await expect(page.get_by_text("The rule is made.")).to_be_visible()
+    await page.get_by_role("button", name="Create rule").click()
+    await expect(page.get_by_text("Rule created.")).to_be_visible()
     [made] = (await console.api.get("/v1/alert-rules")).json["data"]
     assert len(made["monitors"]) == 1
 
@@ -62,4 +62,4 @@ async def test_enter_in_another_field_saves_as_in_every_form(console: Console, v
     await visit.page.get_by_label("Name").fill("Everything")
     await visit.page.get_by_label("Name").press("Enter")
 
-    await expect(visit.page.get_by_text("The rule is made")).to_be_visible()
+    await expect(visit.page.get_by_text("Rule created")).to_be_visible()

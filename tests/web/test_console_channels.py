@@ -60,7 +60,7 @@ async def test_a_channel_is_made_with_what_the_form_says(console: Console) -> No
         },
     )
 
-    assert "The channel is made" in page.words
+    assert "Channel created" in page.words
     assert "no rule sends here" in page.words
     made = await shown(console, page.path.rpartition("/")[2])
     assert (made["name"], made["type"], made["enabled"]) == ("ops", "slack", True)
@@ -71,7 +71,7 @@ async def test_a_channel_is_made_with_what_the_form_says(console: Console) -> No
 
 async def test_a_type_that_there_is_not_is_told(console: Console) -> None:
     await console.sign_in()
-    assert "Where is an alert to go?" in (await console.get(f"{HERE}/new?type=pigeon")).words
+    assert "Choose where alerts go." in (await console.get(f"{HERE}/new?type=pigeon")).words
 
     assert (await console.post(HERE, {"type": "pigeon", "name": "x"})).status == 400
 
@@ -149,7 +149,7 @@ async def test_what_was_sent_is_listed_and_sent_again(console: Console) -> None:
 
     page = await console.post(again)
 
-    assert "It is on its way again." in page.words
+    assert "Queued for delivery again." in page.words
     log = (await console.api.get(f"/v1/alert-channels/{id_}/deliveries")).json["data"]
     assert [one["status"] for one in log] == ["pending", "failed"]
     page = await console.post(f"{HERE}/{id_}/deliveries/{log[0]['id']}/again")
@@ -172,7 +172,7 @@ async def test_one_that_fails_stands_out(console: Console) -> None:
 
     assert page.words.index("broken") < page.words.index("fine")
     assert "answered 410" in page.words
-    assert "has not arrived since" in (await console.get(f"{HERE}/{id_}")).words
+    assert "have failed since" in (await console.get(f"{HERE}/{id_}")).words
 
 
 async def test_a_channel_goes(console: Console) -> None:
@@ -180,7 +180,7 @@ async def test_a_channel_goes(console: Console) -> None:
     await console.sign_in()
     await console.get(f"{HERE}/{id_}")
 
-    assert "The channel is deleted" in (await console.post(f"{HERE}/{id_}/delete")).words
+    assert "Channel deleted" in (await console.post(f"{HERE}/{id_}/delete")).words
     assert (await console.api.get(f"/v1/alert-channels/{id_}")).status == 404
 
 

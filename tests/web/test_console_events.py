@@ -1,13 +1,18 @@
 """The stream of events that open pages live on: for as long as the session lasts, and no longer."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 from aiohttp import StreamReader
 
+from collector.console import render
 from collector.events import stream as following
+from collector.events.core.events import CHANGES
+from collector.notifications.channels.webhook import EVENTS
 from tests.web.console_client import Console, visiting
 
 pytestmark = [pytest.mark.oldest, pytest.mark.races]
@@ -85,3 +90,17 @@ async def test_a_stream_is_for_who_is_signed_in(console: Console) -> None:
     assert answer.status == 401
     bearer = {"Authorization": f"Bearer {console.api.token}"}
     assert (await console.get("/events", allow_redirects=False, headers=bearer)).status == 303
+
+
+def test_pages_ask_for_events_that_there_are() -> None:
+    """The stream refuses a kind that it does not know, and with it every other kind of the page."""
+    templates = Path(render.__file__).parent / "templates"
+    asked = {
+        kind
+        for template in templates.glob("*.j2")
+        for kinds in re.findall(r'data-live="([^"]*)"', template.read_text())
+        for kind in kinds.split()
+    }
+
+    assert {"monitor.down", "incident.created"} <= asked
+    assert asked <= EVENTS | CHANGES

@@ -41,11 +41,11 @@ async def test_an_incident_goes_its_way(console: Console) -> None:
     page = await console.post(
         "/incidents", {"title": "Checkout is slow", "severity": "high", "description": ""}
     )
-    assert "The incident is open." in page.words
+    assert "Incident created." in page.words
     here = page.path
     id_ = here.rpartition("/")[2]
 
-    assert "You have taken it on" in (await console.post(f"{here}/acknowledge")).words
+    assert "Acknowledged" in (await console.post(f"{here}/acknowledge")).words
     assert await status(console, id_) == "acknowledged"
     page = await console.post(f"{here}/notes", {"note": "A disk is full."})
     assert "A disk is full." in page.words

@@ -46,7 +46,7 @@ async def test_a_window_is_planned_with_what_the_form_says(console: Console) -> 
         },
     )
 
-    assert "The window is planned." in page.words
+    assert "Maintenance scheduled." in page.words
     [made] = (await console.api.get(API)).json["data"]
     assert (made["name"], made["duration"], made["timezone"]) == ("Upgrade", 9000, "Europe/Berlin")
     assert made["localStart"] == "2090-12-01T02:00:00"
@@ -138,11 +138,11 @@ async def test_what_is_under_way_is_ended_and_a_window_goes(console: Console) ->
     assert f"{HERE}/{id_}/end" in page.text
     assert f"{HERE}/{later}/end" not in page.text
 
-    assert "It is over" in (await console.post(f"{HERE}/{id_}/end")).words
+    assert "Maintenance ended" in (await console.post(f"{HERE}/{id_}/end")).words
     assert "not under way" in (await console.post(f"{HERE}/{id_}/end")).words
 
     assert (await shown(console, id_))["status"] == "ended"
-    assert "The window is deleted" in (await console.post(f"{HERE}/{id_}/delete")).words
+    assert "Maintenance deleted" in (await console.post(f"{HERE}/{id_}/delete")).words
     assert (await console.api.get(f"{API}/{id_}")).status == 404
 
 

@@ -34,7 +34,7 @@ async def test_without_monitors_the_list_leads_to_the_first(console: Console) ->
 
     page = await console.get("/monitors")
 
-    assert "Nothing is watched yet" in page.words
+    assert "No monitors yet" in page.words
     assert 'href="/monitors/new"' in page.text
 
 
@@ -79,7 +79,7 @@ async def test_what_is_ticked_is_changed_and_nothing_else(console: Console) -> N
     states = [(await console.api.get(f"/v1/monitors/{id_}")).json["status"] for id_ in (first, second, third)]
     assert states == ["paused", "up", "paused"]
     page = await console.post("/monitors/bulk", {"deed": "delete"})
-    assert "Tick some monitors first." in page.words
+    assert "Select monitors first." in page.words
     page = await console.post("/monitors/bulk", {"id": [first], "deed": "tag", "tag": "team:x"})
     assert (await console.api.get(f"/v1/monitors/{first}")).json["tags"] == {"team": "x"}
     page = await console.post("/monitors/bulk", {"id": [first], "deed": "explode"})
@@ -149,7 +149,7 @@ async def test_a_secret_is_masked_in_the_form_and_kept_when_it_is_left_alone(con
     assert shown["config"]["password"] == SECRET
     page = await console.post(f"/monitors/{id_}/edit", {**fields, "revision": revision[1]})
     assert page.status == 412
-    assert "somebody else changed this monitor meanwhile" in page.words
+    assert "someone else changed this monitor meanwhile" in page.words
 
 
 async def test_a_test_without_a_probe_says_so_and_keeps_the_form(console: Console) -> None:
@@ -173,8 +173,8 @@ async def test_a_monitor_s_page_says_how_it_stands_and_who_would_be_told(console
         page = await console.get(f"/monitors/{id_}?range={over}")
         assert page.status == 200
 
-    assert "Nothing would tell you" in page.words
-    assert "No result yet." in page.words
+    assert "No one will be notified" in page.words
+    assert "No results yet." in page.words
     assert (await console.get("/monitors/mon_00000000000000000000000000")).status == 404
 
 
@@ -189,7 +189,7 @@ async def test_what_can_be_done_with_a_monitor_is_done(console: Console) -> None
     await console.post(f"{here}/resume")
     assert (await console.api.get(f"/v1{here}")).json["status"] == "up"
     page = await console.post(f"{here}/silence", {"duration": "3600", "reason": "a test"})
-    assert "Silenced until" in page.words
+    assert "Muted until" in page.words
     assert (await console.api.get(f"/v1{here}")).json["silencedUntil"] is not None
     page = await console.post(f"{here}/silence", {"duration": "soon"})
     assert "duration" in page.words

@@ -104,7 +104,7 @@ async def test_an_invitation_that_is_over_lets_nobody_in(console: Console, idp: 
     page = await sign_in(console, idp)
 
     assert page.status == 403
-    assert "Nobody here has the address" in page.words
+    assert "No user here has the address" in page.words
 
 
 async def test_a_stranger_is_not_let_in(console: Console, idp: Idp) -> None:
@@ -121,7 +121,7 @@ STRANGE = jwk.RSAKey.generate_key(2048, {"kid": "one", "use": "sig"})
     ("claims", "said"),
     [
         pytest.param({"iss": "https://evil.example.com"}, "another issuer", id="issuer"),
-        pytest.param({"aud": "somebody else"}, "for somebody else", id="audience"),
+        pytest.param({"aud": "someone else"}, "for somebody else", id="audience"),
         pytest.param({"aud": [CLIENT_ID, "another"]}, "for somebody else", id="many audiences, no azp"),
         pytest.param({"azp": "another"}, "for somebody else", id="another party"),
         pytest.param({"nonce": "another"}, "another sign-in", id="nonce"),

@@ -68,7 +68,7 @@ async def test_one_of_many_is_found_by_its_name_and_what_was_ticked_stays_at_the
 
     assert page.status == 200
     assert offered(page.text, name) == [(till, True), (shop, False)]
-    assert "1 monitor is like that. 1 chosen, at the top." in page.words
+    assert "1 monitor matches. 1 selected, at the top." in page.words
     assert 'value="mine"' in page.text
     ticked = as_drawn(page.text)
     page = await console.post(send, {**ticked, **FIND, name: ["", till, shop], "find": ""})

@@ -10,7 +10,7 @@ from tests.web.drawn import as_drawn
 
 HERE = "/alerting/rules"
 HOSTILE = "<img src=x onerror=alert(1)>\"'{{7*7}}"
-SILENT = "Nothing would tell you"
+SILENT = "No one will be notified"
 
 
 async def channel(console: Console, **fields: Any) -> str:
@@ -41,15 +41,15 @@ async def test_it_is_said_when_nothing_would_tell_anybody(console: Console) -> N
     for path in (HERE, "/alerting/channels", "/alerting/alerts"):
         assert SILENT in (await console.get(path)).words
     mail = await channel(console)
-    assert "no rule sends to a channel that is on" in (await console.get(HERE)).words
+    assert "no rule notifies an enabled channel" in (await console.get(HERE)).words
     id_ = await rule(console)
-    assert "tells nobody" in (await console.get(HERE)).words
+    assert "notifies nobody" in (await console.get(HERE)).words
 
     await console.api.put(f"/v1/alert-rules/{id_}", {"channels": [mail]})
 
     page = await console.get(HERE)
     assert SILENT not in page.words
-    assert "tells nobody" not in page.words
+    assert "notifies nobody" not in page.words
     await console.api.put(f"/v1/alert-channels/{mail}", {"enabled": False})
     assert SILENT in (await console.get(HERE)).words
 
@@ -58,7 +58,7 @@ async def test_with_a_webhook_alone_it_is_said_who_hears(console: Console) -> No
     await channel(console, type="webhook", config={"url": "https://example.com/hook"})
     await console.sign_in()
 
-    assert "only webhooks hear of outages" in (await console.get(HERE)).words
+    assert "only webhooks are notified of outages" in (await console.get(HERE)).words
 
 
 async def test_a_rule_is_made_with_what_the_form_says(console: Console) -> None:
@@ -140,14 +140,14 @@ async def test_a_rule_whose_monitors_are_gone_stays_for_none(console: Console) -
     await console.api.delete(f"/v1/monitors/{named}")
     await monitor(console, name="another")
     await console.sign_in()
-    assert "those it named are gone" in (await console.get(HERE)).words
+    assert "the selected ones were deleted" in (await console.get(HERE)).words
 
     fields = as_drawn((await console.get(f"{HERE}/{id_}/edit")).text)
     await console.post(f"{HERE}/{id_}/edit", {**fields, "name": "renamed"})
 
     page = await console.get(HERE)
     assert "renamed" in page.words
-    assert "those it named are gone" in page.words
+    assert "the selected ones were deleted" in page.words
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ async def test_what_is_wrong_stands_at_its_field(console: Console, field: str, v
     page = await console.post(to, fields)
 
     assert page.status == 400
-    assert "This cannot be saved yet" in page.words
+    assert "Please fix these fields" in page.words
     assert 'class="fault"' in page.text
 
 
@@ -218,7 +218,7 @@ async def test_who_is_late_is_told_and_a_rule_goes(console: Console) -> None:
     page = await console.post(f"{HERE}/{id_}/edit", {**fields, "name": "mine"})
 
     assert page.status == 412
-    assert "somebody else changed this meanwhile" in page.words
+    assert "someone else changed this meanwhile" in page.words
     await console.post(f"{HERE}/{id_}/delete")
     assert (await console.api.get(f"/v1/alert-rules/{id_}")).status == 404
 
@@ -229,9 +229,9 @@ async def test_alerts_are_taken_on_and_ended(console: Console) -> None:
     here = "/alerting/alerts"
     assert "answered after 900 ms" in (await console.get(here)).words
 
-    assert "You have taken it on" in (await console.post(f"{here}/{id_}/acknowledge")).words
+    assert "Acknowledged" in (await console.post(f"{here}/{id_}/acknowledge")).words
     assert "already acknowledged" in (await console.post(f"{here}/{id_}/acknowledge")).words
-    assert "The alert is over." in (await console.post(f"{here}/{id_}/resolve")).words
+    assert "Alert resolved." in (await console.post(f"{here}/{id_}/resolve")).words
 
     assert (await console.api.get(f"/v1/alerts/{id_}")).json["status"] == "recovered"
     assert "answered after" not in (await console.get(here)).words

@@ -167,7 +167,7 @@ async def test_a_wrong_address_and_a_wrong_password_are_told_alike(console: Cons
     page = await console.post("/sign-in", {"email": email, "password": PASSWORD})
 
     assert (page.status, wrong.status) == (403, 403)
-    assert "The address or the password is wrong." in page.words
+    assert "Wrong email address or password." in page.words
     assert page.text.replace(email, known.email) == wrong.text if email.isprintable() and email else True
 
 

@@ -113,7 +113,7 @@ async def test_the_last_admin_stays(console: Console) -> None:
 async def test_the_team_is_renamed(console: Console) -> None:
     await signed_in(console, "/settings/team")
 
-    assert "The team has its new name." in (await console.post("/settings/team", {"name": "Renamed"})).words
+    assert "Team renamed." in (await console.post("/settings/team", {"name": "Renamed"})).words
     assert (await console.api.get("/v1/team")).json["name"] == "Renamed"
     assert (await console.post("/settings/team", {"name": " "})).status == 400
 
@@ -165,12 +165,12 @@ async def test_a_probe_of_the_team_is_renamed_drained_used_again_and_revoked(con
         found: dict[str, Any] = (await console.api.get(f"/v1/probes/{id_}")).json
         return found
 
-    assert "has its new name" in (await console.post(f"{path}/rename", {"name": "Frankfurt"})).words
+    assert "Probe renamed" in (await console.post(f"{path}/rename", {"name": "Frankfurt"})).words
     assert (await shown())["name"] == "Frankfurt"
     assert (await console.post(f"{path}/rename", {"name": " "})).status == 400
     await console.post(f"{path}/drain")
     assert (await shown())["drainingSince"] is not None
-    assert "Use again" in (await console.get("/settings/probes")).words
+    assert "Undrain" in (await console.get("/settings/probes")).words
     await console.post(f"{path}/undrain")
     assert (await shown())["drainingSince"] is None
     await console.post(f"{path}/revoke")
@@ -187,7 +187,7 @@ async def test_the_audit_log_tells_who_did_what_here_and_is_filtered(console: Co
     assert "update team" in page.words
     assert "sign-in" not in page.words
     assert "127.0.0.1" in page.words
-    assert "No entry fits" in (await console.get("/settings/audit-log?actor=nobody")).words
+    assert "No entries" in (await console.get("/settings/audit-log?actor=nobody")).words
     assert (await console.get("/settings/audit-log?from=nonsense")).status == 400
     assert (await console.get("/settings/audit-log?page=999999&actor=%00")).status in (200, 400)
 

@@ -51,7 +51,7 @@ async def test_a_page_is_made_changed_and_deleted(console: Console) -> None:
         "/status-pages",
         {**USUAL, "branding.logo": "https://example.com/logo.svg", "branding.primaryColor": "#123456"},
     )
-    assert "The page is made" in page.words
+    assert "Status page created" in page.words
     here = page.path
 
     form = await console.get(f"{here}/edit")
@@ -66,7 +66,7 @@ async def test_a_page_is_made_changed_and_deleted(console: Console) -> None:
     assert known["branding"] == {"logo": None, "primaryColor": None, "customCss": None}
     page = await console.post(f"{here}/edit", {**USUAL, "revision": revision[1]})
     assert page.status == 412
-    assert "somebody else changed this meanwhile" in page.words
+    assert "someone else changed this meanwhile" in page.words
     assert "Store" in (await console.get("/status-pages")).words
 
     page = await console.post(f"{here}/delete")
@@ -176,7 +176,7 @@ async def test_components_are_added_held_moved_and_taken_off(console: Console) -
     await console.post(paths[0], {**fields, "status": "partial_outage"})
     held = await of(console, paths[0])
     assert (held["status"], held["statusMode"], held["group"]) == ("partial_outage", "manual", None)
-    assert "held; by itself operational" in (await console.get(here)).words
+    assert "set by hand; automatic: operational" in (await console.get(here)).words
     await console.post(paths[0], {**fields, "status": ""})
     held = await of(console, paths[0])
     assert (held["status"], held["statusMode"]) == ("operational", "auto")
@@ -218,7 +218,7 @@ async def test_an_incident_is_told_of_updated_and_over(console: Console) -> None
     page = await console.post(f"{here}/incidents", {**fields, "message": ""})
     assert page.status == 400
     page = await console.post(f"{here}/incidents", {**fields, "message": "We look into it."})
-    assert "It is on the page" in page.words
+    assert "Published" in page.words
     incident = page.path
     assert (await of(console, component))["status"] == "partial_outage"
     assert "Checkout is slow" in (await console.get(here)).words
@@ -231,19 +231,19 @@ async def test_an_incident_is_told_of_updated_and_over(console: Console) -> None
     page = await console.post(f"{incident}/resolve", {**fields, "message": " "})
     assert page.status == 400
     page = await console.post(f"{incident}/resolve", {**fields, "message": "We made room."})
-    assert "It is over" in page.words
+    assert "Resolved" in page.words
     assert (await of(console, incident))["status"] == "resolved"
     assert (await of(console, component))["status"] == "operational"
     assert "We made room." in (await console.get(f"{here}/incidents")).words
     await console.post(f"{incident}/delete")
-    assert "Nothing was told yet" in (await console.get(f"{here}/incidents")).words
+    assert "No incidents yet" in (await console.get(f"{here}/incidents")).words
 
 
 async def test_maintenance_is_planned_with_its_beginning_and_its_end(console: Console) -> None:
     here = await made(console)
     await console.sign_in()
     page = await console.get(f"{here}/incidents/new?kind=maintenance")
-    assert "Plan maintenance" in page.words
+    assert "Schedule maintenance" in page.words
     fields = {
         "kind": "maintenance",
         "title": "New disks",
@@ -255,11 +255,11 @@ async def test_maintenance_is_planned_with_its_beginning_and_its_end(console: Co
         f"{here}/incidents", {**fields, "scheduledStart": "tomorrow", "scheduledEnd": "2100-01-02 01:00Z"}
     )
     assert page.status == 400
-    assert "Plan maintenance" in page.words
+    assert "Schedule maintenance" in page.words
     assert 'aria-invalid="true"' in page.text
     times = {"scheduledStart": "2100-01-01 23:00Z", "scheduledEnd": "2100-01-02 02:00+01:00"}
     page = await console.post(f"{here}/incidents", {**fields, **times})
-    assert "Planned" in page.words
+    assert "Scheduled" in page.words
     told_ = await of(console, page.path)
     assert told_["severity"] == "maintenance"
     assert (told_["scheduledStart"], told_["scheduledEnd"]) == (
@@ -290,7 +290,7 @@ async def test_subscribers_are_added_and_removed_and_their_webhooks_stay_secret(
 
     for action in re.findall(rf'action="({here}/subscribers/[^"]*/delete)"', page.text):
         page = await console.post(action)
-    assert "Nobody is told yet" in page.words
+    assert "No subscribers yet" in page.words
 
 
 async def test_nothing_that_is_said_on_a_page_becomes_markup(console: Console) -> None:
@@ -370,4 +370,4 @@ async def test_a_domain_that_is_not_proved_says_how_to_and_is_checked_on_demand(
 
     assert "_tocsin.status.invalid.test" in shown.words
     assert f"tocsin={made['id']}" in shown.words
-    assert "No proof was found for status.invalid.test" in checked.words
+    assert "No DNS record or file was found for status.invalid.test" in checked.words

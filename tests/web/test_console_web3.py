@@ -249,7 +249,7 @@ async def test_its_page_says_what_is_crossed_and_what_happened(console: Console,
     page = await console.get(f"/monitors/{id_}", headers={"X-Part": "chain"})
     for said in (
         "high gas crossed Transfer gas costs 9 gwei",
-        "nobody was told yet",
+        "no one was notified yet",
         'Transfer: ["Transfer",{"x":5}]',
         "Transfer1 taken back",
         "Transfer of 900",

@@ -15,9 +15,9 @@ from shared.errors import Forbidden, Invalid
 
 _HERE: Final = "/settings/account"
 _FIELDS: Final = (
-    ("old", "Present password", "current-password"),
+    ("old", "Current password", "current-password"),
     ("password", "New password", "new-password"),
-    ("again", "The new one again", "new-password"),
+    ("again", "Confirm new password", "new-password"),
 )
 
 
@@ -28,7 +28,7 @@ async def show(request: web.Request) -> web.StreamResponse:
 async def set_password(request: web.Request) -> web.StreamResponse:
     mine, sent, at_hand = visitor(request), await posted(request), deps(request)
     if mine.token_id is not None:
-        raise Forbidden("Sign in by your password, or by a link for a new one, to change it.")
+        raise Forbidden("Sign in with your password, or with a reset link, to change it.")
     await request.app[STATE].door.knock_inside(mine.user_id)
     try:
         await password_links.change(
@@ -41,7 +41,7 @@ async def set_password(request: web.Request) -> web.StreamResponse:
         )
     except Invalid as fault:
         return await _shown(request, fault.details)
-    answer = back(request, _HERE, "The password is changed, and your other browsers are signed out.")
+    answer = back(request, _HERE, "Password changed. Your other browsers were signed out.")
     make_known(request, answer, await sign_in.mark(at_hand.db, mine.team_id, mine.user_id))
     return answer
 
@@ -52,7 +52,7 @@ async def end(request: web.Request) -> web.StreamResponse:
     id_: UUID = path_id(request, "ses", console_sessions.WHAT)
     await console_sessions.end(deps(request).db, who(request), mine.user_id, id_)
     if id_ != mine.session_id:
-        return back(request, _HERE, "That browser is signed out.")
+        return back(request, _HERE, "Browser signed out.")
     answer = back(request, "/sign-in", "You are signed out.")
     signed_out(request, answer)
     return answer

@@ -28,7 +28,7 @@ from shared.errors import Limited
 
 log = structlog.get_logger()
 
-_WRONG: Final = "The address or the password is wrong."
+_WRONG: Final = "Wrong email address or password."
 _NO_TOKEN: Final = "The token is invalid, expired or revoked."  # noqa: S105 - what is said of one
 
 
@@ -49,7 +49,7 @@ async def enter(request: web.Request) -> web.StreamResponse:
     try:
         await state.door.knock(from_.address, None if token else email, known_by(request))
     except Limited as error:
-        wait = f"There were too many tries. Please wait {error.retry_after} s."
+        wait = f"Too many attempts. Please wait {error.retry_after} s."
         answer = _form(request, after, wait, status=429, email=email)
         answer.headers["Retry-After"] = str(error.retry_after)
         return answer

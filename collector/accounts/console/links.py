@@ -137,7 +137,7 @@ async def _knock(request: web.Request) -> None:
 
 
 def _asked(request: web.Request, one: Unconfirmed, *, done: bool = False) -> web.Response:
-    heading = "Confirmed" if done else "Do you want these mails?"
+    heading = "Confirmed" if done else "Receive these emails?"
     return page(
         request, "confirm.html.j2", heading=heading, address=one.address, team=one.team_name, done=done
     )
@@ -183,7 +183,7 @@ def _form(
         )
         for name, label, help_ in (
             ("password", "Password", f"At least {users.SHORTEST_PASSWORD} characters."),
-            ("again", "The same again", ""),
+            ("again", "Confirm password", ""),
         )
     ]
     known = {field.name for field in fields}

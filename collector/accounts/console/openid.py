@@ -50,10 +50,10 @@ async def back(request: web.Request) -> web.StreamResponse:
     await request.app[STATE].door.knock(browser(request).address)
     email = await _provider(request).end(attempt, request.query, at_hand.now())
     if attempt is None:
-        raise Forbidden("Please begin again.")
+        raise Forbidden("Please start again.")
     found = await openid.known(at_hand.db, email, at_hand.now())
     if not found:
-        raise Forbidden(f"Nobody here has the address {email}. An admin of your team can invite you.")
+        raise Forbidden(f"No user here has the address {email}. An admin of your team can invite you.")
     user = _chosen(found, attempt.user)
     if user is None:
         return await _which(request, attempt, found)
@@ -67,7 +67,7 @@ async def back(request: web.Request) -> web.StreamResponse:
 def _provider(request: web.Request) -> Provider:
     found = deps(request).openid
     if found is None:
-        raise NotFound("No sign-in provider is set here")
+        raise NotFound("No sign-in provider is configured here")
     return found
 
 

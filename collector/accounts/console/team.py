@@ -30,7 +30,7 @@ async def rename(request: web.Request) -> web.StreamResponse:
         await team.rename(deps(request).db, who(request), body)
     except Invalid as fault:
         return await _form(request, body, fault.details)
-    return back(request, _TEAM, "The team has its new name.")
+    return back(request, _TEAM, "Team renamed.")
 
 
 async def log(request: web.Request) -> web.StreamResponse:

@@ -43,7 +43,7 @@ async def create(request: web.Request) -> web.StreamResponse:
 async def revoke(request: web.Request) -> web.StreamResponse:
     at_hand = deps(request)
     await tokens.revoke(at_hand.db, who(request), path_id(request, "tok", tokens.WHAT), at_hand.now())
-    return back(request, _HERE, "The token is revoked: it is refused from now on.")
+    return back(request, _HERE, "Token revoked.")
 
 
 async def _shown(request: web.Request, made: NewToken | None = None) -> web.StreamResponse:

@@ -79,12 +79,12 @@ async def update(request: web.Request) -> web.StreamResponse:
         told = await users.update(at_hand.db, who(request), user.id, body)
     except (Invalid, Conflict) as fault:
         return _form(request, user, body, _details(fault))
-    return back(request, _HERE, " ".join(["The change is saved.", *(f"But {one}." for one in told.warnings)]))
+    return back(request, _HERE, " ".join(["Saved.", *(f"But {one}." for one in told.warnings)]))
 
 
 async def delete(request: web.Request) -> web.StreamResponse:
     await users.delete(deps(request).db, who(request), _id(request))
-    return back(request, _HERE, "The user is removed, with their tokens and sessions.")
+    return back(request, _HERE, "User removed, with their tokens and sessions.")
 
 
 def _id(request: web.Request) -> Any:

@@ -50,11 +50,11 @@ async def list_(request: web.Request) -> web.StreamResponse:
 
 
 async def acknowledge(request: web.Request) -> web.StreamResponse:
-    return await _deed(request, alerts.acknowledge, "You have taken it on: no reminder follows.")
+    return await _deed(request, alerts.acknowledge, "Acknowledged. Reminders have stopped.")
 
 
 async def resolve(request: web.Request) -> web.StreamResponse:
-    return await _deed(request, alerts.resolve, "The alert is over.")
+    return await _deed(request, alerts.resolve, "Alert resolved.")
 
 
 async def _deed(

@@ -81,7 +81,7 @@ async def create(request: web.Request) -> web.StreamResponse:
         made = await rules.create(deps(request).db, who(request), edits.said(sent), deps(request).now())
     except Invalid as fault:
         return await _drawn(request, sent, fault.details, status=400)
-    return back(request, HERE, _done("The rule is made.", made), tone=_tone(made))
+    return back(request, HERE, _done("Rule created.", made), tone=_tone(made))
 
 
 async def edit(request: web.Request) -> web.StreamResponse:
@@ -127,7 +127,7 @@ async def preview(request: web.Request) -> web.StreamResponse:
 
 async def delete(request: web.Request) -> web.StreamResponse:
     await rules.delete(deps(request).db, who(request), _id(request))
-    return back(request, HERE, "The rule is deleted: who was told by it hears that it is over.")
+    return back(request, HERE, "Rule deleted. Channels with firing alerts are notified of the recovery.")
 
 
 async def _drawn(
@@ -197,10 +197,10 @@ def _fires(conditions: Mapping[str, Any]) -> str:
 
 def _whose(row: RuleRow) -> str:
     if row.every:
-        return "every monitor"
+        return "all monitors"
     tags = [f"{name}:{one}" for name, one in row.tags.items()] if isinstance(row.tags, Mapping) else row.tags
     named = f"{len(row.monitors)} by name" if row.monitors else ""
-    return ", ".join(filter(None, (named, *tags))) or "no monitor: those it named are gone"
+    return ", ".join(filter(None, (named, *tags))) or "no monitor: the selected ones were deleted"
 
 
 def _done(said: str, known: RuleDetails) -> str:

@@ -30,15 +30,15 @@ async def every_channel(request: web.Request) -> list[ChannelWithConfig]:
 def silence(known: Sequence[ChannelWithConfig]) -> str:
     """Say why an outage would notify nobody, from the team's channels; empty if it would."""
     if not known:
-        return "Nothing would tell you: there is no channel yet."
+        return "No one will be notified: there is no channel yet."
     awake = [one for one in known if one.row.enabled]
     used = [one for one in awake if one.used]
     if not used and not any(one.row.type == "webhook" for one in awake):
-        return "Nothing would tell you: no rule sends to a channel that is on."
+        return "No one will be notified: no rule notifies an enabled channel."
     if not used:
-        return "No rule tells anybody: only webhooks hear of outages, by themselves."
+        return "No rule notifies any channel: only webhooks are notified of outages."
     if all(one.fault is not None and one.fault.flagged for one in used):
-        return "Nothing may reach you: every channel that rules send to fails."
+        return "Notifications may not reach you: every channel that rules notify is failing."
     return ""
 
 

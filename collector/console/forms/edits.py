@@ -11,7 +11,7 @@ from collector.console.forms.read import Posted
 from collector.platform.validation.model_fields import defaults
 from shared.errors import Invalid
 
-CHANGED: Final = {"revision": "somebody else changed this meanwhile: open it anew and look first"}
+CHANGED: Final = {"revision": "someone else changed this meanwhile: open it anew and look first"}
 
 
 def tag_fields(tags: Any, faults: Mapping[str, str]) -> tuple[FormField, FormField]:

@@ -28,54 +28,56 @@ _SPELLED: Final[Mapping[str, str]] = {
 TEXTS: Final[Mapping[str, ValueText]] = {
     **WEB3_TEXTS,
     "expiresIn": ValueText(
-        label="Ends",
-        help="One that never ends is easily forgotten and never missed.",
+        label="Expires",
+        help="Tokens without expiry are easily forgotten.",
         words={"never": "never", "30d": "in 30 days", "90d": "in 90 days", "1y": "in a year"},
     ),
     "permission": ValueText(
         label="Permission",
         help="read-only sees, read-write changes, admin also manages users, tokens and probes.",
     ),
-    "userId": ValueText(label="Whose", none="Mine"),
+    "userId": ValueText(label="Owner", none="Me"),
     "role": ValueText(
         label="Role", help="Viewers see, editors change, admins also manage users, tokens and probes."
     ),
     "email": ValueText(label="Email address"),
     "locations": ValueText(
-        label="Locations", help="One a line: names of places, such as frankfurt or office.", control="lines"
+        label="Locations", help="One per line, such as frankfurt or office.", control="lines"
     ),
     "interval": ValueText(label="Interval", unit="s", help="Between two checks at each location."),
     "timeout": ValueText(label="Timeout", unit="s"),
-    "tags": ValueText(label="Tags", help="One a line: name: value."),
-    "headers": ValueText(label="Headers", help="One a line: Name: value."),
-    "severity": ValueText(label="Severity", help="Of its incidents."),
-    "failureThreshold": ValueText(label="Failures until down", help="Failed checks in a row, at a location."),
-    "recoveryThreshold": ValueText(label="Good checks until up", help="In a row, at a location."),
+    "tags": ValueText(label="Tags", help="One per line: name: value."),
+    "headers": ValueText(label="Headers", help="One per line: Name: value."),
+    "severity": ValueText(label="Severity", help="Severity of incidents this monitor opens."),
+    "failureThreshold": ValueText(label="Failure threshold", help="Consecutive failed checks at a location."),
+    "recoveryThreshold": ValueText(
+        label="Recovery threshold", help="Consecutive successful checks at a location."
+    ),
     "quorum": ValueText(
         label="Quorum", help="How many locations must agree: majority, any, all, or a number."
     ),
     "dependsOn": ValueText(
         label="Depends on",
-        help="Ids of monitors, one a line: while one of them is down, nobody is told of this one.",
+        help="Ids of monitors, one per line. Alerts are suppressed while any of them is down.",
         control="lines",
     ),
-    "runbookUrl": ValueText(label="Runbook", help="A link that goes with every alert."),
+    "runbookUrl": ValueText(label="Runbook", help="A link included in every alert."),
     "expectedStatus": ValueText(
         label="Expected status", help="Such as 200, 200-299, or 200,301. Empty: any 2xx."
     ),
-    "expiryDays": ValueText(label="Days before its end", help="With fewer left it counts as failing."),
-    "uses": ValueText(label="Probes that may join", help="After so many the token is used up."),
-    "ttl": ValueText(label="Lifetime", unit="s", help="How long it can be used to join."),
+    "expiryDays": ValueText(label="Days before expiry", help="With fewer days left the check fails."),
+    "uses": ValueText(label="Probes that may join", help="The token is used up after this many."),
+    "ttl": ValueText(label="Lifetime", unit="s", help="How long the token can be used."),
     "RuleSettings.channels": ValueText(
-        label="Channels", help="Told at once, and when it is over.", control="checks"
+        label="Channels", help="Notified at once and on recovery.", control="checks"
     ),
     "RuleSettings.monitors": ValueText(label="By name", control="checks"),
-    "notifyOnRecovery": ValueText(label="Tell when it is over, too"),
-    "repeatMinutes": ValueText(label="Remind every", unit="min", help="Until it is taken on or over."),
+    "notifyOnRecovery": ValueText(label="Notify on recovery"),
+    "repeatMinutes": ValueText(label="Remind every", unit="min", help="Until acknowledged or resolved."),
     "Conditions.consecutiveFailures": ValueText(label="Failed checks in a row"),
     "Conditions.locations": ValueText(
         label="At which locations",
-        words={"quorum": "at as many as the monitor asks for", "any": "at any of them"},
+        words={"quorum": "at as many as the monitor's quorum", "any": "at any of them"},
     ),
     "latencyThresholdMs": ValueText(label="Slower than", unit="ms"),
     "Conditions.statusCode": ValueText(label="Status", help="The status code of an answer, such as 503."),
@@ -87,30 +89,28 @@ TEXTS: Final[Mapping[str, ValueText]] = {
     "Conditions.match": ValueText(
         label="Fires for", words={"any": "any of what is filled in", "all": "all of it together"}
     ),
-    "Escalation.delayMinutes": ValueText(label="After", unit="min", help="Empty: nobody else is told."),
-    "Escalation.escalateToChannels": ValueText(label="Tell these, too", control="checks"),
+    "Escalation.delayMinutes": ValueText(label="After", unit="min", help="Empty: no escalation."),
+    "Escalation.escalateToChannels": ValueText(label="Also notify", control="checks"),
     "Escalation.maxEscalations": ValueText(label="How often"),
     "PagerDuty.severity": ValueText(label="Severity", help="Of every alert.", none="As the incident's"),
     "Opsgenie.priority": ValueText(
         label="Priority", help="Of every alert.", none="By the incident's severity"
     ),
     "Slack.channel": ValueText(label="Channel", help="Where the webhook allows another than its own."),
-    "mentions": ValueText(label="Mentions", help="One a line: @here, or the id of a member or group."),
-    "recipients": ValueText(label="Recipients", help="One a line."),
+    "mentions": ValueText(label="Mentions", help="One per line: @here, or the id of a member or group."),
+    "recipients": ValueText(label="Recipients", help="One per line."),
     "Webhook.events": ValueText(
-        label="Events", help="One a line, such as incident.created or web3.*; none: outages and web3.*"
+        label="Events", help="One per line, such as incident.created or web3.*; none: outages and web3.*"
     ),
-    "Webhook.monitors": ValueText(
-        label="Of these monitors alone", help="Leave empty for all.", control="checks"
-    ),
-    "Apprise.urls": ValueText(label="URLs", help="One a line, as Apprise has them.", control="lines"),
+    "Webhook.monitors": ValueText(label="Only these monitors", help="Leave empty for all.", control="checks"),
+    "Apprise.urls": ValueText(label="URLs", help="One per line, as Apprise has them.", control="lines"),
     "Fields.monitors": ValueText(label="By name", control="checks"),
-    "Fields.all": ValueText(label="Every monitor"),
+    "Fields.all": ValueText(label="All monitors"),
     "Fields.timezone": ValueText(
-        label="Time zone", help="Start and end are by its clock, whatever daylight saving does."
+        label="Time zone", help="Start and end follow its clock, also across daylight saving changes."
     ),
     "rrule": ValueText(label="Repeats", help="An RRULE, such as FREQ=WEEKLY;BYDAY=SU. Empty: once."),
-    "exdates": ValueText(label="Not on these days", help="One a line, as 2026-12-24."),
+    "exdates": ValueText(label="Not on these days", help="One per line, as 2026-12-24."),
 }
 
 

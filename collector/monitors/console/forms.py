@@ -83,7 +83,7 @@ async def update(request: web.Request) -> web.StreamResponse:
     except Invalid as fault:
         return _drawn(request, kind, settings, config, fault.details, monitor, status=400)
     except PreconditionFailed:
-        faults = {"revision": "somebody else changed this monitor meanwhile: open it anew and look first"}
+        faults = {"revision": "someone else changed this monitor meanwhile: reload it and review the changes"}
         return _drawn(request, kind, settings, config, faults, monitor, status=412)
     return back(request, monitors.path(monitor.id), " ".join(["Saved.", *told.warnings]))
 

@@ -120,7 +120,7 @@ async def _chart(request: web.Request, monitor: int, over: str) -> drawings.Line
 async def pause(request: web.Request) -> web.StreamResponse:
     id_ = path_id(request, "mon", WHAT)
     await deeds.pause(common.service_context(request), visitor(request).team_id, id_, deps(request).now())
-    return back(request, monitors.path(id_), "Paused: nothing is checked and nobody is told.")
+    return back(request, monitors.path(id_), "Paused: checks stopped, no one is notified.")
 
 
 async def resume(request: web.Request) -> web.StreamResponse:
@@ -142,13 +142,13 @@ async def silence(request: web.Request) -> web.StreamResponse:
     until = await deeds.silence(
         common.service_context(request), mine.team_id, id_, wanted, mine.name, deps(request).now()
     )
-    return back(request, monitors.path(id_), f"Silenced until {iso(until)}: nobody is told.")
+    return back(request, monitors.path(id_), f"Muted until {iso(until)}: no one is notified.")
 
 
 async def unsilence(request: web.Request) -> web.StreamResponse:
     id_ = path_id(request, "mon", WHAT)
     await deeds.unsilence(common.service_context(request), visitor(request).team_id, id_)
-    return back(request, monitors.path(id_), "The silence is over.")
+    return back(request, monitors.path(id_), "Unmuted.")
 
 
 async def delete(request: web.Request) -> web.StreamResponse:
@@ -157,4 +157,4 @@ async def delete(request: web.Request) -> web.StreamResponse:
     await ends.delete(
         at_hand.db, at_hand.signals, visitor(request).team_id, id_, at_hand.now(), only=None, who=means.who
     )
-    return back(request, monitors.HERE, "The monitor is deleted, with its history.")
+    return back(request, monitors.HERE, "Monitor deleted, with its history.")

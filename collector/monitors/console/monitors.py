@@ -74,7 +74,7 @@ async def carry_out(request: web.Request) -> web.StreamResponse:
         name, _, text = value(form, "tag").partition(":")
         deed["tags"] = {name.strip(): text.strip()}
     if not form.get("id"):
-        return back(request, _here(form), "Tick some monitors first.", tone="warn")
+        return back(request, _here(form), "Select monitors first.", tone="warn")
     at_hand, mine = deps(request), visitor(request)
     try:
         asked = parse(deed)

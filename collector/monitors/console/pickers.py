@@ -56,7 +56,7 @@ async def monitors(request: web.Request, chosen: Iterable[str]) -> Choice:
     options = [*(first | {ids.show("mon", one.id): one.name for one in found}).items()]
     if not text and total <= _SHOWN:
         return Choice(options, None)
-    said = _said(text, len(found), total) + (f" {len(mine)} chosen, at the top." if mine else "")
+    said = _said(text, len(found), total) + (f" {len(mine)} selected, at the top." if mine else "")
     return Choice(options, OptionSearch(text, said))
 
 
@@ -73,5 +73,5 @@ def _wanted(text: str) -> MonitorFilter:
 
 def _said(text: str, shown: int, total: int) -> str:
     if total > shown:
-        return f"The newest {shown} of {total} monitors{' like that' if text else ''}: search for others."
-    return f"{total or 'No'} {'monitors are' if total > 1 else 'monitor is'} like that."
+        return f"The newest {shown} of {total} {'matching ' if text else ''}monitors: search for others."
+    return f"{total or 'No'} {'monitors match' if total > 1 else 'monitor matches'}."

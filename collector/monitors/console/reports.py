@@ -65,7 +65,7 @@ async def rotate(request: web.Request) -> web.StreamResponse:
     await report_secrets.rotate(
         common.service_context(request), visitor(request).team_id, id_, deps(request).now()
     )
-    return back(request, f"{monitors.path(id_)}#report", "Rotated: what was used until now is refused.")
+    return back(request, f"{monitors.path(id_)}#report", "Rotated: the previous one is refused.")
 
 
 def _may_see(request: web.Request, monitor: Monitor) -> bool:
@@ -91,9 +91,9 @@ def _of_pings(found: ReportingTarget, config: Mapping[str, Any]) -> Sequence[Cop
     ping, when = f"{_CURL} {found.url}", config.get("cron") or _NIGHTLY
     return (
         Copyable("Ping URL", found.url),
-        Copyable("In a crontab: pings when the job went well", f"{when} /path/to/job && {ping}"),
+        Copyable("In a crontab: ping after success", f"{when} /path/to/job && {ping}"),
         Copyable(
-            "In a script: tells its run time and its exit status too",
+            "In a script: report run time and exit status too",
             f"{ping}/start\n/path/to/job\n{ping}/$?",
         ),
     )

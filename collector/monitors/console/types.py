@@ -12,7 +12,7 @@ from shared.kinds import WEB3, effective
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "Web and network": ("http", "tcp", "icmp", "tls", "dns", "websocket", "grpc"),
     "Mail and databases": ("smtp", "imap", "pop3", "postgres", "mysql", "redis"),
-    "Reports by itself": ("heartbeat", "prometheus", "opentelemetry"),
+    "Push (heartbeats and metrics)": ("heartbeat", "prometheus", "opentelemetry"),
     "Web3": WEB3,
 }
 # Those stand with the settings, or are said by the type.

@@ -70,7 +70,7 @@ def not_told(facts: MonitorFacts, now: datetime, *, heard: bool, routed: bool) -
     if until is not None and not facts.monitor.told:
         reasons.append(f"It is silenced until {iso(until)}: that it is down is told then, if it still is.")
     if not heard:
-        reasons.append("Nothing would tell you: no enabled channel hears monitor.down of this monitor.")
+        reasons.append("No one will be notified: no enabled channel receives monitor.down of this monitor.")
     elif not routed:
         reasons.append("The newest events have not been handed to the channels yet.")
     return reasons

@@ -25,12 +25,12 @@ from shared.errors import Conflict, Invalid
 
 # By position in the list, and by whether a status is set by hand.
 _LEFT_OUT: Final = frozenset({"order", "statusMode"})
-_NONE: Final[Mapping[str, str]] = {"monitorId": "No monitor", "status": "No: it goes by its monitor"}
+_NONE: Final[Mapping[str, str]] = {"monitorId": "No monitor", "status": "Automatic, from its monitor"}
 _SAID: Final[Mapping[str, Mapping[str, Any]]] = {
-    "group": {"help": "Components of one group stand together under its name."},
-    "monitorId": {"label": "Monitor", "help": "Its state is shown, whatever it is called there."},
-    "status": {"label": "Hold it in a status"},
-    "statusMessage": {"help": "Said beside its status."},
+    "group": {"help": "Components of a group are shown together under its name."},
+    "monitorId": {"label": "Monitor", "help": "Its state becomes the component's status."},
+    "status": {"label": "Set status by hand"},
+    "statusMessage": {"help": "Shown beside the status."},
 }
 
 
@@ -51,7 +51,7 @@ async def create(request: web.Request) -> web.StreamResponse:
         return await _drawn(request, id_, sent, fault.details, code=400)
     except Conflict as fault:
         return await _drawn(request, id_, sent, {"page": str(fault)}, code=409)
-    return back(request, path(id_), "The component is on the page.")
+    return back(request, path(id_), "Component added.")
 
 
 async def edit(request: web.Request) -> web.StreamResponse:
@@ -78,7 +78,7 @@ async def update(request: web.Request) -> web.StreamResponse:
 async def delete(request: web.Request) -> web.StreamResponse:
     at_hand, (id_, component) = deps(request), _part(request)
     await components.delete(at_hand.db, who(request), id_, component, at_hand.now())
-    return back(request, path(id_), "The component is gone from the page.")
+    return back(request, path(id_), "Component removed.")
 
 
 async def up(request: web.Request) -> web.StreamResponse:
@@ -127,7 +127,7 @@ async def _drawn(
         what=row.name,
         here=here,
         action=f"{here}/components/{ids.show('comp', seen.row.id)}" if seen else f"{here}/components",
-        send="Save" if seen else "Put it on the page",
+        send="Save" if seen else "Add component",
         form=replace(form, fields=tuple(_worded(one) for one in form.fields)),
     )
 

@@ -29,15 +29,15 @@ from shared.errors import Invalid
 _PLANNED: Final = ("scheduledStart", "scheduledEnd")
 # Scheduled maintenance sets the components' status while it lasts; a status here would apply at once.
 _MEANWHILE: Final = ("severity", "componentStatus")
-_MOMENT: Final = "With its offset, such as 2030-01-31 22:00Z or 2030-01-31 23:00+01:00."
+_MOMENT: Final = "With an offset, such as 2030-01-31 22:00Z or 2030-01-31 23:00+01:00."
 _SAID: Final[Mapping[str, Mapping[str, Any]]] = {
     "status": {"label": "Stage", "help": ""},
     "severity": {"help": ""},
     "componentStatus": {
-        "label": "What they show meanwhile",
-        "help": "Not set: each shows what its monitor says.",
+        "label": "Component status meanwhile",
+        "help": "Not set: each component shows its monitor's state.",
     },
-    "message": {"help": "Subscribers are told this, too."},
+    "message": {"help": "Subscribers receive this too."},
     "scheduledStart": {"label": "Begins", "help": _MOMENT},
     "scheduledEnd": {"label": "Ends", "help": _MOMENT},
 }
@@ -77,7 +77,7 @@ async def publish(request: web.Request) -> web.StreamResponse:
         told = await incidents.publish(at_hand.db, who(request), row.id, body, at_hand.now())
     except Invalid as fault:
         return await _new(request, row, sent, fault.details, planned=planned, code=400)
-    return back(request, _path(told), "It is on the page, and subscribers are told.")
+    return back(request, _path(told), "Published. Subscribers are notified.")
 
 
 async def show(request: web.Request) -> web.StreamResponse:
@@ -86,18 +86,20 @@ async def show(request: web.Request) -> web.StreamResponse:
 
 
 async def update(request: web.Request) -> web.StreamResponse:
-    return await _go_on(request, {}, "It is on the page, and subscribers are told.")
+    return await _go_on(request, {}, "Published. Subscribers are notified.")
 
 
 async def resolve(request: web.Request) -> web.StreamResponse:
     """Resolve the incident with the message in the form."""
-    return await _go_on(request, {"status": RESOLVED}, "It is over: its components are given back.")
+    return await _go_on(
+        request, {"status": RESOLVED}, "Resolved. Its components show their monitors' state again."
+    )
 
 
 async def delete(request: web.Request) -> web.StreamResponse:
     at_hand, (id_, incident) = deps(request), _part(request)
     await incidents.delete(at_hand.db, who(request), id_, incident, at_hand.now())
-    return back(request, f"{path(id_)}/incidents", "It is gone from the page, as if it had never been told.")
+    return back(request, f"{path(id_)}/incidents", "Deleted from the page.")
 
 
 async def _go_on(request: web.Request, more: Mapping[str, Any], said: str) -> web.StreamResponse:
@@ -126,7 +128,7 @@ async def _new(
         request,
         "status_page_part_form.html.j2",
         status=code,
-        heading="Plan maintenance" if planned else "Tell of an incident",
+        heading="Schedule maintenance" if planned else "Report incident",
         what=row.name,
         here=path(row.id),
         action=f"{path(row.id)}/incidents",

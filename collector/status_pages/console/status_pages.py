@@ -76,7 +76,7 @@ async def create(request: web.Request) -> web.StreamResponse:
         return _drawn(request, sent, fault.details, code=400)
     except Conflict as fault:
         return _drawn(request, sent, {"address": str(fault)}, code=409)
-    return _saved(request, known, "The page is made: now put components on it.")
+    return _saved(request, known, "Status page created. Add components next.")
 
 
 async def edit(request: web.Request) -> web.StreamResponse:
@@ -114,12 +114,12 @@ async def verify_domain(request: web.Request) -> web.StreamResponse:
     known = await status_pages.verify(at_hand.db, request.app[PROVER], who(request), id_, at_hand.now())
     if known.answers or known.page.domain is None:
         return back(request, path(id_), f"{known.page.domain or 'Its address'} shows this page.")
-    return back(request, path(id_), f"No proof was found for {known.page.domain}.", tone="bad")
+    return back(request, path(id_), f"No DNS record or file was found for {known.page.domain}.", tone="bad")
 
 
 async def delete(request: web.Request) -> web.StreamResponse:
     await status_pages.delete(deps(request).db, who(request), page_id(request))
-    return back(request, HERE, "The page is deleted, and its address leads nowhere.")
+    return back(request, HERE, "Status page deleted.")
 
 
 def _drawn(
@@ -148,8 +148,8 @@ def _drawn(
 
 def _password_help(row: StatusPage | None) -> str:
     if row is not None and row.password is not None:
-        return "Of a private page. One is set; empty: it stays."
-    return "Of a private page: without one nobody can see it."
+        return "For a private page. A password is set; leave empty to keep it."
+    return "For a private page: without a password no one can see it."
 
 
 def _saved(request: web.Request, known: StatusPageDetails, said: str) -> web.Response:

@@ -50,7 +50,7 @@ async def add(request: web.Request) -> web.StreamResponse:
 async def delete(request: web.Request) -> web.StreamResponse:
     id_, one = part_id(request, "sub", "subscriberId", WHAT)
     await subscribers.delete(deps(request).db, who(request), id_, one)
-    return back(request, f"{path(id_)}/subscribers", "Removed: nothing is sent there any more.")
+    return back(request, f"{path(id_)}/subscribers", "Subscriber removed.")
 
 
 async def _drawn(
