@@ -105,7 +105,7 @@ async def _serve(one: ConsolePage, request: web.Request) -> web.StreamResponse:
     except AWAY as error:
         if request.transport is None or request.transport.is_closing():  # the client is gone
             return web.Response()
-        log.warning("page failed for now", page=one.path, error=repr(error))
+        log.warning("page failed temporarily", page=one.path, error=repr(error))
         answer = _failed(request, Unavailable("This cannot be done right now; try again in a moment"))
     except Exception:
         # Never log the path itself: it may hold the secret of a link.

@@ -1,7 +1,7 @@
 """Refuses requests under /v1 without a good token before any route is looked up.
 
-To guess at tokens is to cost more than to refuse them. Whatever is not plain goes on to the guard, who would
-say the same of it.
+Refusing a guessed token must cost less than guessing it. Unusual requests go on to the guard, which gives the
+same answer.
 """
 
 import time
@@ -27,9 +27,9 @@ _ROUTE: Final = ""  # in a tree, beside what may come next: no part of a route's
 
 
 def before(app: web.Application, inner: Handler) -> Handler:
-    """*inner*, which is *app*'s, with the door before it."""
+    """Wrap *inner*, *app*'s handler, with the admission check."""
     needs = app[NEEDS]
-    # Whatever begins as a path does that asks for no token is left to the guard.
+    # Paths with the prefix of a public route are left to the guard.
     open_ = tuple(
         path.partition("{")[0]
         for (_, path), needed in needs.items()
@@ -56,7 +56,7 @@ def before(app: web.Application, inner: Handler) -> Handler:
 
 
 def without_slash(make: Callable[..., web.BaseRequest]) -> Callable[..., web.BaseRequest]:
-    """*make*, which makes requests, for which a path with a slash at its end is the one without it."""
+    """Wrap *make*, which creates requests, to strip a slash at the end of the path."""
 
     def made(message: RawRequestMessage, *rest: Any) -> web.BaseRequest:
         if message.path.endswith("/") or "/?" in message.path:
@@ -70,7 +70,7 @@ def without_slash(make: Callable[..., web.BaseRequest]) -> Callable[..., web.Bas
 
 
 class _Refusal(web.StreamResponse):
-    """An answer all of whose headers are made: aiohttp works some out for each, at the price of all else."""
+    """A response with precomputed headers: deriving them, as aiohttp does, doubles the cost of a refusal."""
 
     def __init__(self, status: int, headers: Iterable[tuple[str, str]], body: bytes) -> None:
         super().__init__(status=status, headers=headers)
@@ -101,7 +101,7 @@ def _is_plain(request: web.Request) -> bool:
 
 
 def _refusal(request: web.Request, reason: str, standing: BucketState, *, secure: bool) -> web.StreamResponse:
-    """401, or 429 for an address that comes too often."""
+    """Return 401, or 429 for an address over its limit."""
     if standing.admitted:
         answer = _Refusal(401, *_made(401, reason, None, secure=secure))
     else:
@@ -119,7 +119,7 @@ def _refusal(request: web.Request, reason: str, standing: BucketState, *, secure
 def _made(
     status: int, message: str, retry_after: int | None, *, secure: bool
 ) -> tuple[Sequence[tuple[str, str]], bytes]:
-    """The headers that all answers of the kind have, and their body."""
+    """Return the headers that all responses of this kind have, and their body."""
     body, headers = problems.prepared(status, message, retry_after)
     every = {**headers, hdrs.CONTENT_LENGTH: str(len(body)), **response_headers.common(secure=secure)}
     return [(istr(name), value) for name, value in every.items()], body
@@ -131,7 +131,7 @@ def _date(second: int) -> str:
 
 
 def _tree(paths: Iterable[str]) -> dict[str, Any]:
-    """Routes by the parts of their paths: ``{"v1": {"monitors": {"": "/v1/monitors", "{}": ...}}}``."""
+    """Return routes by parts of their paths: ``{"v1": {"monitors": {"": "/v1/monitors", "{}": ...}}}``."""
     tree: dict[str, Any] = {}
     for path in paths:
         node = tree
@@ -142,7 +142,7 @@ def _tree(paths: Iterable[str]) -> dict[str, Any]:
 
 
 def _route(tree: Mapping[str, Any], path: str) -> str:
-    """The pattern of the route at *path*, empty if there is none: a label for what is counted."""
+    """Return the pattern of the route at *path*, empty without one: a label for metrics."""
     node: Any = tree
     for part in path.split("/")[1:]:
         node = node.get(part) or node.get("{}")

@@ -23,7 +23,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """*name* is the person's, as timelines show it; *plan* the team's."""
+    """*name*: the user's, as timelines show it; *plan*: the team's."""
 
     team_id: int
     user_id: UUID
@@ -36,24 +36,24 @@ class Caller:
 REQUEST_ID: web.RequestKey[str] = web.RequestKey("request_id", str)
 CALLER: web.RequestKey[Caller] = web.RequestKey("caller", Caller)
 FINDER: web.AppKey[TokenFinder] = web.AppKey("finder", TokenFinder)
-# Who was found to call before any route was looked for, or why that cannot be told.
+# The caller found before routing, or the error of that search.
 _FOUND: web.RequestKey[Caller | Exception] = web.RequestKey("found", Caller)
 _X_FORWARDED_FOR: Final = istr("X-Forwarded-For")
 _X_FORWARDED_PROTO: Final = istr("X-Forwarded-Proto")
 _AUTHORIZATION: Final = istr(hdrs.AUTHORIZATION)
 _NOTHING_SENT: Final = "Send a token: Authorization: Bearer <token>"
 _NO_GOOD: Final = "The token is invalid, expired or revoked"
-# What each route asks for, by method and path; None asks for no token.
+# The permission of each route, by method and path; None needs no token.
 NEEDS: web.AppKey[dict[tuple[str, str], Permission | None]] = web.AppKey("needs", dict)
 
 
 def caller(request: web.Request) -> Caller:
-    """Who sent this request."""
+    """Return the sender of this request."""
     return request[CALLER]
 
 
 def actor(request: web.Request) -> Actor:
-    """The caller as whoever changes something is noted."""
+    """Return the caller as an actor for the audit log."""
     who = request[CALLER]
     return Actor(
         team_id=who.team_id,
@@ -66,24 +66,24 @@ def actor(request: web.Request) -> Actor:
 
 
 def address(request: web.Request) -> str:
-    """The client's address: the peer's, or what a proxy of TOCSIN_TRUSTED_PROXIES says."""
+    """Return the client's address: the peer's, or as a proxy of TOCSIN_TRUSTED_PROXIES forwards it."""
     return address_in(request.app, request)
 
 
 def address_in(app: web.Application, request: web.Request) -> str:
-    """The same, before *request* has come to a route of *app*."""
+    """The same, before *request* is routed in *app*."""
     trusted = app[DEPS].trusted_proxies
     forwarded = tuple(request.headers.getall(_X_FORWARDED_FOR, ())) if trusted else ()
     return client_address(request.remote or "", forwarded, trusted)
 
 
 def is_secure(request: web.Request) -> bool:
-    """Did the client come by https? TOCSIN_PUBLIC_URL says so for all, a trusted proxy for each request."""
+    """Whether the client came by https, by TOCSIN_PUBLIC_URL for all, or by a trusted proxy's header."""
     return is_secure_in(request.app, request)
 
 
 def is_secure_in(app: web.Application, request: web.BaseRequest) -> bool:
-    """The same, before *request* has come to a route of *app*."""
+    """The same, before *request* is routed in *app*."""
     if app[DEPS].public_url.startswith("https:"):
         return True
     trusted = app[DEPS].trusted_proxies
@@ -93,7 +93,7 @@ def is_secure_in(app: web.Application, request: web.BaseRequest) -> bool:
 
 @web.middleware
 async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """429 and 401 before all else under /v1, known path or not; then 403 before what the route would say."""
+    """Answer 429 and 401 before all else under /v1, on any path; then 403 before the route runs."""
     app = request.app
     needed = _needed(app, request)
     if needed is None:
@@ -117,10 +117,10 @@ async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
 
 
 async def turned_away(app: web.Application, request: web.Request) -> str | None:
-    """Why nobody sent this request; None if it goes on to `guard`, which is told here what was found."""
+    """Return why the request is refused; None passes it, with its caller or an error, to `guard`."""
     try:
         who = await _identify(app, request)
-    except Exception as error:  # noqa: BLE001 - the guard raises it, where errors become answers
+    except Exception as error:  # noqa: BLE001 - the guard raises it, where errors become responses
         request[_FOUND] = error
         return None
     if isinstance(who, str):
@@ -138,7 +138,7 @@ def _needed(app: web.Application, request: web.Request) -> Permission | None:
 
 
 async def _identify(app: web.Application, request: web.Request) -> Caller | str:
-    """The caller, or why there is none."""
+    """Return the caller, or why there is none."""
     scheme, _, value = request.headers.get(_AUTHORIZATION, "").partition(" ")
     if scheme.lower() != "bearer":
         return _NOTHING_SENT

@@ -1,6 +1,6 @@
 """Request bodies: read within a time limit, decompressed in slices, capped in size.
 
-The web server itself unpacks nothing: it would do so for handlers that ask for no body, and after the answer.
+The web server itself must not unpack: it would do so for handlers that read no body, and after the response.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from aiohttp import hdrs, web
 from collector.platform.metrics import bytes_unpacked
 from shared.errors import BodyTooLarge, Invalid
 
-# What is left of a body once its request is answered is read for so long, and then the connection is closed.
+# How long the rest of a body is read after the response, before the connection is closed.
 LINGER_S: Final = 1.0
 _SLICE: Final = 64 << 10
 _MOST_MEMBERS: Final = 1_000
@@ -25,7 +25,7 @@ Grown = Callable[[int], Awaitable[None]]
 
 
 def is_packed(request: web.Request) -> bool:
-    """Is the body packed with gzip? Raises HTTPUnsupportedMediaType for any other encoding."""
+    """Whether the body is packed with gzip. Raises HTTPUnsupportedMediaType for any other encoding."""
     encoding = ",".join(request.headers.getall(hdrs.CONTENT_ENCODING, ())).strip().lower()
     if encoding in _PLAIN:
         return False
@@ -37,8 +37,7 @@ def is_packed(request: web.Request) -> bool:
 async def whole(
     request: web.Request, most: int, within_s: float, *, packed: bool, grown: Grown | None = None
 ) -> bytes:
-    """The body; *grown* hears of its size with each slice.
-
+    """Return the body; *grown* is called with its size after each slice.
     Raises BodyTooLarge, Invalid, HTTPRequestTimeout.
     """
     if (request.content_length or 0) > most:
@@ -51,8 +50,7 @@ async def whole(
 
 
 async def pieces(request: web.Request, most: int, *, packed: bool) -> AsyncIterator[bytes]:
-    """The body as it comes, unpacked if it is *packed*; of what is on the wire *most* bytes are read.
-
+    """Yield the body as it comes, unpacked if *packed*; at most *most* bytes are read from the wire.
     Raises BodyTooLarge, Invalid.
     """
     gzip, size = _Gunzip(), 0
@@ -85,7 +83,7 @@ async def _joined(parts: AsyncIterator[bytes], most: int, grown: Grown | None) -
 
 
 class _Gunzip:
-    """Unpacks what comes in pieces; a file of gzip may be several, one behind the other."""
+    """Unpacks gzip in pieces; a gzip file may have several members, one after another."""
 
     __slots__ = ("_fed", "_left", "_one")
 
@@ -95,13 +93,13 @@ class _Gunzip:
         self._fed = False
 
     def feed(self, piece: bytes) -> Iterator[bytes]:
-        """What *piece* unpacks to, each slice only when it is asked for. Raises zlib.error."""
+        """Yield the unpacked *piece* in slices, each on demand. Raises zlib.error."""
         self._fed = True
         for start in range(0, len(piece), _SLICE):
             yield from self._slices(piece[start : start + _SLICE])
 
     def end(self) -> None:
-        """Raises zlib.error if there should be more of it."""
+        """Raises zlib.error if the end is missing."""
         if self._fed and not self._one.eof:
             raise zlib.error("the end is missing")
 

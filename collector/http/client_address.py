@@ -6,13 +6,12 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 Network = IPv4Network | IPv6Network
 
 
-# So many answers are remembered: reading an address costs as much as all else that a refusal does.
+# Results are cached: parsing an address costs as much as the rest of a refusal.
 @lru_cache(maxsize=4096)
 def client_address(peer: str, forwarded: tuple[str, ...], trusted: tuple[Network, ...]) -> str:
-    """The address of the client.
-
-    *forwarded*: each line of X-Forwarded-For as it came. Proxies write at its end, and a client may have
-    written what stands before: the last hop that is not itself a trusted proxy is the client.
+    """Return the client's address.
+    *forwarded*: each line of X-Forwarded-For as received. Proxies append to it, and a client may have
+    written what comes before: the last hop that is no trusted proxy is the client.
     """
     last = _address(peer)
     if last is None or not trusted or not _among(last, trusted):
@@ -28,9 +27,8 @@ def client_address(peer: str, forwarded: tuple[str, ...], trusted: tuple[Network
 
 
 def came_by_https(peer: str, forwarded: str, trusted: tuple[Network, ...]) -> bool:
-    """Does a trusted proxy say in X-Forwarded-Proto that the client came by https?
-
-    Of a chain of proxies the first one spoke with the client, and stands in front.
+    """Whether a trusted proxy says in X-Forwarded-Proto that the client came by https.
+    In a chain of proxies the first entry is of the one that the client connected to.
     """
     last = _address(peer)
     if last is None or not _among(last, trusted):
@@ -39,7 +37,7 @@ def came_by_https(peer: str, forwarded: str, trusted: tuple[Network, ...]) -> bo
 
 
 def network(address: str) -> str:
-    """What is one client: who has one IPv6 address has as many as he likes of its /64."""
+    """Return what counts as one client: an IPv6 address by its /64, all of which one client can use."""
     found = _address(address)
     if isinstance(found, IPv6Address):
         return str(IPv6Network((found, 64), strict=False))
@@ -51,7 +49,7 @@ def _among(address: IPv4Address | IPv6Address, networks: tuple[Network, ...]) ->
 
 
 def _address(text: str) -> IPv4Address | IPv6Address | None:
-    """The address in *text*, which may have a port, brackets, or be an IPv4 one dressed as IPv6."""
+    """Return the address in *text*, which may have a port, brackets, or be an IPv4-mapped IPv6 address."""
     bare = text.strip('"')
     if bare.startswith("["):
         bare = bare[1:].partition("]")[0]

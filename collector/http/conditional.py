@@ -7,13 +7,13 @@ from aiohttp import hdrs, web
 
 from shared.errors import Invalid
 
-# A tag, or nothing, up to the comma or the end; commas may stand inside a tag.
+# A tag, or nothing, up to the comma or the end; a tag may contain commas.
 _ELEMENT = re.compile(r'[ \t]*(?:(W/)?"([^\x00-\x20"\x7f]*)"[ \t]*)?(?:,|$)')
 
 
 @dataclass(frozen=True, slots=True)
 class _Tags:
-    """What a header lists; *anything* is ``*``."""
+    """The tags of a header; *anything*: it is ``*``."""
 
     anything: bool
     strong: list[str] = field(default_factory=list)
@@ -21,28 +21,28 @@ class _Tags:
 
 
 def tagged(revision: int) -> dict[str, str]:
-    """The header that names *revision*."""
+    """Return the header with the tag of *revision*."""
     return {hdrs.ETAG: f'"{revision}"'}
 
 
 def shown(revision: int) -> dict[str, str]:
-    """The headers of what is read: its state moves within a revision, so no cache may answer for it."""
+    """Return the headers of a read: its state changes within a revision, so caches must not store it."""
     return {**tagged(revision), hdrs.CACHE_CONTROL: "no-store"}
 
 
 def only(request: web.Request) -> frozenset[str] | None:
-    """The revisions that If-Match allows, None for all; a weak tag allows none. Raises Invalid."""
+    """Return the revisions that If-Match allows, None for all; a weak tag allows none. Raises Invalid."""
     tags = _tags(request, hdrs.IF_MATCH)
     return None if tags is None or tags.anything else frozenset(tags.strong)
 
 
 def asks(request: web.Request) -> bool:
-    """Does the caller know a revision, and want nothing if it is still the one?"""
+    """Whether the request has If-None-Match."""
     return hdrs.IF_NONE_MATCH in request.headers
 
 
 def unchanged(request: web.Request, revision: int) -> web.Response | None:
-    """304 if If-None-Match names *revision*, weak or strong. Raises Invalid."""
+    """Return 304 if If-None-Match names *revision*, weak or strong. Raises Invalid."""
     tags = _tags(request, hdrs.IF_NONE_MATCH)
     if tags and (tags.anything or str(revision) in (*tags.strong, *tags.weak)):
         return web.Response(status=304, headers=shown(revision))

@@ -26,7 +26,7 @@ _EXPOSED: Final = (
 
 @web.middleware
 async def preflight(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """What a browser asks before a call, without a token: answered for the origins that may call."""
+    """Answer preflight requests, which have no token, of allowed origins."""
     asks = request.method == hdrs.METH_OPTIONS and hdrs.ACCESS_CONTROL_REQUEST_METHOD in request.headers
     if asks and _origin(request) is not None:
         return web.Response(status=204, headers=_PREFLIGHT)
@@ -34,7 +34,7 @@ async def preflight(request: web.Request, handler: Handler) -> web.StreamRespons
 
 
 def mark(request: web.Request, response: web.StreamResponse) -> None:
-    """Tell a browser that a script of its origin may read this answer, if it may."""
+    """Add the headers that let scripts of an allowed origin read the response."""
     if not request.app[DEPS].cors_origins or not ratelimit.is_api(request.path):
         return
     response.headers.add(hdrs.VARY, hdrs.ORIGIN)
@@ -45,7 +45,7 @@ def mark(request: web.Request, response: web.StreamResponse) -> None:
 
 
 def _origin(request: web.Request) -> str | None:
-    """Where the script is from that calls the API, if it may."""
+    """Return the origin of the calling script, if allowed."""
     origin = request.headers.get(_ORIGIN)
     allowed = request.app[DEPS].cors_origins
     return origin if origin in allowed and ratelimit.is_api(request.path) else None

@@ -22,13 +22,12 @@ from collector.web3.service.nodes import Nodes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deps:
-    """*public_url* has no slash at its end; *min_interval* is in seconds.
-
-    *hosts*: names of the service beside that of *public_url*. *trusted_proxies*: whose X-Forwarded-For and
-    -Proto are believed. *cors_origins*: whose scripts may call. *take*: what becomes of a ping, None where
-    nobody has its key. *series*: what takes metrics in; *otlp_url*: where they come in over gRPC.
-    *probes_at*: where probes connect to. *openid*: who signs people in beside us, if anybody.
-    *nodes*: of Web3, those of the deployment.
+    """*public_url* has no final slash; *min_interval* is in seconds.
+    *hosts*: names of the service besides that of *public_url*. *trusted_proxies*: whose X-Forwarded-For and
+    -Proto are trusted. *cors_origins*: whose scripts may call. *take*: takes a ping, None for
+    an unknown key. *series*: receives metrics; *otlp_url*: their gRPC address.
+    *probes_at*: the address that probes connect to. *openid*: the sign-in provider, if any.
+    *nodes*: Web3 nodes of the deployment.
     """
 
     db: Db
@@ -52,18 +51,18 @@ class Deps:
 
 
 DEPS: web.AppKey[Deps] = web.AppKey("deps", Deps)
-# The same for a POST whose every transaction is a part of one: see idempotency.py.
+# The same for a POST whose transactions all run inside of one: see idempotency.py.
 WITHIN: web.RequestKey[Deps] = web.RequestKey("within", Deps)
 
 
 def own(request: web.Request) -> Own:
-    """The names of the service itself."""
+    """Return the names of the service itself."""
     at_hand = deps(request)
     return Own(at_hand.public_url, at_hand.hosts)
 
 
 def deps(request: web.Request) -> Deps:
-    """What this application was made with."""
+    """Return the application's dependencies, or those of the request's own transaction."""
     if request.method == hdrs.METH_POST and WITHIN in request:
         return request[WITHIN]
     return request.app[DEPS]

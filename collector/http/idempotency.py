@@ -1,8 +1,8 @@
 """Idempotency-Key: a repeated POST gets the first answer again and has no second effect.
 
-Deed and answer are one transaction: a collector that is killed in between leaves either both or none. What
-waits for others while it runs (a test), or is many transactions (bulk), claims its key first; killed in the
-middle of it, the key is free again after a while.
+Action and response are one transaction: a collector that is killed in between leaves either both or none. An
+action that waits for others (a test), or is many transactions (bulk), claims its key first; if it is killed
+midway, the claim expires.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ from shared.fair_gate import Crowded, FairGate
 
 _HEADER: Final = "Idempotency-Key"
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,255}")
-# Their answers hold a secret, which is told once and kept nowhere.
+# Their responses hold a secret, which is shown once and never stored.
 TELLS_SECRETS: Final = frozenset(
     {
         "/v1/tokens",
@@ -64,13 +64,13 @@ _WAITING_OF_A_TEAM: Final = 100
 
 
 def gate() -> FairGate:
-    """What an application keeps under AT_ONCE: each who is inside holds a connection all the while."""
+    """Return the gate for AT_ONCE: each request inside holds a database connection."""
     return FairGate(_MOST_AT_ONCE, _OF_A_TEAM, waiting=_WAITING, waiting_each=_WAITING_OF_A_TEAM)
 
 
 @web.middleware
 async def repeat(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Look whether this POST was answered before, if it bears a key."""
+    """Repeat the stored response of a POST with a known key; run others."""
     resource = request.match_info.route.resource
     path = resource.canonical if resource else None
     if (
@@ -90,13 +90,13 @@ async def _keyed(request: web.Request) -> Keyed:
     if not _KEY.fullmatch(sent):
         raise Invalid({_HEADER: "must be 1 to 255 visible ASCII characters"})
     who, what = request[CALLER], f"{request.method} {request.path} {sent}"
-    # The lock goes by the first bytes of the hash alone, and another token's key is another one.
+    # The lock uses only the first bytes of the hash, and another token's key is a different one.
     key = hashlib.sha256(who.token_id.bytes + what.encode()).digest()
     return Keyed(who.team_id, who.token_id, key, hashlib.sha256(await raw_body(request)).digest())
 
 
 async def _at_once(request: web.Request, handler: Handler, keyed: Keyed) -> web.Response:
-    """The deed and its answer in one transaction, of which few are open at once."""
+    """Run the handler and store its response in one transaction; few of them are open at once."""
     at_hand = deps(request)
     try:
         async with request.app[AT_ONCE].inside(keyed.team_id):
@@ -105,12 +105,12 @@ async def _at_once(request: web.Request, handler: Handler, keyed: Keyed) -> web.
         return undone.response
     except Crowded:
         raise Unavailable(f"Too many requests with an {_HEADER} are under way; try again", 1) from None
-    at_hand.signals.ring()  # what rang before the commit found nothing
+    at_hand.signals.ring()  # signals that rang before the commit found nothing
     return response
 
 
 async def _tried(request: web.Request, handler: Handler, keyed: Keyed) -> web.Response:
-    """Raises _Undone; Lacking, with nothing done."""
+    """Raises _AttemptUndone; Lacking, with nothing done."""
     at_hand = deps(request)
     async with at_hand.db.transaction() as tx:
         await _lock(tx, keyed)
@@ -122,7 +122,7 @@ async def _tried(request: web.Request, handler: Handler, keyed: Keyed) -> web.Re
 
 
 async def _carried_out(request: web.Request, handler: Handler, tx: Tx) -> web.Response:
-    """The answer of *handler*, all of whose transactions are parts of *tx*. Raises _Undone."""
+    """Return the response of *handler*, whose transactions all run inside *tx*. Raises _AttemptUndone."""
     db = within(tx)
     request[WITHIN] = replace(deps(request), db=db)
     try:
@@ -136,7 +136,7 @@ async def _carried_out(request: web.Request, handler: Handler, tx: Tx) -> web.Re
 
 
 async def _by_claim(request: web.Request, handler: Handler, keyed: Keyed) -> web.Response:
-    """The key is taken, the deed done, its answer kept: each in a transaction of its own."""
+    """Claim the key, run the handler, store its response: each in a transaction of its own."""
     at_hand = deps(request)
     async with at_hand.db.transaction() as tx:
         await _lock(tx, keyed)
@@ -164,7 +164,7 @@ async def _lock(tx: Tx, keyed: Keyed) -> None:
 
 
 async def _known(request: web.Request, tx: Tx, keyed: Keyed) -> web.Response | None:
-    """The first answer, if there is one. Raises Conflict."""
+    """Return the first response, if there is one. Raises Conflict."""
     at_hand = deps(request)
     now = at_hand.now()
     kept = await table.find(tx, keyed, now - KEPT_FOR, now - _CLAIMED_FOR)
@@ -181,12 +181,12 @@ async def _known(request: web.Request, tx: Tx, keyed: Keyed) -> web.Response | N
 
 
 def _lasts(response: web.Response) -> bool:
-    """Is this answer the one to give again?"""
+    """Whether this response is to be repeated."""
     return 200 <= response.status < 500 and response.status not in _NOT_KEPT
 
 
 def _kept(keyring: Keyring, keyed: Keyed, response: web.Response) -> StoredAnswer:
-    """Sealed, for it may repeat a channel's or a monitor's secrets to who may read them."""
+    """Return the response to store, sealed: it may contain secrets of a channel or monitor."""
     headers = {str(name): response.headers[name] for name in _REPEATED if name in response.headers}
     body = response.body
     answer = keyring.seal(body, _place(keyed)) if isinstance(body, bytes) else None
@@ -195,7 +195,7 @@ def _kept(keyring: Keyring, keyed: Keyed, response: web.Response) -> StoredAnswe
 
 def _opened(keyring: Keyring, keyed: Keyed, answer: bytes | None) -> bytes | None:
     if answer is None or not is_sealed(answer):
-        return answer  # of a collector that is older than sealed answers
+        return answer  # stored by a collector older than sealed answers
     return keyring.open(answer, _place(keyed))
 
 
@@ -204,7 +204,7 @@ def _place(keyed: Keyed) -> SealScope:
 
 
 class _AttemptUndone(Exception):
-    """The deed failed for now: nothing of it is to stay."""
+    """The action failed for now: roll it back."""
 
     def __init__(self, response: web.Response) -> None:
         super().__init__(response.status)

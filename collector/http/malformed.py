@@ -22,15 +22,14 @@ _NO_HTTP: Final = {
     "request": "must be HTTP/1.1: a method and an encoding that are known, no line over 8190 bytes"
 }
 _SENT: Final[WeakKeyDictionary[BaseException, bytes]] = WeakKeyDictionary()
-# aiohttp tells of a connection whose server it is, and not whose application.
+# aiohttp gives the server of a connection, but not its application.
 _APPS: Final[WeakKeyDictionary[web.Server, web.Application]] = WeakKeyDictionary()
 
 
 def answer_for(server: web.Server, app: web.Application) -> None:
-    """From now on what nobody can read on *server* is answered as *app*'s.
-
-    aiohttp's own answer tells its version and logs a stack trace for each stray byte, and nothing that it
-    offers replaces it for an application.
+    """Answer unreadable requests on *server* in the style of *app*.
+    aiohttp's own answer reveals its version and logs a stack trace for each stray byte, and it offers no way
+    to replace that for an application.
     """
     _APPS[server] = app
     web.RequestHandler.handle_error = _answer  # type: ignore[assignment, method-assign]
@@ -38,7 +37,7 @@ def answer_for(server: web.Server, app: web.Application) -> None:
 
 
 class _Parser(HttpRequestParser):
-    """Keeps with an error the bytes that it is about: a trusted proxy says in them who sent them."""
+    """Keeps the bytes of an error: a trusted proxy's header in them gives the client's address."""
 
     def feed_data(self, data: bytes, *rest: Any) -> Any:
         try:
@@ -49,7 +48,7 @@ class _Parser(HttpRequestParser):
 
 
 class _CountedResponse(web.Response):
-    """An answer that counts its request when it is sent: only then can a bucket be waited for."""
+    """A response that counts its request while it is sent: only then can it wait for a bucket."""
 
     def __init__(self, app: web.Application | None, status: int, error: BaseException | None) -> None:
         details = _NO_HTTP if status == 400 else None
@@ -82,7 +81,7 @@ def _answer(
     exc: BaseException | None = None,
     message: str | None = None,
 ) -> web.Response:
-    """Answer what is no HTTP, too long, or failed around the application."""
+    """Answer requests that are no HTTP, too long, or failed outside of the application."""
     del message
     if request.writer.output_size > 0:
         raise ConnectionError("a part of the response is sent already")
@@ -110,7 +109,7 @@ def _marked(headers: Mapping[str, Any], app: web.Application | None) -> dict[str
 
 
 def _forwarded(sent: bytes) -> tuple[str, ...]:
-    """The lines of X-Forwarded-For in the head that *sent* begins with."""
+    """Return the lines of X-Forwarded-For in the head of *sent*."""
     head = sent.partition(b"\r\n\r\n")[0]
     named = (line.partition(b":") for line in head.split(b"\r\n")[1:])
     return tuple(

@@ -3,7 +3,7 @@
 from typing import Final
 
 PERMISSIONS_POLICY: Final = "Permissions-Policy"
-# No page of ours wants any of a visitor's devices.
+# Our pages need none of a visitor's devices.
 NO_DEVICES: Final = ", ".join(
     f"{name}=()"
     for name in (

@@ -13,15 +13,15 @@ from collector.http.request_data import Query, ok
 
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 100
-# No list is as long; what lies beyond is empty without asking the database for more than it can count.
+# No list is as long; beyond it pages are empty, without a query beyond the database's numbers.
 _MAX_OFFSET = 2**53
-# So many links are remembered: making them costs a good part of what a list does.
+# How many links are cached: making them is a good part of a list's cost.
 _MOST = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Pagination:
-    """*number* counts from 1."""
+    """A requested page; *number* counts from 1."""
 
     number: int
     limit: int
@@ -32,30 +32,29 @@ class Pagination:
 
 
 def page(query: Query, *, default: int = DEFAULT_LIMIT, most: int = MAX_LIMIT) -> Pagination:
-    """The page asked for; too large a limit is clamped, what is less than 1 is a fault of the query."""
+    """Return the requested page; too large a limit is reduced, a number below 1 is a fault of the query."""
     return Pagination(number=_at_least_one(query, "page", 1), limit=limit(query, default=default, most=most))
 
 
 def limit(query: Query, *, default: int = DEFAULT_LIMIT, most: int = MAX_LIMIT) -> int:
-    """How many are asked for, at most *most*."""
+    """Return the requested limit, at most *most*."""
     return min(_at_least_one(query, "limit", default), most)
 
 
 def asked(query: Query) -> Pagination | None:
-    """For lists that are whole unless the query names a page or a limit."""
+    """Return the requested page; None, for the complete list, if the query has neither page nor limit."""
     return page(query) if query.has("page") or query.has("limit") else None
 
 
 def answer(request: web.Request, at: Pagination, items: Sequence[Any], total: int) -> web.Response:
-    """``{data, meta: {page, limit, total}}`` with links to the pages beside it."""
+    """Return ``{data, meta: {page, limit, total}}`` with links to the neighbouring pages."""
     meta = {"page": at.number, "limit": at.limit, "total": total}
     beside = _links(request, at, total)
     return ok({"data": items, "meta": meta}, headers={"Link": beside} if beside else None)
 
 
 def of_all(request: web.Request, items: Sequence[Any]) -> web.Response:
-    """The page asked for of *items*, which are all there are; the whole list unless one is asked for.
-
+    """Return the requested page of *items*, which are all; the complete list unless one is requested.
     Raises Invalid.
     """
     query = Query(request)

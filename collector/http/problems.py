@@ -44,7 +44,7 @@ _MESSAGE = {
     405: "This method is not allowed here",
     500: "Something went wrong here; it is logged under this request's id",
 }
-# The database is away, shutting down, read-only after a failover, or somebody else holds the row.
+# The database is away, shutting down, read-only after a failover, or another transaction holds the row.
 AWAY = (
     ConnectionError,
     TimeoutError,
@@ -58,7 +58,7 @@ AWAY = (
 )
 
 
-# Draws what a browser is shown of a path that leads nowhere.
+# Renders the page for a browser at an unknown path.
 Nowhere = Callable[[web.Request, web.HTTPException], Awaitable[web.StreamResponse]]
 NOWHERE: web.AppKey[Nowhere] = web.AppKey("nowhere")
 _FOR_PROGRAMS = ("/v1/", "/api/")
@@ -67,7 +67,7 @@ _PASSING = (Unavailable, Limited)
 
 @web.middleware
 async def explain(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Turn whatever flies out of a handler into the error shape of the interface."""
+    """Turn every exception of a handler into the API's error response."""
     try:
         return await handler(request)
     except Lacking:
@@ -79,7 +79,7 @@ async def explain(request: web.Request, handler: Handler) -> web.StreamResponse:
     except (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError):
         return problem(409, "Somebody else changed the same thing at the same time")
     except AWAY as error:
-        log.warning("request failed for now", path=place(request), error=repr(error))
+        log.warning("request failed temporarily", path=place(request), error=repr(error))
         return problem(503, "This cannot be done right now; try again", retry_after=1)
     except Exception:
         log.exception("request failed", method=request.method, path=place(request))
@@ -87,14 +87,14 @@ async def explain(request: web.Request, handler: Handler) -> web.StreamResponse:
 
 
 async def _answered(request: web.Request, refusal: web.HTTPException) -> web.StreamResponse:
-    """A page for a path that leads nowhere, to who browses; programs get JSON."""
+    """Return a page for a browser at an unknown path, and JSON for programs."""
     if refusal.status in {404, 405} and _browses(request):
         return await request.app[NOWHERE](request, refusal)
     return _refused(refusal)
 
 
 def _browses(request: web.Request) -> bool:
-    """Does a person's browser ask for a path that is none of the API's?"""
+    """Whether a browser requests a path outside of the API."""
     return (
         request.method in {hdrs.METH_GET, hdrs.METH_HEAD}
         and "text/html" in request.headers.get(hdrs.ACCEPT, "")
@@ -103,7 +103,7 @@ def _browses(request: web.Request) -> bool:
 
 
 def place(request: web.Request) -> str:
-    """The route's pattern, for logs: in the path itself may stand a key, or the secret of a link."""
+    """Return the route's pattern, for logs: the path itself may hold a key, or the secret of a link."""
     resource = request.match_info.route.resource
     return resource.canonical if resource else "unknown"
 
@@ -116,7 +116,7 @@ def problem(
     retry_after: int | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> web.Response:
-    """``{error, message, status}``, and *details* or *retryAfter* where there are any."""
+    """Return ``{error, message, status}``, with *details* or *retryAfter* if given."""
     body, usual = prepared(status, message, retry_after)
     return web.Response(
         body=body if details is None else _detailed(status, message, details),
@@ -127,7 +127,7 @@ def problem(
 
 @lru_cache(maxsize=256)
 def prepared(status: int, message: str, retry_after: int | None) -> tuple[bytes, Mapping[str, str]]:
-    """Body and headers, made once: a flood of refusals is to cost little."""
+    """Return body and headers, cached: a flood of refusals must be cheap."""
     data: dict[str, Any] = {"error": _name(status), "message": message, "status": status}
     headers: dict[str, str] = {hdrs.CONTENT_TYPE: JSON}
     if status == HTTPStatus.UNAUTHORIZED:
@@ -143,7 +143,7 @@ def _detailed(status: int, message: str, details: Mapping[str, str]) -> bytes:
 
 
 def reshape(refusal: web.HTTPException) -> None:
-    """What the web server refuses before any of ours is asked (an Expect that nobody knows), in our shape."""
+    """Give refusals of the web server itself (such as an unknown Expect) the API's error shape."""
     told = problem(refusal.status, _name(refusal.status))
     refusal.body = told.body
     refusal.headers.update(told.headers)
@@ -164,7 +164,7 @@ def _told(error: TocsinError) -> web.Response:
 
 
 def _refused(error: web.HTTPException) -> web.Response:
-    """What the web server itself says no to: unknown paths, methods, bodies that are too large."""
+    """Convert refusals of the web server: unknown paths, methods, bodies that are too large."""
     if error.status >= 500:
         log.error("request failed", exc_info=error)
     headers: dict[str, str] = {}

@@ -28,17 +28,17 @@ _LIMIT, _BURST, _REMAINING, _RESET = (
 )
 EXCEEDED: Final = "Rate limit exceeded"
 _OWN_LIMITS: Final = ("/v1/ping/", "/v1/ingest/")
-# What comes by a monitor's key or token: of each monitor ten a second, and so many at once.
+# With a monitor's key or token: ten a second for each monitor, and a burst.
 PUSHES: Final = TeamPlan(per_minute=600, burst=100)
 _UNTOUCHED: Final = BucketState(PUSHES, admitted=True, remaining=PUSHES.burst, full_in_s=0, retry_after_s=0)
 _SPENT: Final = BucketState(
     PUSHES, admitted=False, remaining=0, full_in_s=PUSHES.burst / PUSHES.per_second, retry_after_s=1
 )
-_NETWORK_BYTES: Final = 8  # who has one IPv6 address has as many as he likes of its /64
+_NETWORK_BYTES: Final = 8  # one client can use all addresses of its /64
 
 
 async def running(app: web.Application) -> AsyncIterator[None]:
-    """The limits for as long as *app* serves."""
+    """Run the limits while *app* serves."""
     limits = app[_LIMITS] = Limits(app[DEPS].db, app[DEPS].plans)
     task = asyncio.create_task(forever("limits", limits.turn, _TURN), name="limits")
     yield
@@ -49,37 +49,37 @@ async def running(app: web.Application) -> AsyncIterator[None]:
 
 
 def counts(path: str) -> bool:
-    """Is it a path that the plan counts? Pings and what takes metrics in have limits of their own."""
+    """Whether the plan counts this path. Pings and receivers of metrics have limits of their own."""
     return is_api(path) and not path.startswith(_OWN_LIMITS)
 
 
 async def of_token(request: web.Request, team_id: int, token_id: UUID, plan: str) -> None:
-    """Take from the bucket of a good token. Raises Limited."""
+    """Take from the bucket of a valid token. Raises Limited."""
     _admit(request, await request.app[_LIMITS].token(team_id, token_id, plan))
 
 
 async def of_address(request: web.Request, address: str) -> None:
-    """Take from the bucket of an address, for a request without a good token. Raises Limited."""
+    """Take from the bucket of an address, for a request without a valid token. Raises Limited."""
     _admit(request, await spend(request.app, address))
 
 
 async def spend(app: web.Application, address: str) -> BucketState:
-    """Take from the bucket of an address, if it has anything left, and say how it stands."""
+    """Take from the bucket of an address, if anything is left, and return its state."""
     return await app[_LIMITS].address(_key(address))
 
 
 def look(app: web.Application, address: str) -> BucketState:
-    """How the bucket of an address stands; nothing is taken from it."""
+    """Return the state of an address's bucket without taking from it."""
     return app[_LIMITS].look(_key(address))
 
 
 def stands(request: web.Request, standing: BucketState) -> None:
-    """Remember how the bucket stands that this request was counted in, for `mark` to tell."""
+    """Store the state of the request's bucket for `mark`."""
     request[_STANDING] = standing
 
 
 def mark(request: web.Request, response: web.StreamResponse, address: Callable[[web.Request], str]) -> None:
-    """Say on everything under /v1 how the bucket stands; where none was come to, the one that it would be."""
+    """Add the bucket's state to all responses under /v1; if none was charged, of the one that would be."""
     if not is_api(request.path):
         return
     standing = request.get(_STANDING) or _would_be(request, response, address)
@@ -87,14 +87,14 @@ def mark(request: web.Request, response: web.StreamResponse, address: Callable[[
 
 
 def tell(headers: MutableMapping[str, str], standing: BucketState, now: float) -> None:
-    """How a bucket stands, in *headers*; *now* is in Unix seconds."""
+    """Write a bucket's state to *headers*; *now* is in Unix seconds."""
     headers[_LIMIT], headers[_BURST] = _texts(standing.plan)
     headers[_REMAINING] = str(standing.remaining)
     headers[_RESET] = str(math.ceil(now + standing.full_in_s))
 
 
 def is_api(path: str) -> bool:
-    """Is it a path of the API?"""
+    """Whether it is a path of the API."""
     return path.startswith("/v1/") or path == "/v1"
 
 
@@ -119,7 +119,7 @@ def _texts(plan: TeamPlan) -> tuple[str, str]:
 
 @lru_cache(maxsize=4096)
 def _key(address: str) -> bytes:
-    """What is counted as one client; whoever has no address (a socket of the machine) is one, too."""
+    """Return the key of one client; clients without an address (a local socket) share one."""
     try:
         found = ip_address(address)
     except ValueError:

@@ -17,7 +17,7 @@ from shared.errors import Invalid, NotFound
 
 JSON = "application/json; charset=utf-8"
 MAX_BODY = 1_048_576
-# A body that takes longer to come is not waited for.
+# How long to wait for a body.
 READ_S = 30.0
 MAX_DEPTH = 64
 _HUGE = 10**18
@@ -26,7 +26,7 @@ _FORM = "application/x-www-form-urlencoded"
 _RAW: web.RequestKey[bytes] = web.RequestKey("raw_body", bytes)
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-# The blank is a plus sign that the client did not escape.
+# The blank is an unescaped plus sign.
 _MOMENT = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]([0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?)"
     r"(?:[Zz]|([+ -][0-9]{2}:[0-9]{2}))"
@@ -43,7 +43,7 @@ async def raw_body(request: web.Request) -> bytes:
 
 
 async def body(request: web.Request) -> dict[str, Any]:
-    """The body as an object, whatever its content type says; an empty one is {}. Raises Invalid."""
+    """Return the body as an object, of any content type; an empty one is {}. Raises Invalid."""
     raw = (await raw_body(request)).removeprefix(_BOM)
     if not raw.strip():
         return {}
@@ -61,7 +61,7 @@ async def body(request: web.Request) -> dict[str, Any]:
 
 
 async def form(request: web.Request, most_fields: int) -> dict[str, list[str]]:
-    """The texts of the form that was sent, by their names. Raises Invalid for anything but a plain form."""
+    """Return the texts of the submitted form by name. Raises Invalid for any other body."""
     raw = await raw_body(request)
     if raw and request.content_type != _FORM:
         raise Invalid({"body": f"must be {_FORM}"})
@@ -72,7 +72,7 @@ async def form(request: web.Request, most_fields: int) -> dict[str, list[str]]:
 
 
 def ok(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> web.Response:
-    """*data* as JSON; datetimes as our timestamps."""
+    """Return *data* as JSON, with datetimes as our timestamps."""
     return web.Response(
         body=orjson.dumps(data, default=_shown, option=orjson.OPT_PASSTHROUGH_DATETIME),
         status=status,
@@ -83,17 +83,17 @@ def ok(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -
 
 
 def warned(answer: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
-    """*warnings* are present only when there are any."""
+    """Add *warnings*, if there are any."""
     return {**answer, "warnings": warnings} if warnings else answer
 
 
 def no_content() -> web.Response:
-    """204."""
+    """Return 204."""
     return web.Response(status=204)
 
 
 def path_id(request: web.Request, prefix: str, what: str, name: str = "id") -> UUID:
-    """The id in the path. Raises NotFound (``{what} not found``) for anything that is no such id."""
+    """Return the id in the path. Raises NotFound (``{what} not found``) for an invalid one."""
     value = ids.read(prefix, request.match_info[name])
     if value is None:
         raise NotFound(f"{what} not found")
@@ -101,7 +101,7 @@ def path_id(request: web.Request, prefix: str, what: str, name: str = "id") -> U
 
 
 class Query:
-    """Reads query parameters and remembers every bad one, for `done` to tell all at once."""
+    """Reads query parameters and collects their faults, which `done` reports all at once."""
 
     __slots__ = ("_faults", "_values")
 
@@ -113,11 +113,11 @@ class Query:
         return name in self._values
 
     def fault(self, name: str, text: str) -> None:
-        """Remember that *name* is bad."""
+        """Record a fault of *name*."""
         self._faults.setdefault(name, text)
 
     def text(self, name: str) -> str | None:
-        """The value; None when absent or empty."""
+        """Return the value; None if absent or empty."""
         value: str = self._values.get(name, "")
         if "\0" in value:
             self.fault(name, "must not contain NUL")
@@ -145,7 +145,7 @@ class Query:
         return found
 
     def integer(self, name: str) -> int | None:
-        """Any integer; those beyond 18 digits as the largest or smallest of them."""
+        """Return any integer; beyond 18 digits the largest or smallest of them."""
         value = self._values.get(name)
         if value is None:
             return None
@@ -157,7 +157,7 @@ class Query:
         return int(value)
 
     def moment(self, name: str, *, end: bool = False) -> datetime | None:
-        """A timestamp, or a date: its first moment in UTC, or its last one when *end*."""
+        """Return a timestamp; of a date its first moment in UTC, or its last with *end*."""
         value = self.text(name)
         if value is None:
             return None
@@ -167,20 +167,20 @@ class Query:
         return found
 
     def span(self) -> tuple[datetime | None, datetime | None]:
-        """``from`` and ``to``, both inclusive."""
+        """Return ``from`` and ``to``, both inclusive."""
         since, until = self.moment("from"), self.moment("to", end=True)
         if since and until and since > until:
             self.fault("from", "must not be after to")
         return since, until
 
     def done(self) -> None:
-        """Raise Invalid if anything was bad."""
+        """Raise Invalid if there are faults."""
         if self._faults:
             raise Invalid(self._faults)
 
 
 def moment(text: str, *, end: bool = False) -> datetime | None:
-    """What *text* says as a moment in UTC, or None; a date is its first moment, or its last when *end*."""
+    """Parse *text* as a moment in UTC, or return None; a date is its first moment, or its last with *end*."""
     try:
         if _DATE.fullmatch(text):
             return datetime.combine(datetime.fromisoformat(text), time.max if end else time.min, UTC)

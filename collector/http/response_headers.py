@@ -18,13 +18,13 @@ X_REQUEST_ID: Final = istr("X-Request-Id")
 _X_CONTENT_TYPE_OPTIONS, _HSTS = istr("X-Content-Type-Options"), istr("Strict-Transport-Security")
 _HALF_A_YEAR: Final = "max-age=15552000"
 _SANE_ID: Final = re.compile(r"[\x21-\x7e]{1,128}")
-# Nobody is to guess an id, only to tell one from all others: chance is asked once.
+# An id need not be unguessable, only unique: one random part per process is enough.
 _RUN, _REQUESTS = secrets.token_hex(12), count(1)
 
 
 @cache
 def common(*, secure: bool) -> Mapping[str, str]:
-    """The headers that are the same on all answers; a browser that came by https once is to come so again."""
+    """Return the headers of all responses; a browser that came by https once must do so again."""
     headers: dict[str, str] = {hdrs.SERVER: "tocsin", _X_CONTENT_TYPE_OPTIONS: "nosniff"}
     if secure:
         headers[_HSTS] = _HALF_A_YEAR
@@ -32,18 +32,18 @@ def common(*, secure: bool) -> Mapping[str, str]:
 
 
 def request_id(sent: str | None) -> str:
-    """The one that the client *sent*, if it is fit for a header and a log, else a new one."""
+    """Return the id that the client *sent*, if fit for a header and a log, else a new one."""
     return sent if sent is not None and _SANE_ID.fullmatch(sent) else f"{_RUN}{next(_REQUESTS):08x}"
 
 
 async def mark(request: web.Request, response: web.StreamResponse) -> None:
-    """Give an answer of the application its marks, just before its headers are sent."""
+    """Add the common headers to a response just before it is sent."""
     if type(response) is not web.Response and isinstance(response, web.HTTPException):
         problems.reshape(response)
     headers = response.headers
     headers.update(common(secure=auth.is_secure(request)))
     headers[X_REQUEST_ID] = request.get(REQUEST_ID) or request_id(None)
-    # What comes next on such a connection is nobody's to say.
+    # The rest of such a connection cannot be parsed.
     if request.content.exception() is not None or response.status == HTTPStatus.REQUEST_TIMEOUT:
         response.force_close()
         headers[hdrs.CONNECTION] = "close"

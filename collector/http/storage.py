@@ -13,7 +13,7 @@ KEPT_FOR: Final = timedelta(hours=24)
 
 @dataclass(frozen=True, slots=True)
 class Keyed:
-    """A request that may come twice: whose it is, the hash of what it is, the hash of its body."""
+    """A request that may be repeated: its owner, the hash that identifies it, the hash of its body."""
 
     team_id: int
     token_id: UUID
@@ -23,7 +23,7 @@ class Keyed:
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """The first answer; *status* None: it is not known yet."""
+    """The first response; *status* None: it is not known yet."""
 
     sent: bytes
     status: int | None
@@ -32,13 +32,13 @@ class StoredAnswer:
 
 
 async def lock(tx: Tx, keyed: Keyed) -> bool:
-    """Be the only one with this key until the transaction ends; False when somebody else is."""
+    """Lock this key until the transaction ends; False if another transaction holds it."""
     number = int.from_bytes(keyed.key[:8], "big", signed=True)
     return bool(await tx.fetchval("SELECT pg_try_advisory_xact_lock($1)", number))
 
 
 async def find(tx: Tx, keyed: Keyed, since: datetime, claimed_since: datetime) -> StoredAnswer | None:
-    """What was kept after *since*, or claimed after *claimed_since*."""
+    """Return what was stored after *since*, or claimed after *claimed_since*."""
     row = await tx.fetchrow(
         """
         SELECT sent, status, headers, answer FROM idempotency_keys
@@ -51,7 +51,7 @@ async def find(tx: Tx, keyed: Keyed, since: datetime, claimed_since: datetime) -
 
 
 async def keep(tx: Tx, keyed: Keyed, kept: StoredAnswer, now: datetime) -> None:
-    """Keep an answer, or, without one, the claim on it."""
+    """Store a response, or, without one, a claim."""
     await tx.execute(
         """
         INSERT INTO idempotency_keys (team_id, token_id, key, sent, status, headers, answer, created_at)
@@ -64,7 +64,7 @@ async def keep(tx: Tx, keyed: Keyed, kept: StoredAnswer, now: datetime) -> None:
 
 
 async def drop(tx: Tx, keyed: Keyed) -> None:
-    """Forget a claim: the request may come again as if for the first time."""
+    """Delete a claim: the request may be repeated as if for the first time."""
     await tx.execute(
         "DELETE FROM idempotency_keys WHERE team_id = $1 AND token_id = $2 AND key = $3 AND status IS NULL",
         keyed.team_id, keyed.token_id, keyed.key,

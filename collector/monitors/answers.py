@@ -50,9 +50,9 @@ class MonitorItem:
     last_checked_at: datetime | None
     """When its newest check ended."""
     silenced_until: datetime | None
-    """Until when it notifies nobody; null where it is not silenced."""
+    """Until when its notifications are silenced; null if they are not."""
     paused_at: datetime | None
-    """When it was paused; null where it is not."""
+    """When it was paused; null if it is not."""
     created_at: datetime
     """When it was created."""
     updated_at: datetime
@@ -61,7 +61,7 @@ class MonitorItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorStats:
-    """Numbers of a monitor; uptimes in percent of the time that is known."""
+    """Numbers of a monitor; uptimes in percent of the known time."""
 
     uptime: Percent
     """Uptime of the last 30 days, in percent."""
@@ -92,9 +92,9 @@ class SeenCertificate:
     """The certificate that a location saw last."""
 
     ends_at: datetime
-    """When it ends."""
+    """When it expires."""
     days_left: Annotated[int, Example(59)]
-    """Whole days until then; negative once it is over."""
+    """Whole days until then; negative once it has expired."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +116,7 @@ class LocationState:
     error: Error | None
     """Error of that check."""
     certificate: Annotated[SeenCertificate | None, Omitted(null=True)] = None
-    """Certificate that the location saw last; null for one that saw none, left out where none saw one."""
+    """Certificate that the location saw last; null if it saw none, omitted if no location saw one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +130,7 @@ class CrossedThreshold:
     locations: list[Location]
     """Locations that see it."""
     told: bool
-    """Whether it was announced; false while something holds that back."""
+    """Whether it was announced; false while a hold suppresses that."""
     current: Annotated[str, Example("52.1")] | None
     """Present value, as a decimal text."""
     threshold: Annotated[str, Example("50")] | None
@@ -143,10 +143,10 @@ class CrossedThreshold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredThreshold:
-    """A threshold of a chain that a test measured."""
+    """A threshold of a chain as a test measured it."""
 
     type: Annotated[str, Example("high_gas")]
-    """What may be crossed."""
+    """What would be crossed."""
     raised: bool
     """Whether it is crossed now."""
     current: Annotated[str, Example("52.1")] | None
@@ -178,7 +178,7 @@ class ChainLog:
     log_index: Annotated[int, Example(12)] | None
     """Place of the event in its block."""
     error: Annotated[str | None, Example("the data does not fit the event"), Omitted()] = None
-    """Why the arguments could not be read; there only where they could not."""
+    """Why the arguments could not be read; present only in that case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,30 +201,30 @@ class TestedChain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestedMonitor:
-    """How a check ended that was run once."""
+    """The outcome of a check that was run once."""
 
     success: bool
     """Whether the check succeeded."""
     response_time: Annotated[int, Example(38)]
     """Duration of the check in milliseconds."""
     status_code: Annotated[int, Example(200)] | None
-    """Status or code of the answer; null where the protocol has none."""
+    """Status or code of the answer; null if the protocol has none."""
     message: Annotated[str, Example("It answered in 38 ms")]
     """How it ended, for people."""
     days_left: DaysLeft = None
-    """Days that the certificate has left; there where one was seen."""
+    """Days until the certificate expires; present if one was seen."""
     web3: Annotated[TestedChain | None, Omitted()] = None
-    """What was measured and read of the chain; there for Web3 monitors."""
+    """What was measured and read of the chain; present for Web3 monitors."""
     warnings: Warnings = None
     """What was ignored of the request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportTarget:
-    """Where a monitor is reported to, and by which secret."""
+    """The address and secret for reports to a monitor."""
 
     ping_url: Annotated[str | None, Example("https://tocsin.example.com/v1/ping/0123abcd"), Omitted()] = None
-    """URL that a heartbeat is pinged at: whoever knows it may ping."""
+    """URL for pings of a heartbeat: whoever knows it may ping."""
     ingest_url: Annotated[
         str | None,
         Example("https://tocsin.example.com/v1/ingest/prometheus/mon_01kahb5m7q8x9t3v2c4d6e0f1g"),
@@ -239,7 +239,7 @@ class ReportTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RotatedKey(ReportTarget):
-    """The new key or token of a monitor that is reported to."""
+    """The new key or token of a monitor that receives reports."""
 
     id: MonitorId
     """Id of the monitor."""
@@ -260,9 +260,9 @@ class CreatedMonitor:
     created_at: datetime
     """When it was created."""
     config: Annotated[ReportTarget | None, Omitted()] = None
-    """What the service made for a monitor that is reported to; there for these alone."""
+    """Settings that the service made for a monitor that receives reports; present only for these."""
     warnings: Warnings = None
-    """What was ignored of the request, and what its owner should know."""
+    """What was ignored of the request, and warnings about the monitor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,7 +280,7 @@ class UpdatedMonitor:
     revision: Annotated[int, Example(2)]
     """Number of its present version, as in the ETag."""
     warnings: Warnings = None
-    """What was ignored of the request, and what its owner should know."""
+    """What was ignored of the request, and warnings about the monitor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -312,16 +312,16 @@ class SilencedMonitor:
     """A monitor that was silenced."""
 
     silenced_until: datetime
-    """Until when it notifies nobody."""
+    """Until when its notifications are silenced."""
     reason: Annotated[str, Example("works")] | None
-    """Why."""
+    """Reason for the silence."""
     warnings: Warnings = None
     """What was ignored of the request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedChange:
-    """A monitor that an action failed at."""
+    """A monitor for which an action failed."""
 
     id: MonitorId
     """Id of the monitor."""
@@ -331,7 +331,7 @@ class FailedChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedMonitors:
-    """How an action on many monitors ended."""
+    """The outcome of an action on many monitors."""
 
     action: Literal["pause", "resume", "silence", "unsilence", "tag", "untag", "delete"]
     """Action that was carried out."""
@@ -340,16 +340,16 @@ class ChangedMonitors:
     changed: Annotated[int, Example(2)]
     """Number of these that changed."""
     ids: list[MonitorId]
-    """Ids of those that changed."""
+    """Ids of the changed monitors."""
     failed: list[FailedChange]
-    """Those that the action failed at; it went on with the others."""
+    """Monitors for which the action failed; it continued with the others."""
     warnings: Warnings = None
     """What was ignored of the request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phases:
-    """Durations of the parts of a check in milliseconds; null for a part that it lacks."""
+    """Durations of the phases of a check in milliseconds; null for a phase that it lacks."""
 
     dns: Milliseconds | None
     """Looking up the name."""
@@ -365,24 +365,24 @@ class Phases:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BareResult:
-    """How a check ended."""
+    """The outcome of a check."""
 
     timestamp: datetime
     """When the check began."""
     status: Vote
-    """How it ended; `unknown` where the probe could not tell."""
+    """Outcome; `unknown` if the probe could not tell."""
     response_time: Annotated[int, Example(38)]
     """Duration in milliseconds."""
     location: Location
     """Location of the probe."""
     status_code: Annotated[int, Example(200)] | None
-    """Status or code of the answer; null where there is none."""
+    """Status or code of the answer; null if there is none."""
     error: Error | None
     """Why it did not succeed."""
     days_left: DaysLeft = None
-    """Days that the certificate had left; there where one was seen."""
+    """Days until the certificate expires; present if one was seen."""
     samples: Annotated[int | None, Example(420), Omitted()] = None
-    """Number of samples that were received; there for metrics alone."""
+    """Number of samples that were received; present only for metrics."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -392,26 +392,26 @@ class MonitorResult(BareResult):
     phases: Phases
     """Durations of its parts."""
     body: Annotated[str | None, Example("disk is full"), Omitted()] = None
-    """What was sent with a ping; there where something was."""
+    """Body of the ping; present if there was one."""
     logs: Annotated[list[KeptChainLog] | None, Omitted()] = None
-    """Events that were read of a chain; there where some were."""
+    """Events that were read of a chain; present if there were any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedResult(BareResult):
-    """A result and what followed from it."""
+    """A result and its effect."""
 
     run: Annotated[str, Example("scheduled")]
     """Why the check ran."""
     did: Annotated[str, Example("counted")] | None
-    """What followed from it; null where that cannot be known."""
+    """Its effect; null if unknown."""
     consecutive_failures: Annotated[int, Example(0)] | None
-    """Failed checks in a row after it; null where that cannot be known."""
+    """Failed checks in a row after it; null if unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultsMeta:
-    """Which results these are."""
+    """The range and page of these results."""
 
     total: Annotated[int, Example(1440)]
     """Number of results in the range."""
@@ -420,7 +420,7 @@ class ResultsMeta:
     to: datetime
     """Last moment of the range."""
     limit: Annotated[int, Example(100)]
-    """Number of results on a page at most."""
+    """Maximum number of results on a page."""
     next: Annotated[str, Example("MTc2Mzcy")] | None
     """Value of `cursor` for the next page; null on the last one."""
 
@@ -432,19 +432,19 @@ class MonitorResults:
     data: list[MonitorResult]
     """The results, newest first."""
     meta: ResultsMeta
-    """Which results these are."""
+    """The range and page of these results."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """Numbers of a step of time; null where nothing was measured."""
+    """Numbers of a step of time; null if nothing was measured."""
 
     from_: datetime
-    """Begin of the step."""
+    """Start of the step."""
     to: datetime
     """End of the step."""
     uptime: Percent | None
-    """Uptime in percent of the time that is known."""
+    """Uptime in percent of the known time."""
     checks: Annotated[int, Example(60)]
     """Number of checks."""
     check_success: Percent | None
@@ -458,7 +458,7 @@ class Point:
     p99: Annotated[float, Example(120)] | None
     """99th percentile of the response times, in milliseconds."""
     known_seconds: Annotated[float, Example(3600)]
-    """Seconds of which it is known whether the monitor was up."""
+    """Seconds for which the monitor's state is known."""
     outage_seconds: Annotated[float, Example(0)]
     """Seconds for which it was down."""
 
@@ -475,7 +475,7 @@ class LocationPoints:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartMeta:
-    """Which span the numbers are of."""
+    """The span of the numbers."""
 
     from_: datetime
     """First moment."""
@@ -498,7 +498,7 @@ class MonitorChart:
     total: Point
     """Numbers of the whole span."""
     meta: ChartMeta
-    """Which span it is."""
+    """The span of the numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -508,7 +508,7 @@ class UptimeDay:
     date: Annotated[str, Example("2026-11-21")]
     """The day, in UTC."""
     uptime: Percent | None
-    """Uptime in percent; null where nothing is known."""
+    """Uptime in percent; null if unknown."""
     outage_seconds: Annotated[float, Example(0)]
     """Seconds for which it was down."""
 
@@ -530,7 +530,7 @@ class MonitorUptimes:
     """The days of several monitors."""
 
     data: list[MonitorUptime]
-    """The monitors, in the order in which they were asked for."""
+    """The monitors, in the requested order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -564,7 +564,7 @@ class MonitorDetails:
     group: Annotated[str, Example("web")] | None
     """Name of the group that it is listed under."""
     depends_on: list[MonitorId]
-    """Ids of the monitors without which it cannot work."""
+    """Ids of the monitors that it depends on."""
     runbook_url: Annotated[str, Example("https://example.com/runbooks/shop")] | None
     """URL of the instructions for its incidents."""
     stats: MonitorStats
@@ -574,9 +574,9 @@ class MonitorDetails:
     last_checked_at: datetime | None
     """When its newest check ended."""
     silenced_until: datetime | None
-    """Until when it notifies nobody; null where it is not silenced."""
+    """Until when its notifications are silenced; null if they are not."""
     paused_at: datetime | None
-    """When it was paused; null where it is not."""
+    """When it was paused; null if it is not."""
     location_states: list[LocationState]
     """How each location sees it."""
     created_at: datetime
@@ -584,6 +584,6 @@ class MonitorDetails:
     updated_at: datetime
     """When it was last changed."""
     alerts: Annotated[list[CrossedThreshold] | None, Omitted()] = None
-    """Thresholds of a chain that are crossed now; there for Web3 monitors."""
+    """Thresholds of a chain that are crossed now; present for Web3 monitors."""
     warnings: Annotated[list[Annotated[str, Example("not measured yet")]] | None, Omitted()] = None
-    """What its owner should know."""
+    """Warnings about the monitor."""

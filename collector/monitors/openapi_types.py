@@ -15,7 +15,7 @@ from shared.kinds.prometheus import Condition
 from shared.kinds.web3.bridge import Side
 from shared.kinds.web3.gas_price import Thresholds
 
-# What classes within configurations are called where the kind does not stand beside them.
+# Names of classes within configurations, where the kind is not beside them.
 _NAMES: Final = (
     (Assertion, "HttpAssertion"),
     (Auth, "HttpAuthentication"),
@@ -29,7 +29,7 @@ _INTERVAL: Final = whole(
 
 
 def _made(example: str, description: str) -> Schema:
-    """A field that the service alone makes."""
+    """A field that only the service sets."""
     return {
         "type": "string",
         "format": "uri",
@@ -52,12 +52,12 @@ _MADE: Final = {
     "prometheus": {"ingestUrl": INGEST_URL},
     "opentelemetry": {"endpoint": ENDPOINT},
 }
-# What the service keeps to itself: the key is shown as a part of the URL.
+# Internal fields: the key is shown as a part of the URL.
 _HIDDEN: Final = {"heartbeat": "pingKey"}
 
 
 def config(type_: str, *, changes: bool = False) -> Named:
-    """The configuration of a type; *changes*: as a JSON merge patch."""
+    """Return the configuration of a type; *changes*: as a JSON merge patch."""
     plain = request(KINDS[type_], "", merge=changes, names=_NAMES)
     ending = "MonitorConfigChanges" if changes else "MonitorConfig"
     return Named(KINDS[type_].__name__ + ending, partial(_config, type_, plain))
@@ -75,7 +75,7 @@ CHANGES: Final = {type_: config(type_, changes=True) for type_ in KINDS}
 
 
 def _of_umbrella(type_: str) -> Named:
-    """The same with its subtype, which a monitor of the type itself need not name."""
+    """The same with its subtype, which a monitor of the type itself may omit."""
     made = CONFIGS[type_]
     return Named(f"Web3{made.name}", lambda: {**made.make(), "required": ["subType", *_needed(made)]})
 
@@ -95,12 +95,12 @@ SETTINGS: Final = request(MonitorSettings, "MonitorSettings")
 
 
 def pascal(type_: str) -> str:
-    """``gas_price`` -> ``GasPrice``, as the class of the type is called."""
+    """Return ``GasPrice`` for ``gas_price``, the name of the type's class."""
     return "Web3" if type_ == UMBRELLA else KINDS[type_].__name__
 
 
 def bodies(name: str, about: str, make: Callable[[str, Named], Named]) -> Named:
-    """One of a body for each type, by its field ``type``; *make* has the type and its configuration."""
+    """Return one body per type, distinguished by ``type``; *make* takes the type and its configuration."""
     each = {type_: make(type_, CONFIGS[type_]) for type_ in KINDS}
     return one_of(name, "type", {**each, UMBRELLA: make(UMBRELLA, _OF_UMBRELLA)}, about)
 
@@ -110,7 +110,7 @@ def _needs_config(type_: str) -> bool:
 
 
 def typed(type_: str, shown: Named, *, always: bool = False) -> Schema:
-    """The two fields that bind a configuration to its type; *always*: the configuration is there."""
+    """Return the two fields that bind a configuration to its type; *always*: it is required."""
     config_ = {"allOf": [shown], "description": f"What a monitor of type `{type_}` checks, and how."}
     return {
         "type": "object",

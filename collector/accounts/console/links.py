@@ -107,9 +107,9 @@ async def _mail(at_hand: Deps, mailer: Mailer, email: str) -> None:
             url = f"{at_hand.public_url}/reset/{one.secret}"
             fault = await access_mails.reset(mailer, one.user.email, one.team, url)
             if fault:
-                log.warning("a link for a new password was not sent", reason=fault)
+                log.warning("password reset mail not sent", reason=fault)
     except Exception:
-        log.exception("a link for a new password was not sent")
+        log.exception("password reset mail not sent")
 
 
 async def _used(

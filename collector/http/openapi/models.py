@@ -17,14 +17,14 @@ from collector.platform.answers import Omitted
 from shared.kinds.fields import camel
 
 Schema: TypeAlias = dict[str, Any]
-# As docstrings of Python write it.
+# As Python docstrings write it.
 _FIELD: Final = re.compile(r"\*(\w+)\*")
 _DROPPED: Final = frozenset({"title", "$defs", "description"})
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A schema that stands in the components by its *name*; made when the document is first asked for."""
+    """A schema that is a component by its *name*; made when the document is first requested."""
 
     name: str
     make: Callable[[], Schema]
@@ -33,10 +33,9 @@ class Named:
 @dataclass(frozen=True, slots=True)
 class _Way:
     """How a dataclass becomes a schema.
-
-    *answer*: every field is there but the omitted ones. *partial*: none must be sent. *merge*: it is part
-    of a JSON merge patch, where null removes a field; *deep*: only the objects in it are. *names*: of classes
-    whose own name says too little.
+    *answer*: all fields are required but the omitted ones. *partial*: none is required. *merge*: it is part
+    of a JSON merge patch, where null removes a field; *deep*: only objects in it are. *names*: for classes
+    whose own name is ambiguous.
     """
 
     answer: bool = False
@@ -55,13 +54,13 @@ def request(
     deep: bool = False,
     names: tuple[tuple[type, str], ...] = (),
 ) -> Named:
-    """What callers send for *cls*, in one of the ways of `_Way`."""
+    """Return the schema of requests with *cls*, with the options of `_Way`."""
     way = _Way(partial=partial or merge or deep, merge=merge, deep=merge or deep, names=names)
     return _named(cls, name, way)
 
 
 def answer(cls: Any, name: str, names: tuple[tuple[type, str], ...] = ()) -> Named:
-    """What answers show of *cls*."""
+    """Return the schema of responses with *cls*."""
     return _named(cls, name, _Way(answer=True, names=names))
 
 
@@ -71,7 +70,7 @@ def _named(cls: Any, name: str, way: _Way) -> Named:
 
 
 def properties(cls: Any, *, partial: bool = False) -> Schema:
-    """The schema of *cls* as a request has it, to be made part of another."""
+    """Return the schema of *cls* as in a request, for use within another."""
     return _schema(cls, _Way(partial=partial))
 
 
@@ -110,7 +109,7 @@ def _omitted(hint: Any) -> Omitted | None:
 
 
 def _shown(schema: Schema, omitted: Omitted | None) -> Schema:
-    """Without a default, which answers have no use for; null only where it is shown."""
+    """Return the schema without a default, which responses do not need; null only where it is shown."""
     bare = {key: value for key, value in schema.items() if key != "default"}
     if omitted is None or omitted.null or "anyOf" not in bare:
         return bare
@@ -119,7 +118,7 @@ def _shown(schema: Schema, omitted: Omitted | None) -> Schema:
 
 
 def _property(schema: Any, defs: Mapping[str, Any], below: Mapping[str, type], way: _Way) -> Any:
-    """*schema* as pydantic made it, with names of components where it refers to a dataclass."""
+    """Return pydantic's *schema* with components where it refers to a dataclass."""
     if isinstance(schema, list):
         return [_property(each, defs, below, way) for each in schema]
     if not isinstance(schema, dict):
@@ -130,7 +129,7 @@ def _property(schema: Any, defs: Mapping[str, Any], below: Mapping[str, type], w
         if name in below:
             return {**rest, **_reference(below[name], way)}
         return {**rest, **_property(defs[name], defs, below, way)}
-    # In a list a merge patch replaces the whole.
+    # A merge patch replaces whole lists.
     inner = _Way(answer=way.answer, names=way.names)
     return {
         key: value
@@ -144,7 +143,7 @@ def _property(schema: Any, defs: Mapping[str, Any], below: Mapping[str, type], w
 def _reference(cls: type, way: _Way) -> Schema:
     name = dict(way.names).get(cls, cls.__name__)
     if way.answer and cls in dict(way.names):
-        # It was stored as it was sent.
+        # It is stored as it was sent.
         return {"allOf": [_named(cls, name, _Way(names=way.names))]}
     inner = _Way(answer=way.answer, partial=way.deep, merge=way.deep, deep=way.deep, names=way.names)
     return {"allOf": [_named(cls, f"{name}Changes" if way.deep else name, inner)]}
@@ -156,7 +155,7 @@ def _without_default(schema: Schema, way: _Way) -> Schema:
 
 
 def _nullable(schema: Schema) -> Schema:
-    """Or null, which is said beside it."""
+    """Return the schema with null allowed; the description stays outside."""
     options = schema.get("anyOf", [])
     if {"type": "null"} in options or schema.get("type") == "null":
         return schema
@@ -166,7 +165,7 @@ def _nullable(schema: Schema) -> Schema:
 
 
 def _alias(name: str) -> str:
-    """``from_`` is a field that Python could not call ``from``."""
+    """Return the JSON name; ``from_`` stands for ``from``, which Python reserves."""
     return camel(name.rstrip("_"))
 
 
@@ -175,20 +174,20 @@ def _described(text: str | None) -> Schema:
 
 
 def _first_words(cls: type) -> str | None:
-    """The first paragraph of its docstring; None of one that has none of its own."""
+    """Return the first paragraph of the class's docstring; None without one of its own."""
     text = inspect.cleandoc(cls.__doc__ or "")
     return None if text.startswith(f"{cls.__name__}(") else _plain(text.partition("\n\n")[0])
 
 
 def _plain(text: str) -> str:
-    """On one line, code in backticks, fields by their names in JSON."""
+    """Return the text on one line, code in backticks, fields by their JSON names."""
     named = _FIELD.sub(lambda found: f"`{_alias(found[1])}`", text.replace("``", "`"))
     return " ".join(named.split())
 
 
 @cache
 def descriptions(cls: Any) -> Mapping[str, str]:
-    """By the names of fields of a dataclass, the docstrings that stand under them."""
+    """Return the docstrings under the fields of a dataclass, by the fields' names."""
     found: dict[str, str] = {}
     for base in reversed(cls.__mro__):
         if "__dataclass_fields__" in vars(base):
@@ -215,7 +214,7 @@ def _class_nodes(module: str) -> Mapping[str, ast.ClassDef]:
 
 
 def _classes(hints: Any) -> Iterator[type]:
-    """The dataclasses that fields of these *hints* may hold, whatever they lie in."""
+    """Yield the dataclasses that fields with these *hints* may contain, at any depth."""
     for hint in hints:
         if isinstance(hint, type) and is_dataclass(hint):
             yield hint
@@ -227,14 +226,14 @@ def _classes(hints: Any) -> Iterator[type]:
 
 
 class Components:
-    """Collects the named schemas of a document and puts references in their places."""
+    """Collects the named schemas of a document and replaces them by references."""
 
     def __init__(self) -> None:
         self.schemas: dict[str, Schema] = {}
         self._known: dict[str, Named] = {}
 
     def settled(self, value: Any) -> Any:
-        """*value* with each `Named` within replaced by a reference. Raises ValueError for one name of two."""
+        """Return *value* with references for each `Named`. Raises ValueError for one name of two schemas."""
         if isinstance(value, Named):
             self._keep(value)
             return {"$ref": f"#/components/schemas/{value.name}"}
@@ -259,7 +258,7 @@ class Components:
 
 
 def _unwrapped(schema: Schema) -> Schema:
-    """A reference in ``allOf`` alone needs no ``allOf``: words may stand beside it."""
+    """Unwrap ``allOf`` around a single reference: other keys may be beside it."""
     if schema.get("allOf") and len(schema["allOf"]) == 1 and "$ref" in schema["allOf"][0]:
         rest = {key: value for key, value in schema.items() if key != "allOf"}
         return {**schema["allOf"][0], **rest}

@@ -19,7 +19,7 @@ _BOUNDS: Final = {"minimum": "from", "maximum": "to", "maxLength": "up to", "max
 
 
 def render(document: Mapping[str, Any]) -> str:
-    """The page of an OpenAPI *document*."""
+    """Render the page of an OpenAPI *document*."""
     groups = _by_tag(document)
     about = document["info"]
     parts = [
@@ -41,7 +41,7 @@ def render(document: Mapping[str, Any]) -> str:
 
 
 def _by_tag(document: Mapping[str, Any]) -> dict[str, list[tuple[str, str, Mapping[str, Any]]]]:
-    """PATCH is left out: it is PUT."""
+    """Group operations by tag, without PATCH, which equals PUT."""
     groups: dict[str, list[tuple[str, str, Mapping[str, Any]]]] = {
         tag["name"]: [] for tag in document["tags"]
     }
@@ -99,7 +99,7 @@ def _body(document: Mapping[str, Any], body: Mapping[str, Any] | None) -> str:
 
 
 def _fields(document: Mapping[str, Any], schema: Mapping[str, Any], title: str) -> str:
-    """A table of the fields of an object, and one for each object that one of them may be."""
+    """Render a table of an object's fields, and one for each object in them."""
     known, required = _members(document, schema)
     rows, below = "", ""
     for name, each in known.items():
@@ -118,7 +118,7 @@ def _fields(document: Mapping[str, Any], schema: Mapping[str, Any], title: str) 
 
 
 def _members(document: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
-    """The fields of an object, with those that it has of others, and which are required."""
+    """Return the fields of an object, inherited ones included, and which are required."""
     found = _resolved(document, schema)
     known, required = dict(found.get("properties", {})), set(found.get("required", []))
     for one in found.get("allOf", []):
@@ -128,7 +128,7 @@ def _members(document: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[di
 
 
 def _objects(document: Mapping[str, Any], schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """What a field may be, or hold in a list."""
+    """Return the objects that a field may be, or contain in a list."""
     found = _resolved(document, schema)
     for key in ("anyOf", "oneOf"):
         if key in found:
@@ -157,7 +157,7 @@ def _responses(document: Mapping[str, Any], responses: Mapping[str, Any]) -> str
 
 
 def _example(document: Mapping[str, Any], schema: Mapping[str, Any], depth: int = 0) -> Any:
-    """A value that *schema* describes."""
+    """Return an example of *schema*."""
     schema = _resolved(document, schema)
     if schema.get("examples"):
         return schema["examples"][0]
@@ -185,7 +185,7 @@ def _resolved(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping
 
 
 def _type(schema: Mapping[str, Any]) -> str:
-    """In words."""
+    """Return the type in words."""
     if "$ref" in schema:
         return _name(schema)
     if "anyOf" in schema:
@@ -206,6 +206,6 @@ def _json(value: Any) -> str:
 
 
 def _words(text: str) -> str:
-    """With what stands in backticks as code."""
+    """Return the text in HTML, with code for backticks."""
     parts = escape(text).split("`")
     return "".join(f"<code>{part}</code>" if at % 2 else part for at, part in enumerate(parts))

@@ -12,10 +12,9 @@ _SOME_MOMENT = "2026-11-21T07:24:00.000Z"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """What a route does; *answer* None: it answers no body. *body* is what it reads, with an *example*.
-
-    *tagged*: it answers an ETag, and heeds If-None-Match or If-Match. *needs_body*: it fails without one.
-    *more*: further ways to fail, by status. *headers*: what its answers bear that no others do.
+    """A route's operation; *answer* None: no body in the response. *body*: the request's, with an *example*.
+    *tagged*: responds with an ETag and supports If-None-Match or If-Match. *needs_body*: it is required.
+    *more*: further error statuses. *headers*: response headers that no other route has.
     """
 
     summary: str
@@ -64,7 +63,7 @@ def choice(*words: str) -> Schema:
 
 
 def const(word: str, description: str) -> Schema:
-    """One text and no other."""
+    """A single text value."""
     return {"type": "string", "const": word, "examples": [word], "description": description}
 
 
@@ -73,7 +72,7 @@ def many(item: Schema | Named) -> Schema:
 
 
 def maybe(schema: Schema | Named) -> Schema:
-    """It, or null."""
+    """The schema, or null."""
     if (
         isinstance(schema, Named)
         or "$ref" in schema
@@ -95,7 +94,7 @@ def mapping(value: Schema | Named) -> Schema:
 
 
 def record(optional: Sequence[str] = (), /, **properties: Schema | Named) -> Schema:
-    """An object; all of its fields are there but the *optional* ones. More may be added later."""
+    """An object; all of its fields are required but the *optional* ones. More may be added later."""
     required = [name for name in properties if name not in optional]
     return {"type": "object", "properties": properties, **({"required": required} if required else {})}
 
@@ -107,7 +106,7 @@ def plus(schema: Schema, **properties: Schema | Named) -> Schema:
 
 
 def warned(schema: Schema) -> Schema:
-    """A record that may tell warnings."""
+    """A record that may have warnings."""
     warnings = many(text("unknown field colour was ignored"))
     return {**schema, "properties": {**schema["properties"], "warnings": warnings}}
 
@@ -132,7 +131,7 @@ def page(item: Named) -> Named:
 
 
 def listing(item: Named) -> Named:
-    """A list that is whole unless a page is asked for."""
+    """A list that is complete unless a page is requested."""
     return Named(f"{item.name}List", lambda: _list(item, ("meta",)))
 
 
@@ -145,7 +144,7 @@ def _list(item: Named, optional: Sequence[str] = ()) -> Schema:
 
 
 def query(name: str, schema: Schema, description: str, *, required: bool = False) -> Schema:
-    """A parameter of the query."""
+    """A query parameter."""
     return {
         "name": name,
         "in": "query",
@@ -166,12 +165,12 @@ SPAN = (
 
 
 def named(name: str, schema: Schema) -> Named:
-    """*schema* as one of the components."""
+    """Return *schema* as a component."""
     return Named(name, lambda: schema)
 
 
 def one_of(name: str, by: str, choices: Mapping[str, Named], about: str) -> Named:
-    """One of several records, each of which has another word in its field *by*."""
+    """One of several records, distinguished by their field *by*."""
     schema = {
         "description": about,
         "type": "object",
@@ -186,5 +185,5 @@ def one_of(name: str, by: str, choices: Mapping[str, Named], about: str) -> Name
 
 
 def together(name: str, base: Named, more: Callable[[], Schema]) -> Named:
-    """All that *base* has, and *more*."""
+    """The fields of *base*, and *more*."""
     return Named(name, lambda: {"allOf": [base, more()]})

@@ -1,7 +1,7 @@
 """Actions of people on incidents: each is one transaction with an entry in the log.
 
-The database decides who was first: a move takes the row only from the state that allows it. What resolves
-or reopens locks the incident's monitor first, as System does: both would be announced otherwise.
+The database decides which request was first: an update matches only a status that allows it. Resolve and
+reopen lock the incident's monitor first, as the evaluation does: otherwise both would be announced.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -14,7 +14,7 @@ from shared import ids
 
 
 async def carry_out(request: web.Request) -> web.Response:
-    """*ids* are those that changed; what one of them fails at stops no other."""
+    """Run one action on many monitors; *ids* are those changed; a failure does not stop the others."""
     who = caller(request)
     asked = parse(await body(request))
     by = By(who.team_id, who.name)

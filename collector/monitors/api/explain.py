@@ -32,12 +32,12 @@ async def get(request: web.Request) -> web.Response:
 
 
 def _location(said: dict[str, Any]) -> dict[str, Any]:
-    """*certificate* is there where one was seen."""
+    """Return the location, without *certificate* if none was seen."""
     return {name: one for name, one in said.items() if name != "certificate" or one is not None}
 
 
 def _result(result: Result, found: ExplanationInputs) -> dict[str, Any]:
-    """As in the list of results, and what it did; null where that cannot be known."""
+    """Return a result as in lists, with its effect; null if unknown."""
     did, failures = core.did(Status(result.status), result.ts, found.trace(result.name))
     shown = views.result(result)
     del shown["phases"]

@@ -1,7 +1,7 @@
 """The explanation of a monitor as JSON: state, votes, holds, notifications.
 
-The API answers these records as JSON and the console's pages read them: a field that is not there is a fault
-of a type, never of a template.
+The API returns these records as JSON and the console's pages read them: the type checker finds a missing
+field, before a template does.
 """
 
 from collections.abc import Sequence
@@ -32,29 +32,29 @@ class ExplainedProbe:
     connected: bool
     """Whether it is connected."""
     last_seen_at: datetime | None
-    """When it was last heard of."""
+    """When it was last seen."""
     blind_since: datetime | None
-    """Since when it reaches nothing at all; null where it does."""
+    """Since when it has no network; null if it has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedCertificate:
-    """*days_left* is negative once it is over."""
+    """A certificate; *days_left* is negative once it has expired."""
 
     ends_at: datetime
-    """When it ends."""
+    """When it expires."""
     days_left: int
-    """Whole days until then; negative once it is over."""
+    """Whole days until then; negative once it has expired."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedLocation:
-    """*probe* is None where none checks it, *failing_since* unless it is failing."""
+    """*probe* is None if no probe checks there, *failing_since* unless it is failing."""
 
     location: str
     """Name of the location."""
     probe: ExplainedProbe | None
-    """Probe that checks it there; null where none does."""
+    """Probe that checks there; null if none does."""
     vote: core.Standing
     """Vote of the location."""
     counts: bool
@@ -74,7 +74,7 @@ class ExplainedLocation:
     last_error: str | None
     """Error of that check."""
     certificate: Annotated[ExplainedCertificate | None, Omitted()]
-    """Certificate that it saw last; there where it saw one."""
+    """Certificate that it saw last; present if it saw one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,18 +91,18 @@ class ExplainedQuorum:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedHold:
-    """*holds* says what is kept back; a moment or a reason that is not known or not set is None."""
+    """*holds*: what it suppresses; an unknown or missing moment or reason is None."""
 
     hold: str
     """Name of the hold."""
     since: datetime | None
-    """Since when it holds; null where that is not known."""
+    """Since when it applies; null if unknown."""
     until: datetime | None
-    """Until when it holds; null where that is not set."""
+    """Until when it applies; null if not set."""
     reason: str | None
     """Why; null without a reason."""
     holds: str
-    """What is held back, for people."""
+    """What it suppresses, for people."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,14 +117,14 @@ class ExplainedParent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedIncident:
-    """The newest that was raised by itself."""
+    """The newest automatic incident."""
 
     id: str
     """Id of the incident."""
     status: str
     """Status of the incident."""
     parent_incident_id: str | None
-    """Id of the incident of a monitor that this one depends on; null without one."""
+    """Id of the incident of the parent monitor; null without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +132,7 @@ class ExplainedDelivery:
     channel_id: str
     """Id of the alert channel."""
     name: str | None
-    """Name of the channel; null where it was deleted."""
+    """Name of the channel; null if it was deleted."""
     status: str
     """Whether it is pending, delivered or failed."""
     attempts: int
@@ -140,7 +140,7 @@ class ExplainedDelivery:
     last_error: str | None
     """Error of the last failed attempt."""
     next_attempt_at: datetime | None
-    """When it is attempted next; null where no attempt follows."""
+    """When it is attempted next; null if no attempt follows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,12 +159,12 @@ class ExplainedEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedMonitor:
-    """*told*: the newest events, newest first; *not_told*: why nobody hears of its being down."""
+    """*told*: the newest events, newest first; *not_told*: why nobody is notified of an outage."""
 
     status: str
     """Status of the monitor."""
     since: datetime | None
-    """Since when it has this status; null where that is not known."""
+    """Since when it has this status; null if unknown."""
     sentence: str
     """The same for people."""
     locations: Sequence[ExplainedLocation]
@@ -172,9 +172,9 @@ class ExplainedMonitor:
     quorum: ExplainedQuorum
     """How the votes are counted."""
     verdict: Literal["down", "up"] | None
-    """What the votes say; null where too few count."""
+    """Result of the votes; null if too few count."""
     holds: Sequence[ExplainedHold]
-    """What holds back checks, votes or notifications now."""
+    """What suppresses checks, votes or notifications now."""
     dependencies: Sequence[ExplainedParent]
     """Monitors that it depends on."""
     incident: ExplainedIncident | None
@@ -182,12 +182,12 @@ class ExplainedMonitor:
     told: Sequence[ExplainedEvent]
     """Its newest events, newest first."""
     not_told: Sequence[str]
-    """Why nobody is notified of its being down."""
+    """Why nobody is notified of an outage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation(ExplainedMonitor):
-    """How a monitor stands, and why."""
+    """A monitor's state, and the reasons for it."""
 
     last_results: Sequence[ExplainedResult]
     """Its newest results, newest first."""

@@ -102,7 +102,7 @@ async def delete(request: web.Request) -> web.Response:
 
 
 async def test(request: web.Request) -> web.Response:
-    """A failing target is an answer, not an error."""
+    """Run a check once; a failing target is a result, not an error."""
     at_hand = deps(request)
     wish = fields.for_test(await body(request), at_hand.nodes)
     team_id = caller(request).team_id
@@ -117,7 +117,7 @@ async def pause(request: web.Request) -> web.Response:
 
 
 async def resume(request: web.Request) -> web.Response:
-    """Its last change was the resume, also when this one changes nothing."""
+    """Resume a monitor; one that runs already shows its last change."""
     id_ = path_id(request, "mon", WHAT)
     resumed = await monitors.resume(
         service_context(request), caller(request).team_id, id_, deps(request).now()
@@ -147,13 +147,13 @@ async def unsilence(request: web.Request) -> web.Response:
 
 
 async def _found(request: web.Request) -> Monitor:
-    """The monitor of the path, asked for before what was sent is read: 404 comes before 400."""
+    """Return the monitor of the path before the body is read: 404 comes before 400."""
     id_ = path_id(request, "mon", WHAT)
     return await monitor_reads.found(deps(request).db, caller(request).team_id, id_)
 
 
 def made_for(request: web.Request, monitor: Monitor) -> dict[str, Any]:
-    """Where *monitor* is reported to and by which secret, if it reports by itself: for who may change it."""
+    """Return the address and secret of a monitor that receives reports, for callers who may change it."""
     if monitor.type not in RECEIVING:
         return {}
     config = whole_config(deps(request).keyring, monitor)
@@ -166,7 +166,7 @@ def addresses(request: web.Request) -> report_secrets.Addresses:
 
 
 def service_context(request: web.Request) -> monitors.ServiceContext:
-    """What the deeds of monitors need."""
+    """Return the context of the services of monitors."""
     at_hand = deps(request)
     return monitors.ServiceContext(
         at_hand.db,

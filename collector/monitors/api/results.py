@@ -27,7 +27,7 @@ _DEFAULT_RANGE = timedelta(days=1)
 
 
 async def list_(request: web.Request) -> web.Response:
-    """The monitor is asked for before what was sent is read: 404 comes before 400."""
+    """List results; the monitor is looked up before the query is read: 404 comes before 400."""
     at_hand = deps(request)
     id_ = path_id(request, "mon", monitor_reads.WHAT)
     monitor = await monitor_reads.found(at_hand.db, caller(request).team_id, id_)
@@ -49,7 +49,7 @@ async def list_(request: web.Request) -> web.Response:
 
 
 def _link(request: web.Request, wanted: ResultFilter, following: str | None) -> dict[str, str] | None:
-    """With the range as it was understood: the default one moves on with the time."""
+    """Return the link with the resolved range: the default range moves with the time."""
     if following is None:
         return None
     query = {"from": iso(wanted.since), "to": iso(wanted.until), "cursor": following}
@@ -58,7 +58,7 @@ def _link(request: web.Request, wanted: ResultFilter, following: str | None) -> 
 
 
 def _wanted(query: Query, now: datetime) -> ResultFilter:
-    """The last 24 h, or the 24 h before ``to``, unless the query says more."""
+    """Return the filter; by default the last 24 h, or the 24 h before ``to``."""
     since, until = query.span()
     until = until or max(now, since or now)
     if since is None:

@@ -37,7 +37,7 @@ _MOST_IDS = 100
 
 
 async def chart(request: web.Request) -> web.Response:
-    """The monitor is asked for before what was sent is read: 404 comes before 400."""
+    """Return a chart; the monitor is looked up before the query is read: 404 comes before 400."""
     at_hand = deps(request)
     id_ = path_id(request, "mon", reads.WHAT)
     monitor = await reads.found(at_hand.db, caller(request).team_id, id_)
@@ -48,7 +48,7 @@ async def chart(request: web.Request) -> web.Response:
 
 
 async def daily(request: web.Request) -> web.Response:
-    """Of the team's own monitors among those asked for, in the order in which they are."""
+    """Return the daily uptime of the team's own among the requested monitors, in the requested order."""
     at_hand, query = deps(request), Query(request)
     wanted, days = _ids(query), _days(query)
     query.done()
@@ -57,9 +57,9 @@ async def daily(request: web.Request) -> web.Response:
 
 
 def _wanted(query: Query, now: datetime) -> ChartRequest:
-    """The last 24 h, or the 24 h before ``to``, or from ``from`` to now."""
+    """Return the window: by default the last 24 h, or the 24 h before ``to``, or from ``from`` to now."""
     since, until = (_within_reach(query, *end) for end in zip(("from", "to"), query.span(), strict=True))
-    # A date as the end is the whole day.
+    # A date as the end means the whole day.
     until = until + timedelta(microseconds=1) if until else max(now, since or now)
     since = since or max(until - _DEFAULT_WINDOW, EPOCH)
     since, until = since - (since - EPOCH) % _MS, until - (until - EPOCH) % _MS
@@ -97,7 +97,7 @@ def _days(query: Query) -> int:
 
 
 def _ids(query: Query) -> list[UUID]:
-    """Each once."""
+    """Return the ids without duplicates."""
     texts = list(filter(None, (query.text("ids") or "").split(",")))
     found = [ids.read("mon", text.strip()) for text in texts]
     if not texts or None in found:
@@ -108,7 +108,7 @@ def _ids(query: Query) -> list[UUID]:
 
 
 def _shown(found: ChartData) -> dict[str, Any]:
-    """Every location has the same steps: their times are written once."""
+    """Return the chart; the times of the steps, equal for all locations, are formatted once."""
     wanted = found.wanted
     times = [(iso(point.since), iso(point.until)) for point in found.points]
     return {
@@ -131,7 +131,7 @@ def _points(times: list[tuple[str, str]], points: list[ChartPoint]) -> list[dict
 
 
 def _point(since: str, until: str, found: Numbers) -> dict[str, Any]:
-    """Null: nothing was measured."""
+    """Return a point; null means that nothing was measured."""
     median, most, nearly_all = found.percentiles_ms or (None, None, None)
     return {
         "from": since,

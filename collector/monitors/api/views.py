@@ -25,14 +25,14 @@ from shared.kinds import RECEIVING, effective
 from shared.phases import measured
 from shared.results import Status
 
-# So many are remembered as they were shown: nothing in them may be changed.
+# How many rendered monitors are cached: nothing in them may be changed.
 _MOST = 2_000
 _PHASES = ("dns", "connect", "tls", "firstByte", "transfer")
 _STATUS: dict[int, str] = {Status.UP: "up", Status.DOWN: "down", Status.UNKNOWN: "unknown"}
 
 
 def item(found: ListedMonitor, now: datetime) -> orjson.Fragment:
-    """As in a list, already JSON; *url* of an http monitor only."""
+    """Return a monitor as lists show it, already JSON; *url* only for an http monitor."""
     return _item(found, _ahead(found.silenced_until, now))
 
 
@@ -81,7 +81,7 @@ def updated(monitor: Monitor) -> dict[str, Any]:
 
 
 def whole(found: Whole, now: datetime) -> dict[str, Any]:
-    """With its configuration and its numbers."""
+    """Return a monitor with its configuration and numbers."""
     shown = {**_lasting(found), "silencedUntil": _ahead(found.monitor.silenced_until, now)}
     if (warning := unmeasured(found, now)) is not None:
         shown["warnings"] = [warning]
@@ -95,7 +95,7 @@ def whole(found: Whole, now: datetime) -> dict[str, Any]:
 
 @lru_cache(maxsize=_MOST)
 def _lasting(found: Whole) -> dict[str, Any]:
-    """All that no clock changes, made once for as long as it is the same."""
+    """Return all parts that do not depend on the time, cached while they are the same."""
     monitor = found.monitor
     in_config = {"timeout": monitor.timeout_s} if monitor.type == "http" else {}
     if effective(monitor.type, found.config) == "gas_price":
@@ -118,9 +118,8 @@ def _lasting(found: Whole) -> dict[str, Any]:
 
 
 def unmeasured(found: Whole, now: datetime) -> str | None:
-    """What its owner should know of a monitor that nothing measures now; None for one that is measured.
-
-    A new one is given the time of its first check.
+    """Return a warning if nothing measures the monitor now; None if it is measured.
+    A new monitor gets the time of its first check.
     """
     monitor, places = found.monitor, found.at_locations
     if monitor.paused_at is not None or monitor.type in RECEIVING:
@@ -137,7 +136,7 @@ def unmeasured(found: Whole, now: datetime) -> str | None:
 
 
 def certificate(checkpoint: bytes | None, now: datetime) -> dict[str, Any] | None:
-    """The one that was seen last; *daysLeft* is negative once it is over."""
+    """Return the certificate seen last; *daysLeft* is negative once it has expired."""
     seen = expiry(checkpoint)
     if seen is None:
         return None
@@ -145,8 +144,8 @@ def certificate(checkpoint: bytes | None, now: datetime) -> dict[str, Any] | Non
 
 
 def result(found: Result) -> dict[str, Any]:
-    """*statusCode* and *error* are null where there is none; so is each phase. *daysLeft* where a certificate
-    was seen, *samples* of metrics alone.
+    """Return a result; *statusCode*, *error* and phases are null if missing. *daysLeft* only if a certificate
+    was seen, *samples* only for metrics.
     """
     packed = found.phases or b""
     samples, (phases, days) = receptions.samples(packed), measured(packed)
@@ -164,7 +163,7 @@ def result(found: Result) -> dict[str, Any]:
 
 
 def tested(found: TrialResult) -> dict[str, Any]:
-    """*statusCode* is null where there is none, *daysLeft* is there where a certificate was seen."""
+    """Return a test's outcome; *statusCode* is null if missing, *daysLeft* only if a certificate was seen."""
     outcome, took_ms = found.outcome, round(found.duration_us / 1000)
     good = outcome.status is Status.UP
     return {
@@ -178,7 +177,7 @@ def tested(found: TrialResult) -> dict[str, Any]:
 
 
 def _answered(took_ms: int, days: int | None) -> str:
-    """*days*: of the certificate, None where none was seen."""
+    """*days*: until the certificate expires, None if none was seen."""
     match days:
         case None:
             left = ""
@@ -210,7 +209,7 @@ def _stats(found: Summary) -> dict[str, float | bool]:
 
 
 def _at_location(found: AtLocation) -> dict[str, Any]:
-    """*status* is the location's verdict, the rest its newest check."""
+    """*status* is the location's verdict, the rest is of its newest check."""
     verdict = "down" if found.failing else "unknown" if found.last_at is None else "up"
     return {
         "location": found.name,
@@ -228,10 +227,10 @@ def _shown(moment: datetime | None) -> str | None:
 
 
 def _phases(microseconds: list[int | None]) -> dict[str, float | None]:
-    """In milliseconds."""
+    """Return the phases in milliseconds."""
     return {name: None if us is None else us / 1000 for name, us in zip(_PHASES, microseconds, strict=True)}
 
 
 def _ahead(until: datetime | None, now: datetime) -> datetime | None:
-    """A silence that is over is none."""
+    """Return the end of a silence; None once it is over."""
     return until if until is not None and until > now else None

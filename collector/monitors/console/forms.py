@@ -30,13 +30,13 @@ from shared import ids
 from shared.errors import Invalid, PreconditionFailed, Unavailable
 from shared.kinds import KINDS, RECEIVING
 
-# What is seldom set is folded away.
+# Rarely used fields are collapsed.
 _FIRST: Final = ("name", "interval", "timeout", "locations", "severity", "tags")
 _NEW_TYPE: Final = "http"
 
 
 async def new(request: web.Request) -> web.StreamResponse:
-    """For the type that is asked for; the others are one click away."""
+    """Show the form of the requested type; the others are one click away."""
     asked = request.query.get("type", _NEW_TYPE)
     type_ = asked if asked in KINDS else _NEW_TYPE
     return _drawn(request, type_, {}, {}, {})
@@ -64,7 +64,7 @@ async def edit(request: web.Request) -> web.StreamResponse:
 
 
 async def update(request: web.Request) -> web.StreamResponse:
-    """Secrets that were left as they are shown stay what they are."""
+    """Save a monitor; secrets that are still masked keep their values."""
     monitor, shown = await _known(request)
     form, kind = await posted(request), monitor_types.kind_of(monitor.type, shown)
     settings, config = _sent(kind, form)
@@ -89,7 +89,7 @@ async def update(request: web.Request) -> web.StreamResponse:
 
 
 async def test(request: web.Request) -> web.StreamResponse:
-    """Check once what stands in the form, and show the form again with what came of it."""
+    """Check the form's settings once, and show the form again with the outcome."""
     form = await posted(request)
     type_, at_hand, team_id = _type(form), deps(request), visitor(request).team_id
     monitor = await _named(request, value(form, "monitor"))
@@ -151,7 +151,7 @@ def _drawn(
 
 
 def _about(faults: Mapping[str, str], kind: Any) -> dict[str, str]:
-    """The faults of the type's own fields."""
+    """Return the faults of the type's own fields."""
     names = {one.name.partition(".")[2] for one in forms.build(kind, prefix="config.").fields}
     return {
         name: text
@@ -165,7 +165,7 @@ def _sent(type_: str, form: Posted) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _said(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what was left empty, for which there are defaults."""
+    """Return *fields* without empty ones, so that defaults apply."""
     return {name: one for name, one in fields.items() if one is not None}
 
 
@@ -177,7 +177,7 @@ def _type(form: Posted) -> str:
 
 
 async def _known(request: web.Request) -> tuple[Monitor, dict[str, Any]]:
-    """The monitor of the path, and its configuration with masks for its secrets. Raises NotFound."""
+    """Return the monitor of the path, and its configuration with masked secrets. Raises NotFound."""
     at_hand, id_ = deps(request), path_id(request, "mon", WHAT)
     found = await reads.one(
         at_hand.db, at_hand.keyring, visitor(request).team_id, id_, secrets=False, now=at_hand.now()

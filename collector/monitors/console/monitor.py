@@ -29,7 +29,7 @@ from shared import ids
 from shared.clock import iso
 from shared.errors import Invalid
 
-# By what stands in the query: how far back, and in what steps.
+# The length and the step of each range of the query.
 _RANGES: Final = {
     "24h": (timedelta(hours=24), timedelta(minutes=30)),
     "7d": (timedelta(days=7), timedelta(hours=2)),

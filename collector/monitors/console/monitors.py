@@ -26,7 +26,7 @@ _STATUSES: Final = ("up", "down", "paused")
 _SILENCED: Final = "silenced"
 _DAYS: Final = 30
 _LONGEST: Final = 200
-# What a button of the list asks of the API's bulk deeds.
+# The duration of the list's silence action.
 _HOUR_S: Final = 3_600
 
 
@@ -65,7 +65,7 @@ async def list_(request: web.Request) -> web.StreamResponse:
 
 
 async def carry_out(request: web.Request) -> web.StreamResponse:
-    """One deed for those that are ticked."""
+    """Run one action on the ticked monitors."""
     form = await posted(request)
     deed: dict[str, Any] = {"action": value(form, "deed"), "filter": {"ids": form.get("id", [])}}
     if deed["action"] == "silence":
@@ -95,7 +95,7 @@ def _said(done: Done) -> str:
 
 
 def _here(form: Any) -> str:
-    """Back to the list as it was narrowed; nowhere else."""
+    """Return the list's address with its filter, and no other address."""
     query = value(form, "query")
     return f"{HERE}?{query}" if query and not query.startswith("/") else HERE
 
@@ -112,7 +112,7 @@ def _row(item: ListedMonitor, daily: statistics.Daily | None, now: datetime) -> 
 
 
 def _wanted(request: web.Request) -> MonitorFilter:
-    """Of the query; what it asks for in vain is left out."""
+    """Return the filter of the query, without invalid values."""
     asked = {name: text.strip()[:_LONGEST] for name, text in request.query.items() if text.strip()}
     known = {"status": asked.get("status"), "type": asked.get("type")}
     return MonitorFilter(
@@ -127,10 +127,10 @@ def _wanted(request: web.Request) -> MonitorFilter:
 
 
 def _query(request: web.Request) -> str:
-    """How the list is narrowed, less its page."""
+    """Return the list's query without its page."""
     return request.rel_url.without_query_params("page").query_string
 
 
 def path(id_: Any) -> str:
-    """Of a monitor's page."""
+    """Return the path of a monitor's page."""
     return f"{HERE}/{ids.show('mon', id_)}"

@@ -24,28 +24,28 @@ _BY_TAG: Final = "tag:"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """*options*: what is chosen first, then what was found; *finder* None: there are no others."""
+    """*options*: first the chosen ones, then those found; *finder* None: there are no others."""
 
     options: Options
     finder: OptionSearch | None
 
     def put(self, form: Form, name: str) -> Form:
-        """Have the field *name* of *form* offer the search."""
+        """Add the search to the field *name* of *form*."""
         fields = tuple(replace(one, finder=self.finder) if one.name == name else one for one in form.fields)
         return Form(fields, form.faults)
 
     def into(self, fields: Iterable[FormField], name: str) -> list[FormField]:
-        """Likewise, of *fields*."""
+        """Add the search to the field *name* of *fields*."""
         return [replace(one, finder=self.finder) if one.name == name else one for one in fields]
 
 
 def asked(form: Posted) -> bool:
-    """Is the form sent to search, and not to be saved?"""
+    """Whether the form was sent to search rather than to save."""
     return value(form, "pick") == "find"
 
 
 async def monitors(request: web.Request, chosen: Iterable[str]) -> Choice:
-    """Those that the form which was sent searches for, else the newest; and whatever is *chosen* already."""
+    """Return the monitors that the sent form searches for, else the newest; *chosen* ones always."""
     text = await _searched(request)
     team_id, db = visitor(request).team_id, deps(request).db
     found, total = await reads.page(db, team_id, _wanted(text), _SHOWN, 0)

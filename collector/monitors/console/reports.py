@@ -39,7 +39,7 @@ class Copyable:
 
 @dataclass(frozen=True, slots=True)
 class ReportCard:
-    """*lines* are empty for who may not see them; *secret*: what rotates; *awaited*: nothing came so far."""
+    """*lines*: empty if the visitor may not see them; *secret*: what rotates; *awaited*: no report so far."""
 
     title: str
     secret: str
@@ -48,7 +48,7 @@ class ReportCard:
 
 
 def card(request: web.Request, monitor: Monitor) -> ReportCard | None:
-    """None of a monitor that probes check."""
+    """Return how to report to a monitor; None for one that probes check."""
     if monitor.type not in RECEIVING:
         return None
     ping = monitor.type == "heartbeat"
@@ -69,7 +69,7 @@ async def rotate(request: web.Request) -> web.StreamResponse:
 
 
 def _may_see(request: web.Request, monitor: Monitor) -> bool:
-    """Who may change a monitor may read its secrets, as in the API."""
+    """Whether the visitor may change the monitor and so read its secrets, as in the API."""
     path = f"{monitors.HERE}/{ids.show('mon', monitor.id)}/edit"
     return request.app[SITE].may(visitor(request).permission, "POST", path)
 

@@ -15,15 +15,15 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "Push (heartbeats and metrics)": ("heartbeat", "prometheus", "opentelemetry"),
     "Web3": WEB3,
 }
-# Those stand with the settings, or are said by the type.
+# These fields are among the settings, or follow from the type.
 _ONCE: Final = frozenset({"timeout", "subType"})
-# The secrets by which jobs and senders report; each is made by the service, and rotated on its page.
+# The secrets of jobs and senders; the service makes them, and the monitor's page rotates them.
 _REPORTING: Final[Mapping[str, tuple[str, ...]]] = {
     "heartbeat": ("pingKey",),
     "prometheus": ("authToken",),
     "opentelemetry": ("authToken",),
 }
-# How many fields stand first; the others are folded away.
+# How many fields come first; the others are collapsed.
 _USUAL: Final = 5
 _FIRST: Final = {
     "gas_price": 3,
@@ -45,26 +45,25 @@ def first(kind: str) -> int:
 
 
 def changes(shown: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]:
-    """*sent* as a merge patch of what the form was drawn of: what was emptied or taken out goes."""
+    """Return *sent* as a merge patch of the rendered values; emptied or removed ones become null."""
     return {name: edits.patch(shown.get(name), _alike(shown.get(name), one)) for name, one in sent.items()}
 
 
 def _alike(shown: Any, sent: Any) -> Any:
-    """A single line is a list of one where it was that."""
+    """Return a single line as a list of one if the value was a list."""
     if isinstance(shown, Mapping) and isinstance(sent, Mapping):
         return {name: _alike(shown.get(name), one) for name, one in sent.items()}
     return [sent] if isinstance(shown, list) and isinstance(sent, str) else sent
 
 
 def kind_of(type_: str, config: Mapping[str, Any]) -> str:
-    """Of a monitor that is there: the type whose form it has."""
+    """Return the type whose form an existing monitor has."""
     return effective(type_, config)
 
 
 def told(type_: str, config: Mapping[str, Any]) -> dict[str, Any]:
-    """What a page says of *config*: what is set, but for an ABI, which nobody reads there.
-
-    What a monitor is reported by has a place of its own.
+    """Return the settings that a page shows of *config*, without an ABI, which is too long to read.
+    Reporting secrets have a section of their own.
     """
     elsewhere = {"abi", *_REPORTING.get(type_, ())}
     return {
@@ -73,7 +72,7 @@ def told(type_: str, config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def drawn(config: Mapping[str, Any]) -> dict[str, Any]:
-    """*config* as the form's fields hold it: an ABI that was sent as text is JSON all the same."""
+    """Return *config* as the form's fields have it: an ABI that was sent as text becomes JSON."""
     abi = config.get("abi")
     if not isinstance(abi, str):
         return dict(config)

@@ -20,7 +20,7 @@ _SOON: Final = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class Happened:
-    """*said*: an argument after the other, or why they could not be read; *alert*: of a transfer."""
+    """*said*: the arguments, or why they could not be read; *alert*: of a transfer."""
 
     at: datetime
     location: str
@@ -34,7 +34,7 @@ class Happened:
 
 @dataclass(frozen=True, slots=True)
 class Web3Findings:
-    """*crosses*: has it thresholds? *listens*: does it read events or transfers?"""
+    """*crosses*: it has thresholds; *listens*: it reads events or transfers."""
 
     raised: list[Raised]
     happened: list[Happened]
@@ -43,7 +43,7 @@ class Web3Findings:
 
 
 async def found(db: Db, monitor: Monitor, kind: str, now: datetime) -> Web3Findings | None:
-    """None of a monitor of another type; *kind*: its effective type."""
+    """Return the findings; None for a monitor of another type; *kind*: its effective type."""
     if not is_web3(kind):
         return None
     async with db.connection() as tx:

@@ -30,10 +30,9 @@ class VotingLocation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorFacts:
-    """What is held of a monitor; *changed_at* says since when it is down, or is not.
-
-    *ended_by_hand_at*: when a person resolved the incident of its present outage; *parent*: the name of one
-    that it depends on and that is down.
+    """The stored state of a monitor; *changed_at*: when *down* last changed.
+    *ended_by_hand_at*: when a user resolved the incident of its present outage; *parent*: the name of a
+    monitor that it depends on and that is down.
     """
 
     monitor: EvaluatedMonitor
@@ -46,7 +45,7 @@ class MonitorFacts:
 
 @dataclass(frozen=True, slots=True)
 class VoteTally:
-    """The votes, counted; *down* None means that no verdict can be had."""
+    """The votes, counted; *down* None: there is no verdict."""
 
     voters: int
     needed: int
@@ -56,9 +55,8 @@ class VoteTally:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What is stored of one location beside its results: when outages began and ended there.
-
-    *counted*: starts of the failed checks of its present streak, oldest first, as far as all are known.
+    """A location's stored history beside its results: when outages began and ended there.
+    *counted*: starts of the failed checks of its present streak, oldest first, if all are known.
     """
 
     began: frozenset[datetime] = frozenset()
@@ -67,7 +65,7 @@ class Trace:
 
 
 def tally(facts: MonitorFacts, places: Sequence[VotingLocation], now: datetime) -> VoteTally:
-    """The quorum's sum; while a monitor is paused nobody votes on it."""
+    """Count the votes; on a paused monitor there are none."""
     votes = [] if facts.paused_at is not None else [place.vote for place in places]
     voters = [vote for vote in votes if vote.counts(now)]
     return VoteTally(
@@ -79,7 +77,7 @@ def tally(facts: MonitorFacts, places: Sequence[VotingLocation], now: datetime) 
 
 
 def standing(vote: Vote, now: datetime) -> Standing:
-    """What a location says of the monitor; one that votes no longer says nothing."""
+    """Return a location's vote in words; one that no longer votes is silent."""
     if not vote.counts(now):
         return "silent"
     if vote.stale:
@@ -90,19 +88,19 @@ def standing(vote: Vote, now: datetime) -> Standing:
 
 
 def status(facts: MonitorFacts, places: Sequence[VotingLocation]) -> monitors.Shown:
-    """As everything that shows the monitor shows it."""
+    """Return the status as it is shown everywhere."""
     return monitors.status(paused_at=facts.paused_at, down=facts.monitor.down, last_at=_last_at(places))
 
 
 def since(facts: MonitorFacts, places: Sequence[VotingLocation]) -> datetime | None:
-    """Since when it has its status; None for one that was down, resumed, and not measured since."""
+    """Return since when it has its status; None if it was down, resumed, and not measured since."""
     if facts.paused_at is not None:
         return facts.paused_at
     return None if facts.monitor.down and _last_at(places) is None else facts.changed_at
 
 
 def sentence(facts: MonitorFacts, places: Sequence[VotingLocation], now: datetime) -> str:
-    """How it stands and why, in one line."""
+    """Return its state and the reasons in one line."""
     if facts.paused_at is not None:
         return f"Paused since {iso(facts.paused_at)}: nothing is checked and nothing is told."
     counted = tally(facts, places, now)
@@ -115,9 +113,8 @@ def sentence(facts: MonitorFacts, places: Sequence[VotingLocation], now: datetim
 
 
 def did(result_status: Status, at: datetime, trace: Trace) -> tuple[Did | None, int | None]:
-    """What one result did to its location, and which failed check in a row it was; None if nobody can say.
-
-    When a result came and under which revision is not stored, so only what left its mark is told.
+    """Return a result's effect on its location, and its number in the streak of failures; None if unknown.
+    Arrival times and revisions of results are not stored, so only effects with a trace are returned.
     """
     if result_status is Status.UNKNOWN:
         return "nothing", None
@@ -130,7 +127,7 @@ def did(result_status: Status, at: datetime, trace: Trace) -> tuple[Did | None, 
 
 
 def silenced_until(facts: MonitorFacts, now: datetime) -> datetime | None:
-    """The end of its silence, if it lasts."""
+    """Return the end of its silence, if it lasts."""
     until = facts.monitor.silenced_until
     return until if until is not None and until > now else None
 
@@ -163,7 +160,7 @@ def _votes(counted: VoteTally, places: Sequence[VotingLocation], now: datetime) 
 
 
 def _held(facts: MonitorFacts, now: datetime) -> list[str]:
-    """What keeps its news back, in a few words."""
+    """Return in a few words what suppresses its notifications."""
     monitor, silent = facts.monitor, silenced_until(facts, now)
     window = monitor.around.maintenance_until
     said = {
@@ -176,7 +173,7 @@ def _held(facts: MonitorFacts, now: datetime) -> list[str]:
 
 
 def _errors(places: Sequence[VotingLocation], now: datetime) -> list[str]:
-    """What the first failing voter says, on one line."""
+    """Return the error of the first failing voter, on one line."""
     for place in places:
         if standing(place.vote, now) == "failing" and place.last_error:
             text = " ".join(place.last_error.split())

@@ -44,7 +44,7 @@ _NOT_TOLD: Mapping[table.Hold, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ActiveHold:
-    """Something that keeps back *what*; None where a moment or a reason is not known or not set."""
+    """Something that suppresses *what*; an unknown or missing moment or reason is None."""
 
     name: str
     what: str
@@ -54,15 +54,14 @@ class ActiveHold:
 
 
 def holds(facts: MonitorFacts, places: Sequence[VotingLocation], now: datetime) -> list[ActiveHold]:
-    """All that holds now, whatever would be held by it."""
+    """Return all holds that apply now, even if they have nothing to suppress."""
     found = [_shown(hold, facts) for hold in _holding(facts, places, now)]
     return [*found, *_of_the_verdict(facts, places, now)]
 
 
 def not_told(facts: MonitorFacts, now: datetime, *, heard: bool, routed: bool) -> list[str]:
-    """Why nobody hears, or would hear, of its being down.
-
-    *heard*: some enabled channel hears monitor.down of it; *routed*: no event waits for its channels.
+    """Return why nobody is, or would be, notified of its outage.
+    *heard*: some enabled channel receives monitor.down of it; *routed*: no event awaits its channels.
     """
     held = [hold for hold in table.holding(_standing(facts), now) if hold in _NOT_TOLD]
     reasons = [_NOT_TOLD[hold] for hold in held if not facts.monitor.told or hold in _ALWAYS]
@@ -85,7 +84,7 @@ def _standing(facts: MonitorFacts) -> MonitorContext:
 
 
 def _holding(facts: MonitorFacts, places: Sequence[VotingLocation], now: datetime) -> Iterator[table.Hold]:
-    """As the table has it; of a paused monitor, and of a new one that is well, the votes hold nothing."""
+    """Return the table's holds; on a paused monitor, and a new one that is up, votes suppress nothing."""
     votes = [place.vote for place in places]
     whole = replace(
         _standing(facts),
@@ -121,7 +120,7 @@ def _shown(hold: table.Hold, facts: MonitorFacts) -> ActiveHold:
 def _of_the_verdict(
     facts: MonitorFacts, places: Sequence[VotingLocation], now: datetime
 ) -> Iterator[ActiveHold]:
-    """Why the votes come to something else than what is held of it."""
+    """Yield why the verdict differs from the stored state."""
     counted = tally(facts, places, now)
     if facts.paused_at is not None or counted.down in {None, facts.monitor.down}:
         return

@@ -17,16 +17,16 @@ from collector.monitors.storage.lists import ListedMonitor, MonitorFilter
 from shared import ids
 from shared.errors import Invalid, TocsinError
 
-# More would keep the pool's connections from everybody else.
+# More would keep the pool's connections from other requests.
 _AT_ONCE = 4
-# Sooner than those who carry the request give it up.
+# Shorter than the timeouts of proxies and clients.
 _WITHIN_S = 50.0
 _NO_LIMIT = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class By:
-    """Who asks; *name* is the person's, as timelines show it."""
+    """The caller; *name*: the user's, as timelines show it."""
 
     team_id: int
     name: str
@@ -34,7 +34,7 @@ class By:
 
 @dataclass(slots=True)
 class Done:
-    """*changed* are those that are not as they were; *failed* says what stood in the way of others."""
+    """*changed*: monitors that were changed; *failed*: others, with the reason."""
 
     matched: int
     changed: list[UUID] = field(default_factory=list)
@@ -42,9 +42,8 @@ class Done:
 
 
 async def carry_out(means: ServiceContext, by: By, wish: BulkRequest, clock: Callable[[], datetime]) -> Done:
-    """Do it to every monitor that matches now; those that were not reached in time are among the failed.
-
-    Doing it again is harmless, and goes on where this one was cut off.
+    """Run the action on all matching monitors; those not reached in time count as failed.
+    Repeating the request is safe, and continues where this one stopped.
     """
     found, strangers = await _matching(means, by.team_id, wish.filter)
     done = Done(len(found), failed=[(id_, "Monitor not found") for id_ in strangers])
@@ -60,7 +59,7 @@ async def carry_out(means: ServiceContext, by: By, wish: BulkRequest, clock: Cal
 async def _matching(
     means: ServiceContext, team_id: int, wanted: Filter
 ) -> tuple[list[ListedMonitor], list[UUID]]:
-    """The monitors that match, newest first or as they were named; the ids that are no monitor's."""
+    """Return the matching monitors, newest first or as named, and ids without a monitor."""
     narrowed = MonitorFilter(status=wanted.status, type=wanted.type, group=wanted.group, tag=wanted.tag)
     async with means.db.connection() as tx:
         found = await lists.newest(tx, team_id, narrowed, _NO_LIMIT, 0)
@@ -84,7 +83,7 @@ async def _one(
         done.failed.append((item.id, str(error)))
 
 
-# Each of the following answers whether it changed anything: a new revision has the date of its deed.
+# Each of the following returns whether it changed anything: a new revision has the date of its action.
 
 
 async def _pause(means: ServiceContext, by: By, _: BulkRequest, item: ListedMonitor, now: datetime) -> bool:

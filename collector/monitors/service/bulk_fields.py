@@ -24,7 +24,7 @@ def is_type(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Monitors that are all of what is given; *tag* is a name, or ``name:value``; *all* narrows nothing."""
+    """Monitors that match every given field; *tag* is a name, or ``name:value``; *all* restricts nothing."""
 
     ids: Annotated[list[MonitorId], MaxLen(MOST_IDS)] | None = None
     """Ids of monitors."""
@@ -37,52 +37,52 @@ class Filter:
     tag: Annotated[str, MinLen(1), MaxLen(320)] | None = None
     """Only those with this tag: its name, or `name:value`."""
     all: bool = False
-    """Selects all monitors; needed where no other field narrows the filter."""
+    """Selects all monitors; required if no other field restricts the filter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BulkAction:
-    """What every request says."""
+    """The fields of every request."""
 
     action: Action
-    """Action that is carried out."""
+    """Action to run."""
     filter: Filter
-    """Monitors that it is carried out on."""
+    """Monitors to run it on."""
 
     def faults(self) -> dict[str, str]:
-        """A filter that says nothing is a mistake sooner than a wish to have all."""
+        """Return a fault for an empty filter, which is more likely a mistake than a wish for all monitors."""
         return {"filter": "must name monitors, or say all: true"} if self.filter == Filter() else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tagging:
-    """Tags to be given."""
+    """Tags to add."""
 
     tags: Annotated[Tags, MinLen(1)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Untagging:
-    """Names of tags to be taken away."""
+    """Names of tags to remove."""
 
     tags: Annotated[list[Annotated[str, MinLen(1), MaxLen(64)]], MinLen(1), MaxLen(100)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bare:
-    """An action that takes nothing more."""
+    """An action without further fields."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BulkFields(BulkAction):
-    """One action for all monitors that a filter selects, with what this action needs."""
+    """One action for all monitors that a filter selects, with the fields of that action."""
 
     duration: Annotated[int, Interval(ge=1, le=2_592_000)] | None = None
-    """Of `silence`, which needs it: seconds until notifications resume, up to 30 days."""
+    """For `silence`, required: seconds until notifications resume, up to 30 days."""
     reason: Annotated[str, MaxLen(1000)] | None = None
-    """Of `silence`: why, for whoever reads it later."""
+    """For `silence`: the reason, for later readers."""
     tags: Tags | list[str] | None = None
-    """Of `tag`: tags to add, by name. Of `untag`: names of tags to remove. Both need it."""
+    """For `tag`: tags to add, by name. For `untag`: names of tags to remove. Required for both."""
 
 
 More = Silence | Tagging | Untagging | Bare
@@ -96,7 +96,7 @@ _MORE: Mapping[str, type[More]] = {
 
 @dataclass(frozen=True, slots=True)
 class BulkRequest:
-    """What is to be done; *tags* by name, None for one to be taken away; *unknown* fields were ignored."""
+    """A parsed request; *tags* by name, None to remove one; *unknown* fields were ignored."""
 
     action: Action
     filter: Filter
@@ -106,12 +106,11 @@ class BulkRequest:
 
 
 def parse(body: Mapping[str, Any]) -> BulkRequest:
-    """What *body* asks for. Raises Invalid.
-
-    A field that a filter does not know is refused: without it the filter would take more than was meant.
+    """Parse *body*. Raises Invalid.
+    An unknown field of the filter is refused: without it the filter would match too much.
     """
     order = read(BulkAction, body)
-    # As the order is read, in letters of any case.
+    # Case-insensitive, as the action itself is parsed.
     more = read(_MORE.get(str(body.get("action")).lower(), Bare), body)
     strange = {name: "is no filter" for name in order.unknown if name.startswith(_INSIDE)}
     faults = {**strange, **more.faults, **order.faults}

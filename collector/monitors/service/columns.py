@@ -23,14 +23,14 @@ _CALLED = {"interval_s": "interval", "timeout_s": "timeout", "group_name": "grou
 
 
 def whole_config(keyring: Keyring, monitor: Monitor) -> dict[str, Any]:
-    """The configuration with its secrets, in the order of its kind's fields."""
+    """Return the configuration with its secrets, in the order of its kind's fields."""
     config = whole(keyring, monitor.config, monitor.secrets, sealed_at(monitor.team_id, monitor.id))
     names = (camel(field.name) for field in fields(KINDS[effective(monitor.type, config)]))
     return {name: config[name] for name in names if name in config}
 
 
 def settings_of(monitor: Monitor) -> MonitorSettings:
-    """A row as the fields that a caller sets."""
+    """Return a row as the fields that a caller sets."""
     return MonitorSettings(
         name=monitor.name,
         interval=monitor.interval_s,
@@ -49,14 +49,14 @@ def settings_of(monitor: Monitor) -> MonitorSettings:
 
 
 def kind_name(kind: Kind) -> str:
-    """The type that a configuration is of."""
+    """Return the type of a configuration."""
     return next(name for name, cls in KINDS.items() if cls is type(kind))
 
 
 async def columns(
     tx: Tx, keyring: Keyring, key: tuple[int, UUID], settings: MonitorSettings, kind: Kind, now: datetime
 ) -> dict[str, Any]:
-    """What is written of a monitor; *key* is its team and its id."""
+    """Return the columns of a monitor to write; *key*: its team and its id."""
     config, secrets = split_config(keyring, key, type(kind), monitor_fields.stored(kind))
     wanted = settings.locations
     if wanted is None:
@@ -85,25 +85,25 @@ async def columns(
 def split_config(
     keyring: Keyring, key: tuple[int, UUID], cls: type[Kind], stored: Mapping[str, Any]
 ) -> tuple[dict[str, Any], bytes | None]:
-    """A configuration of *cls* as what may be read of it, and its secrets sealed."""
+    """Split a configuration of *cls* into its readable part, and its secrets, sealed."""
     opened = open_parts(cls, stored)
     config, secrets = split(keyring, stored, secret_fields(cls) | opened.keys(), sealed_at(*key))
     return {**config, **opened}, secrets
 
 
 def changed(before: Monitor, written: Mapping[str, Any], *, same_config: bool) -> set[str]:
-    """Columns with another value; a seal looks new each time, so the configuration is compared whole."""
+    """Return changed columns; a seal differs each time, so the configuration is compared as a whole."""
     plain = {name for name in written if name not in {"config", "secrets"}}
     names = {name for name in plain if getattr(before, name) != written[name]}
     return names if same_config else names | {"config"}
 
 
 def named_fields(named: Collection[str], before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Changed columns as callers call them, and the fields of the configuration that are not as they were."""
+    """Return the API's names of changed columns, and the changed fields of the configuration."""
     plain = [_CALLED.get(name) or camel(name) for name in named if name != "config"]
     return plain + audit.differing(before, after, "config.")
 
 
 def sealed_at(team_id: int, id_: UUID) -> SealScope:
-    """Where a monitor's secrets lie."""
+    """Return the scope of a monitor's sealed secrets."""
     return SealScope(team_id, "monitors", id_, "secrets")

@@ -42,10 +42,9 @@ async def delete(
     who: Actor | None = None,
     later: list[int] | None = None,
 ) -> None:
-    """Its results go after the commit: nothing leads to them then, and they may be many.
-
-    *only*: the revisions that may be deleted; *who* None is the service itself. *later*: where its number
-    is left for who began the transaction to forget the results by.
+    """Delete a monitor; its results, which may be many, are deleted after the commit.
+    *only*: the revisions that may be deleted; *who* None is the service itself. *later*: collects its number
+    for the owner of an outer transaction, who then deletes the results.
     Raises NotFound, PreconditionFailed.
     """
 
@@ -59,7 +58,7 @@ async def delete(
         await rules.drop_monitor(tx, team_id, id_)
         await assignments.place(tx, monitor.monitor, monitor.revision + 1, [], now=now)
         await record(tx, who, "delete", monitor)
-        # Last, as the writer does: for the team's next position all others wait.
+        # Last, as in the writer: appending takes the team's next position, for which others wait.
         await _tell(tx, monitor, incident, now)
         over = [*await alerts.end_with(tx, monitor, now), *await _resolved(tx, monitor, incident, now)]
         await events.append_all(tx, [*over, event_writer.change(payloads.DELETED, monitor, now)], now)
@@ -75,7 +74,7 @@ async def delete(
 
 
 async def _tell(tx: Tx, monitor: Monitor, incident: LatestIncident | None, now: datetime) -> None:
-    """Who may know it as down hears that it is over; what else waits is dropped."""
+    """Notify channels that may have it as down of the end; drop other pending events."""
     stream = monitor.team_id, monitor.id
     await news.take(tx, *stream)
     listeners = await channels.listeners(tx, [monitor.team_id])
@@ -102,7 +101,7 @@ async def _tell(tx: Tx, monitor: Monitor, incident: LatestIncident | None, now: 
 
 
 async def _resolved(tx: Tx, monitor: Monitor, incident: LatestIncident | None, now: datetime) -> list[Event]:
-    """That its open incident, if it had one, is over."""
+    """Return the event of its open incident's end, if it had one."""
     if incident is None or incident.resolved_at is not None:
         return []
     about = event_writer.of_row(monitor, _DELETED)
@@ -112,7 +111,7 @@ async def _resolved(tx: Tx, monitor: Monitor, incident: LatestIncident | None, n
 
 
 async def _end_incident(tx: Tx, monitor: Monitor, now: datetime) -> LatestIncident | None:
-    """The monitor's newest incident; if it was open, as it was, and now resolved by System."""
+    """Resolve the monitor's open incident as System; return its newest incident, as it was before."""
     if monitor.paused_at is not None:
         await monitor_incidents.leave_out(tx, monitor.team_id, monitor.id, monitor.paused_at, now)
     incident = await monitor_incidents.newest(tx, monitor.team_id, monitor.id)

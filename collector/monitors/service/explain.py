@@ -25,7 +25,7 @@ from shared.errors import NotFound
 
 _RESULTS = 10
 _EVENTS = 5
-# What tells nobody how it stands.
+# Kinds that do not announce its state.
 _NO_NEWS = sorted(events.CHANGES | events.INCIDENTS)
 _CHANNELS = 100
 _RANGE = timedelta(days=7)
@@ -35,7 +35,7 @@ _AHEAD = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class ExplanationInputs:
-    """*results* and *told* newest first; *heard*: some enabled channel would hear of its being down."""
+    """*results* and *told*: newest first; *heard*: some enabled channel would receive monitor.down."""
 
     monitor: Explained
     locations: Sequence[CheckedLocation]
@@ -49,13 +49,13 @@ class ExplanationInputs:
         return [at.place for at in self.locations]
 
     def trace(self, location: str) -> Trace:
-        """What is traced there; nothing of a location from which it is checked no longer."""
+        """Return the trace of a location; an empty one if the location no longer checks it."""
         traces = (at.trace for at in self.locations if at.place.vote.location == location)
         return next(traces, Trace())
 
 
 async def explain(db: Db, team_id: int, id_: UUID, now: datetime) -> ExplanationInputs:
-    """Raises NotFound."""
+    """Load the explanation. Raises NotFound."""
     async with db.transaction() as tx:
         await explain_reads.freeze(tx)
         monitor = await explain_reads.monitor(tx, team_id, id_)
@@ -81,7 +81,7 @@ async def explain(db: Db, team_id: int, id_: UUID, now: datetime) -> Explanation
 
 
 async def _with_holds(tx: Tx, monitor: Explained, located: Sequence[Located], now: datetime) -> Explained:
-    """What is decided by, and what is around it."""
+    """Add the state as decisions see it, and what surrounds the monitor."""
     [judged_by] = await locked_monitors.read(tx, [monitor.monitor])
     held = (await surroundings(tx, [judged_by], {monitor.monitor: located}, now))[monitor.monitor]
     parent = held.parent.name if held.parent else None
@@ -90,7 +90,7 @@ async def _with_holds(tx: Tx, monitor: Explained, located: Sequence[Located], no
 
 
 def _unserved(monitor: Explained, locations: Sequence[CheckedLocation]) -> list[CheckedLocation]:
-    """Locations that the monitor names and that nobody ever checked it from."""
+    """Return locations of the monitor that never checked it."""
     known = {at.place.vote.location for at in locations}
     return [
         CheckedLocation(

@@ -17,7 +17,7 @@ from shared.kinds import KINDS, RECEIVING, TYPES, WEB3, Kind
 
 S = TypeVar("S", MonitorSettings, Trial)
 
-# What a GET shows and nobody sets.
+# Fields that a GET shows and no caller can set.
 _SHOWN = frozenset(
     {
         "id",
@@ -37,13 +37,13 @@ _SHOWN = frozenset(
     }
 )
 _PLATFORM_ONLY = "agent_metrics"
-# Fields of every monitor that may stand in its configuration too, where they win.
+# Common fields that may be in the configuration too, where they take precedence.
 _WITHIN = {"http": ("timeout",), **dict.fromkeys(WEB3, ("interval", "timeout"))}
 
 
 @dataclass(slots=True)
 class _Parts:
-    """A body taken apart; *kind* is None for a type that nobody knows."""
+    """A body taken apart; *kind* is None for an unknown type."""
 
     kind: str | None
     settings: dict[str, Any]
@@ -54,9 +54,8 @@ class _Parts:
 
 @dataclass(frozen=True, slots=True)
 class MonitorRequest(Generic[S]):
-    """What a body asks for; *settings* and *kind* are there when *faults* are not.
-
-    *type* is what the monitor is kept and shown with; *warnings* say what its caller should know.
+    """A parsed body; *settings* and *kind* are set unless there are *faults*.
+    *type*: as the monitor is stored and shown; *warnings*: for the caller.
     """
 
     type: str
@@ -67,7 +66,7 @@ class MonitorRequest(Generic[S]):
     warnings: list[str]
 
     def checked(self, more: Mapping[str, str] | None = None) -> tuple[S, Kind]:
-        """The settings and the kind. Raises Invalid with all faults, *more* of them included."""
+        """Return the settings and the kind. Raises Invalid with all faults, including *more*."""
         faults = {**self.faults, **(more or {})}
         if faults or self.settings is None or self.kind is None:
             raise Invalid(faults)
@@ -77,7 +76,7 @@ class MonitorRequest(Generic[S]):
 def for_create(
     body: Mapping[str, Any], min_interval: int, nodes: Nodes = NONE
 ) -> MonitorRequest[MonitorSettings]:
-    """A new monitor, every default filled in; *nodes*: of Web3, those of the deployment."""
+    """Parse a new monitor with every default; *nodes*: Web3 nodes of the deployment."""
     type_ = fields.type_of(body.get("type"))
     parts = _take_apart(type_, body, MonitorSettings)
     _fill_interval(parts, min_interval)
@@ -85,7 +84,7 @@ def for_create(
 
 
 def for_test(body: Mapping[str, Any], nodes: Nodes = NONE) -> MonitorRequest[Trial]:
-    """What is to be checked once; a monitor's other fields are welcome and ignored."""
+    """Parse a test; a monitor's other fields are accepted and ignored."""
     type_ = fields.type_of(body.get("type"))
     parts = _take_apart(type_, body, Trial)
     if parts.kind in RECEIVING:
@@ -102,14 +101,14 @@ def for_update(
     min_interval: int,
     nodes: Nodes = NONE,
 ) -> MonitorRequest[MonitorSettings]:
-    """The monitor as it would be: fields that are sent replace, *config* (whole, secrets too) merges."""
+    """Parse an update: fields that are sent replace, *config* (whole, with secrets) merges."""
     parts = _take_apart(type_, body, MonitorSettings, config)
     if fields.type_of(body.get("type", type_)) != type_:
         parts.faults["type"] = f"cannot be changed; it is {type_}"
     if parts.kind in WEB3 and parts.config.get("subType") != parts.kind:
         parts.faults["subType"] = f"cannot be changed; it is {parts.kind}"
         parts.config["subType"] = parts.kind
-    # What a GET shows twice and was changed at one place is meant to be changed.
+    # If a GET shows a field twice and only one of them was changed, the change counts.
     if parts.settings.get("interval") == settings.interval and body.get("interval") is not None:
         parts.settings["interval"] = body["interval"]
     if parts.settings.get("interval", settings.interval) != settings.interval:
@@ -120,7 +119,7 @@ def for_update(
 
 
 def stored(kind: Kind) -> dict[str, Any]:
-    """The configuration as it is kept; the timeout stands with the monitor."""
+    """Return the configuration as stored; the timeout is a column of the monitor."""
     config = to_json(kind)
     config.pop("timeout", None)
     return config
@@ -132,7 +131,7 @@ def _take_apart(
     of: type[MonitorSettings] | type[Trial],
     before: Mapping[str, Any] | None = None,
 ) -> _Parts:
-    """*before*: the configuration of a monitor that is there already."""
+    """*before*: the configuration of an existing monitor."""
     config = body.get("config")
     own = members(of)
     parts = _Parts(None, {name: body[name] for name in own if name in body}, {})
@@ -155,11 +154,11 @@ def _take_apart(
 def _configuration(
     kind: str, body: Mapping[str, Any], config: Mapping[str, Any], parts: _Parts
 ) -> dict[str, Any]:
-    """The type's fields: those in *config*, else those beside it; what all have goes to the settings."""
+    """Return the type's fields: those in *config*, else those beside it; common ones go to the settings."""
     within = _WITHIN.get(kind, ())
     beside = {name: body[name] for name in fields.names(kind) if name in body and name not in within}
     if kind in WEB3 and beside.get("url", "") is None:
-        del beside["url"]  # as lists show it of all that is not http
+        del beside["url"]  # lists show it as null for all types but http
     whole = {**beside, **config}
     for name in receivers.MADE.get(kind, ()):
         whole.pop(name, None)
@@ -168,7 +167,7 @@ def _configuration(
 
 
 def _fill_interval(parts: _Parts, least: int) -> None:
-    """The operator's shortest interval bounds what is sent, and what is not."""
+    """Apply the operator's shortest interval to a sent interval, and to the default."""
     interval = parts.settings.get("interval")
     if interval is None:
         parts.settings["interval"] = max(DEFAULT_INTERVAL, least)

@@ -37,7 +37,7 @@ from shared.kinds import RECEIVING
 
 T = TypeVar("T")
 
-# What a check or its judgement goes by: a change of it is handed to the probes.
+# Fields that checks or their evaluation depend on: a change is sent to the probes.
 _RUN_BY = frozenset(
     {"config", "secrets", "interval_s", "timeout_s", "locations", "failure_threshold", "recovery_threshold"}
 )
@@ -45,11 +45,10 @@ _RUN_BY = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ServiceContext:
-    """What every deed here needs; *min_interval* is in seconds; *who* None is the service itself.
-
-    *nodes*: of Web3, those of the deployment. *plan*: what the team may have at most. *later*: where events
-    of changes are left to who began the transaction, for from the first of them on nobody else adds to the
-    team's.
+    """The context of all actions here; *min_interval* is in seconds; *who* None is the service itself.
+    *nodes*: Web3 nodes of the deployment. *plan*: the team's limits. *later*: collects events of changes
+    for the owner of an outer transaction, since the first append blocks all other appends of the
+    team.
     """
 
     db: Db
@@ -64,14 +63,14 @@ class ServiceContext:
 
 @dataclass(frozen=True, slots=True)
 class SavedMonitor:
-    """The monitor after the deed, and what its caller should know."""
+    """The monitor after the action, and warnings for the caller."""
 
     monitor: Monitor
     warnings: list[str]
 
 
 async def create(means: ServiceContext, team_id: int, body: Mapping[str, Any], now: datetime) -> SavedMonitor:
-    """A new monitor, whose first check runs at once. Raises Invalid; Conflict above the plan's limit."""
+    """Create a monitor and check it at once. Raises Invalid; Conflict above the plan's limit."""
     wish = monitor_fields.for_create(body, means.min_interval, means.nodes)
     id_ = ids.uuid7()
 
@@ -99,8 +98,7 @@ async def update(
     *,
     only: frozenset[str] | None = None,
 ) -> SavedMonitor:
-    """Change what the body names; nothing at all if it is all as it was.
-
+    """Change what the body names; without a difference nothing is written.
     *only*: the revisions that may be changed. Raises NotFound, PreconditionFailed, Invalid, in this order.
     """
 
@@ -115,7 +113,7 @@ async def update(
 async def tag(
     means: ServiceContext, team_id: int, id_: UUID, tags: Mapping[str, str | None], now: datetime
 ) -> SavedMonitor:
-    """Give it these tags beside its own; a name with None loses its own. Raises NotFound, Invalid."""
+    """Merge these tags into its own; None removes one. Raises NotFound, Invalid."""
 
     async def deed(tx: Tx) -> SavedMonitor:
         before = _found(await table.lock(tx, team_id, id_))
@@ -125,7 +123,7 @@ async def tag(
 
 
 async def pause(means: ServiceContext, team_id: int, id_: UUID, now: datetime) -> Monitor:
-    """No checks until the resume; a second time changes nothing. Raises NotFound."""
+    """Stop checks until the resume; a repetition changes nothing. Raises NotFound."""
 
     async def deed(tx: Tx) -> Monitor:
         before = _found(await table.lock(tx, team_id, id_))
@@ -144,7 +142,7 @@ async def pause(means: ServiceContext, team_id: int, id_: UUID, now: datetime) -
 
 
 async def resume(means: ServiceContext, team_id: int, id_: UUID, now: datetime) -> Monitor:
-    """Check again, at once. The open incident goes on without the time of the pause. Raises NotFound."""
+    """Resume checks at once. The open incident continues without the time of the pause. Raises NotFound."""
 
     async def deed(tx: Tx) -> Monitor:
         before = _found(await table.lock(tx, team_id, id_))
@@ -167,7 +165,7 @@ async def resume(means: ServiceContext, team_id: int, id_: UUID, now: datetime) 
 async def silence(
     means: ServiceContext, team_id: int, id_: UUID, wanted: Silence, actor: str, now: datetime
 ) -> datetime:
-    """Hold what would be told, until the moment that is answered; replaces another one. Raises NotFound."""
+    """Suppress notifications until the returned moment; replaces another silence. Raises NotFound."""
     until = now + timedelta(seconds=wanted.duration)
     said = f"until {iso(until)}" + (f": {wanted.reason}" if wanted.reason else "")
 
@@ -199,7 +197,7 @@ async def unsilence(means: ServiceContext, team_id: int, id_: UUID) -> None:
 async def _revised(
     tx: Tx, means: ServiceContext, before: Monitor, body: Mapping[str, Any], now: datetime
 ) -> SavedMonitor:
-    """*before*, its row locked, changed as the body says; handed to the probes if it concerns them."""
+    """Change *before*, its row locked, as the body says; send the change to the probes if needed."""
     team_id, id_ = before.team_id, before.id
     config = whole_config(means.keyring, before)
     wish = monitor_fields.for_update(
@@ -226,14 +224,14 @@ async def _revised(
 async def record(
     tx: Tx, who: Actor | None, action: str, monitor: Monitor, fields: Sequence[str] = ()
 ) -> None:
-    """Note a deed in the audit log."""
+    """Record an action in the audit log."""
     by = who or system(monitor.team_id)
     shown = ids.show("mon", monitor.id)
     await audit.record(tx, by, action, "monitor", shown, name=monitor.name, fields=fields)
 
 
 async def _tell(tx: Tx, means: ServiceContext, kind: str, monitor: Monitor, now: datetime) -> None:
-    """Those who follow the team's events. The last deed: for the team's next position all others wait."""
+    """Append the event. Last: the team's other transactions wait for its next position."""
     told = event_writer.change(kind, monitor, now)
     if means.later is None:
         await events.append_all(tx, [told], now)
@@ -242,7 +240,7 @@ async def _tell(tx: Tx, means: ServiceContext, kind: str, monitor: Monitor, now:
 
 
 async def _bad_parents(tx: Tx, team_id: int, id_: UUID, body: Mapping[str, Any]) -> dict[str, str]:
-    """Why the monitors that this one is to depend on cannot be: unknown, or depending on it."""
+    """Return faults of the monitors that this one should depend on: unknown, or depending on it."""
     sent = body.get("dependsOn")
     texts = [text for text in sent if isinstance(text, str)] if isinstance(sent, list) else []
     named = {text: found for text in texts if (found := ids.read("mon", text))}
@@ -260,7 +258,7 @@ async def _bad_parents(tx: Tx, team_id: int, id_: UUID, body: Mapping[str, Any])
 
 
 async def _carried_out(means: ServiceContext, deed: Callable[[Tx], Awaitable[T]]) -> T:
-    """Do *deed* and have the probes hear of it."""
+    """Run *deed* and signal the probes."""
     done = await giving_way(means.db, deed)
     means.signals.ring()
     return done
@@ -269,7 +267,7 @@ async def _carried_out(means: ServiceContext, deed: Callable[[Tx], Awaitable[T]]
 async def _place(
     tx: Tx, monitor: Monitor, revision: int, locations: Sequence[str], now: datetime
 ) -> list[str]:
-    """Have it checked at *locations*; a warning for each that no probe serves by itself."""
+    """Assign it to *locations*; return a warning for each without a probe of its own."""
     unserved = await assignments.place(tx, monitor.monitor, revision, locations, now=now)
     if monitor.type in RECEIVING:
         return []

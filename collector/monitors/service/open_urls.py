@@ -14,12 +14,12 @@ _AT_ONCE = 200
 
 
 async def some(db: Db, keyring: Keyring, after: int) -> int | None:
-    """Go on after the monitor with that number; the number of the last one seen, None at the end."""
+    """Continue after the monitor with that number; return the last number, None at the end."""
     async with db.connection() as tx:
         found = await open_urls.after(tx, after, _AT_ONCE)
     for one in found:
         if hides(KINDS[one.type], one.config):
-            with suppress(Unsealable):  # the sessions of probes tell of such a monitor
+            with suppress(Unsealable):  # the probes' sessions report such a monitor
                 await _seal(db, keyring, one.team_id, one.id)
     return found[-1].monitor if found else None
 

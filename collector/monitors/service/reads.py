@@ -25,8 +25,8 @@ from shared.errors import NotFound
 from shared.kinds import KINDS, effective
 
 WHAT = "Monitor"
-# A summary stays for so long at the most, and only while no result came. Its windows move on with the hour:
-# those of all summaries do, so none is made anew for that alone.
+# The longest age of a summary, and only while no result came. Its windows move on with the hour:
+# those of all summaries do, so no summary expires for that alone.
 _FRESH = timedelta(seconds=10)
 _MOST = 2_000
 
@@ -38,7 +38,7 @@ What = TypeVar("What")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Whole:
-    """A monitor with all that is shown of it; the same object while all of it is the same."""
+    """A monitor with all that is shown of it; the same object while nothing of it changes."""
 
     monitor: Monitor
     config: dict[str, Any]
@@ -48,7 +48,7 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """*whole* was made at *at* of *row*, which holds all but its summary, and stays until *until*."""
+    """*whole* was made at *at* of *row*, which has all but its summary, and expires at *until*."""
 
     row: MonitorRecord
     whole: Whole
@@ -57,14 +57,14 @@ class _Made:
 
     @classmethod
     def just(cls, row: MonitorRecord, whole: Whole, at: datetime) -> "_Made":
-        """Those made together end apart, or the database would be asked for all of them at once."""
+        """Expiries are spread, or the database would be queried for all monitors at once."""
         return cls(row, whole, at, at + _FRESH * random.uniform(0.5, 1.0))  # noqa: S311 - no secret
 
     def holds(self, row: MonitorRecord, now: datetime) -> bool:
         return self.row == row and self.at <= now < self.until
 
     def on(self, now: datetime) -> "_Made":
-        """As it is at *now*: while no result came, none came since midnight."""
+        """Return it as of *now*: without any result since, the checks of a new day are 0."""
         if now.date() == self.at.date():
             return self
         summary = replace(self.whole.summary, checks_today=0)
@@ -72,7 +72,7 @@ class _Made:
 
 
 class Memory:
-    """What was last made of the monitors that are asked for, and counted; the oldest give way."""
+    """Caches monitors that were read, and totals; the oldest entries are evicted."""
 
     def __init__(self, rows: Lookups[tuple[int, UUID], MonitorRecord]) -> None:
         self.rows = rows
@@ -80,7 +80,7 @@ class Memory:
         self._totals: dict[tuple[int, MonitorFilter], tuple[int, int]] = {}
 
     def find(self, key: Key, row: MonitorRecord, now: datetime) -> Whole | None:
-        """What was made of the same row a moment ago."""
+        """Return what was made of the same row a moment ago."""
         made = self._made.get(key)
         if made is None or not made.holds(row, now):
             return None
@@ -91,7 +91,7 @@ class Memory:
         _put(self._made, key, made)
 
     def total(self, team_id: int, wanted: MonitorFilter, mark: int) -> int | None:
-        """How many there are, if they were counted at the same mark."""
+        """Return the total, if it was counted at the same mark."""
         counted_at, total = self._totals.get((team_id, wanted), (None, 0))
         return total if counted_at == mark else None
 
@@ -105,7 +105,7 @@ _MEMORIES: Final[dict[Db, Memory]] = {}
 async def page(
     db: Db, team_id: int, wanted: MonitorFilter, limit: int, offset: int
 ) -> tuple[list[lists.ListedMonitor], int]:
-    """A page of them, newest first, and how many there are in all."""
+    """Return a page of monitors, newest first, and their total number."""
     memory, every = _memory(db), replace(wanted, status=None)
     async with db.connection() as tx:
         page = await lists.page(tx, team_id, wanted, limit, offset)
@@ -120,13 +120,13 @@ async def page(
 
 
 async def names(db: Db, team_id: int, ids: Sequence[UUID]) -> dict[UUID, str]:
-    """What those of *ids* are called that are the team's."""
+    """Return the names of those *ids* that are the team's."""
     async with db.connection() as tx:
         return await lists.names(tx, team_id, ids)
 
 
 async def found(db: Db, team_id: int, id_: UUID) -> Monitor:
-    """The monitor's row. Raises NotFound."""
+    """Return the monitor's row. Raises NotFound."""
     async with db.connection() as tx:
         monitor = await table.get(tx, team_id, id_)
     if monitor is None:
@@ -135,7 +135,7 @@ async def found(db: Db, team_id: int, id_: UUID) -> Monitor:
 
 
 async def one(db: Db, keyring: Keyring, team_id: int, id_: UUID, *, secrets: bool, now: datetime) -> Whole:
-    """With its secrets, or with them masked. Raises NotFound."""
+    """Return the monitor with its secrets, or with them masked. Raises NotFound."""
     memory, key = _memory(db), (team_id, id_, secrets)
     row = await memory.rows.find((team_id, id_))
     if row is None:
@@ -154,7 +154,7 @@ async def one(db: Db, keyring: Keyring, team_id: int, id_: UUID, *, secrets: boo
 
 
 async def close(db: Db) -> None:
-    """Forget what was read of *db*, and give back the connection that is kept for that."""
+    """Drop the cache of *db*, and return its connection."""
     if db in _MEMORIES:
         await _MEMORIES.pop(db).rows.close()
 

@@ -16,32 +16,32 @@ from collector.platform.storage.db import Tx
 from shared.kinds import RECEIVING, Kind
 from shared.kinds.heartbeat import LONGEST_S, Heartbeat, seconds
 
-# The one location of all their results.
+# The location of all their results.
 LOCATION: Final = "push"
-# What is set for all of them: how long they wait is all the confirmation there is.
+# Fixed for all of them: their waiting time is the only confirmation needed.
 SETTLED: Final[Mapping[str, Any]] = {
     "locations": [LOCATION],
     "failure_threshold": 1,
     "recovery_threshold": 1,
     "quorum": "majority",
 }
-# Fields of a configuration that a GET shows, or that the service alone makes: whoever sends them is no fool.
+# Fields of a configuration that only the service sets; a request may repeat them from a GET.
 MADE: Final[Mapping[str, tuple[str, ...]]] = {
     "heartbeat": ("pingUrl", "pingKey"),
     "opentelemetry": ("endpoint",),
     "prometheus": ("ingestUrl",),
 }
-# After a time of cron the next one may be this far away.
+# The longest assumed wait for the next time of a cron expression.
 _CRON_COVER_S: Final = 31 * 86_400
 
 
 def settled(kind: Kind) -> Mapping[str, Any]:
-    """Columns of a monitor of this kind that its caller has no say in."""
+    """Return the columns of a monitor of this kind that the service sets."""
     return SETTLED if isinstance(kind, tuple(RECEIVING.values())) else {}
 
 
 def faults(type_: str, config: Mapping[str, Any], bad: Collection[str]) -> dict[str, str]:
-    """What only the service can see to be wrong with *config*, whose *bad* fields cannot be read."""
+    """Return faults that only the service can detect in *config*, whose *bad* fields are unreadable."""
     cron = config.get("cron")
     if type_ != "heartbeat" or cron is None or "cron" in bad:
         return {}
@@ -50,7 +50,7 @@ def faults(type_: str, config: Mapping[str, Any], bad: Collection[str]) -> dict[
 
 
 def completed(kind: Kind) -> Kind:
-    """With what the service makes, where that is still to be made."""
+    """Return the kind with the fields that the service makes."""
     return with_new_key(kind) if isinstance(kind, Heartbeat) and not kind.ping_key else kind
 
 
@@ -59,12 +59,12 @@ def with_new_key(kind: Heartbeat) -> Heartbeat:
 
 
 def key_hash(key: str) -> bytes:
-    """What a key is found by; the key itself lies sealed with its monitor."""
+    """Return the hash by which a key is looked up; the key itself is sealed with its monitor."""
     return hashlib.sha256(key.encode()).digest()
 
 
 def shown(type_: str, config: Mapping[str, Any], base_url: str) -> dict[str, Any]:
-    """*config*, its secrets masked or not, as a GET shows it; *base_url* is where the API lies."""
+    """Return *config*, its secrets masked or not, as a GET shows it; *base_url*: of the API."""
     if type_ != "heartbeat":
         return dict(config)
     rest = {name: value for name, value in config.items() if name != "pingKey"}
@@ -72,7 +72,7 @@ def shown(type_: str, config: Mapping[str, Any], base_url: str) -> dict[str, Any
 
 
 async def keep(tx: Tx, monitor: Monitor, kind: Kind, now: datetime) -> None:
-    """Write what is awaited of a monitor, after its row was written."""
+    """Write the schedule of a monitor's pings, after its row."""
     if isinstance(kind, Heartbeat):
         base = None if kind.arm_on_first_ping else now
         plan, hashed = plan_of(kind), key_hash(kind.ping_key)
@@ -81,7 +81,7 @@ async def keep(tx: Tx, monitor: Monitor, kind: Kind, now: datetime) -> None:
 
 
 async def paused_or_resumed(tx: Tx, monitor: Monitor) -> None:
-    """A paused one is not awaited; a pause that is over counts against nobody."""
+    """Update the schedule after a pause or a resume; a past pause does not count as silence."""
     if monitor.type == "heartbeat":
         await heartbeats.look_again(tx, monitor.team_id, monitor.id)
 
@@ -98,7 +98,7 @@ def plan_of(kind: Heartbeat) -> PingSchedule:
 
 
 def cover_s(kind: Heartbeat) -> int:
-    """For how long a ping speaks: until the next one would be late."""
+    """Return for how long a ping counts: until the next one would be late."""
     wait_s = _CRON_COVER_S if kind.expected_interval is None else seconds(kind.expected_interval)
     return min(wait_s + seconds(kind.grace_period), 2 * LONGEST_S)
 

@@ -24,7 +24,7 @@ from shared.kinds.opentelemetry import OpenTelemetry
 from shared.kinds.prometheus import Prometheus
 from shared.tokens import new_token
 
-# Of each type: the field of its configuration that says where to, and the one that permits it.
+# By type: the field of its configuration with the address, and the one with the secret.
 _SHOWN: Final[Mapping[str, tuple[str, ...]]] = {
     "heartbeat": ("pingUrl",),
     "prometheus": ("ingestUrl", "authToken"),
@@ -34,7 +34,7 @@ _SHOWN: Final[Mapping[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where this service is reached: the API with its version, and OTLP over gRPC."""
+    """The addresses of this service: the API with its version, and OTLP over gRPC."""
 
     base_url: str
     otlp_url: str
@@ -42,34 +42,33 @@ class Addresses:
 
 @dataclass(frozen=True, slots=True)
 class ReportingTarget:
-    """Where a monitor's reports go; *token* is None where the URL is the secret."""
+    """The address of a monitor's reports; *token* is None if the URL is the secret."""
 
     url: str
     token: str | None
 
 
 def shown(monitor: Monitor, config: Mapping[str, Any], at: Addresses) -> dict[str, Any]:
-    """*config*, its secrets masked or not, as a GET shows it."""
+    """Return *config*, its secrets masked or not, as a GET shows it."""
     with_ping = receivers.shown(monitor.type, config, at.base_url)
     return series.shown(monitor, with_ping, at.base_url, at.otlp_url)
 
 
 def made(monitor: Monitor, config: Mapping[str, Any], at: Addresses) -> dict[str, Any]:
-    """What of *config* (whole) the service has made for a monitor that reports; empty for others."""
+    """Return the fields of *config* (whole) that the service made; empty unless it receives reports."""
     known = shown(monitor, config, at)
     return {name: known[name] for name in _SHOWN.get(monitor.type, ())}
 
 
 def target(monitor: Monitor, config: Mapping[str, Any], at: Addresses) -> ReportingTarget | None:
-    """The same, by what it means."""
+    """Return the address and the secret in them."""
     url, *token = made(monitor, config, at).values() or (None,)
     return None if url is None else ReportingTarget(url, token[0] if token else None)
 
 
 async def rotate(means: ServiceContext, team_id: int, id_: UUID, now: datetime) -> Monitor:
-    """Replace its key or token; the old one permits nothing from now on.
-
-    Raises NotFound; Invalid for a monitor that does not report by itself.
+    """Replace its key or token; the old one is invalid from now on.
+    Raises NotFound; Invalid for a monitor that does not receive reports.
     """
 
     async def deed(tx: Tx) -> Monitor:

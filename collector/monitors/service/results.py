@@ -14,17 +14,17 @@ from shared.clock import EPOCH
 from shared.results import Status
 
 _MS = timedelta(milliseconds=1)
-# From here on it is quicker to ask first which hours to read.
+# For ranges longer than this it is faster to find out first which hours to read.
 _LONG = 2 * DAY
 _TOGETHER = 12
-# Nothing was measured later, and whoever counts on from here stays within what a datetime can say.
+# No result is later, and arithmetic from here stays within the range of datetime.
 _LAST = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 async def page(
     db: Db, monitor: Monitor, wanted: ResultFilter, limit: int, now: datetime
 ) -> tuple[list[Result], int]:
-    """The newest of what is wanted, and how many there are."""
+    """Return the newest of the wanted results, and their total number."""
     async with db.connection() as tx:
         shown = await _newest(tx, monitor.monitor, wanted, limit, now)
         if wanted.before is None and len(shown) < limit:
@@ -33,7 +33,7 @@ async def page(
 
 
 async def _newest(tx: Tx, monitor: int, wanted: ResultFilter, limit: int, now: datetime) -> list[Result]:
-    """Of a rare status only the hours are read that hold any: those of a long range are soon said."""
+    """For a rare status in a long range, read only the hours that have results of it."""
     until = min(wanted.until, wanted.before.ts if wanted.before else _LAST, _LAST)
     if wanted.status in (None, Status.UP) or until - wanted.since < _LONG:
         return await result_reads.newest(tx, monitor, wanted, limit)
@@ -54,20 +54,20 @@ async def _newest(tx: Tx, monitor: int, wanted: ResultFilter, limit: int, now: d
 
 
 def _backwards(spans: Iterable[Between]) -> Iterator[list[Between]]:
-    """Newest first, a few near ones together: who is down for long fills a page with the first few."""
+    """Yield spans newest first, a few adjacent ones together: in a long outage the first few fill a page."""
     for near in reversed(window.clusters(spans)):
         for end in range(len(near), 0, -_TOGETHER):
             yield near[max(0, end - _TOGETHER) : end]
 
 
 async def _count(tx: Tx, monitor: int, wanted: ResultFilter, now: datetime) -> int:
-    """From rollups where they know the number, which is more than they need for any rate."""
+    """Count by rollups where they have the number, which is more than they need for rates."""
     since, until = _in_ms(wanted.since), min(wanted.until, _LAST)
     until = until - (until - EPOCH) % _MS + _MS
     if until <= since:
         return 0
     kept = await kept_since(tx, since, now)
-    # Rollups outlive their results: before this they tell of what is there no longer.
+    # Rollups outlive their results: before this they count deleted ones.
     start = min(max(since, kept), until)
     extent = await rollup_reads.extent(tx, monitor, start, until)
     step = DAY if wanted.status in (None, Status.UP) else HOUR

@@ -26,14 +26,14 @@ from shared.kinds import WEB3
 from shared.phases import days_left, unpack
 from shared.results import Outcome, Run, Status
 
-# For a probe to connect, and for a run to reach it and its answer to come back.
+# For a probe to connect, and for the run and its answer to be transmitted.
 PATIENCE = timedelta(seconds=5)
 _LOOK_EVERY_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class TrialResult:
-    """*found* is None for kinds that never find anything beside their outcome, *days_left* where no
+    """*found* is None for kinds without findings, *days_left* if no
     certificate was seen.
     """
 
@@ -51,7 +51,7 @@ async def try_out(
     wish: MonitorRequest[Trial],
     now: datetime,
 ) -> TrialResult:
-    """Check once what a body asks for. Raises Invalid, and what `test` raises."""
+    """Run the check of a request once. Raises Invalid, and what `test` raises."""
     trial, kind = wish.checked()
     return await test(
         db,
@@ -78,9 +78,8 @@ async def test(
     locations: Sequence[str],
     now: datetime,
 ) -> TrialResult:
-    """Check *config* once, at the first of *locations* that has a probe, else anywhere.
-
-    Raises Unavailable when no probe is connected within 5 s, or none answers.
+    """Run a check with *config* once, at the first of *locations* that has a probe, else anywhere.
+    Raises Unavailable if no probe is connected within 5 s, or none answers.
     """
     demand_none("waiting for a probe")
     session = await _session(db, team_id, type_, locations, now)
@@ -114,12 +113,12 @@ async def test(
 
 
 def place(team_id: int, run: int) -> SealScope:
-    """Where the sealed configuration of a test lies while it travels."""
+    """Return the scope of a test's configuration, sealed while it is transmitted."""
     return SealScope(team_id, "signals", str(run), "payload")
 
 
 async def _session(db: Db, team_id: int, type_: str, locations: Sequence[str], now: datetime) -> int:
-    """A session that can check this, waited for a while."""
+    """Wait for a session that can run this check."""
     start = time.monotonic()
     while True:
         waited = timedelta(seconds=time.monotonic() - start)

@@ -8,9 +8,8 @@ from collector.platform.storage.db import Tx
 
 
 async def note(tx: Tx, team_id: int, id_: UUID, now: datetime) -> None:
-    """Keep what holds from now on, if it is something else; call it after the monitor's row was written.
-
-    A clock that was set back makes no cadence older than the last one.
+    """Record the present cadence, if it changed; call it after the monitor's row was written.
+    After a clock was set back, no cadence is older than the last one.
     """
     await tx.execute(
         """

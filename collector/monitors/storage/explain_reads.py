@@ -12,13 +12,13 @@ from collector.history.core.certificate import OF_TYPES
 from collector.monitors.core.explain import MonitorFacts, Trace, VotingLocation
 from collector.platform.storage.db import Tx
 
-# A streak with more results than this in its time is not looked at.
+# A streak with more results than this is not traced.
 _LOOKED_AT = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """A monitor's row, with its newest automatic incident; *routed*: no event waits for a router."""
+    """A monitor's row, with its newest automatic incident; *routed*: no event awaits routing."""
 
     monitor: int
     locations: Sequence[str]
@@ -34,9 +34,8 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class CheckedLocation:
-    """A location, the probe that checks there, and what of its checks can be traced.
-
-    *checkpoint*: what is kept of the certificate that is seen there.
+    """A location, the probe that checks there, and the trace of its checks.
+    *checkpoint*: of the certificate that is seen there.
     """
 
     place: VotingLocation
@@ -50,7 +49,7 @@ class CheckedLocation:
 
 @dataclass(frozen=True, slots=True)
 class ParentRow:
-    """A monitor that this one depends on; *last_at* is its newest check's start."""
+    """A monitor that this one depends on; *last_at*: the start of its newest check."""
 
     id: UUID
     name: str
@@ -61,7 +60,7 @@ class ParentRow:
 
 @dataclass(frozen=True, slots=True)
 class ListenerRow:
-    """An enabled channel that hears events by itself, and how it is narrowed: empty means not at all."""
+    """An enabled channel with subscriptions of its own, and their filter: empty means no filter."""
 
     events: Sequence[str]
     monitors: Sequence[str]
@@ -69,9 +68,8 @@ class ListenerRow:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryRow:
-    """One event and one channel it went to; *channel_id* None when it went to none.
-
-    *attempts*: how many tries were made; *status*, *error* and *due_at* as the delivery has them.
+    """One event and one channel it went to; *channel_id* None if it went to none.
+    *attempts*: their number; *status*, *error* and *due_at* are the delivery's.
     """
 
     event_id: UUID
@@ -86,7 +84,7 @@ class DeliveryRow:
 
 
 async def freeze(tx: Tx) -> None:
-    """All reads of the transaction, of which this is the first statement, see the same moment."""
+    """Make all reads of the transaction see the same moment; it must be the first statement."""
     await tx.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
 
@@ -120,7 +118,7 @@ async def monitor(tx: Tx, team_id: int, id_: UUID) -> Explained | None:
 
 
 async def places(tx: Tx, located: Sequence[Located], since: datetime) -> list[CheckedLocation]:
-    """A monitor's locations, with the outages and streaks that are near what was measured *since*."""
+    """Return a monitor's locations, with the outages and streaks around what was measured *since*."""
     rows = await tx.fetch(
         f"""
         SELECT s.location, p.name AS probe, p.seen_at, p.blind_since,
@@ -160,7 +158,7 @@ async def places(tx: Tx, located: Sequence[Located], since: datetime) -> list[Ch
 
 
 async def parents(tx: Tx, team_id: int, wanted: Sequence[UUID]) -> list[ParentRow]:
-    """Those of the ids that are monitors of the team, by name."""
+    """Return the *wanted* monitors of the team, by name."""
     rows = await tx.fetch(
         """
         SELECT m.id, m.name, m.down, m.paused_at,
@@ -174,7 +172,7 @@ async def parents(tx: Tx, team_id: int, wanted: Sequence[UUID]) -> list[ParentRo
 
 
 async def listening(tx: Tx, team_id: int) -> list[ListenerRow]:
-    """The enabled channels of the team that hear events by themselves, not locked."""
+    """Return the enabled channels of the team that have subscriptions of their own, not locked."""
     rows = await tx.fetch(
         """
         SELECT DISTINCT coalesce(config -> 'events', '[]') AS events,
@@ -189,7 +187,7 @@ async def listening(tx: Tx, team_id: int) -> list[ListenerRow]:
 async def told(
     tx: Tx, team_id: int, id_: UUID, unheard: Sequence[str], events: int, channels: int
 ) -> list[DeliveryRow]:
-    """The newest *events*, newest first, less the *unheard* kinds; of each at most *channels* deliveries."""
+    """Return the newest *events* but *unheard* kinds, newest first; at most *channels* deliveries each."""
     rows = await tx.fetch(
         """
         SELECT e.id AS event_id, e.kind, e.created_at AS at, d.channel_id, c.name AS channel, d.status,
@@ -243,7 +241,7 @@ def _explained(row: Any) -> Explained:
 
 
 def _at(one: Located, row: Any) -> CheckedLocation:
-    # Other failed checks lie in the streak's time when their number differs: which ones, nobody can say.
+    # If the numbers differ, the streak's time has other failed checks, and it is unknown which ones.
     whole = row["looked_at"] < _LOOKED_AT and len(row["counted"]) == one.state.fails
     counted = row["counted"] if whole else []
     trace = Trace(frozenset(row["began"]), frozenset(row["ended"]), counted)

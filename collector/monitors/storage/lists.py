@@ -14,20 +14,20 @@ from collector.platform.storage.db import Tx
 from collector.probes.storage.plans import CHECKED_AS
 from shared.kinds import OF_CHAINS, UMBRELLA, WEB3
 
-# What stands for anything in LIKE.
+# The wildcards of LIKE.
 _ANY = re.compile(r"[\\%_]")
-# So many moments come last.
+# The number of timestamps at the end.
 _MOMENTS = 6
 _ESCAPED = r"\\\g<0>"
-# So many are remembered as they were read, of all teams together.
+# How many parsed items are cached, of all teams together.
 _MOST = 2_000
-# As core.monitor.status says it of one monitor.
+# The rules of core.monitor.status in SQL.
 _STATUS = {
     "paused": "m.paused_at IS NOT NULL",
     "down": "m.paused_at IS NULL AND m.down AND EXISTS ({measured})",
     "up": "m.paused_at IS NULL AND NOT (m.down AND EXISTS ({measured}))",
 }
-# OFFSET has it asked of each monitor by itself: else all states are read for the few that are down.
+# OFFSET forces a lookup per monitor: else all states are read for the few monitors that are down.
 _MEASURED = "SELECT FROM states s WHERE s.monitor = m.monitor AND s.last_at IS NOT NULL OFFSET 0"
 
 
@@ -60,9 +60,8 @@ class ListedMonitor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorFilter:
-    """Which monitors; None asks nothing. *tag* is a name, or ``name:value``; *text* is part of the name.
-
-    *silenced_at*: those that are silenced at that moment.
+    """Selects monitors; None means any. *tag* is a name, or ``name:value``; *text* is part of the name.
+    *silenced_at*: monitors that are silenced at that moment.
     """
 
     status: str | None = None
@@ -81,14 +80,14 @@ async def newest(tx: Tx, team_id: int, wanted: MonitorFilter, limit: int, offset
 
 
 async def names(tx: Tx, team_id: int, ids: Sequence[UUID]) -> dict[UUID, str]:
-    """Of those of *ids* that are the team's."""
+    """Return the names of those *ids* that are the team's."""
     rows = await tx.fetch("SELECT id, name FROM monitors WHERE team_id = $1 AND id = ANY ($2)", team_id, ids)
     return {row["id"]: row["name"] for row in rows}
 
 
 @dataclass(frozen=True, slots=True)
 class MonitorPage:
-    """*mark*: what `total` was at the same one, it is still. *of_status*: paused, down, or for up both."""
+    """*mark*: while it is the same, so is `total`. *of_status*: number of paused, down, or for up both."""
 
     items: list[ListedMonitor]
     mark: int
@@ -96,7 +95,7 @@ class MonitorPage:
 
 
 async def page(tx: Tx, team_id: int, wanted: MonitorFilter, limit: int, offset: int) -> MonitorPage:
-    """The newest after *offset* of them, with what their total goes by, all of one moment."""
+    """Return the page after *offset*, with the numbers for its total, all of one moment."""
     where, values = _where(team_id, wanted)
     row = await tx.fetchrow(
         f"SELECT {_MARK}, {_counted(team_id, wanted)}, {_shown(where, len(values))} AS shown",
@@ -109,7 +108,7 @@ async def page(tx: Tx, team_id: int, wanted: MonitorFilter, limit: int, offset: 
 
 
 async def total(tx: Tx, team_id: int, wanted: MonitorFilter) -> tuple[int, int]:
-    """The mark, and how many there are at it, whatever their status."""
+    """Return the mark, and the number of monitors at it, of any status."""
     where, values = _where(team_id, replace(wanted, status=None))
     row = await tx.fetchrow(
         f"SELECT {_MARK}, (SELECT count(*) FROM monitors m WHERE {where}) AS total", *values
@@ -122,7 +121,7 @@ _MARK = "coalesce((SELECT mark FROM monitor_marks WHERE team_id = $1), 0) AS mar
 
 
 def _counted(team_id: int, wanted: MonitorFilter) -> str:
-    """How many have the status, when they are few; for up, how many have another."""
+    """Return an expression for the number with the status, if it is rare; for up, of the others."""
     if wanted.status is None:
         return "0::bigint AS of_status"
     asked = ("paused", "down") if wanted.status == "up" else (wanted.status,)
@@ -131,7 +130,7 @@ def _counted(team_id: int, wanted: MonitorFilter) -> str:
     return f"{' + '.join(counts)} AS of_status"
 
 
-# In the order of Item's fields, as one text: the same text is the same Item, read once.
+# In the order of ListedMonitor's fields, as one text: equal texts are parsed once.
 _TEXT = """
     json_build_array(
         m.id, m.name, m.type, CASE WHEN m.type = 'http' THEN m.config ->> 'url' END,
@@ -143,7 +142,7 @@ _TEXT = """
 
 
 def _shown(where: str, values: int) -> str:
-    """An array of the texts of a page; what comes before it is passed over within an index."""
+    """Return an array of the texts of a page; rows before it are skipped within an index."""
     return f"""
         ARRAY(
             SELECT {_TEXT} FROM (
@@ -156,7 +155,7 @@ def _shown(where: str, values: int) -> str:
 
 
 def _read(text: str) -> ListedMonitor:
-    """What `_TEXT` says; its plain values lie between the id and the moments."""
+    """Parse `_TEXT`; its plain values are between the id and the timestamps."""
     id_, *rest = orjson.loads(text)
     plain, moments = rest[:-_MOMENTS], rest[-_MOMENTS:]
     return ListedMonitor(UUID(id_), *plain, *(_moment(one) for one in moments))
@@ -170,7 +169,7 @@ def _moment(text: str | None) -> datetime | None:
 
 
 def _where(team_id: int, wanted: MonitorFilter) -> tuple[str, list[Any]]:
-    """Only what is asked for is in the text, so that each combination gets the plan that fits it."""
+    """Build the condition with only the given filters, so that each combination gets a plan that fits."""
     name, colon, value = (wanted.tag or "").partition(":")
     asked: dict[str, Any] = {
         "m.team_id = $": team_id,
@@ -190,7 +189,7 @@ def _where(team_id: int, wanted: MonitorFilter) -> tuple[str, list[Any]]:
 
 
 def _of_type(type_: str | None) -> dict[str, Any]:
-    """The umbrella of Web3 takes in all of them; each of them is there under its own name, too."""
+    """Match a type; the umbrella of Web3 matches all of its types, which also exist on their own."""
     if type_ == UMBRELLA:
         return {"m.type = ANY($)": OF_CHAINS}
     if type_ in WEB3:

@@ -21,7 +21,7 @@ _COLUMNS = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Monitor:
-    """A row; *secrets* are the secret fields of *config*, sealed; *last_at* is the newest check's start."""
+    """A row; *secrets*: the secret fields of *config*, sealed; *last_at*: the start of the newest check."""
 
     team_id: int
     id: UUID
@@ -53,7 +53,7 @@ class Monitor:
     last_at: datetime | None
 
 
-# What a caller sets, in the order of the two statements below.
+# The columns that a caller sets, in the order of the two statements below.
 _SET = (
     "name",
     "config",
@@ -83,9 +83,8 @@ async def insert(
     *,
     most: int | None = None,
 ) -> Monitor:
-    """Add a monitor; *columns* has every name of what a caller sets.
-
-    The commit raises Conflict if the team has more than *most* monitors by then.
+    """Add a monitor; *columns* has every column that a caller sets.
+    The commit raises Conflict if the team then has more than *most* monitors.
     """
     row = await tx.fetchrow(
         f"""
@@ -108,7 +107,7 @@ async def insert(
 async def save(
     tx: Tx, team_id: int, id_: UUID, columns: dict[str, Any], revision: int, now: datetime
 ) -> None:
-    """Write what a caller changed."""
+    """Write a caller's changes."""
     await tx.execute(
         f"""
         UPDATE monitors SET revision = $3, updated_at = $4,
@@ -133,13 +132,13 @@ async def get(tx: Tx, team_id: int, id_: UUID) -> Monitor | None:
 
 
 async def all_(tx: Tx, team_id: int) -> list[Monitor]:
-    """Every monitor of the team, oldest first."""
+    """Return every monitor of the team, oldest first."""
     rows = await tx.fetch(f"SELECT {_COLUMNS} FROM monitors m WHERE m.team_id = $1 ORDER BY m.id", team_id)
     return [Monitor(**row) for row in rows]
 
 
 async def lock(tx: Tx, team_id: int, id_: UUID) -> Monitor | None:
-    """The monitor, its row locked until the transaction ends, which is one of those that give way."""
+    """Return the monitor, its row locked until the transaction ends, which must use `giving_way`."""
     found = await _lock(tx, team_id, id_, "m.type <> 'heartbeat'")
     if found is None and await heartbeats.hold(tx, team_id, id_):
         return await _lock(tx, team_id, id_, "m.type = 'heartbeat'")
@@ -188,7 +187,7 @@ async def resume(tx: Tx, team_id: int, id_: UUID, revision: int, now: datetime) 
 
 
 async def forget_checks(tx: Tx, monitor: int) -> None:
-    """Nothing was measured since the resume; which locations were failing stays."""
+    """Reset the newest check at all locations after a resume; which of them were failing stays."""
     await tx.execute(
         """
         UPDATE states SET last_at = NULL, last_status = NULL, last_ms = NULL, last_error = NULL
@@ -199,7 +198,7 @@ async def forget_checks(tx: Tx, monitor: int) -> None:
 
 
 async def silence(tx: Tx, team_id: int, id_: UUID, until: datetime | None, reason: str | None) -> bool:
-    """Set the silence, or end it with *until* None; False when there is no such monitor."""
+    """Set the silence, or end it with *until* None; False if there is no such monitor."""
     found = await tx.fetchval(
         """
         UPDATE monitors SET silenced_until = $3, silence_reason = $4
@@ -214,7 +213,7 @@ async def silence(tx: Tx, team_id: int, id_: UUID, until: datetime | None, reaso
 
 
 async def delete(tx: Tx, team_id: int, id_: UUID) -> None:
-    """The monitor goes, and nobody depends on it any more."""
+    """Delete the monitor, and remove it from others' dependencies."""
     await tx.execute("DELETE FROM monitors WHERE team_id = $1 AND id = $2", team_id, id_)
     await tx.execute(
         """
@@ -227,7 +226,7 @@ async def delete(tx: Tx, team_id: int, id_: UUID) -> None:
 
 
 async def known(tx: Tx, team_id: int, wanted: Sequence[UUID]) -> set[UUID]:
-    """Those of the ids that are monitors of the team."""
+    """Return the *wanted* ids that are monitors of the team."""
     rows = await tx.fetch(
         "SELECT id FROM monitors WHERE team_id = $1 AND id = ANY($2)", team_id, list(wanted)
     )
@@ -235,7 +234,7 @@ async def known(tx: Tx, team_id: int, wanted: Sequence[UUID]) -> set[UUID]:
 
 
 async def ancestors(tx: Tx, team_id: int, parents: Sequence[UUID]) -> set[UUID]:
-    """The parents, theirs, and so on; whoever changes dependencies in the team waits for this transaction."""
+    """Return the parents and their ancestors; locks the team against other changes of dependencies."""
     await tx.execute("SELECT FROM teams WHERE team_id = $1 FOR NO KEY UPDATE", team_id)
     rows = await tx.fetch(
         """

@@ -9,7 +9,7 @@ from collector.platform.storage.db import Tx
 
 @dataclass(frozen=True, slots=True)
 class WithQuery:
-    """A monitor; *config* is the open part of its configuration."""
+    """A monitor; *config*: the unsealed part of its configuration."""
 
     monitor: int
     team_id: int
@@ -19,7 +19,7 @@ class WithQuery:
 
 
 async def after(tx: Tx, monitor: int, limit: int) -> list[WithQuery]:
-    """The next ones after a number."""
+    """Return the next monitors after a number."""
     rows = await tx.fetch(
         """
         SELECT monitor, team_id, id, type, config FROM monitors
@@ -33,7 +33,7 @@ async def after(tx: Tx, monitor: int, limit: int) -> list[WithQuery]:
 
 
 async def save(tx: Tx, team_id: int, id_: UUID, config: dict[str, Any], secrets: bytes | None) -> None:
-    """Keep the same configuration otherwise: its revision stays."""
+    """Write the same configuration with other parts sealed; its revision stays."""
     await tx.execute(
         "UPDATE monitors SET config = $3, secrets = $4 WHERE team_id = $1 AND id = $2",
         team_id,

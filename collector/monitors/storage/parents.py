@@ -7,7 +7,7 @@ from collector.platform.storage.db import Tx
 
 
 async def hold(tx: Tx, team_id: int, wanted: Sequence[UUID]) -> set[UUID]:
-    """Those of the ids that are monitors of the team; none of them goes before the transaction ends."""
+    """Return the *wanted* monitors of the team, locked against deletion until the transaction ends."""
     rows = await tx.fetch(
         "SELECT id FROM monitors WHERE team_id = $1 AND id = ANY($2) ORDER BY id FOR KEY SHARE",
         team_id,

@@ -29,7 +29,7 @@ _WHOLE = f"""
 
 @dataclass(frozen=True, slots=True)
 class MonitorRecord:
-    """What the database answered: two that are equal say the same of the monitor and of its locations."""
+    """A row of the query: two equal ones describe the same state of a monitor and its locations."""
 
     answered: Any
 
@@ -38,14 +38,14 @@ class MonitorRecord:
         return Monitor(**{name: self.answered[name] for name in _OF_MONITOR}, last_at=last)
 
     def at_locations(self) -> list[AtLocation]:
-        """By turn."""
+        """Return the locations by turn."""
         return [
             AtLocation(**dict(zip(_OF_LOCATION, one, strict=True))) for one in self.answered["at_locations"]
         ]
 
 
 async def get(tx: Tx, wanted: Sequence[tuple[int, UUID]]) -> dict[tuple[int, UUID], MonitorRecord]:
-    """Those that there are, by their team and their id."""
+    """Return the existing monitors, by their team and their id."""
     teams, ids = zip(*wanted, strict=True)
     rows = await tx.fetch(_WHOLE, teams, ids)
     return {(row["team_id"], row["id"]): MonitorRecord(row) for row in rows}
