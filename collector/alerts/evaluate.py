@@ -67,6 +67,7 @@ def evaluate_rule(
     seen: MonitorSnapshot, applied: Applied | None, alert: Alert | None, now: datetime, writes: AlertChanges
 ) -> None:
     """Evaluate a rule on a monitor.
+
     *applied* None: the rule is deleted, disabled, or for other monitors; *alert*: what it fired before.
     """
     reason = fires(applied.conditions, applied.facts) if applied else None

@@ -28,6 +28,7 @@ class Bars:
 @dataclass(frozen=True, slots=True)
 class Lines:
     """*paths* by percentile, in a field of WIDTH by HEIGHT; *highest*: milliseconds at its top.
+
     *down*: the steps in which it was down, as rectangles.
     """
 

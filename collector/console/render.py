@@ -60,6 +60,7 @@ class Flash:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
     """The frame of a page, and its visitor.
+
     *sections*: the main navigation, *beside*: that of the section; *may*: whether the visitor may use a
     method and path; *theme*: ``light``, ``dark`` or ``""`` for the device's.
     """

@@ -48,6 +48,7 @@ def fits(cookie: str, shown: str) -> bool:
 
 def browser_mark(kept: str, user_id: UUID, nonce: bytes) -> str:
     """Return ``nonce.signature``, which proves until the password changes that a browser has signed in.
+
     *kept*: the stored password hash, which is secret.
     """
     return f"{nonce.hex()}.{_sign_browser(kept, user_id, nonce)}"

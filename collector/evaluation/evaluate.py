@@ -41,6 +41,7 @@ class ResultToEvaluate:
 @dataclass(slots=True)
 class Evaluation:
     """Monitors for which an immediate check elsewhere may help, once this is committed.
+
     *doubted*: monitors of which a location has just begun to fail; *risen*: those that came up again.
     """
 
@@ -61,6 +62,7 @@ Pending = Mapping[tuple[int, int], deque[ResultToEvaluate]]
 
 async def evaluate(tx: Tx, pending: Pending, since: datetime | None, now: datetime) -> Evaluation:
     """Apply these results to the states of their (monitor, location)s, in order.
+
     Each round takes every location up to its next change, so that an outage that began and ended within one
     transaction is still an outage. *since*: see `decide`.
     """

@@ -174,6 +174,7 @@ def held_by_parent(team_id: int, incident_id: UUID, parent: str) -> NewTimelineE
 
 def change(kind: str, monitor: Monitor, now: datetime) -> Event:
     """Build one of `core.events.CHANGES`; *monitor*: as the change left it, or as it was when deleted.
+
     Append it as the last action of the transaction: the team's other events wait for its end.
     """
     part = of_row(monitor, _DELETED if kind == payloads.DELETED else _standing(monitor))

@@ -28,6 +28,7 @@ from shared.wire.convert import Batch
 @dataclass(frozen=True, slots=True)
 class Submission:
     """A batch from a session; Unix microseconds are its boot clock's plus *offset_us*.
+
     *places*: the positions of its results in the batch as it was sent, if some were left out since.
     *refusals*: positions in the batch that are not stored, each with the reason and the result; -1 is the
     batch as a whole.
@@ -55,6 +56,7 @@ class Submission:
 @dataclass(frozen=True, slots=True)
 class Committed:
     """The outcome of one transaction: submissions taken, counts of results, decisions.
+
     *found*: Web3 checks brought findings to announce.
     """
 
@@ -74,6 +76,7 @@ async def commit(
     watched: Mapping[int, WatchedMonitor],
 ) -> Committed:
     """Write what is new in *group*, and evaluate it. Raises whatever PostgreSQL raises.
+
     *watched*: the monitors whose results matter to alert rules.
     """
     errors = await interner.numbers({text for one in group for text in one.batch.errors})
@@ -121,6 +124,7 @@ async def _store(
     rolled_until: datetime,
 ) -> tuple[int, Evaluation]:
     """Move the states, copy the results, evaluate; return the number of results stored and the evaluation.
+
     *rolled_until*: hours before it are rolled up again for late results.
     """
     counting = await _counting(tx, ranked, columns)
@@ -149,6 +153,7 @@ async def _store(
 
 async def _counting(tx: Tx, ranked: Sequence[Submission], columns: Columns) -> list[int] | None:
     """The places of results that may move a state; None if `move` alone can decide that.
+
     `move` sees one result of each key. Where a key has results of several probes, incarnations or plans,
     those of the current plan must be found first: else another would hide them, or join them.
     """

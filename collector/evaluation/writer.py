@@ -82,6 +82,7 @@ class ResultWriter:
 
     def submit(self, submission: Submission) -> "asyncio.Future[bool]":
         """True once it is committed, False if it was before; raises Fenced, OutOfOrder, or what went wrong.
+
         After an exception the commit is uncertain: read the cursors again.
         """
         done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()

@@ -94,6 +94,7 @@ class Outlet:
 
 async def stream(request: web.Request) -> web.StreamResponse:
     """Stream until the client leaves, its token expires or the server stops.
+
     A client that resumes after an unknown id receives `reset` first: it should reload what it shows.
     """
     query = Query(request)

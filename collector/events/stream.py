@@ -31,6 +31,7 @@ _TOKENS_EVERY_S = 5.0
 @dataclass(frozen=True, slots=True)
 class Start:
     """A stream begins after *position*, that of the event *id*; *last*: the team's newest position.
+
     *reset*: the requested id is unknown here.
     """
 
@@ -53,6 +54,7 @@ class StreamEvent:
 
 class StreamFollower:
     """One follower: events wait here until they are taken, up to a limit.
+
     It receives events after *since*, except those up to *after*, which it knows.
     """
 
@@ -109,6 +111,7 @@ class Following:
 
     async def start(self, team_id: int, last_id: UUID | None) -> Start:
         """Return where a stream begins that saw *last_id* last; with None, now.
+
         An id that is unknown, because it is too old or a database was restored, is no error:
         a browser would never reconnect.
         """
@@ -128,6 +131,7 @@ class Following:
         self, team_id: int, token_id: UUID, start: Start, gone: Callable[[], bool], *, most: int
     ) -> StreamFollower:
         """Add a follower, to `leave` in the end; *gone* is polled for whether its client left.
+
         *most*: how many the team's plan allows. A team gets half of the process's places that the others
         leave, so that however many teams use their share, another one still finds some.
         Raises Conflict for the plan's limit, Unavailable for the process's.

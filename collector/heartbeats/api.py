@@ -49,6 +49,7 @@ async def take(request: web.Request) -> web.Response:
 
 async def take_push(request: web.Request) -> web.Response:
     """Take a ping as a push monitor of Uptime Kuma: ``?status=up&msg=OK&ping=20``.
+
     As there, a missing status means ``up``, and any other value is a failure.
     """
     query = request.query

@@ -54,6 +54,7 @@ class PingReceiver:
 
     async def take(self, ping: Arrived) -> float | None:
         """Return, once it is committed and evaluated, how many seconds the key's pings are ahead of the pace.
+
         None for an unknown key. Raises Limited.
         """
         if not self._pace.admit(ping.key_hash, time.monotonic()):
@@ -87,6 +88,7 @@ class PingReceiver:
 
     async def _commit_good(self, group: Sequence[Arrived]) -> dict[int, float]:
         """Take pings that affect only their own rows, one per key, by one statement.
+
         Return how far each is ahead, by the identity of the ping.
         """
         if not group:

@@ -38,6 +38,7 @@ async def whole(
     request: web.Request, most: int, within_s: float, *, packed: bool, grown: Grown | None = None
 ) -> bytes:
     """Return the body; *grown* is called with its size after each slice.
+
     Raises BodyTooLarge, Invalid, HTTPRequestTimeout.
     """
     if (request.content_length or 0) > most:
@@ -51,6 +52,7 @@ async def whole(
 
 async def pieces(request: web.Request, most: int, *, packed: bool) -> AsyncIterator[bytes]:
     """Yield the body as it comes, unpacked if *packed*; at most *most* bytes are read from the wire.
+
     Raises BodyTooLarge, Invalid.
     """
     gzip, size = _Gunzip(), 0

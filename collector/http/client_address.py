@@ -10,6 +10,7 @@ Network = IPv4Network | IPv6Network
 @lru_cache(maxsize=4096)
 def client_address(peer: str, forwarded: tuple[str, ...], trusted: tuple[Network, ...]) -> str:
     """Return the client's address.
+
     *forwarded*: each line of X-Forwarded-For as received. Proxies append to it, and a client may have
     written what comes before: the last hop that is no trusted proxy is the client.
     """
@@ -28,6 +29,7 @@ def client_address(peer: str, forwarded: tuple[str, ...], trusted: tuple[Network
 
 def came_by_https(peer: str, forwarded: str, trusted: tuple[Network, ...]) -> bool:
     """Whether a trusted proxy says in X-Forwarded-Proto that the client came by https.
+
     In a chain of proxies the first entry is of the one that the client connected to.
     """
     last = _address(peer)

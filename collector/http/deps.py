@@ -23,6 +23,7 @@ from collector.web3.service.nodes import Nodes
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deps:
     """*public_url* has no final slash; *min_interval* is in seconds.
+
     *hosts*: names of the service besides that of *public_url*. *trusted_proxies*: whose X-Forwarded-For and
     -Proto are trusted. *cors_origins*: whose scripts may call. *take*: takes a ping, None for
     an unknown key. *series*: receives metrics; *otlp_url*: their gRPC address.

@@ -28,6 +28,7 @@ _APPS: Final[WeakKeyDictionary[web.Server, web.Application]] = WeakKeyDictionary
 
 def answer_for(server: web.Server, app: web.Application) -> None:
     """Answer unreadable requests on *server* in the style of *app*.
+
     aiohttp's own answer reveals its version and logs a stack trace for each stray byte, and it offers no way
     to replace that for an application.
     """

@@ -55,6 +55,7 @@ def answer(request: web.Request, at: Pagination, items: Sequence[Any], total: in
 
 def of_all(request: web.Request, items: Sequence[Any]) -> web.Response:
     """Return the requested page of *items*, which are all; the complete list unless one is requested.
+
     Raises Invalid.
     """
     query = Query(request)

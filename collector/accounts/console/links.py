@@ -88,6 +88,7 @@ async def forgot(request: web.Request) -> web.StreamResponse:
 
 async def ask(request: web.Request) -> web.StreamResponse:
     """Answer in the same way and time whether or not a user has the address.
+
     No account's bucket is charged: a stranger could empty it, and each account gets few mails anyway.
     """
     at_hand, email = deps(request), value(await posted(request), "email").strip()

@@ -42,6 +42,7 @@ class LinkRecipient:
 
 async def first(db: Db, team_id: int, user_id: UUID, now: datetime) -> str:
     """Make the secret of a link that lets an admin without a password set up the console; older ones expire.
+
     Raises Conflict for a user who has a password, or has not joined; NotFound.
     """
     secret = secrets.token_urlsafe(32)
@@ -76,6 +77,7 @@ async def first_unless_open(db: Db, user: User, secret: str, now: datetime) -> b
 
 async def first_by_operator(db: Db, team_id: int | None, email: str | None, now: datetime) -> str:
     """Make the secret of a new link of that kind, by default for the oldest admin of the oldest team.
+
     Raises NotFound, and what `first` raises.
     """
     async with db.connection() as tx:
@@ -167,6 +169,7 @@ async def use(
     named: Mapping[str, Any] | None = None,
 ) -> User:
     """Set the password, once; all sessions of the user end. *named*: the first admin's name and address.
+
     Raises Invalid, NotFound.
     """
     await find(db, kind, secret, now)

@@ -59,6 +59,7 @@ class Door:
 
     async def knock(self, address: str, account: str | None = None, mark: str = "") -> None:
         """Count a try; *mark*: what the browser sent, see `mark`.
+
         Raises Limited, in the same way whether the account exists or not.
         """
         if account is not None and mark and await self._knows(account, mark):

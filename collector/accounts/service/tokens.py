@@ -124,6 +124,7 @@ async def page(db: Db, team_id: int, limit: int | None, offset: int) -> tuple[li
 
 async def create(db: Db, who: Actor, user_id: UUID, body: Mapping[str, Any], now: datetime) -> NewToken:
     """Create a token of the user *user_id*, or of the one that the body names.
+
     Raises Invalid; Forbidden if the caller is no longer an admin.
     """
     found = read(TokenRequest, body)

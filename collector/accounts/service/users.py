@@ -129,6 +129,7 @@ async def accept(db: Db, secret: str, password: str, now: datetime) -> User:
 
 async def update(db: Db, who: Actor, id_: UUID, body: Mapping[str, Any]) -> UserDetails:
     """Update a user; a lower role also lowers their tokens' permissions, a higher one raises none.
+
     Raises NotFound, Invalid; Conflict for the last admin and for an address in use.
     """
     try:
@@ -161,6 +162,7 @@ async def delete(db: Db, who: Actor, id_: UUID) -> None:
 
 async def set_password(db: Db, email: str, team_id: int | None, password: str) -> None:
     """Set a password as the operator; *team_id*: needed if users of several teams have this address.
+
     Raises Invalid for a bad password, NotFound.
     """
     kept = await stored(password)

@@ -12,6 +12,7 @@ from collector.platform.storage.db import Tx
 @dataclass(frozen=True, slots=True)
 class Session:
     """A session with its user, and the present state of the token that opened it.
+
     *token_id* without *token_permission*: the token is deleted.
     """
 

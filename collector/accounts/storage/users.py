@@ -109,6 +109,7 @@ async def insert(tx: Tx, user: User, invitation: bytes) -> None:
 
 async def save(tx: Tx, team_id: int, id_: UUID, email: str, name: str, role: str) -> None:
     """Save a user. A new address or role ends password links, a new address also an invitation.
+
     Raises UniqueViolationError if another user of the team has the address.
     """
     await tx.execute(

@@ -73,6 +73,7 @@ class RuleFacts:
 @dataclass(frozen=True, slots=True)
 class Reason:
     """The condition that holds, by its key, with the measured value and the rule's limit.
+
     *message* and *told_at* are of a Web3 finding; *single*: it has no end of its own.
     """
 
@@ -110,6 +111,7 @@ def of_web3(reason: str) -> bool:
 
 def fires(conditions: Conditions, facts: RuleFacts) -> Reason | None:
     """Return the reason to alert, if any; of several the first in the order of the fields.
+
     Web3 findings count for rules with no conditions but failures, after those.
     """
     return _failing(conditions, facts) or (_crossed(facts.crossings) if conditions.plain else None)

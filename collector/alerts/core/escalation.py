@@ -56,6 +56,7 @@ def step(
     now: datetime,
 ) -> NextStep:
     """Return what to do now, and the alert's progress after it.
+
     *opened_at*: when its incident opened or was reopened, None without one: a reopening starts anew.
     """
     if acknowledged:

@@ -64,6 +64,7 @@ def replay(
     conditions: Conditions, about: MonitorParameters, results: Iterable[Past], outages: Sequence[Spell]
 ) -> list[Spell]:
     """Return when it would have fired; *results* are sorted by time, *outages* those of the whole monitor.
+
     An outage keeps an alert open that another condition began. Uptime is the share of good checks.
     """
     if conditions.empty:

@@ -60,6 +60,7 @@ async def acknowledge(db: Db, who: Actor, id_: UUID, now: datetime) -> Alert:
 
 async def resolve(db: Db, who: Actor, id_: UUID, now: datetime) -> Alert:
     """End the alert and notify whoever was notified of it. Raises NotFound; Conflict as `acknowledge`.
+
     While its condition holds without a break, the rule does not fire again before PATIENCE is over.
     """
     async with db.transaction() as tx:

@@ -21,6 +21,7 @@ _MERGED = ("conditions", "escalationPolicy")
 @dataclass(frozen=True, slots=True)
 class RuleRequest:
     """A parsed body; *rule* is set unless there are *faults*.
+
     *monitors* and *channels* are those that it names, by the keys that their faults would have.
     """
 

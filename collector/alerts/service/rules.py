@@ -100,6 +100,7 @@ async def update(
     only: frozenset[str] | None = None,
 ) -> RuleDetails:
     """Update a rule; no change leaves its revision; *only*: the revisions that may be changed.
+
     Raises NotFound, PreconditionFailed, Invalid, in this order.
     """
     async with db.transaction() as tx:

@@ -59,6 +59,7 @@ async def newest(
     tx: Tx, wanted: Mapping[int, tuple[int, datetime]]
 ) -> dict[tuple[int, int], list[CheckSample]]:
     """Return the newest results by monitor and location; *wanted*: how many for each monitor, and since when.
+
     Results from before the monitor's last change are left out.
     """
     rows = await tx.fetch(
@@ -109,6 +110,7 @@ async def rates(tx: Tx, wanted: Sequence[tuple[int, datetime]]) -> dict[tuple[in
 
 async def heard(tx: Tx, monitors: Sequence[Key], since: datetime) -> dict[tuple[Key, UUID], datetime]:
     """Return by monitor and rule until when Web3 findings belonged to an alert that is over.
+
     Only of alerts that ended after *since*. An alert that ended by itself may not have included a finding
     of its last minute: it would have kept firing.
     """

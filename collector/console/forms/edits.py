@@ -74,6 +74,7 @@ def whole(cls: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def patch(old: Any, new: Any) -> Any:
     """Return the merge patch that turns *old* into *new*: null where a member is missing.
+
     Values with the same text are equal: a form does not distinguish a number from its digits.
     """
     if not isinstance(old, Mapping) or not isinstance(new, Mapping):

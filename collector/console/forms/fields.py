@@ -31,6 +31,7 @@ class OptionSearch:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormField:
     """*name*: the path in the API's body (``config.auth.type``); *value*: the text in the field.
+
     *checked*: for ``switch`` and ``checks``; *options*: value and label. A ``group`` and ``rows`` have
     *fields* and *rows* below them, ``rows`` also a *blank* one. *finder*: there are more options than these.
     *repeats*: the field whose text must be repeated here.

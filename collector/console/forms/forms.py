@@ -26,6 +26,7 @@ def build(
     options: Mapping[str, Collection[tuple[str, str]]] | None = None,
 ) -> Form:
     """Build the form of *cls*. *values* are as the API shows them (camelCase), *faults* as its ``details``.
+
     *prefix* is added to every name, such as ``config.``; the faults of an API's direct field have none.
     *leave_out* names members without a field; *options*: the values of a member that the page knows
     (channels, monitors), by name, each with its label.

@@ -18,6 +18,7 @@ _MOST_ROWS: Final = 200
 
 def body(cls: Any, posted: Posted, *, prefix: str = "") -> dict[str, Any]:
     """Return the *posted* fields of *cls*, without fields that the form did not have.
+
     An empty field is None, which means the default (or, if required, that it is missing).
     """
     found: dict[str, Any] = {}

@@ -9,6 +9,7 @@ from collector.console.forms.fields import Control
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueText:
     """*none*: what an empty choice means; *words*: the choices' labels, where they differ from their names.
+
     *control*: overrides the control of the type.
     """
 

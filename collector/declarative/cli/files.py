@@ -37,6 +37,7 @@ class Source:
 @dataclass(slots=True)
 class DeclaredFiles:
     """*sections*: for the service; *nodes*: where each entry is in the files; *faults*: as lines to print.
+
     *unset*: likewise, of unset variables, without which all else can be checked. *sets*: the names of sets in
     the files.
     """

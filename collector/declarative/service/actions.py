@@ -19,6 +19,7 @@ _LAST = "monitors"
 @dataclass(slots=True)
 class Work:
     """By section: declared items, existing resources, owners of keys, resources that are no longer declared.
+
     *elsewhere*: resources that other sets declare, by their keys. *faults*: of declared items, so far.
     *wholes*: the wanted body of each item, by its place; *real*: ids by the tentative ones.
     """
@@ -38,6 +39,7 @@ class Work:
 
 async def carry_out(tx: Tx, ground: ApplyContext, work: Work, *, plan: bool) -> None:
     """Deletions free addresses, so they run first; those of monitors block others, so they run last.
+
     A plan leaves out the deletion of monitors. Raises Invalid with all faults, Crossed.
     """
     called = _called(work)

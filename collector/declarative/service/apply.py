@@ -42,6 +42,7 @@ _FIRST_S, _MOST_S = 0.05, 1.0
 @dataclass(frozen=True, slots=True)
 class ApplyRequest:
     """*plan*: only return what would change; *prune*: delete resources that are no longer declared.
+
     *set_name*: the set of the files; *take_over*: also take over resources of other sets.
     """
 
@@ -70,6 +71,7 @@ async def apply(
     means: ServiceContext, who: Actor, body: Mapping[str, Any], clock: Callable[[], datetime], *, own: Own
 ) -> ApplyOutcome:
     """Apply *body*, which has the sections, each a list, and ``plan`` and ``prune``.
+
     Raises Invalid with every fault, keyed by its place (``monitors[3].url``); Conflict above a limit of the
     team's plan; Unavailable when other transactions hold needed locks for long.
     """

@@ -22,6 +22,7 @@ _SET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,99}")
 @dataclass(slots=True)
 class DeclaredItem:
     """A declared item; *body* has ids where the files have keys; *tentative*: its id until it is created.
+
     *at*: its place in the request: ``monitors[3]``.
     """
 
@@ -103,6 +104,7 @@ def match(
     declared: Sequence[DeclaredItem], managed: Mapping[str, UUID], there: Mapping[UUID, Present]
 ) -> Iterator[DeclaredItem]:
     """Match each item by its key, else by name with resources created by hand; yield the latter.
+
     Several resources of one name are matched in the order of creation, if all of them are declared.
     """
     kept = {id_ for id_ in managed.values() if id_ in there}
@@ -167,6 +169,7 @@ class ResolvedReference:
 @dataclass(frozen=True, slots=True)
 class Names:
     """The names by which items may refer to a section: keys, else unique names of other resources.
+
     *leaving*: names of resources that are about to be deleted.
     """
 

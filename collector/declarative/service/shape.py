@@ -21,6 +21,7 @@ NOT_DECLARED = "is not declared: it belongs to what happens, not to what is set"
 @dataclass(frozen=True, slots=True)
 class ApplyContext:
     """*means*: the services' context, with database and actor; *own*: the names of the service itself.
+
     *forgotten* collects the numbers of monitors whose results must be deleted.
     """
 
@@ -38,6 +39,7 @@ class ApplyContext:
 @dataclass(frozen=True, slots=True)
 class Present:
     """An existing resource; *parts*: the ids of its components, in order.
+
     *sayable*: whether a file with *body* would mean the same.
     """
 
@@ -75,6 +77,7 @@ class CreatedItem:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sort:
     """*refers*: where a body has ids of other resources, and of which section; ``[]``: each entry of a list.
+
     *hidden*: a whole body with its secrets masked, *spare*: without defaults.
     """
 
@@ -97,6 +100,7 @@ def not_declared(body: Body, names: frozenset[str]) -> dict[str, str]:
 
 def faults_of(item: Body, shown: frozenset[str], wish: CheckedRequest) -> dict[str, str]:
     """Return all faults of *item*, parsed as *wish*; *shown*: fields that a GET shows and no file can set.
+
     An unknown field is a fault too: a misspelt one would be ignored silently.
     """
     unknown = dict.fromkeys(wish.unknown, "there is no such field")

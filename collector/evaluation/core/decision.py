@@ -22,6 +22,7 @@ _NOTHING_HOLDS = MonitorContext()
 @dataclass(frozen=True, slots=True)
 class EvaluatedMonitor:
     """A monitor as the decision sees it; *told*: the present outage was announced and its end was not.
+
     *owed*: it must be announced again, as its incident was reopened. *unrecorded_until*: it is down without
     an incident because of a maintenance window, which ends then. *turned_at*: the newest changes of *down*.
     *around*: everything else that may suppress its notifications.
@@ -43,6 +44,7 @@ class EvaluatedMonitor:
 @dataclass(frozen=True, slots=True)
 class EvaluatedLocation:
     """One location after this transaction's results; *error* is from them, *last_error* from before.
+
     *checked_at*: the start of its newest check.
     """
 
@@ -75,6 +77,7 @@ class Announcement(Enum):
 @dataclass(frozen=True, slots=True)
 class Decision:
     """*since*: first failed check of the streak; *until*: the good check that ended it.
+
     *failures*: failed checks in a row over all locations, *failed_now* of them new. *turned*: it went
     down, or came up. *nears*: the only fault is a certificate that expires soon. The last four are
     as in `EvaluatedMonitor`, after the decision.
@@ -101,6 +104,7 @@ def decide(
     monitor: EvaluatedMonitor, seen: Sequence[EvaluatedLocation], since: datetime | None, now: datetime
 ) -> Decision:
     """Decide from the present state of all locations.
+
     *since*: when this collector started; None while its clock is not trusted, and then nothing changes.
     """
     votes = [one.vote for one in seen]
@@ -155,7 +159,7 @@ def goes_on(resolved_at: datetime | None, resolved_by: Mapping[str, object] | No
 
 
 def after(monitor: EvaluatedMonitor, decision: Decision) -> EvaluatedMonitor:
-    """Return the monitor after the decision, without what is *around* it: its next user loads that anew."""
+    """Return the monitor after the decision, without what is *around* it, which must be loaded anew."""
     tell = decision.tell
     return EvaluatedMonitor(
         monitor.name,
@@ -233,6 +237,7 @@ def _down(monitor: EvaluatedMonitor, votes: Sequence[Vote], since: datetime | No
 
 def _began(monitor: EvaluatedMonitor, seen: Sequence[EvaluatedLocation], now: datetime) -> datetime:
     """The first failed check of the outage.
+
     Only locations that make the quorum count; a much older streak was one location's own trouble.
     """
     failing = sorted(one.state.failed_since or now for one in seen if one.state.failing)

@@ -49,6 +49,7 @@ class ParentState:
 @dataclass(frozen=True, slots=True)
 class Child:
     """A monitor that is down *since* its first failed check; it was found down at *turned_at*.
+
     *measured_at*: the start of its newest failed check.
     """
 
@@ -59,6 +60,7 @@ class Child:
 
 def verdict(child: Child, parents: Sequence[ParentState], now: datetime) -> Parents:
     """Down when any parent is; awaited while one may be down, or came up after the child's last check.
+
     A parent that is paused, or has no voters, is never awaited.
     """
     able = [parent for parent in parents if not parent.paused]

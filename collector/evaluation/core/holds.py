@@ -49,6 +49,7 @@ class After(Enum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HoldEffects:
     """What may happen while a hold applies.
+
     *moves*: the verdict changes; *opens*, *resolves*: System opens or resolves the incident; *openings*: an
     outage is announced; *recovery*: the end of an announced outage is announced.
     """
@@ -102,6 +103,7 @@ TABLE: dict[Hold, HoldEffects] = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorContext:
     """Everything that may suppress a monitor's notifications.
+
     *maintenance_until*: the end of its present window; *flapping*: its state changes too often; *by_hand*: a
     user resolved the incident of its present outage; *votes*: some location votes; *measured*: something
     was, since it was made or resumed.

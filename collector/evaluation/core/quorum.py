@@ -13,6 +13,7 @@ SILENCE = timedelta(minutes=2)
 @dataclass(frozen=True, slots=True)
 class Vote:
     """One location of a monitor; *seen_at* is when its probe last reached the Internet, None without a probe.
+
     *known*: something was measured there. A location without data counts in the quorum but confirms nothing.
     *receives*: no probe checks there; the results were pushed to the collectors, which evaluate silence.
     *stale*: its state is from before a silence. It neither fails nor confirms, and counts in the quorum.
@@ -36,6 +37,7 @@ class Vote:
 
 def outlived(known_at: datetime | None, seen_at: datetime | None, apart: timedelta) -> bool:
     """Whether its newest conclusive check began too long before its probe last reached the Internet.
+
     *apart*: how far apart the ends of two checks can be. As *seen_at* stands still in a silence, the state at
     its start stays valid for as long as the location votes; afterwards only a new check counts.
     """
@@ -46,6 +48,7 @@ def outlived(known_at: datetime | None, seen_at: datetime | None, apart: timedel
 
 def verdict(votes: Sequence[Vote], quorum: str, now: datetime, *, down: bool = False) -> bool | None:
     """Whether the monitor is down; None without voters: then nothing changes.
+
     *down*: its present state. A stale failure helps to keep it down, but does not help to take it down.
     """
     voters = [vote for vote in votes if vote.counts(now)]

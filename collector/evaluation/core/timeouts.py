@@ -16,6 +16,7 @@ def joined(
     seen: Sequence[EvaluatedLocation], thresholds: Thresholds, timeout: timedelta, now: datetime
 ) -> list[EvaluatedLocation]:
     """Where one location is confirmed failing, let the others that time out fail with one failure less.
+
     Only if no location contradicts: all that vote, at least three, fail so far.
     """
     voters = [one for one in seen if one.vote.counts(now)]

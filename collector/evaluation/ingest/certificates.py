@@ -20,6 +20,7 @@ async def note(
     now: datetime,
 ) -> None:
     """Store what must be announced, after the evaluation: it locked the monitors.
+
     *counting*, *wanting*: see `evidence.remember`.
     """
     found = sorted(_near(columns, counting, wanting), key=lambda one: (one.monitor, one.ends_at))

@@ -34,6 +34,7 @@ _LENGTHS = [_NULL, *(_LENGTH(length) for length in range(1, 64))]
 @dataclass(frozen=True, slots=True)
 class Part:
     """One batch and its origin; *ordinal* is its incarnation's position among the probe's.
+
     *places*: the positions of its results in the batch as it was sent; empty when all are still there.
     """
 
@@ -102,6 +103,7 @@ def times(part: Part, now: datetime) -> list[int]:
 
 def ties(part: Part) -> list[int]:
     """Return the n of each result, which distinguishes results of the same instant.
+
     Consecutive batches share no n, however many results each has: clamped times may be the same.
     """
     salt = part.batch.seq * _APART + part.batch.incarnation

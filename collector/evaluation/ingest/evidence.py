@@ -24,6 +24,7 @@ async def remember(
     tx: Tx, columns: Columns, counting: Sequence[int] | None, wanting: Collection[tuple[int, int]]
 ) -> None:
     """Store the evidence of failed checks of each (monitor, location) in *wanting*, for an incident to use.
+
     *counting*: the places of the results that may move a state, None for all.
     """
     failures = list(islice(_failures(columns, counting, wanting), _MOST))

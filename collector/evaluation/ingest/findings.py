@@ -55,9 +55,10 @@ class _Result:
 @dataclass(slots=True)
 class _FindingChanges:
     """The changes to write: alerts after them, logs, and retractions, in turns.
+
     Each turn writes logs, then retractions of a monitor's logs; *turns*: the count for each monitor so far.
-    *standing*: see `checkpoints.standing`; *lines*: the position from which the present probe continues, if
-    there is one and the result's own comes too late to be stored.
+    *standing*: see `checkpoints.standing`; *lines*: the current reading at each place, where
+    a result comes too late for its own checkpoint to be stored.
     """
 
     owners: Mapping[int, Owner]
@@ -73,7 +74,7 @@ class _FindingChanges:
     edges: int = 0
 
     def goes_on(self, result: _Result) -> ChainReading | None:
-        """The chain position of the probe that may find the same again, if this result comes late."""
+        """The current reading, which may find the same again, if this result comes late."""
         return None if self.standing.get(result.kept) else self.lines.get(result.place)
 
 
@@ -84,10 +85,11 @@ def monitors(columns: Columns) -> set[int]:
 
 async def note(tx: Tx, columns: Columns, now: datetime) -> bool:
     """Store the findings; return whether there were any.
+
     Thresholds count only where their checkpoint is stored. A log counts wherever its result may be written,
-    once, whichever probe saw it and however late it comes, unless the present probe started before it and
-    so finds it too. Retractions count from the assigned probe, and from others as far as that one does
-    not find them.
+    once, whichever probe saw it and however late it comes, unless the current reading began before it and
+    so covers it too. Retractions count from the assigned probe, and from others as far as that reading does
+    not cover them.
     """
     if not any(part.batch.found for part in columns.parts):
         return False
@@ -132,7 +134,7 @@ async def _permitted(
 
 
 async def _lines(tx: Tx, late: Sequence[_Result]) -> dict[tuple[int, int], ChainReading | None]:
-    """The chain position at the place of each result; their monitors are locked: none starts meanwhile."""
+    """The current reading at the place of each result; the monitors are locked: none begins meanwhile."""
     if not late:
         return {}
     kept = await checkpoints.of_places(tx, sorted({one.place for one in late}))
@@ -164,7 +166,7 @@ def _add(
     found: ThresholdCrossing | FoundLog | Gone,
     lines: tuple[ChainReading | None, ChainReading | None],
 ) -> None:
-    """*lines*: the late result's own chain position, and that of the probe that continues."""
+    """*lines*: the late result's own reading, and the current one."""
     location = result.kept.location
     if isinstance(found, FoundLog):
         if found_again(*lines, found.block):

@@ -34,6 +34,7 @@ _US: Final = timedelta(microseconds=1)
 @dataclass(frozen=True, slots=True)
 class Pushed:
     """One result of a push monitor; *ms* is its run time, *error* empty when it is up.
+
     *samples*: how many came since the result before, if it is about metrics.
     *revision*: that it was made under, if that may be outdated by now: then it is history.
     """
@@ -51,6 +52,7 @@ class Pushed:
 @dataclass(frozen=True, slots=True)
 class PushCommit:
     """The outcome of one transaction, for `settle`; *ties*: the n of each result, unique within its instant.
+
     *errors*: the numbers of the texts.
     """
 
@@ -89,6 +91,7 @@ class Pushes:
 
     async def write(self, tx: Tx, brought: Sequence[Pushed]) -> PushCommit:
         """Store and evaluate in the caller's transaction; after its commit the caller calls `settle`.
+
         Results of one monitor come in order of time. Those of deleted monitors are dropped; those of
         paused ones, or under an old revision, move no state.
         """

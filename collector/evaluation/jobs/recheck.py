@@ -10,6 +10,7 @@ from collector.platform.storage.db import Db
 
 class Verdicts:
     """Re-evaluates monitors whose locations disagree with their stored state. Any number may run.
+
     Results cause most changes of a verdict, but only for their own location, and when they arrive.
     *since*: see `ClockGuard`; *ask*: see `ResultWriter`.
     """

@@ -132,6 +132,7 @@ async def forget(tx: Tx, before: datetime) -> None:
 
 async def raise_severity(tx: Tx, graver: Sequence[Graver]) -> list[Graver]:
     """Raise incidents that were opened for an expiring certificate and now fail otherwise at some location.
+
     As many checks there as confirm a failure must agree, and no user may have set the severity.
     Return those raised.
     """

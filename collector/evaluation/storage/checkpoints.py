@@ -28,6 +28,7 @@ _CURRENT = "s.monitor = u.monitor AND s.location = u.location AND s.assignment =
 
 async def save(tx: Tx, checkpoints: Mapping[CheckpointKey, bytes]) -> None:
     """Store checkpoints for the next start of their checks.
+
     Most are unchanged, and not written.
     """
     keys = sorted(checkpoints)

@@ -12,6 +12,7 @@ NOTED_EVERY: Final = timedelta(hours=12)
 
 async def intern(tx: Tx, texts: Sequence[str]) -> dict[str, int]:
     """Return the number of each text; unknown ones are added.
+
     The use of each text is noted; a caller that remembers numbers calls again after NOTED_EVERY.
     """
     found: dict[str, int] = {}

@@ -99,6 +99,7 @@ async def read(tx: Tx, monitors: Sequence[int]) -> list[LockedMonitor]:
 
 async def doubtful(tx: Tx) -> list[LockedMonitor]:
     """Monitors with a location that disagrees with them, or whose state may change with time alone.
+
     Not locked, and without their incidents.
     """
     rows = await tx.fetch(
@@ -120,6 +121,7 @@ async def unannounced(
     tx: Tx, after: int, degraded_before: datetime, now: datetime, limit: int
 ) -> list[LockedMonitor]:
     """The next monitors after that key whose state differs from what was announced, not locked.
+
     A down monitor whose incident is over has nothing to announce: a user resolved it. What a
     silence or a parent suppresses is left out here too: it may be many, for long.
     """

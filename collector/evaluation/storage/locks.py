@@ -9,6 +9,7 @@ _OTHER_JOINS = ("enable_hashjoin", "enable_mergejoin", "enable_seqscan", "enable
 
 async def begin(tx: Tx) -> None:
     """Force index joins until `in_any_order`, so that rows are locked in the order of the given keys.
+
     Else the planner, which knows how long the lists are, may scan a table, and two writers deadlock.
     """
     await tx.execute(

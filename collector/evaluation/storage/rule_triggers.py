@@ -57,6 +57,7 @@ async def add_where_ruled(tx: Tx, keys: Sequence[Key]) -> int:
 
 async def add_of_rule(tx: Tx, team_id: int, rule_id: UUID) -> None:
     """After a change of a rule: mark the monitors in trouble that it covers, and those that it fired for.
+
     A rate may be bad although its monitor is up by now: for an error rate mark all, for an
     availability those that were down within its day.
     """
@@ -84,6 +85,7 @@ async def add_of_rule(tx: Tx, team_id: int, rule_id: UUID) -> None:
 
 async def take(tx: Tx, now: datetime, limit: int) -> set[Key]:
     """Take some monitors whose marks are due.
+
     Concurrent callers take others, and no caller takes these again once this is committed.
     """
     rows = await tx.fetch(

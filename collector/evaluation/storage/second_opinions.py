@@ -17,6 +17,7 @@ class MonitorLocation:
 
 async def to_ask(tx: Tx, doubted: Sequence[int], risen: Sequence[int], limit: int) -> list[MonitorLocation]:
     """Locations without trouble of the *doubted* and their parents; all locations of the children of *risen*.
+
     Where there is trouble already, the probe rechecks unasked; but a child may have only now recovered.
     """
     rows = await tx.fetch(

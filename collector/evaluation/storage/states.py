@@ -18,6 +18,7 @@ from shared.results import Status
 @dataclass(frozen=True, slots=True)
 class Latest:
     """The last result of each key, in columns and in key order; *part* indexes *probes* and *ordinals*.
+
     *at_ms* is Unix milliseconds; *troubled*: some result of the key was not good.
     """
 
@@ -138,6 +139,7 @@ async def current(tx: Tx, latest: Latest) -> set[tuple[int, int]]:
 
 async def may_write(tx: Tx, probe_id: UUID, places: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
     """The *places* (monitor and location) to whose history this probe may add.
+
     The monitor exists, and the probe serves its team; a team's own probe has, or had, that location.
     """
     rows = await tx.fetch(
@@ -158,6 +160,7 @@ async def may_write(tx: Tx, probe_id: UUID, places: Collection[tuple[int, int]])
 @dataclass(frozen=True, slots=True)
 class Located:
     """A state row with what a decision needs of its location.
+
     *seen_at*: when its probe last reached the Internet; *last_at*: the start of its newest check, None if
     nothing was measured; *error* is of that check. *known_at*: the start of the newest conclusive check, as
     far as that matters; *apart*: see `outlived`. *receives*: see `Vote`.
@@ -196,6 +199,7 @@ def by_monitor(located: Iterable[Located]) -> defaultdict[int, list[Located]]:
 
 async def of_monitors(tx: Tx, monitors: Sequence[int]) -> list[Located]:
     """All locations of these monitors, by turn.
+
     Results are searched only where a connected probe's newest check was inconclusive.
     """
     rows = await tx.fetch(

@@ -17,6 +17,7 @@ _SEARCHED: Final = "1 day"
 @dataclass(frozen=True, slots=True)
 class Turn:
     """A monitor that is no longer measured, or is again. *since*: when it was measured last, or was made.
+
     *error*: of its newest unknown check.
     """
 

@@ -233,6 +233,7 @@ def measurement(
     monitor: Mapping[str, Any], *, measured: bool, since: datetime, error: str, now: datetime
 ) -> dict[str, Any]:
     """Build monitor.unmeasured or monitor.measured; *since*: when a check last measured anything.
+
     *error*: of the newest unknown check.
     """
     payload = {

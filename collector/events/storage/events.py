@@ -14,6 +14,7 @@ from shared.ids import uuid7
 @dataclass(frozen=True, slots=True)
 class Event:
     """*payload*: the event in JSON as receivers see it, without id, sequence and links.
+
     *channels*: its receivers besides those that are subscribed to its kind.
     """
 
@@ -40,6 +41,7 @@ async def append(
 
 async def append_all(tx: Tx, events: Sequence[Event], now: datetime) -> None:
     """Append events to their streams, locked in the order of their ids; each stream keeps its events' order.
+
     Each takes the team's next position: other transactions that append to the team wait for this one.
     """
     ordered = sorted(events, key=lambda event: (event.team_id, event.stream_id))

@@ -53,6 +53,7 @@ class PingSchedule:
 @dataclass(frozen=True, slots=True)
 class Beat:
     """*base*: start of the wait for the next ping, None before the first one of a job that may wait for it.
+
     *last*: the newest ping that ended a run; *runs*: starts of unfinished runs, by their rid.
     """
 
@@ -87,6 +88,7 @@ def check_overdue(
     beat: Beat, plan: PingSchedule, deaf: Iterable[Between], now: datetime
 ) -> tuple[Beat, Finding | None, datetime | None]:
     """Find what is overdue: return the heartbeat after it, the finding, and when to check again.
+
     *deaf*: see `deadline`.
     """
     deaf = list(deaf)
@@ -136,6 +138,7 @@ def _ended(beat: Beat, ping: Ping, plan: PingSchedule, now: datetime) -> tuple[B
 
 def _served(beat: Beat, plan: PingSchedule, now: datetime) -> datetime:
     """Return the start of the next wait: now, or the time for which this ping is slightly early.
+
     Clocks differ, so slightly is the grace, but at most a tenth of the wait.
     """
     if beat.base is None:

@@ -28,6 +28,7 @@ def fault(expression: str) -> str | None:
 @lru_cache(maxsize=4096)
 def following(expression: str, zone: str, after: datetime) -> datetime:
     """Return the first time of *expression* on the clocks of *zone* after that moment; both in UTC.
+
     A job with fixed times runs once when they come twice, and right after a gap that skips them;
     a job that runs every so many minutes or hours follows the clock alone.
     """

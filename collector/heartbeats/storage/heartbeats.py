@@ -24,6 +24,7 @@ _COLUMNS = """
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
     """A row: its *plan* of pings, and its state.
+
     *ahead_s*: how far its pings are ahead of their pace, by the database's clock.
     """
 
@@ -75,6 +76,7 @@ async def put(
     base_at: datetime | None,
 ) -> None:
     """Write a monitor's schedule; its row is locked; *base_at* only counts for a new one.
+
     What was due is checked anew at once.
     """
     await tx.execute(
@@ -159,6 +161,7 @@ async def take_good(
     tx: Tx, pings: Sequence[Good], rate: PaceLimit, salt: int, now: datetime
 ) -> list[TakenPing]:
     """Take good pings, at most one per key, in the order of their keys; return those taken.
+
     Only where no decision is needed: the wait is fixed, no run is unfinished, the
     monitor is neither paused nor failing, and it is within its rate. Joins must use indexes.
     Raises SerializationError if one began to fail meanwhile: the retry leaves it out.

@@ -53,6 +53,7 @@ def percentiles(
     buckets: Sequence[int], counts: Sequence[int], shares: Sequence[float] = (0.5, 0.95, 0.99)
 ) -> list[float]:
     """Return for each share the latency in milliseconds that this share does not exceed; 0 without any.
+
     *buckets* rise. Nearest rank: the smallest latency with at least that share at or below it.
     """
     if not counts:

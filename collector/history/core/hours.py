@@ -12,6 +12,7 @@ _GRACE = timedelta(minutes=1)
 
 def end(now: datetime, rolled_until: datetime | None) -> datetime:
     """Return the start of the oldest hour that is not rolled up before our commit.
+
     Hours before *rolled_until* are, perhaps by a clock that was ahead; others may be while we write.
     """
     over = (now - _GRACE).replace(minute=0, second=0, microsecond=0)

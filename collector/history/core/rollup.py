@@ -10,6 +10,7 @@ from collector.history.core import histogram, uptime
 # Each chart makes hundreds of both: tuples take a fifth of the time.
 class Rollup(NamedTuple):
     """*place* None: the monitor as a whole. *good*, *failed*, *unknown* count scheduled checks only.
+
     *answers* counts good checks of every run, as do sum and histogram.
     """
 

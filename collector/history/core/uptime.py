@@ -30,6 +30,7 @@ def known(
     maintenance: Iterable[Span] = (),
 ) -> list[Span]:
     """Return the time that the results of one location cover, without maintenance.
+
     *results*: when each began, in Unix milliseconds, in that order, and whether it was conclusive (up or
     down). *cadences*: since when (ms), and how long (s) a result counts; None while paused.
     """

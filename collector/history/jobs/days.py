@@ -42,6 +42,7 @@ class DayPartitions:
         agreed: Callable[[], datetime] | None = None,
     ) -> None:
         """*keep*: for how long results are kept, at least as long as they may still arrive.
+
         *agreed*: the time for dropping a day. It raises Unavailable while the time is uncertain.
         """
         self._db = db

@@ -46,6 +46,7 @@ class ChartData:
 
 async def chart(db: Db, monitor: int, wanted: ChartRequest, now: datetime) -> ChartData:
     """Return the steps of a window. Raises Invalid (`step`) if they are too many, or finer than stored data.
+
     Where raw results have expired, the window is widened to whole hours.
     """
     async with db.transaction() as tx:

@@ -20,6 +20,7 @@ _SUMMED_DAYS = (7, 30, 90)
 @dataclass(frozen=True, slots=True)
 class Summary:
     """Uptimes in percent of the known time of the last 1, 7, 30 and 90 days; the rest of the last 24 hours.
+
     The 24 hours begin with their hour, longer times with their UTC day. Latencies are in milliseconds,
     of good checks, 0 without any; *success*: the percentage of scheduled checks that were good.
     *measured*: whether a location voted in the last 30 days; if not, the rest are placeholders.
@@ -83,6 +84,7 @@ async def summary(tx: Tx, monitor: int, now: datetime) -> Summary:
 
 async def daily(tx: Tx, monitors: Sequence[int], days: int, now: datetime) -> dict[int, Daily]:
     """Return the last *days* UTC days of each monitor, with today. One more query for those in an outage.
+
     Hours of the others that are not rolled up yet are left out: they have no outage.
     """
     midnight = window.floor(now, DAY)

@@ -16,6 +16,7 @@ _GRACE: Final = timedelta(seconds=60)
 @dataclass(frozen=True, slots=True)
 class LastResult:
     """*config*: without its secrets; *checkpoint*: of a certificate.
+
     *code* and *phases* are None if there are none.
     """
 

@@ -145,6 +145,7 @@ async def rollups(
     location: str | None = None,
 ) -> dict[int, list[Rollup]]:
     """Compute rollups of each monitor, by steps counted from 1970; only of *spans*, which do not overlap.
+
     No span may end in the future: the last result would be taken to cover that time.
     """
     found: dict[int, list[Rollup]] = defaultdict(list)

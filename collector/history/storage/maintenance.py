@@ -17,6 +17,7 @@ CONCERNS = "(s.every OR m.id = ANY (s.monitors) OR m.tags ?| s.names OR m.tags @
 
 async def active(tx: Tx, monitors: Sequence[int], now: datetime) -> dict[int, datetime]:
     """Return the *monitors* under maintenance, and until when; adjoining spans count as one.
+
     Only the first few adjoining spans are followed; the rest are found when those end.
     """
     rows = await tx.fetch(
@@ -168,6 +169,7 @@ async def concerns_any(tx: Tx, team_id: int, selection: Selection) -> bool:
 
 async def recount(tx: Tx, since: datetime, limit: int) -> bool:
     """Mark hours of some monitors for recomputation after a span was added later; return whether any was.
+
     *since*: hours before it cannot be recomputed.
     """
     marked = await tx.fetchval(

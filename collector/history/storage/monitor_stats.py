@@ -11,6 +11,7 @@ from collector.platform.storage.db import Tx
 @dataclass(frozen=True, slots=True)
 class AtLocation:
     """A monitor's state at one location; *checkpoint*: of its certificate.
+
     *last_status*: of its newest check, see `shared.results.Status`.
     """
 

@@ -21,6 +21,7 @@ async def give_way(tx: Tx) -> None:
 
 async def make(tx: Tx, today: date) -> list[str]:
     """Create the missing partitions from BACK to AHEAD of *today*; return their names.
+
     Rows in the default partition that belong to a new day move to it.
     """
     return await make_days(tx, [today - BACK + timedelta(days=n) for n in range((BACK + AHEAD).days + 1)])

@@ -20,6 +20,7 @@ class Extent:
 
 async def extent(tx: Tx, monitor: int, since: datetime, until: datetime) -> Extent:
     """Return which rollups of the hours from *since* to *until* are valid.
+
     A result counts as long as its monitor's cadence says: a late one also affects later hours.
     """
     row = await tx.fetchrow(
@@ -156,6 +157,7 @@ async def tally(
 @dataclass(frozen=True, slots=True)
 class Recent:
     """Numbers of a whole monitor, from the rollups, which end at *until*; None without any.
+
     Known and down times are of 1, 7, 30 and 90 days; the rest is of the last 24 hours but *checks_today*.
     """
 
@@ -233,6 +235,7 @@ async def recent(tx: Tx, monitor: int, hours: datetime, today: datetime, days: S
 @dataclass(frozen=True, slots=True)
 class MonitorDays:
     """A monitor's days and their times in milliseconds, in no order.
+
     *until*: the end of the last one; None without any rollup. *lately_down*: in an outage since.
     """
 

@@ -210,6 +210,7 @@ async def mark(tx: Tx, hours: Iterable[tuple[int, datetime]]) -> None:
 
 async def take_marks(tx: Tx, since: datetime, until: datetime, limit: int) -> list[tuple[int, datetime]]:
     """Take some marks of hours before *until*; return the (monitor, hour)s from *since* on that they affect.
+
     A result counts as long as its monitor's cadence says, so later hours may change too.
     """
     rows = await tx.fetch(

@@ -33,6 +33,7 @@ class Named:
 @dataclass(frozen=True, slots=True)
 class _Way:
     """How a dataclass becomes a schema.
+
     *answer*: all fields are required but the omitted ones. *partial*: none is required. *merge*: it is part
     of a JSON merge patch, where null removes a field; *deep*: only objects in it are. *names*: for classes
     whose own name is ambiguous.

@@ -13,6 +13,7 @@ _SOME_MOMENT = "2026-11-21T07:24:00.000Z"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """A route's operation; *answer* None: no body in the response. *body*: the request's, with an *example*.
+
     *tagged*: responds with an ETag and supports If-None-Match or If-Match. *needs_body*: it is required.
     *more*: further error statuses. *headers*: response headers that no other route has.
     """

@@ -56,6 +56,7 @@ async def remember(tx: Tx, failures: Sequence[Failure]) -> None:
 
 async def keep(tx: Tx, monitors: Collection[int], opened: Sequence[tuple[int, UUID]]) -> None:
     """Attach to open incidents the evidence of the failing locations' present streaks.
+
     *monitors*: those of which a location, or the whole, began to fail; *opened*: incidents just opened,
     with their teams. The states are written before.
     """

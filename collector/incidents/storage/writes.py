@@ -75,6 +75,7 @@ async def resolve(
 
 async def reopen(tx: Tx, team_id: int, id_: UUID, now: datetime) -> bool:
     """Reopen the incident; False if it is not resolved.
+
     Raises UniqueViolationError if it is automatic and its monitor has another open one.
     """
     return bool(

@@ -119,6 +119,7 @@ def _lasting(found: Whole) -> dict[str, Any]:
 
 def unmeasured(found: Whole, now: datetime) -> str | None:
     """Return a warning if nothing measures the monitor now; None if it is measured.
+
     A new monitor gets the time of its first check.
     """
     monitor, places = found.monitor, found.at_locations

@@ -63,6 +63,7 @@ def kind_of(type_: str, config: Mapping[str, Any]) -> str:
 
 def told(type_: str, config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings that a page shows of *config*, without an ABI, which is too long to read.
+
     Reporting secrets have a section of their own.
     """
     elsewhere = {"abi", *_REPORTING.get(type_, ())}

@@ -31,6 +31,7 @@ class VotingLocation:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorFacts:
     """The stored state of a monitor; *changed_at*: when *down* last changed.
+
     *ended_by_hand_at*: when a user resolved the incident of its present outage; *parent*: the name of a
     monitor that it depends on and that is down.
     """
@@ -56,6 +57,7 @@ class VoteTally:
 @dataclass(frozen=True, slots=True)
 class Trace:
     """A location's stored history beside its results: when outages began and ended there.
+
     *counted*: starts of the failed checks of its present streak, oldest first, if all are known.
     """
 
@@ -114,6 +116,7 @@ def sentence(facts: MonitorFacts, places: Sequence[VotingLocation], now: datetim
 
 def did(result_status: Status, at: datetime, trace: Trace) -> tuple[Did | None, int | None]:
     """Return a result's effect on its location, and its number in the streak of failures; None if unknown.
+
     Arrival times and revisions of results are not stored, so only effects with a trace are returned.
     """
     if result_status is Status.UNKNOWN:

@@ -61,6 +61,7 @@ def holds(facts: MonitorFacts, places: Sequence[VotingLocation], now: datetime) 
 
 def not_told(facts: MonitorFacts, now: datetime, *, heard: bool, routed: bool) -> list[str]:
     """Return why nobody is, or would be, notified of its outage.
+
     *heard*: some enabled channel receives monitor.down of it; *routed*: no event awaits its channels.
     """
     held = [hold for hold in table.holding(_standing(facts), now) if hold in _NOT_TOLD]

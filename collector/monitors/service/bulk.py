@@ -43,6 +43,7 @@ class Done:
 
 async def carry_out(means: ServiceContext, by: By, wish: BulkRequest, clock: Callable[[], datetime]) -> Done:
     """Run the action on all matching monitors; those not reached in time count as failed.
+
     Repeating the request is safe, and continues where this one stopped.
     """
     found, strangers = await _matching(means, by.team_id, wish.filter)

@@ -107,6 +107,7 @@ class BulkRequest:
 
 def parse(body: Mapping[str, Any]) -> BulkRequest:
     """Parse *body*. Raises Invalid.
+
     An unknown field of the filter is refused: without it the filter would match too much.
     """
     order = read(BulkAction, body)

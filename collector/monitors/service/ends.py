@@ -43,6 +43,7 @@ async def delete(
     later: list[int] | None = None,
 ) -> None:
     """Delete a monitor; its results, which may be many, are deleted after the commit.
+
     *only*: the revisions that may be deleted; *who* None is the service itself. *later*: collects its number
     for the owner of an outer transaction, who then deletes the results.
     Raises NotFound, PreconditionFailed.

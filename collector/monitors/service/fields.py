@@ -55,6 +55,7 @@ class _Parts:
 @dataclass(frozen=True, slots=True)
 class MonitorRequest(Generic[S]):
     """A parsed body; *settings* and *kind* are set unless there are *faults*.
+
     *type*: as the monitor is stored and shown; *warnings*: for the caller.
     """
 

@@ -46,6 +46,7 @@ _RUN_BY = frozenset(
 @dataclass(frozen=True, slots=True)
 class ServiceContext:
     """The context of all actions here; *min_interval* is in seconds; *who* None is the service itself.
+
     *nodes*: Web3 nodes of the deployment. *plan*: the team's limits. *later*: collects events of changes
     for the owner of an outer transaction, since the first append blocks all other appends of the
     team.
@@ -99,6 +100,7 @@ async def update(
     only: frozenset[str] | None = None,
 ) -> SavedMonitor:
     """Change what the body names; without a difference nothing is written.
+
     *only*: the revisions that may be changed. Raises NotFound, PreconditionFailed, Invalid, in this order.
     """
 

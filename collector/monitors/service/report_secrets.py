@@ -68,6 +68,7 @@ def target(monitor: Monitor, config: Mapping[str, Any], at: Addresses) -> Report
 
 async def rotate(means: ServiceContext, team_id: int, id_: UUID, now: datetime) -> Monitor:
     """Replace its key or token; the old one is invalid from now on.
+
     Raises NotFound; Invalid for a monitor that does not receive reports.
     """
 

@@ -33,9 +33,7 @@ _LOOK_EVERY_S = 0.2
 
 @dataclass(frozen=True, slots=True)
 class TrialResult:
-    """*found* is None for kinds without findings, *days_left* if no
-    certificate was seen.
-    """
+    """*found* is None for kinds without findings, *days_left* if no certificate was seen."""
 
     outcome: Outcome
     duration_us: int
@@ -79,6 +77,7 @@ async def test(
     now: datetime,
 ) -> TrialResult:
     """Run a check with *config* once, at the first of *locations* that has a probe, else anywhere.
+
     Raises Unavailable if no probe is connected within 5 s, or none answers.
     """
     demand_none("waiting for a probe")

@@ -9,6 +9,7 @@ from collector.platform.storage.db import Tx
 
 async def note(tx: Tx, team_id: int, id_: UUID, now: datetime) -> None:
     """Record the present cadence, if it changed; call it after the monitor's row was written.
+
     After a clock was set back, no cadence is older than the last one.
     """
     await tx.execute(

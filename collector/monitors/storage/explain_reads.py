@@ -35,6 +35,7 @@ class Explained:
 @dataclass(frozen=True, slots=True)
 class CheckedLocation:
     """A location, the probe that checks there, and the trace of its checks.
+
     *checkpoint*: of the certificate that is seen there.
     """
 
@@ -69,6 +70,7 @@ class ListenerRow:
 @dataclass(frozen=True, slots=True)
 class DeliveryRow:
     """One event and one channel it went to; *channel_id* None if it went to none.
+
     *attempts*: their number; *status*, *error* and *due_at* are the delivery's.
     """
 

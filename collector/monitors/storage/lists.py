@@ -61,6 +61,7 @@ class ListedMonitor:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorFilter:
     """Selects monitors; None means any. *tag* is a name, or ``name:value``; *text* is part of the name.
+
     *silenced_at*: monitors that are silenced at that moment.
     """
 

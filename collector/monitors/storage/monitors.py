@@ -84,6 +84,7 @@ async def insert(
     most: int | None = None,
 ) -> Monitor:
     """Add a monitor; *columns* has every column that a caller sets.
+
     The commit raises Conflict if the team then has more than *most* monitors.
     """
     row = await tx.fetchrow(
