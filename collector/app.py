@@ -76,7 +76,7 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
 
     Raises BadSettings and CannotStart before anything listens.
     """
-    assert settings.database_url is not None  # noqa: S101 - demanded where the settings are read
+    assert settings.database_url is not None  # noqa: S101 - required when settings are read
     assert settings.secret_key is not None  # noqa: S101 - likewise
     stop = asyncio.Event()
     watchdog = Watchdog()

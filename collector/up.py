@@ -124,7 +124,7 @@ class _Revival:
             try:
                 await self._server.start()
             except CannotStart as error:
-                log.error("does not start", process="postgres", error=str(error))  # noqa: TRY400 - an answer, no bug
+                log.error("does not start", process="postgres", error=str(error))  # noqa: TRY400 - expected, not a bug
                 return 1
             log.info("started", process="postgres", pid=self._server.pid)
         return await self._server.wait()

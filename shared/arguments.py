@@ -28,7 +28,7 @@ def parse(parser: argparse.ArgumentParser, usual: Mapping[str, str | None], argv
 
     Exits after printing the help page if that is requested.
     """
-    own = [action for action in parser._actions if action.dest != "help"]  # noqa: SLF001 - told no other way
+    own = [action for action in parser._actions if action.dest != "help"]  # noqa: SLF001 - there is no public way
     parser.usage = _usage(parser)
     parser.exit_on_error = False
     settings = _add_settings(parser, usual)

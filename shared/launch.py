@@ -28,7 +28,7 @@ def main(argv: list[str]) -> None:
     _call(libc.prctl(_PR_SET_PDEATHSIG, int(number), 0, 0, 0), "prctl")
     if os.getppid() != int(parent):
         raise SystemExit("the parent has gone")
-    os.execv(program[0], program)  # noqa: S606 - what this file is for
+    os.execv(program[0], program)  # noqa: S606 - the purpose of this file
 
 
 def _map(libc: ctypes.CDLL, uid: str, gid: str) -> None:

@@ -215,7 +215,7 @@ def _origin(text: str) -> str:
 
 
 def _rpc_urls(text: str) -> str:
-    from shared import rpc_urls  # noqa: PLC0415 - all kinds of monitors, for a setting that few have
+    from shared import rpc_urls  # noqa: PLC0415 - imports all kinds, for a rare setting
 
     rpc_urls.parse(text)
     return text

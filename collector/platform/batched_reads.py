@@ -67,7 +67,7 @@ class Lookups(Generic[Key, Row]):
         try:
             async with self._db.quick.connection() as tx:
                 await self._answer_a_while(tx)
-        except Exception as error:  # noqa: BLE001 - handed to everyone who waits for it
+        except Exception as error:  # noqa: BLE001 - passed to all waiters
             self._fail(self._asked, error)
 
     async def _answer_a_while(self, tx: Tx) -> None:

@@ -122,7 +122,7 @@ class Limits:
         try:
             async with asyncio.timeout(_PATIENCE_S), self._db.quick.connection() as tx:
                 drawn = await table.draw(tx, {key: (ask, share.plan) for key, (share, ask) in asks.items()})
-        except Exception as error:  # noqa: BLE001 - whatever it is, no request is to fail by its limit
+        except Exception as error:  # noqa: BLE001 - limits must never fail a request
             log.warning("rate limits are counted locally", error=type(error).__name__)
             drawn = {}
         for key, (share, _) in asks.items():

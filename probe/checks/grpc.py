@@ -50,7 +50,7 @@ def prepare(kind: Grpc) -> Check:
 
 async def _ask(net: Net, to: Endpoint, spent: Spent, limit: Limit, question: bytes) -> int:
     """The status in the response, a number of the protocol."""
-    import grpc  # noqa: PLC0415 - 8 MB that nobody else needs before the probe is connected
+    import grpc  # noqa: PLC0415 - 8 MB not needed before connecting
 
     began = time.monotonic()
     left = max(limit.deadline - began, 0.001)

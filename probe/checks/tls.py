@@ -55,7 +55,7 @@ class _Asked:
 
     async def words(self, net: Net, seen: _Seen, limit: Limit) -> str:
         """The error of a revoked certificate, or an empty text; requires that its issuer was sent."""
-        from probe.net.tls.revocation import verdict  # noqa: PLC0415 - the library is large, and few ask
+        from probe.net.tls.revocation import verdict  # noqa: PLC0415 - the library is large and seldom used
 
         now = time.time()
         if self._print == seen.print and now < self._until:

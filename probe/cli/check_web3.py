@@ -80,7 +80,7 @@ def crossed(outcome: Outcome) -> bool:
 
 def rewound(state: bytes, blocks: int) -> bytes:
     """The checkpoint *state*, set back by *blocks* blocks."""
-    from probe.web3.checkpoint import changed  # noqa: PLC0415 - what web3 needs is loaded by who needs it
+    from probe.web3.checkpoint import changed  # noqa: PLC0415 - loaded only for web3 monitors
     from probe.web3.reader import Cursor  # noqa: PLC0415
 
     def back(more: dict[str, Any]) -> dict[str, Any]:

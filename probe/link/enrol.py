@@ -60,7 +60,7 @@ class Keeper:
 
     @property
     def current(self) -> Credentials:
-        assert self._current is not None  # noqa: S101 - nobody asks before `begin` is over
+        assert self._current is not None  # noqa: S101 - only used after `begin`
         return self._current
 
     async def begin(self) -> None:

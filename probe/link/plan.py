@@ -194,6 +194,6 @@ def _make_check(order: Order, kept: Kept) -> tuple[Check | None, str]:
     try:
         config: Any = orjson.loads(order.config)
         return checks.prepare(order.type, load(order.type, config), kept), ""
-    except Exception as error:  # noqa: BLE001 - whatever is wrong with one assignment, the others run
+    except Exception as error:  # noqa: BLE001 - one bad assignment must not stop the others
         # The error's text may quote the configuration, which contains secrets.
         return None, f"the probe does not understand this configuration ({type(error).__name__})"

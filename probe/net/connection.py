@@ -114,7 +114,7 @@ class Connection:
             self._finish(openssl.fault(error, self.peer, phase=self._phase()))
         except OSError as error:
             self._finish(TargetError(f"{self._phase()}: {faults.broken(error, self.peer)}"))
-        except Exception as error:  # noqa: BLE001 - flies on in the one who waits
+        except Exception as error:  # noqa: BLE001 - raised again by the waiter
             self._finish(error)
 
     def expire(self) -> None:

@@ -70,7 +70,7 @@ class Race:
     def take(self) -> tuple[str, socket.socket]:
         """The winner; the caller owns it from now on."""
         winner = self._winner
-        assert winner is not None  # noqa: S101 - the future says so
+        assert winner is not None  # noqa: S101 - the future has a result
         self._running.remove(winner)
         self._winner = None  # breaking the cycle frees both at once
         return winner.address, winner.sock

@@ -51,7 +51,7 @@ def marked(slot: "memoryview[int]", mark: int, work: Coroutine[Any, Any, T]) -> 
             slot[0] = 0
             try:
                 value = yield waits_for
-            except BaseException as error:  # noqa: BLE001 - goes on to whom it is for
+            except BaseException as error:  # noqa: BLE001 - passed on to the coroutine
                 slot[0] = mark
                 waits_for = work.throw(error)
             else:

@@ -28,7 +28,7 @@ def is_filter(text: str) -> bool:
     """Whether its pattern, if it has one, is valid RE2, which never backtracks."""
     if not text.startswith(("=~", "!~")):
         return True
-    import re2  # noqa: PLC0415 - the collector's alone, and only there is a filter read
+    import re2  # noqa: PLC0415 - only the collector has it and parses filters
 
     options = re2.Options()
     options.log_errors = False

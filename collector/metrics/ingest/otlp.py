@@ -182,7 +182,7 @@ class _Walk:
         own = _pairs(_read(KeyValue, one) for one in point.attributes)
         whole = {**own, **labels, NAME: labels[NAME] + suffix if labels[NAME] else ""}
         found = self._book.find(whole, count=len(whole))
-        assert found is not None  # noqa: S101 - what does not match is no further than its resource
+        assert found is not None  # noqa: S101 - mismatches end at their resource
         return found
 
     def _parts(self, raw: bytes) -> Iterator[tuple[int, bytes]]:

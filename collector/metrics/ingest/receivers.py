@@ -63,7 +63,7 @@ class Receivers:
     def _opened(self, row: table.SeriesMonitor) -> ReceiverState:
         place = sealed_at(row.team_id, row.id)
         kind = load(row.type, whole(self._keyring, row.config, row.secrets, place))
-        assert isinstance(kind, Prometheus | OpenTelemetry)  # noqa: S101 - what `find` has asked for
+        assert isinstance(kind, Prometheus | OpenTelemetry)  # noqa: S101 - `find` has checked the type
         return ReceiverState(row.team_id, row.id, row.monitor, row.interval_s, row.revision, kind)
 
     def _note_unknown(self, id_: UUID, clock: float) -> None:

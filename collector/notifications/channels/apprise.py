@@ -101,7 +101,7 @@ class Apprise:
             "body_format": "text",
         }, text
 
-    async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:  # noqa: ARG002 - one shape
+    async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:  # noqa: ARG002 - the common signature
         """Send to the services that no earlier attempt reached. Raises Undelivered."""
         if not is_installed():
             raise Undelivered(f"this type of channel {MISSING}", lasting=True)
@@ -140,7 +140,7 @@ def _delivered(apprise: Any, url: str, said: dict[str, str]) -> bool:
     service = apprise.Apprise(asset=apprise.AppriseAsset(storage_mode="memory"))
     try:
         return bool(service.add(url)) and bool(service.notify(**said))
-    except Exception:  # noqa: BLE001 - a hundred libraries, each with errors of its own
+    except Exception:  # noqa: BLE001 - a hundred libraries with their own errors
         return False
 
 

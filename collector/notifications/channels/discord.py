@@ -63,7 +63,7 @@ class Discord:
         body = {"embeds": [embed], "allowed_mentions": {"parse": []}}
         return Call(_waiting(self.webhook_url), body), text
 
-    async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:  # noqa: ARG002 - one shape
+    async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:  # noqa: ARG002 - the common signature
         """Post the message to the webhook. Raises Undelivered."""
         call, text = self.render(message)
         answer = accepted(

@@ -70,7 +70,7 @@ class Opsgenie:
             f"{self.api_url.rstrip('/').removesuffix('/v2/alerts')}/v2/alerts{path}", body, headers
         ), text
 
-    async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:  # noqa: ARG002 - one shape
+    async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:  # noqa: ARG002 - the common signature
         """Create or close the alert. Raises Undelivered."""
         call, text = self.render(message)
         answer = accepted(

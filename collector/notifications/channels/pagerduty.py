@@ -60,7 +60,7 @@ class PagerDuty:
         path = "/v2/change/enqueue" if action is None else "/v2/enqueue"
         return Call(_base(self.api_url) + path, body), text
 
-    async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:  # noqa: ARG002 - one shape
+    async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:  # noqa: ARG002 - the common signature
         """Send the alert event. Raises Undelivered."""
         call, text = self.render(message)
         answer = accepted(await post(call, transport), secrets=[self.integration_key], reason=_reason)

@@ -72,7 +72,7 @@ class Slack:
             body["channel"] = self.channel
         return Call(self.webhook_url, body), text
 
-    async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:  # noqa: ARG002 - one shape
+    async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:  # noqa: ARG002 - the common signature
         """Post the message to the webhook. Raises Undelivered."""
         call, text = self.render(message)
         answer = accepted(await post(call, transport), secrets=parts(self.webhook_url), reason=_reason)

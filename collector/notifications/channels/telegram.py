@@ -70,7 +70,7 @@ class Telegram:
         }
         return Call(f"{self.api_url.rstrip('/')}/bot{self.bot_token}/sendMessage", body), text
 
-    async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:  # noqa: ARG002 - one shape
+    async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:  # noqa: ARG002 - the common signature
         """Post to the chat, or to its new id if the group became a supergroup. Raises Undelivered."""
         call, text = self.render(message)
         answer = await post(call, transport)

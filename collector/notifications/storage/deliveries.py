@@ -1,4 +1,4 @@
-"""The queue of deliveries; the database's clock decides for every collector which ones are due.
+"""The queue of deliveries; the database's clock decides for every collector what is due.
 
 An attempt is counted before it is made, and leased for the channel's timeout and a little more. Only the
 result of the leased attempt is recorded, so a sender that reports too late changes nothing.

@@ -119,7 +119,7 @@ async def _give(db: Db, page: StatusPage, now: datetime, who: Actor | None) -> N
         row = await pages.lock(tx, page.team_id, page.id)
         if row is None or row.domain != page.domain or row.domain_proved_at is not None:
             return
-        assert row.domain is not None  # noqa: S101 - it is that of *page*, which has one
+        assert row.domain is not None  # noqa: S101 - equal to *page*'s, which is set
         if not await table.take(tx, row.team_id, row.id, row.domain):
             return
         row = replace(row, domain_proved_at=now, revision=row.revision + 1, updated_at=now)

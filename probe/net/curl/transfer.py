@@ -105,7 +105,7 @@ class Transfer:
             return
         try:
             self._conclude(code, text)
-        except Exception as error:  # noqa: BLE001 - flies on in the one who waits
+        except Exception as error:  # noqa: BLE001 - raised again by the waiter
             self.future.set_exception(error)
         else:
             self.future.set_result(None)
@@ -199,7 +199,7 @@ class Transfer:
 
     def _opened(self, _fd: int, _purpose: int) -> int:
         """The library has duplicated the socket now, so ours can be closed."""
-        assert self._sock is not None  # noqa: S101 - it was handed over just now
+        assert self._sock is not None  # noqa: S101 - it was just set
         stream = self._sock.type == socket.SOCK_STREAM
         if stream:
             self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
@@ -230,7 +230,7 @@ class Transfer:
 
     def _feed(self, data: bytes) -> int | None:
         reply = self._reply
-        assert reply is not None  # noqa: S101 - who wants no answer gets none
+        assert reply is not None  # noqa: S101 - only called with a reply
         if self._marks.first is None:
             self._marks.first = time.monotonic()
         try:

@@ -87,7 +87,7 @@ class _Line:
             raise faults.unconnected(error.errno or 0, self.peer) from None
 
     def ask(self, asked: bytes, limit: Limit) -> _Question:
-        id_ = random.randrange(_IDS)  # noqa: S311 - the answer is judged, not believed
+        id_ = random.randrange(_IDS)  # noqa: S311 - answers are verified anyway
         while id_ in self.waiting:
             id_ = (id_ + 1) % _IDS
         self.count += 1

@@ -48,7 +48,7 @@ async def verdict(net: "Net", leaf_der: bytes, issuer_der: bytes, limit: Limit) 
     try:
         leaf, issuer = x509.load_der_x509_certificate(leaf_der), x509.load_der_x509_certificate(issuer_der)
         responders, lists = _responders(leaf), _lists(leaf)
-        asked = ocsp.OCSPRequestBuilder().add_certificate(leaf, issuer, SHA1()).build()  # noqa: S303 - names a key
+        asked = ocsp.OCSPRequestBuilder().add_certificate(leaf, issuer, SHA1()).build()  # noqa: S303 - identifies a key
     except _BAD:
         return None
     question = quote(base64.b64encode(asked.public_bytes(Encoding.DER)), safe="")

@@ -169,7 +169,7 @@ class RustSocket:
 
     def _told_end(self) -> bool:
         """Whether the peer closed TLS. The library does not say, but rustls then stops reading."""
-        return not self._tls._conn.wants_read()  # noqa: SLF001 - there is no other way
+        return not self._tls._conn.wants_read()  # noqa: SLF001 - there is no public way
 
     def _before(self, error: ssl.SSLError, most: int) -> bytes:
         """Data received before *error*, if any: OpenSSL returns that first."""
