@@ -274,7 +274,7 @@ def _named(one: LockedMonitor, alert: Alert) -> LatestIncident | None:
 def _entry(
     seen: MonitorSnapshot, rule: RuleRow, alert: Alert, deed: AlertAction, channels: Sequence[UUID]
 ) -> NewTimelineEntry:
-    assert alert.incident_id is not None  # noqa: S101 - only what has one is noted in its log
+    assert alert.incident_id is not None  # noqa: S101 - the caller checks it
     names = ", ".join(seen.channels[id_].name for id_ in channels) or "nobody"
     if deed is AlertAction.ESCALATE:
         steps = rule.escalation["maxEscalations"] if rule.escalation else 0

@@ -85,7 +85,7 @@ def _incident(
         return replace(opened, resolved_at=until, spans_s=opened.downtime_s(until)), "resolved"
     if decision.deed is not IncidentAction.OPEN or opened is not None:
         return opened or newest, None
-    # A location that failed all the while has been counted as down until then.
+    # A location that kept failing was counted as down until that resolve.
     since = max(decision.since, newest.resolved_at) if newest and newest.resolved_at else decision.since
     if newest is not None and goes_on(newest.resolved_at, newest.resolved_by, now):
         writes.reopened.append((team, newest.id, since))

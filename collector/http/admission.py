@@ -23,7 +23,7 @@ from collector.platform.metrics import http_requests
 
 _EXPECT, _ORIGIN, _DATE = istr(hdrs.EXPECT), istr(hdrs.ORIGIN), istr(hdrs.DATE)
 _LINES: Final = {401: "HTTP/1.1 401 Unauthorized", 429: "HTTP/1.1 429 Too Many Requests"}
-_ROUTE: Final = ""  # in a tree, beside what may come next: no part of a route's path is empty
+_ROUTE: Final = ""  # the key of a route in the tree: no part of a path is empty
 
 
 def before(app: web.Application, inner: Handler) -> Handler:

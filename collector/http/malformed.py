@@ -86,7 +86,7 @@ def _answer(
     del message
     if request.writer.output_size > 0:
         raise ConnectionError("a part of the response is sent already")
-    server = connection._manager  # noqa: SLF001 - it says so nowhere else
+    server = connection._manager  # noqa: SLF001 - no public attribute has it
     app = _APPS.get(server) if server is not None else None
     if status < 500:
         response: web.Response = _CountedResponse(app, status, exc)

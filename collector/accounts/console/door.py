@@ -29,7 +29,7 @@ from shared.errors import Limited
 log = structlog.get_logger()
 
 _WRONG: Final = "Wrong email address or password."
-_NO_TOKEN: Final = "The token is invalid, expired or revoked."  # noqa: S105 - what is said of one
+_NO_TOKEN: Final = "The token is invalid, expired or revoked."  # noqa: S105 - an error text
 
 
 async def show(request: web.Request) -> web.StreamResponse:

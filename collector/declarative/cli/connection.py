@@ -73,7 +73,7 @@ async def _called(
     settings: DeclaredSettings, method: str, path: str, body: Mapping[str, Any] | None
 ) -> dict[str, Any]:
     """Return the answer to one request, retried while the service is busy."""
-    assert settings.url is not None  # noqa: S101 - it is what brought us here
+    assert settings.url is not None  # noqa: S101 - the callers check it
     url = settings.url.removesuffix("/v1") + path
     data = None if body is None else orjson.dumps(body)
     headers = {"Authorization": f"Bearer {settings.token}", "Content-Type": "application/json"}

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from collector.declarative.service.shape import Body
 
-SECRET = "(secret)"  # noqa: S105 - what stands in the place of one
+SECRET = "(secret)"  # noqa: S105 - a placeholder
 _MASK = "********"
 
 

@@ -217,7 +217,7 @@ def _unrecorded(monitor: EvaluatedMonitor, free: Allowed, *, down: bool, turned:
 def _degraded(
     monitor: EvaluatedMonitor, votes: Sequence[Vote], now: datetime, *, down: bool
 ) -> datetime | None:
-    """Since when some locations fail, but too few; unchanged without a verdict, None while down."""
+    """Since when some locations fail, but too few; unchanged unless the verdict is up, None while down."""
     if down:
         return None
     if quorum.verdict(votes, monitor.quorum, now) is not False:

@@ -12,7 +12,7 @@ SYSTEM = "System"
 
 @dataclass(frozen=True, slots=True)
 class NewTimelineEntry:
-    """One line of the log; *type* as in decisions.md, *details* for people."""
+    """One line of the log; *type*: what happened, *details*: for people."""
 
     team_id: int
     incident_id: UUID

@@ -108,7 +108,7 @@ async def reopen(db: Db, actor: Actor, id_: UUID, reason: str, now: datetime) ->
 
 
 async def change(db: Db, actor: Actor, id_: UUID, wanted: Changes, now: datetime) -> Incident:
-    """Raises NotFound."""
+    """Change title, description or severity. Raises NotFound."""
     async with db.transaction() as tx:
         before = await writes.change(tx, actor.team_id, id_, asdict(wanted))
         if before is None:
@@ -120,7 +120,7 @@ async def change(db: Db, actor: Actor, id_: UUID, wanted: Changes, now: datetime
 
 
 async def add_note(db: Db, actor: Actor, id_: UUID, text: str, now: datetime) -> IncidentNote:
-    """Raises NotFound."""
+    """Add a note to an incident. Raises NotFound."""
     note = IncidentNote(ids.uuid7(), text, actor.shown, now)
     async with db.transaction() as tx:
         await _one(tx, actor, id_)

@@ -98,7 +98,7 @@ async def _resume(means: ServiceContext, by: By, _: BulkRequest, item: ListedMon
 async def _silence(
     means: ServiceContext, by: By, wish: BulkRequest, item: ListedMonitor, now: datetime
 ) -> bool:
-    assert wish.silence is not None  # noqa: S101 - the wish for a silence was read with its duration
+    assert wish.silence is not None  # noqa: S101 - `parse` sets it for a silence
     await monitors.silence(means, by.team_id, item.id, wish.silence, by.name, now)
     return True
 

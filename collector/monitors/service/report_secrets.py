@@ -89,7 +89,7 @@ async def rotate(means: ServiceContext, team_id: int, id_: UUID, now: datetime) 
 def _renewed(kind: Kind) -> Kind:
     if isinstance(kind, Heartbeat):
         return receivers.with_new_key(kind)
-    assert isinstance(kind, Prometheus | OpenTelemetry)  # noqa: S101 - no other type reports by itself
+    assert isinstance(kind, Prometheus | OpenTelemetry)  # noqa: S101 - no other type receives reports
     return replace(kind, auth_token=new_token())
 
 
