@@ -13,6 +13,7 @@ import uvloop
 from collector.events.storage import events
 from collector.notifications.jobs.router import Router
 from collector.notifications.jobs.sender import Sender
+from collector.platform.committed_events import commit_hook
 from collector.platform.storage.db import Db
 from collector.platform.transport import Transport
 from shared import ids
@@ -40,36 +41,36 @@ def run() -> Iterator[Figure]:
 
 
 async def _measure() -> tuple[list[float], list[float], tuple[float, float]]:
-    async with database() as db, at_work(db) as router:
+    async with database() as db, at_work(db):
         async with receiving() as receiver:
-            quiet = await _one_by_one(db, router, receiver)
+            quiet = await _one_by_one(db, receiver)
         async with receiving(*[answer(500)] * RETRIES) as receiver:
-            late = await _retries(db, router, receiver)
+            late = await _retries(db, receiver)
         async with receiving() as receiver:
-            storm = await _storm(db, router, receiver)
+            storm = await _storm(db, receiver)
     return quiet, late, storm
 
 
-async def _one_by_one(db: Db, router: Router, receiver: Receiver) -> list[float]:
+async def _one_by_one(db: Db, receiver: Receiver) -> list[float]:
     team, times = await _team(db, receiver, channels=1), []
     for count in range(1, ONE_BY_ONE + 1):
-        times.append(-await _happen(db, router, team, 1))
+        times.append(-await _happen(db, team, 1))
         times[-1] += (await receiver.wait_for(count))[-1].at
     return times
 
 
-async def _retries(db: Db, router: Router, receiver: Receiver) -> list[float]:
+async def _retries(db: Db, receiver: Receiver) -> list[float]:
     team = await _team(db, receiver, channels=RETRIES)
-    await _happen(db, router, team, 1)
+    await _happen(db, team, 1)
     arrived: dict[str, list[float]] = {}
     for request in await receiver.wait_for(2 * RETRIES):
         arrived.setdefault(request.headers["x-service-delivery"], []).append(request.at)
     return [second - first - 1 for first, second in arrived.values()]
 
 
-async def _storm(db: Db, router: Router, receiver: Receiver) -> tuple[float, float]:
+async def _storm(db: Db, receiver: Receiver) -> tuple[float, float]:
     team = await _team(db, receiver, channels=CHANNELS)
-    start = await _happen(db, router, team, MONITORS)
+    start = await _happen(db, team, MONITORS)
     arrived = await receiver.wait_for(MONITORS * CHANNELS, 120)
     return arrived[0].at - start, arrived[-1].at - start
 
@@ -81,30 +82,29 @@ async def _team(db: Db, receiver: Receiver, channels: int) -> int:
     return team
 
 
-async def _happen(db: Db, router: Router, team: int, monitors: int) -> float:
+async def _happen(db: Db, team: int, monitors: int) -> float:
     """As many monitors go down in one transaction; when it was committed."""
     payload = {"event": "monitor.down", "monitor": {"name": "api"}}
     async with db.transaction() as tx:
         facts = [events.Event(team, ids.uuid7(), "monitor.down", payload) for _ in range(monitors)]
         await events.append_all(tx, facts, utc_now())
-    committed = time.monotonic()
-    router.bell.ring()
-    return committed
+    return time.monotonic()
 
 
 @asynccontextmanager
-async def at_work(db: Db) -> AsyncIterator[Router]:
+async def at_work(db: Db) -> AsyncIterator[None]:
     """Events go to channels until the end of the block."""
     transport = Transport(allow_private=True)
     sender = Sender(db, KEYRING, transport, public_url=PUBLIC_URL, now=utc_now)
     router = Router(db)
+    db.pass_on = commit_hook(router.bell.ring, sender.bell.ring)
     idle = timedelta(seconds=1)
     loops = [
         asyncio.create_task(forever("sender", sender.turn, idle, sender.bell)),
         asyncio.create_task(forever("router", router.turn, idle, router.bell)),
     ]
     try:
-        yield router
+        yield
     finally:
         for loop in loops:
             loop.cancel()
