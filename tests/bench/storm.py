@@ -67,8 +67,13 @@ class Parts:
 
     writer: ResultWriter
     router: Router
+    sender: Sender
     watch: Watch
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
+
+    def listen(self, db: Db) -> None:
+        """Be woken by commits, as in the product; a world that is made on *db* listens to them itself."""
+        db.pass_on = commit_hook(self.router.bell.ring, self.sender.bell.ring)
 
 
 def run() -> Iterator[Figure]:
@@ -88,6 +93,7 @@ async def _storm(type_: str) -> Storm:
     with receivers() as at:
         async with database() as db, _at_work(db) as parts:
             world = await make_world(db, monitors=MONITORS)
+            parts.listen(db)
             await world.run("UPDATE monitors SET updated_at = updated_at - interval '1 day'")
             made = [await make_any(db, world.team_id, type_, at.good) for _ in range(CHANNELS)]
             if type_ != "webhook":
@@ -140,28 +146,28 @@ async def _beside_stalling() -> Sequence[float]:
     with receivers() as at:
         async with database() as db, _at_work(db) as parts:
             world = await make_world(db)
+            parts.listen(db)
             team = world.team_id
             types = [_TYPES[number % len(_TYPES)] for number in range(STALLING)]
             stalled = [await make_any(db, team, type_, at.stalling) for type_ in types]
             good = [await make_any(db, team, type_, at.good) for type_ in _TYPES]
             for _ in range(SENT_TO_EACH):
-                await _tell(db, parts, team, stalled, 0)
+                await _tell(db, team, stalled, 0)
             await asyncio.sleep(1)
             told = {}
             for number in range(1, OTHERS + 1):
-                told[number] = await _tell(db, parts, team, [good[number % len(good)]], number)
+                told[number] = await _tell(db, team, [good[number % len(good)]], number)
                 await asyncio.sleep(_OTHERS_GAP_S)
             await asyncio.sleep(2)
             return [moment - told[_number(body)] for moment, body in at.arrived()]
 
 
-async def _tell(db: Db, parts: Parts, team: int, channels: Sequence[UUID], number: int) -> float:
+async def _tell(db: Db, team: int, channels: Sequence[UUID], number: int) -> float:
     """An event for these channels; when it was committed."""
     payload = {"event": "alert.fired", "monitor": {"name": f"n={number};"}}
     async with db.transaction() as tx:
         told = events.Event(team, ids.uuid7(), "alert.fired", payload, None, channels)
         await events.append_all(tx, [told], utc_now())
-    parts.router.bell.ring()
     return time.monotonic()
 
 
@@ -171,7 +177,6 @@ async def _at_work(db: Db) -> AsyncIterator[Parts]:
     sender = Sender(db, KEYRING, transport, public_url=PUBLIC_URL, now=utc_now)
     evaluator = Evaluator(db, now=utc_now)
     router = Router(db, evaluator.bell.ring)
-    db.pass_on = commit_hook(router.bell.ring, sender.bell.ring)
     watch = Watch(db)
     writer = ResultWriter(db, since=lambda: since, now=utc_now, watch=watch)
     idle = timedelta(seconds=1)
@@ -182,7 +187,7 @@ async def _at_work(db: Db) -> AsyncIterator[Parts]:
         asyncio.create_task(forever("sender", sender.turn, idle, sender.bell)),
     ]
     try:
-        yield Parts(writer, router, watch, loops)
+        yield Parts(writer, router, sender, watch, loops)
     finally:
         for loop in loops:
             loop.cancel()

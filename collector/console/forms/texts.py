@@ -72,7 +72,7 @@ TEXTS: Final[Mapping[str, ValueText]] = {
         label="Channels", help="Notified at once and on recovery.", control="checks"
     ),
     "RuleSettings.monitors": ValueText(label="By name", control="checks"),
-    "notifyOnRecovery": ValueText(label="Notify on recovery"),
+    "notifyOnRecovery": ValueText(label="Also notify on recovery"),
     "repeatMinutes": ValueText(label="Remind every", unit="min", help="Until acknowledged or resolved."),
     "Conditions.consecutiveFailures": ValueText(label="Failed checks in a row"),
     "Conditions.locations": ValueText(
