@@ -1,5 +1,6 @@
 """Renders console pages, whole or the part that a browser asks for."""
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -94,6 +95,11 @@ def when(moment: datetime | None, empty: str = "never") -> Markup:
     return _time(moment, "data-time", empty)
 
 
+def exactly(moment: datetime | None, empty: str = "never") -> Markup:
+    """The same with seconds."""
+    return _time(moment, "data-time=exactly", empty)
+
+
 def ago(moment: datetime | None, empty: str = "never") -> Markup:
     """Show a moment by how long ago, or how far ahead, it is."""
     return _time(moment, "data-ago", empty)
@@ -137,6 +143,14 @@ def size(count: float) -> str:
     return f"{count:.0f} B"
 
 
+def percent(share: float | None) -> str:
+    """``99.95 %``, with three decimals at most, rounded down: only what never failed is ``100 %``."""
+    if share is None:
+        return "–"
+    text = f"{math.floor(round(share * 1000, 6)) / 1000:.3f}".rstrip("0").rstrip(".")
+    return f"{text}\u00a0%"
+
+
 def device(agent: str) -> str:
     """Return ``Firefox on Linux`` for a User-Agent; the start of an unknown one."""
     name = next((name for mark, name in _BROWSERS if mark in agent), "")
@@ -172,6 +186,7 @@ _ENV: Final = Environment(
 )
 _ENV.filters |= {
     "when": when,
+    "exactly": exactly,
     "ago": ago,
     "dated": dated,
     "span": span,
@@ -180,6 +195,7 @@ _ENV.filters |= {
     "iso": iso,
     "device": device,
     "brand": brand,
+    "percent": percent,
 }
 _ENV.globals |= {"asset": assets.url, "icon": icon, "show_id": ids.show, "version": __version__}
 # A part is rendered without its template's imports, so the macros are global.

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from collector.console.render import span
+from collector.console.render import percent, span
 from collector.overview.service import verdict
 from collector.overview.storage import TeamCounts
 
@@ -72,3 +72,18 @@ def test_the_verdict_names_the_worst(
 )
 def test_lengths_have_two_units_at_most(length: timedelta | float, text: str) -> None:
     assert span(length) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (None, "–"),
+        (100.0, "100\u00a0%"),
+        (99.9999, "99.999\u00a0%"),
+        (99.95, "99.95\u00a0%"),
+        (0.0, "0\u00a0%"),
+        (29.0, "29\u00a0%"),
+    ],
+)
+def test_only_what_never_failed_is_a_hundred_percent(share: float | None, text: str) -> None:
+    assert percent(share) == text

@@ -285,3 +285,31 @@ async def test_the_card_of_a_monitor_that_was_never_measured_is_not_green(consol
     assert re.findall(r'class="card verdict (\w+)"', before.text + after.text) == ["off", "paused"]
     assert "no result yet" in before.words
     assert "no result yet" not in after.words
+
+
+async def test_the_head_of_a_page_links_the_target_and_shows_what_describes_it(console: Console) -> None:
+    monitor = await made(
+        console,
+        type="http",
+        config={"url": "https://shop.example.com/health?a=1&b=2"},
+        tags={"team": "shop", "critical": ""},
+        description=HOSTILE,
+        runbookUrl="https://wiki.example.com/shop",
+        group="Web & more",
+    )
+    await console.sign_in()
+
+    page = await console.get(f"/monitors/{monitor}")
+
+    head = page.text.partition('<div class="about">')[2].partition("</div>")[0]
+    assert re.findall(r'href="([^"]*)"', head) == [
+        "https://shop.example.com/health?a=1&amp;b=2",
+        "/monitors?group=Web%20%26%20more",
+        "/monitors?tag=team%3Ashop",
+        "/monitors?tag=critical",
+        "https://wiki.example.com/shop",
+    ]
+    assert HOSTILE not in head
+    assert HOSTILE in unescape(head)
+    for path in re.findall(r'href="(/[^"]*)"', head):
+        assert monitor in (await console.get(unescape(path))).text

@@ -7,6 +7,7 @@ const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 // Times
 
 const whole = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" });
 const UNITS = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
 
@@ -19,7 +20,7 @@ function since(moment) {
 export function tellTimes(root = document) {
   for (const time of all("time[data-time], time[data-ago]", root)) {
     const moment = new Date(time.dateTime);
-    time.textContent = "ago" in time.dataset ? since(moment) : whole.format(moment);
+    time.textContent = "ago" in time.dataset ? since(moment) : (time.dataset.time === "exactly" ? exact : whole).format(moment);
   }
 }
 
