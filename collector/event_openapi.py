@@ -100,7 +100,7 @@ def _webhook(kind: str, cls: type) -> dict[str, Any]:
 
 OPERATIONS: dict[str, Operation] = {
     "GET /v1/events": Operation(
-        summary="Follow what happens, as server-sent events",
+        summary="Stream events as server-sent events",
         media="text/event-stream",
         answer={
             "type": "string",

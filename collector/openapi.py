@@ -46,7 +46,7 @@ _DOCUMENT: Final = named(
     ),
 )
 _SELF: Final[dict[str, Operation]] = {
-    "GET /v1/openapi.json": Operation(summary="What you are reading", answer=_DOCUMENT),
+    "GET /v1/openapi.json": Operation(summary="This documentation", answer=_DOCUMENT),
     "GET /v1/docs": Operation(
         summary="The same for people",
         media="text/html",

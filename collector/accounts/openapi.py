@@ -30,7 +30,7 @@ _PROBE = answer(probe_answers.ProbeAnswer, "Probe")
 _LAST = {409: "It is the team's last admin"}
 OPERATIONS: dict[str, Operation] = {
     "GET /v1/me": Operation(
-        summary="Whom this token belongs to",
+        summary="The token's user, team and permission",
         answer=answer(answers.CurrentUser, "CurrentUser"),
     ),
     "GET /v1/team": Operation(summary="Read the team", answer=_TEAM),
@@ -40,17 +40,17 @@ OPERATIONS: dict[str, Operation] = {
         body=request(team.TeamFields, "UpdateTeamRequest"),
         example={"name": "Shop"},
     ),
-    "GET /v1/users": Operation(summary="List people", answer=listing(_USER), query=PAGED),
+    "GET /v1/users": Operation(summary="List users", answer=listing(_USER), query=PAGED),
     "POST /v1/users": Operation(
-        summary="Invite somebody; the link is told once",
+        summary="Invite a user; the link is shown once",
         status=201,
         answer=_INVITED,
         body=request(users.UserSettings, "CreateUserRequest"),
         example={"email": "editor@example.com", "name": "Editor", "role": "editor"},
     ),
-    "GET /v1/users/{id}": Operation(summary="Read a person", answer=_USER),
+    "GET /v1/users/{id}": Operation(summary="Read a user", answer=_USER),
     "PUT /v1/users/{id}": Operation(
-        summary="Change a person's name, address or role",
+        summary="Update a user's name, address or role",
         answer=_INVITED,
         body=request(users.UserSettings, "UpdateUserRequest", partial=True),
         example={"role": "viewer"},
@@ -58,24 +58,24 @@ OPERATIONS: dict[str, Operation] = {
         more=_LAST,
     ),
     "DELETE /v1/users/{id}": Operation(
-        summary="Remove a person, whose tokens end at once", status=204, more=_LAST
+        summary="Remove a user and revoke their tokens", status=204, more=_LAST
     ),
     "POST /v1/users/{id}/invite": Operation(
-        summary="Invite somebody once more; the link is told once", answer=_INVITED
+        summary="Invite a user again; the link is shown once", answer=_INVITED
     ),
     "GET /v1/tokens": Operation(
         summary="List tokens, without their values", answer=listing(_TOKEN), query=PAGED
     ),
     "POST /v1/tokens": Operation(
-        summary="Make a token; its value is told once",
+        summary="Create a token; its value is shown once",
         status=201,
         answer=answer(answers.CreatedToken, "CreatedToken"),
         body=request(tokens.TokenRequest, "CreateTokenRequest"),
         example={"name": "deploy", "permission": "read-write", "expiresIn": "90d"},
     ),
-    "DELETE /v1/tokens/{id}": Operation(summary="Revoke a token, everywhere at once", status=204),
+    "DELETE /v1/tokens/{id}": Operation(summary="Revoke a token", status=204),
     "GET /v1/audit-log": Operation(
-        summary="Who did what, newest first",
+        summary="List the audit log, newest first",
         answer=page(answer(answers.AuditLogEntry, "AuditLogEntry")),
         query=(
             query("actor", text(), "Only what this person did"),
@@ -94,16 +94,18 @@ OPERATIONS: dict[str, Operation] = {
         example={"name": "eu-1"},
     ),
     "DELETE /v1/probes/{id}": Operation(summary="Revoke a probe", status=204),
-    "POST /v1/probes/{id}/drain": Operation(summary="Hand its monitors to other probes", answer=_PROBE),
-    "DELETE /v1/probes/{id}/drain": Operation(summary="Let it take monitors again", status=204),
-    "POST /v1/probes/{id}/revoke": Operation(summary="Refuse its certificate from now on", answer=_PROBE),
+    "POST /v1/probes/{id}/drain": Operation(
+        summary="Drain a probe: its monitors move to other probes", answer=_PROBE
+    ),
+    "DELETE /v1/probes/{id}/drain": Operation(summary="Undrain a probe", status=204),
+    "POST /v1/probes/{id}/revoke": Operation(summary="Revoke a probe's certificate", answer=_PROBE),
     "GET /v1/probe-tokens": Operation(
         summary="List join tokens, without their values",
         answer=listing(answer(probe_answers.JoinTokenAnswer, "ProbeToken")),
         query=PAGED,
     ),
     "POST /v1/probe-tokens": Operation(
-        summary="Make a join token; its value is told once",
+        summary="Create a join token; its value is shown once",
         status=201,
         answer=answer(probe_answers.CreatedJoinToken, "CreatedProbeToken"),
         body=request(join_tokens.JoinTokenRequest, "CreateProbeTokenRequest"),

@@ -32,14 +32,14 @@ OPERATIONS: dict[str, Operation] = {
         ),
     ),
     "POST /v1/alert-rules": Operation(
-        summary="Make a rule; without conditions it fires when a monitor goes down",
+        summary="Create a rule; without conditions it fires when a monitor goes down",
         status=201,
         answer=answer(answers.CreatedRule, "CreatedAlertRule"),
         body=request(RuleSettings, "CreateAlertRuleRequest", names=_NAMES),
         example={"name": "Shop is slow", "conditions": {"latencyThresholdMs": 800}},
     ),
     "POST /v1/alert-rules/preview": Operation(
-        summary="What such a rule would have done over the last 7 days",
+        summary="Preview what a rule would have done over the last 7 days",
         answer=answer(answers.RulePreview, "AlertRulePreview"),
         body=_UPDATE,
         example={"conditions": {"latencyThresholdMs": 800}},
@@ -47,7 +47,7 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "GET /v1/alert-rules/{id}": Operation(summary="Read a rule", answer=_RULE, tagged=True),
     "PUT /v1/alert-rules/{id}": Operation(
-        summary="Change what is sent; conditions and escalationPolicy are JSON merge patches",
+        summary="Update the fields that are sent; conditions and escalationPolicy are JSON merge patches",
         answer=_RULE,
         body=_UPDATE,
         example={"enabled": False},
@@ -55,7 +55,7 @@ OPERATIONS: dict[str, Operation] = {
         needs_body=False,
     ),
     "DELETE /v1/alert-rules/{id}": Operation(
-        summary="Delete a rule; its alerts are over", status=204, tagged=True
+        summary="Delete a rule and end its alerts", status=204, tagged=True
     ),
     "GET /v1/alerts": Operation(
         summary="List alerts, newest first",
@@ -71,8 +71,8 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "GET /v1/alerts/{id}": Operation(summary="Read an alert", answer=ALERT),
     "POST /v1/alerts/{id}/acknowledge": Operation(
-        summary="Take on an alert that has no incident: no reminder or escalation follows",
+        summary="Acknowledge an alert without an incident: reminders and escalation stop",
         answer=ALERT,
     ),
-    "POST /v1/alerts/{id}/resolve": Operation(summary="End an alert that has no incident", answer=ALERT),
+    "POST /v1/alerts/{id}/resolve": Operation(summary="Resolve an alert without an incident", answer=ALERT),
 }

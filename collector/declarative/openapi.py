@@ -56,7 +56,7 @@ _EXPORT = named(
 )
 OPERATIONS: dict[str, Operation] = {
     "POST /v1/apply": Operation(
-        summary="Make everything as it is declared, or nothing; keys stand where other bodies have ids",
+        summary="Apply a configuration completely or not at all; keys take the place of ids",
         answer=answer(answers.AppliedConfiguration, "AppliedConfiguration"),
         body=_APPLY,
         example={
@@ -65,7 +65,7 @@ OPERATIONS: dict[str, Operation] = {
         },
     ),
     "GET /v1/export": Operation(
-        summary="What the team has, as files declare it: without ids, defaults and secrets",
+        summary="Export the team's configuration without ids, defaults and secrets",
         answer=_EXPORT,
     ),
 }

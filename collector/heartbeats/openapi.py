@@ -12,22 +12,22 @@ _SIGN = query("sign", text(), "start, fail, log, or an exit status from 0 to 255
 
 OPERATIONS: dict[str, Operation] = {
     "GET /v1/ping/{key}": Operation(
-        summary="The job ran, and all went well", answer=_TAKEN, query=(_RID,), headers=_NOT_KEPT
+        summary="Report that the job succeeded", answer=_TAKEN, query=(_RID,), headers=_NOT_KEPT
     ),
     "POST /v1/ping/{key}": Operation(
-        summary="The same; the first 10 kB of what is sent are kept, and shown with the result",
+        summary="The same; the first 10 kB of the body are stored and shown with the result",
         answer=_TAKEN,
         query=(_RID,),
         headers=_NOT_KEPT,
     ),
     "GET /v1/ping/{key}/{sign}": Operation(
-        summary="The job starts, fails, logs, or ended with this exit status",
+        summary="Report that the job started, failed, logged, or exited with this status",
         answer=_TAKEN,
         query=(_RID,),
         headers=_NOT_KEPT,
     ),
     "POST /v1/ping/{key}/{sign}": Operation(
-        summary="The same; the first 10 kB of what is sent are kept, and shown with the result",
+        summary="The same; the first 10 kB of the body are stored and shown with the result",
         answer=_TAKEN,
         query=(_RID,),
         headers=_NOT_KEPT,

@@ -32,14 +32,14 @@ OPERATIONS: dict[str, Operation] = {
         ),
     ),
     "POST /v1/incidents": Operation(
-        summary="Raise an incident by hand",
+        summary="Create an incident by hand",
         status=201,
         answer=answer(answers.CreatedIncident, "CreatedIncident"),
         body=request(NewIncident, "CreateIncidentRequest"),
         example={"title": "Checkout is slow", "severity": "high"},
     ),
     "GET /v1/incidents/stats": Operation(
-        summary="How many, and how long",
+        summary="Incident statistics",
         answer=answer(answers.IncidentStats, "IncidentStats"),
         query=(*SPAN, query("group_by", choice("day", "week", "month"), "The length of a group")),
     ),
@@ -47,19 +47,19 @@ OPERATIONS: dict[str, Operation] = {
         summary="Read an incident with its notes", answer=answer(answers.IncidentDetails, "IncidentDetails")
     ),
     "PUT /v1/incidents/{id}": Operation(
-        summary="Change title, description or severity",
+        summary="Update title, description or severity",
         answer=INCIDENT,
         body=request(Changes, "UpdateIncidentRequest", partial=True),
         example={"severity": "low"},
         needs_body=False,
     ),
     "POST /v1/incidents/{id}/acknowledge": Operation(
-        summary="Acknowledge: somebody works on it",
+        summary="Acknowledge an incident",
         answer=answer(answers.AcknowledgedIncident, "AcknowledgedIncident"),
         more=_CONFLICT,
     ),
     "POST /v1/incidents/{id}/resolve": Operation(
-        summary="Resolve",
+        summary="Resolve an incident",
         answer=answer(answers.ResolvedIncident, "ResolvedIncident"),
         body=request(Resolution, "ResolveIncidentRequest"),
         example={"resolutionNote": "Restarted it"},
@@ -67,7 +67,7 @@ OPERATIONS: dict[str, Operation] = {
         more=_CONFLICT,
     ),
     "POST /v1/incidents/{id}/reopen": Operation(
-        summary="Reopen a resolved one",
+        summary="Reopen a resolved incident",
         answer=answer(answers.ReopenedIncident, "ReopenedIncident"),
         body=request(ReopenRequest, "ReopenIncidentRequest"),
         example={"reason": "It is back"},
@@ -82,16 +82,16 @@ OPERATIONS: dict[str, Operation] = {
         example={"text": "Looking into it"},
     ),
     "GET /v1/incidents/{id}/evidence": Operation(
-        summary="What the checks saw that confirmed the outage",
+        summary="Evidence of the checks that confirmed the outage",
         answer=answer(answers.IncidentEvidence, "IncidentEvidence"),
     ),
     "GET /v1/incidents/{id}/postmortem": Operation(
-        summary="A post-mortem in Markdown, from timeline, results and notes",
+        summary="Export a post-mortem as Markdown, from timeline, results and notes",
         media="text/markdown",
         answer={"type": "string"},
     ),
     "GET /v1/incidents/{id}/timeline": Operation(
-        summary="What happened, in order",
+        summary="The incident's timeline, in order",
         answer=answer(answers.IncidentTimeline, "IncidentTimeline"),
     ),
 }

@@ -27,7 +27,7 @@ OPERATIONS: dict[str, Operation] = {
         query=(query("status", text(), "Only those that stand so"), *PAGED),
     ),
     "POST /v1/maintenance-windows": Operation(
-        summary="Plan maintenance, once or again and again",
+        summary="Schedule maintenance, once or recurring",
         status=201,
         answer=_ANSWER,
         body=request(Fields, "CreateMaintenanceWindowRequest"),
@@ -37,7 +37,7 @@ OPERATIONS: dict[str, Operation] = {
         summary="Read a maintenance window", answer=_ANSWER, tagged=True
     ),
     "PUT /v1/maintenance-windows/{id}": Operation(
-        summary="Change what is sent",
+        summary="Update the fields that are sent",
         answer=_ANSWER,
         body=request(Fields, "UpdateMaintenanceWindowRequest", partial=True),
         example={"duration": 3600},
@@ -45,7 +45,7 @@ OPERATIONS: dict[str, Operation] = {
         needs_body=False,
     ),
     "POST /v1/maintenance-windows/{id}/end": Operation(
-        summary="End what runs now",
+        summary="End the maintenance in progress",
         answer=_ANSWER,
         headers={"ETag": "The revision, in quotes"},
     ),

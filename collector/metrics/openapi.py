@@ -52,12 +52,12 @@ OPERATIONS: dict[str, Operation] = {
         },
     ),
     "GET /v1/metrics": Operation(
-        summary="What the last checks came to, for Prometheus, under blackbox_exporter's names",
+        summary="The latest results for Prometheus, under blackbox_exporter's names",
         media="text/plain",
         answer={"type": "string"},
     ),
     "GET /v1/monitors/{id}/series": Operation(
-        summary="The newest value of each series that a monitor took in",
+        summary="The newest value of each series of a monitor",
         answer=page(answer(answers.SeriesAnswer, "Series")),
         query=(*PAGED, query("metric", text("up"), "Only those of this metric")),
     ),

@@ -42,21 +42,21 @@ OPERATIONS: dict[str, Operation] = {
         query=(*_PICKED, *PAGED),
     ),
     "POST /v1/monitors": Operation(
-        summary="Make a monitor; its first check runs at once",
+        summary="Create a monitor; its first check runs at once",
         status=201,
         answer=answer(answers.CreatedMonitor, "CreatedMonitor"),
         body=openapi_types.CREATE,
         example=_EXAMPLE,
     ),
     "POST /v1/monitors/test": Operation(
-        summary="Check once, now, and keep nothing",
+        summary="Run a check once without saving anything",
         answer=answer(answers.TestedMonitor, "TestedMonitor"),
         body=openapi_types.TEST,
         example={"type": "http", "config": {"url": "https://shop.example.com/"}},
         more=_OPENING,
     ),
     "POST /v1/monitors/bulk": Operation(
-        summary="One deed for all monitors that a filter takes",
+        summary="Apply one action to all monitors that match a filter",
         answer=answer(answers.ChangedMonitors, "ChangedMonitors"),
         body=request(BulkFields, "ChangeMonitorsRequest", names=((Filter, "MonitorFilter"),)),
         example={"action": "pause", "filter": {"group": "web"}},
@@ -75,7 +75,7 @@ OPERATIONS: dict[str, Operation] = {
         tagged=True,
     ),
     "PUT /v1/monitors/{id}": Operation(
-        summary="Change what is sent; config is a JSON merge patch",
+        summary="Update the fields that are sent; config is a JSON merge patch",
         answer=answer(answers.UpdatedMonitor, "UpdatedMonitor"),
         body=openapi_types.UPDATE,
         example={"interval": 30, "config": {"expectedStatus": [200, 204]}},
@@ -86,7 +86,7 @@ OPERATIONS: dict[str, Operation] = {
         summary="Delete a monitor and its results", status=204, tagged=True
     ),
     "GET /v1/monitors/{id}/explain": Operation(
-        summary="Why it stands as it does: votes, holds, who was told",
+        summary="Explain a monitor's state: votes, holds, notifications",
         answer=answer(Explanation, "MonitorExplanation"),
     ),
     "GET /v1/monitors/{id}/results": Operation(
@@ -101,7 +101,7 @@ OPERATIONS: dict[str, Operation] = {
         ),
     ),
     "GET /v1/monitors/{id}/stats": Operation(
-        summary="Numbers over time, for a chart",
+        summary="Response times and uptime over time, for a chart",
         answer=answer(answers.MonitorChart, "MonitorChart"),
         query=(
             *SPAN,
@@ -110,18 +110,18 @@ OPERATIONS: dict[str, Operation] = {
         ),
     ),
     "POST /v1/monitors/{id}/pause": Operation(
-        summary="Pause: no checks until the resume",
+        summary="Pause a monitor: no checks until it is resumed",
         answer=answer(answers.PausedMonitor, "PausedMonitor"),
     ),
     "POST /v1/monitors/{id}/resume": Operation(
-        summary="Resume, and check at once",
+        summary="Resume a monitor and check at once",
         answer=answer(answers.ResumedMonitor, "ResumedMonitor"),
     ),
     "POST /v1/monitors/{id}/silence": Operation(
-        summary="Tell nobody for a time",
+        summary="Mute a monitor's notifications for a time",
         answer=answer(answers.SilencedMonitor, "SilencedMonitor"),
         body=request(Silence, "SilenceMonitorRequest"),
         example={"duration": 3600, "reason": "works"},
     ),
-    "DELETE /v1/monitors/{id}/silence": Operation(summary="End the silence", status=204),
+    "DELETE /v1/monitors/{id}/silence": Operation(summary="Unmute a monitor", status=204),
 }

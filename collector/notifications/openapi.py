@@ -86,7 +86,7 @@ OPERATIONS: dict[str, Operation] = {
         query=(query("type", _TYPE, "Only those of this type"), *PAGED),
     ),
     "POST /v1/alert-channels": Operation(
-        summary="Make a channel",
+        summary="Create a channel",
         status=201,
         answer=answer(answers.CreatedChannel, "CreatedAlertChannel"),
         body=_CREATE,
@@ -98,7 +98,7 @@ OPERATIONS: dict[str, Operation] = {
         tagged=True,
     ),
     "PUT /v1/alert-channels/{id}": Operation(
-        summary="Change what is sent; config is a JSON merge patch",
+        summary="Update the fields that are sent; config is a JSON merge patch",
         answer=_CHANNEL,
         body=_UPDATE,
         example={"enabled": False},
@@ -107,11 +107,11 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "DELETE /v1/alert-channels/{id}": Operation(summary="Delete a channel", status=204, tagged=True),
     "POST /v1/alert-channels/{id}/test": Operation(
-        summary="Send a message that says that it is a test",
+        summary="Send a test message",
         answer=answer(answers.TestedChannel, "TestedAlertChannel"),
     ),
     "GET /v1/alert-channels/{id}/deliveries": Operation(
-        summary="What was sent through it, and each try", answer=page(_DELIVERY), query=PAGED
+        summary="List deliveries through the channel, with each attempt", answer=page(_DELIVERY), query=PAGED
     ),
-    "POST /v1/deliveries/{id}/redeliver": Operation(summary="Send it once more", answer=_DELIVERY),
+    "POST /v1/deliveries/{id}/redeliver": Operation(summary="Redeliver a delivery", answer=_DELIVERY),
 }

@@ -68,12 +68,12 @@ _OF_PAGES: dict[str, Operation] = {
         query=PAGED,
     ),
     f"POST {_PAGES}/{{id}}/verify-domain": Operation(
-        summary="Look for the proof of a page's domain now",
+        summary="Verify a status page's domain now",
         answer=_PAGE,
         tagged=True,
     ),
     f"POST {_PAGES}": Operation(
-        summary="Make a status page",
+        summary="Create a status page",
         status=201,
         answer=_PAGE,
         body=request(NewPage, "CreateStatusPageRequest", names=_NAMES),
@@ -84,7 +84,7 @@ _OF_PAGES: dict[str, Operation] = {
         summary="Read a status page with its components", answer=_PAGE, tagged=True
     ),
     f"PUT {_PAGES}/{{id}}": Operation(
-        summary="Change a status page",
+        summary="Update a status page",
         answer=_PAGE,
         body=request(PageSettings, "UpdateStatusPageRequest", partial=True, names=_NAMES),
         example={"branding": {"primaryColor": "#1a7f5a"}},
@@ -93,7 +93,7 @@ _OF_PAGES: dict[str, Operation] = {
         more=_TAKEN,
     ),
     f"DELETE {_PAGES}/{{id}}": Operation(
-        summary="Delete a status page and all that is on it", status=204, tagged=True
+        summary="Delete a status page with its components, incidents and subscribers", status=204, tagged=True
     ),
 }
 _OF_COMPONENTS: dict[str, Operation] = {
@@ -110,14 +110,14 @@ _OF_COMPONENTS: dict[str, Operation] = {
         example={"name": "API", "description": "What our apps talk to"},
     ),
     f"PUT {_PAGES}/{{id}}/components": Operation(
-        summary="Put the components in another order",
+        summary="Reorder the components",
         answer=_ORDERED,
         body=request(ComponentOrder, "OrderStatusPageComponentsRequest", names=_NAMES),
         example={"components": []},
     ),
     f"GET {_PARTS}/components/{{componentId}}": Operation(summary="Read a component", answer=_COMPONENT),
     f"PUT {_PARTS}/components/{{componentId}}": Operation(
-        summary="Change a component, or set its status by hand",
+        summary="Update a component, or set its status by hand",
         answer=_COMPONENT,
         body=request(ComponentSettings, "UpdateStatusPageComponentRequest", partial=True, names=_NAMES),
         example={"status": "partial_outage", "statusMessage": "Some requests fail"},
@@ -136,7 +136,7 @@ _OF_INCIDENTS: dict[str, Operation] = {
         ),
     ),
     f"POST {_PAGES}/{{id}}/incidents": Operation(
-        summary="Publish an incident, or maintenance that is planned",
+        summary="Publish an incident or scheduled maintenance",
         status=201,
         answer=_INCIDENT,
         body=request(PageIncidentSettings, "CreateStatusPageIncidentRequest", names=_NAMES),
@@ -146,13 +146,13 @@ _OF_INCIDENTS: dict[str, Operation] = {
         summary="Read an incident with its updates", answer=_INCIDENT
     ),
     f"PUT {_PARTS}/incidents/{{incidentId}}": Operation(
-        summary="Say how an incident goes on, or that it is resolved",
+        summary="Post an update, or resolve the incident",
         answer=_INCIDENT,
         body=Named("UpdateStatusPageIncidentRequest", _news),
         example={"status": "resolved", "message": "All is well again"},
     ),
     f"DELETE {_PARTS}/incidents/{{incidentId}}": Operation(
-        summary="Delete an incident, as if it had never been told", status=204
+        summary="Delete an incident from the status page", status=204
     ),
 }
 _OF_SUBSCRIBERS: dict[str, Operation] = {
@@ -171,7 +171,7 @@ _OF_SUBSCRIBERS: dict[str, Operation] = {
     ),
     f"GET {_PARTS}/subscribers/{{subscriberId}}": Operation(summary="Read a subscriber", answer=_SUBSCRIBER),
     f"PUT {_PARTS}/subscribers/{{subscriberId}}": Operation(
-        summary="Change what a subscriber hears of",
+        summary="Update what a subscriber is notified of",
         answer=_SUBSCRIBER,
         body=request(SubscriberSettings, "UpdateStatusPageSubscriberRequest", partial=True, names=_NAMES),
         example={"preferences": {"maintenance": False}},

@@ -1,4 +1,4 @@
-"""Is what a bridge has locked on one chain all that it has minted on the other, and does it move?
+"""Checks a bridge: locked against minted tokens, and messages that were not delivered.
 
 If messages are tracked, those in transit are taken into account and are no imbalance.
 """

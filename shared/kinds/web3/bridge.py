@@ -1,4 +1,4 @@
-"""Is what a bridge has locked on one chain all that it has minted on the other, and does it move?"""
+"""Bridge monitors: whether the locked tokens cover the minted ones, and whether transfers complete."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal

@@ -1,4 +1,4 @@
-"""Is a protocol well: what lies in it, the price it goes by, and whether it is paused?"""
+"""DeFi protocol monitors: value locked, oracle price, and whether the protocol is paused."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal

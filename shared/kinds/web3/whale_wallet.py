@@ -1,4 +1,4 @@
-"""Does much come to, or leave, a wallet?"""
+"""Wallet monitors: large transfers into or out of a wallet."""
 
 from dataclasses import dataclass
 from typing import Literal
