@@ -135,7 +135,7 @@ async def test_an_address_outside_confirms_once_by_a_button_behind_a_link(api: A
             asked = await browser.get(link)
             assert (STRANGER in asked.words, "Default" in asked.words) == (True, True)
             assert (await post.api.get(here)).json["unconfirmed"] == [STRANGER]
-            assert "from now on" in (await browser.post(link)).words
+            assert "now receives the alerts" in (await browser.post(link)).words
             assert (await browser.get("/confirm/nonsense")).status == 404
 
         assert "unconfirmed" not in (await post.api.get(here)).json
