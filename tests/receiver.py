@@ -12,6 +12,8 @@ from typing import Any
 
 import orjson
 
+from tests.streams import stream_server
+
 Step = Callable[["Exchange"], Awaitable[None]]
 
 
@@ -142,13 +144,16 @@ class Receiver:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
-        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
-            request = await _read(reader)
-            step = self.script.pop(0) if self.script else self.always
-            async with self._arrived:
-                self.received.append(request)
-                self._arrived.notify_all()
-            await step(Exchange(request, writer))
+        try:
+            with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+                request = await _read(reader)
+                step = self.script.pop(0) if self.script else self.always
+                async with self._arrived:
+                    self.received.append(request)
+                    self._arrived.notify_all()
+                await step(Exchange(request, writer))
+        finally:
+            writer.close()
 
 
 @contextlib.asynccontextmanager
@@ -156,34 +161,11 @@ async def receiving(
     *script: Step, always: Step | None = None, tls: ssl.SSLContext | None = None
 ) -> AsyncIterator[Receiver]:
     """A receiver on a free port of loopback, gone with all its connections at the end of the block."""
-    open_: set[asyncio.Task[None]] = set()
     receiver = Receiver(port=0, scheme="https" if tls else "http", script=list(script))
     receiver.always = always or receiver.always
 
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        open_.add(task)
-        try:
-            await receiver._serve(reader, writer)
-        except asyncio.CancelledError:
-            writer.transport.abort()  # the end of the block: nobody reads what is left
-        finally:
-            open_.discard(task)
-            writer.close()
-
-    server = await asyncio.start_server(connected, "127.0.0.1", 0, ssl=tls)
-    receiver.port = server.sockets[0].getsockname()[1]
-    try:
+    async with stream_server(receiver._serve, tls=tls) as receiver.port:
         yield receiver
-    finally:
-        server.close()
-        await asyncio.sleep(0)  # who has just connected has its task then
-        for task in open_:
-            task.cancel()
-        if open_:
-            await asyncio.wait(open_)
-        await asyncio.sleep(0)  # and its connection is closed before the loop is
 
 
 async def _read(reader: asyncio.StreamReader) -> Received:

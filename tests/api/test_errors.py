@@ -24,6 +24,7 @@ from collector.server import make, serve
 from shared import ids
 from shared.errors import CannotStart, Conflict, NotFound, PreconditionFailed, TocsinError, Unavailable
 from tests.api.client import Answer, Api
+from tests.streams import stream_server
 
 pytestmark = pytest.mark.races
 
@@ -393,7 +394,6 @@ async def test_an_address_that_is_taken_stops_the_start_and_is_named(api: Api) -
 @asynccontextmanager
 async def door(real: Path, here: Path) -> AsyncIterator[None]:
     """PostgreSQL's socket *real*, also reachable as *here* for as long as this lasts."""
-    open_: set[asyncio.StreamWriter] = set()
 
     async def pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         while data := await source.read(65_536):
@@ -402,17 +402,14 @@ async def door(real: Path, here: Path) -> AsyncIterator[None]:
 
     async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         far_reader, far_writer = await asyncio.open_unix_connection(real)
-        open_.update((writer, far_writer))
-        await asyncio.gather(pump(reader, far_writer), pump(far_reader, writer), return_exceptions=True)
+        try:
+            await asyncio.gather(pump(reader, far_writer), pump(far_reader, writer), return_exceptions=True)
+        finally:
+            far_writer.transport.abort()
 
-    server = await asyncio.start_unix_server(carry, here)
-    try:
+    async with stream_server(carry, path=here):
         yield
-    finally:
-        server.close()
-        for writer in open_:
-            writer.transport.abort()
-        here.unlink()
+    here.unlink()
 
 
 async def test_while_the_database_is_away_it_is_503_and_afterwards_it_works(

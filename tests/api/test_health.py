@@ -4,7 +4,7 @@ import asyncio
 import os
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -15,6 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from collector.platform.storage.db import Db
 from collector.server import make, serve
 from tests.api.client import Api
+from tests.streams import stream_server
 
 pytestmark = pytest.mark.races
 
@@ -101,7 +102,7 @@ async def frozen(database_url: str, directory: Path) -> AsyncIterator[tuple[str,
     """A way to the database that carries nothing more once the event is set; then it is cut off."""
     query = parse_qs(urlsplit(database_url).query)
     [home], [port] = query["host"], query.get("port", ["5432"])
-    freeze, writers = asyncio.Event(), set[asyncio.StreamWriter]()
+    freeze = asyncio.Event()
 
     async def pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         while data := await source.read(65_536):
@@ -112,14 +113,10 @@ async def frozen(database_url: str, directory: Path) -> AsyncIterator[tuple[str,
 
     async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         far_reader, far_writer = await asyncio.open_unix_connection(f"{home}/.s.PGSQL.{port}")
-        writers.update((writer, far_writer))
-        with suppress(asyncio.CancelledError):
+        try:
             await asyncio.gather(pump(reader, far_writer), pump(far_reader, writer), return_exceptions=True)
+        finally:
+            far_writer.transport.abort()
 
-    server = await asyncio.start_unix_server(carry, directory / f".s.PGSQL.{port}")
-    try:
+    async with stream_server(carry, path=directory / f".s.PGSQL.{port}"):
         yield database_url.replace(home, os.fspath(directory)), freeze
-    finally:
-        server.close()
-        for writer in writers:
-            writer.transport.abort()

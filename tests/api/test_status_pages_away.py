@@ -1,6 +1,7 @@
 """A status page while the database is away: shown as it was known last."""
 
 import asyncio
+from contextlib import AsyncExitStack
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -12,6 +13,7 @@ from collector.status_pages.api.cache import Sites
 from shared.errors import Unavailable
 from tests.api.client import Api
 from tests.api.test_status_pages import page
+from tests.streams import stream_server
 
 pytestmark = pytest.mark.races
 
@@ -21,20 +23,16 @@ class Line:
 
     def __init__(self, far: str) -> None:
         self._far = far
-        self._server: asyncio.Server | None = None
-        self._ends: list[asyncio.StreamWriter] = []
+        self._laid = AsyncExitStack()
         self._open = asyncio.Event()
         self._open.set()
 
     async def lay(self, near: Path) -> None:
-        self._server = await asyncio.start_unix_server(self._join, near)
+        await self._laid.enter_async_context(stream_server(self._join, path=near))
 
     async def cut(self) -> None:
         """Nothing gets through any more."""
-        assert self._server is not None
-        self._server.close()
-        for end in self._ends:
-            end.transport.abort()
+        await self._laid.aclose()
 
     async def hang(self) -> None:
         """What is said from now on gets nowhere, and nobody is told."""
@@ -42,9 +40,11 @@ class Line:
 
     async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         far_reader, far_writer = await asyncio.open_unix_connection(self._far)
-        self._ends += [writer, far_writer]
         ways = ((reader, far_writer), (far_reader, writer))
-        await asyncio.gather(*(_pass(*way, self._open) for way in ways), return_exceptions=True)
+        try:
+            await asyncio.gather(*(_pass(*way, self._open) for way in ways), return_exceptions=True)
+        finally:
+            far_writer.transport.abort()
 
 
 async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, way: asyncio.Event) -> None:

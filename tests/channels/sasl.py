@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 
+from tests.streams import stream_server
+
 _GREETING: Final = (
     "VERSION\t1\t1",
     "MECH\tPLAIN\tplaintext",
@@ -21,10 +23,8 @@ _GREETING: Final = (
 async def logins(user: str, password: str) -> AsyncIterator[int]:
     """Knows one person; the port."""
     good = base64.b64encode(f"\0{user}\0{password}".encode()).decode()
-    open_: set[asyncio.StreamWriter] = set()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        open_.add(writer)
         writer.write("\n".join(_GREETING).encode())
         with suppress(OSError):
             while line := (await reader.readline()).decode().rstrip("\n"):
@@ -34,10 +34,5 @@ async def logins(user: str, password: str) -> AsyncIterator[int]:
                     writer.write(f"{word}\t{rest[0]}\tuser={user}\n".encode())
         writer.close()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    try:
-        yield server.sockets[0].getsockname()[1]
-    finally:
-        server.close()
-        for writer in open_:
-            writer.close()
+    async with stream_server(serve) as port:
+        yield port

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from tests.streams import stream_server
+
 
 class Cable:
     """*port* leads to the server for as long as *whole* is set."""
@@ -42,18 +44,5 @@ class Cable:
 async def cable(address: str) -> AsyncIterator[Cable]:
     """A line to ``host:port``; ends with the block."""
     made = Cable(address)
-    carrying: set[asyncio.Task[None]] = set()
-
-    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        carrying.add(asyncio.create_task(made.carry(reader, writer)))
-
-    server = await asyncio.start_server(accept, "127.0.0.1", 0)
-    made.port = server.sockets[0].getsockname()[1]
-    try:
+    async with stream_server(made.carry) as made.port:
         yield made
-    finally:
-        server.close()
-        for task in carrying:
-            task.cancel()
-        await asyncio.gather(*carrying, return_exceptions=True)
-        await asyncio.sleep(0)  # for the transports to close

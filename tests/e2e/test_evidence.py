@@ -2,14 +2,13 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.e2e.product import Caller, Product, eventually, running
+from tests.streams import stream_server
 
 pytestmark = pytest.mark.slow
 
@@ -29,13 +28,6 @@ async def repeat(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
     writer.close()
 
 
-@asynccontextmanager
-async def parrot() -> AsyncIterator[int]:
-    server = await asyncio.start_server(repeat, "127.0.0.1", 0)
-    async with server:
-        yield server.sockets[0].getsockname()[1]
-
-
 def monitor(port: int, path: str) -> dict[str, Any]:
     config = {
         "url": f"http://me:url-{MARK}@127.0.0.1:{port}/{path}?token=query-{MARK}",
@@ -48,7 +40,7 @@ def monitor(port: int, path: str) -> dict[str, Any]:
 
 
 async def test_no_secret_is_in_the_evidence_nor_on_the_way_to_it(tmp_path: Path) -> None:
-    async with parrot() as port, running(tmp_path) as (product, caller):
+    async with stream_server(repeat) as port, running(tmp_path) as (product, caller):
         for path in ("text", "json"):
             await caller.made("/v1/monitors", monitor(port, path))
         told = await eventually(lambda: _evidence(caller), timeout_s=60)

@@ -16,6 +16,7 @@ from collector.evaluation.writer import ResultWriter, Submission
 from collector.platform.storage.db import Db
 from shared.results import Status
 from tests.ingest.world import World, make_world, writing
+from tests.streams import stream_server
 
 UP, DOWN = Status.UP, Status.DOWN
 MONITORS = 12
@@ -153,13 +154,14 @@ async def swallowing(url: str, swallow: Callable[[], bool]) -> AsyncIterator[str
                 writer.write(data)
             writer.close()
 
-        await asyncio.gather(up(), down(), return_exceptions=True)
-        there[1].close()
-        writer.close()
+        try:
+            await asyncio.gather(up(), down(), return_exceptions=True)
+        finally:
+            there[1].close()
+            writer.close()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    server.close()
+    async with stream_server(serve) as port_here:
+        yield f"127.0.0.1:{port_here}"
 
 
 async def test_a_commit_whose_answer_is_lost_counts_once(db: Db, database_url: str) -> None:

@@ -21,6 +21,7 @@ from shared.schedule import plan_hash
 from shared.wire.v1 import probe_pb2
 from tests.pki import Deployment
 from tests.probe.peer import Peer
+from tests.streams import stream_server
 
 pytestmark = pytest.mark.races
 
@@ -42,9 +43,7 @@ async def target() -> AsyncIterator[int]:
     async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.close()
 
-    server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
-    async with server:
-        port: int = server.sockets[0].getsockname()[1]
+    async with stream_server(hang_up) as port:
         yield port
 
 
@@ -155,9 +154,7 @@ async def test_a_process_that_stood_still_goes_on_without_burst_or_false_alarm(
             writer.close()
             await writer.wait_closed()
 
-    server = await asyncio.start_server(wait, "127.0.0.1", 0, backlog=1000)
-    port = server.sockets[0].getsockname()[1]
-    async with server:
+    async with stream_server(wait, backlog=1000) as port:
         async with running(tmp_path, peer) as process:
             await peer.send_when_connected(plan(port, 100, 300, type_="http"))
             await peer.until_results(600)

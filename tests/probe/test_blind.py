@@ -16,6 +16,7 @@ from shared.wire.v1 import probe_pb2
 from tests.probe.peer import Peer
 from tests.probe.test_app import plan
 from tests.probe.wire import Wire, demand, laid
+from tests.streams import stream_server
 
 ROOT = Path(__file__).parents[2]
 # The machine's own side of the wire: something that listens where the probe is.
@@ -72,9 +73,7 @@ async def target() -> AsyncIterator[int]:
     async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.transport.abort()
 
-    server = await asyncio.start_server(hang_up, "0.0.0.0", 0, backlog=1000)
-    async with server:
-        port: int = server.sockets[0].getsockname()[1]
+    async with stream_server(hang_up, "0.0.0.0", backlog=1000) as port:
         yield port
 
 

@@ -18,6 +18,7 @@ from tests.probe.peer import Peer
 from tests.probe.test_app import has_holes, plan
 from tests.probe.test_session import Probe
 from tests.probe.wire import Wire, demand, laid
+from tests.streams import stream_server
 
 ROOT = Path(__file__).parents[2]
 # A probe without a certificate talks to its own machine alone; this takes what it says across:
@@ -62,29 +63,19 @@ async def peer() -> AsyncIterator[Peer]:
 async def target() -> AsyncIterator[int]:
     """The port of something that answers 204, at every address of this machine."""
 
-    serving: set[asyncio.Task[None] | None] = set()
-
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        serving.add(asyncio.current_task())
         try:
             await reader.readuntil(b"\r\n\r\n")
             writer.write(b"HTTP/1.1 204 No Content\r\n\r\n")
             await writer.drain()
             await reader.read()
-        except (OSError, EOFError, asyncio.CancelledError):
-            pass  # the other end went, or the test is over
+        except (OSError, EOFError):
+            pass  # the other end went
         finally:
-            serving.discard(asyncio.current_task())
             writer.transport.abort()
 
-    server = await asyncio.start_server(serve, "0.0.0.0", 0, backlog=1000)
-    async with server:
-        port: int = server.sockets[0].getsockname()[1]
+    async with stream_server(serve, "0.0.0.0", backlog=1000) as port:
         yield port
-        left = [task for task in serving if task]
-        for task in left:
-            task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
 
 
 @asynccontextmanager

@@ -12,6 +12,7 @@ from tests.pki import Deployment
 from tests.ports import free_port
 from tests.probe.peer import Peer
 from tests.probe.test_session import Probe
+from tests.streams import stream_server
 
 pytestmark = pytest.mark.races
 
@@ -56,9 +57,7 @@ async def test_nobody_there_is_no_warning_while_both_may_be_starting(
         tries.append(1)
         writer.transport.abort()
 
-    server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
-    async with server:
-        port = server.sockets[0].getsockname()[1]
+    async with stream_server(hang_up) as port:
         with structlog.testing.capture_logs() as logs:
             probe = Probe(tmp_path / "first", Deployment().probe(), f"127.0.0.1:{port}")
             async with asyncio.timeout(20):

@@ -12,6 +12,7 @@ import pytest
 
 from shared import trust
 from tests.probe.net.zoo import MIDDLE, ROOT, Issued, issue, serving
+from tests.streams import stream_server
 from tests.test_shapes import PRODUCT, at, tree
 
 OLD_FORM = issue("localhost", ROOT, hosts=("localhost",))  # says nothing of its issuer's key
@@ -43,9 +44,8 @@ async def greeting(context: ssl.SSLContext) -> AsyncIterator[int]:
         writer.write(b"hello")
         writer.close()
 
-    server = await asyncio.start_server(greet, "127.0.0.1", 0, ssl=context)
-    async with server:
-        yield server.sockets[0].getsockname()[1]
+    async with stream_server(greet, tls=context) as port:
+        yield port
 
 
 def said(port: int, context: ssl.SSLContext) -> bytes:

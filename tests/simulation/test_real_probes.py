@@ -14,6 +14,7 @@ from tests.e2e.fleet import Fleet, Part, fleet
 from tests.e2e.product import eventually
 from tests.ports import free_port
 from tests.probe.wire import Wire, demand, laid
+from tests.streams import stream_server
 
 ROOT = Path(__file__).parents[2]
 PLACES = ("eu", "us", "ap")
@@ -87,29 +88,27 @@ async def test_loss_on_one_link_and_the_cut_of_another_raise_no_incident(
 async def _live_through(fleet: Fleet, wires: list[Wire], here: str) -> None:
     at = f"{here}:{free_port()}"
     collector = await fleet.collector(GRPC_LISTEN=f"0.0.0.0:{at.rpartition(':')[2]}", GRPC_NAMES=here)
-    target = await asyncio.start_server(answer, here, 0, backlog=1000)
     running = [
         await join(fleet, collector, wire, place, at) for wire, place in zip(wires, PLACES, strict=True)
     ]
     try:
-        await _monitors(fleet, f"http://{here}:{target.sockets[0].getsockname()[1]}/")
-        wires[0].loss = 0.05
-        await asyncio.sleep(15)
-        wires[1].cut = True
-        await asyncio.sleep(15)
-        wires[1].cut = False
-        # What it saw meanwhile comes in, and is heard.
-        assert await eventually(lambda: _failed(fleet, PLACES[1]), timeout_s=40)
-        await eventually(lambda: _well(fleet), timeout_s=40)
-        assert await fleet.rows("SELECT title FROM incidents") == []
+        async with stream_server(answer, here, backlog=1000) as port:
+            await _monitors(fleet, f"http://{here}:{port}/")
+            wires[0].loss = 0.05
+            await asyncio.sleep(15)
+            wires[1].cut = True
+            await asyncio.sleep(15)
+            wires[1].cut = False
+            # What it saw meanwhile comes in, and is heard.
+            assert await eventually(lambda: _failed(fleet, PLACES[1]), timeout_s=40)
+            await eventually(lambda: _well(fleet), timeout_s=40)
+            assert await fleet.rows("SELECT title FROM incidents") == []
 
-        target.close()
         await eventually(lambda: fleet.rows("SELECT title FROM incidents"), timeout_s=30)
     finally:
         for process in running:
             process.kill()
             await process.wait()
-        target.close()
 
 
 async def _monitors(fleet: Fleet, url: str) -> None:
