@@ -1,6 +1,7 @@
 """A database for each test that asks for one: copies of a template, on one server for the whole run."""
 
 import asyncio
+import gc
 import logging
 import shutil
 import sys
@@ -222,6 +223,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.flaky(reruns=1))
     if hasattr(config, "workerinput"):
         items[:] = _spread(items)
+
+
+def pytest_collection_finish() -> None:
+    """Set apart what collection made, so that garbage is looked for among what tests make alone."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_teardown() -> Iterator[None]:
+    """Collect a test's garbage before its end: a socket that it left open fails it, and no later one."""
+    yield
+    gc.collect()
 
 
 def _mark(item: pytest.Item) -> None:
