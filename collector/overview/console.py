@@ -62,7 +62,7 @@ class EventLine:
 async def show(request: web.Request) -> web.StreamResponse:
     at_hand = deps(request)
     now = at_hand.now()
-    seen = await service.read(at_hand.db, visitor(request).team_id, now)
+    seen = await service.read(at_hand.db, visitor(request).team_id, now, _WORDS)
     return page(
         request,
         "home.html.j2",

@@ -1,12 +1,11 @@
 """What the first page shows: a verdict, open incidents, all monitors by group, what to look at next."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from collector.events.core import events
 from collector.incidents.service import incidents
 from collector.incidents.service.stats import SEVERITIES
 from collector.incidents.storage.reads import Incident, IncidentFilter
@@ -37,26 +36,6 @@ _MOST_INCIDENTS: Final = 100
 _FEW: Final = 5
 _EVENTS: Final = 12
 _WEEK: Final = timedelta(days=7)
-_KINDS: Final = (
-    events.DOWN,
-    events.UP,
-    events.DEGRADED,
-    events.FLAPPING,
-    events.UNMEASURED,
-    events.MEASURED,
-    events.ALERT_ESCALATED,
-    events.CERTIFICATE_EXPIRING,
-    events.CHANNEL_FAILING,
-    events.CHANNEL_RECOVERED,
-    events.MAINTENANCE_STARTED,
-    events.MAINTENANCE_ENDED,
-    events.PROBE_OFFLINE,
-    events.PROBE_ONLINE,
-    events.WEB3_ALERT,
-    "incident.acknowledged",
-    "incident.resolved",
-    "incident.reopened",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +87,8 @@ class Overview:
     events: list[RecentEvent]
 
 
-async def read(db: Db, team_id: int, now: datetime) -> Overview:
+async def read(db: Db, team_id: int, now: datetime, kinds: Collection[str]) -> Overview:
+    """*kinds*: those of the recent events."""
     async with db.connection() as tx:
         counts = await storage.counts(tx, team_id, now, LIVE)
         groups = await storage.group_counts(tx, team_id)
@@ -119,7 +99,7 @@ async def read(db: Db, team_id: int, now: datetime) -> Overview:
         most_down = await storage.most_down(tx, team_id, now - _WEEK, now, _FEW)
         slowest = await storage.slowest(tx, team_id, _FEW)
         absent = await storage.absent_probes(tx, team_id, now, LIVE, _FEW)
-        recent = await storage.recent_events(tx, team_id, _KINDS, _EVENTS)
+        recent = await storage.recent_events(tx, team_id, kinds, _EVENTS)
     open_ = await _open_incidents(db, team_id, now) if counts.incidents else []
     states = _sum(groups)
     return Overview(

@@ -27,33 +27,26 @@ _NEWEST = 5_000
 
 @dataclass(frozen=True, slots=True)
 class TeamCounts:
-    """*down* and *paused* are of *monitors*; *live* of *probes*; *incidents* are those not resolved."""
+    """*live* are of *probes*; *incidents* are those not resolved."""
 
     monitors: int
-    down: int
-    paused: int
     incidents: int
     probes: int
     live: int
     channels: int
     rules: int
-    users: int
 
 
 async def counts(tx: Tx, team_id: int, now: datetime, live: timedelta) -> TeamCounts:
     """Probes are live that were heard of within *live*; channels and rules count while they are enabled."""
     row = await tx.fetchrow(
         """
-        SELECT m.monitors, m.down, m.paused, p.probes, p.live,
+        SELECT p.probes, p.live,
+            (SELECT count(*) FROM monitors WHERE team_id = $1) AS monitors,
             (SELECT count(*) FROM incidents WHERE team_id = $1 AND status <> 'resolved') AS incidents,
             (SELECT count(*) FROM channels WHERE team_id = $1 AND enabled) AS channels,
-            (SELECT count(*) FROM rules WHERE team_id = $1 AND enabled) AS rules,
-            (SELECT count(*) FROM users WHERE team_id = $1) AS users
+            (SELECT count(*) FROM rules WHERE team_id = $1 AND enabled) AS rules
         FROM (
-            SELECT count(*) AS monitors, count(*) FILTER (WHERE paused_at IS NOT NULL) AS paused,
-                count(*) FILTER (WHERE down AND paused_at IS NULL) AS down
-            FROM monitors WHERE team_id = $1
-        ) m CROSS JOIN (
             SELECT count(*) AS probes,
                 count(*) FILTER (
                     WHERE ended_at IS NULL
@@ -64,7 +57,7 @@ async def counts(tx: Tx, team_id: int, now: datetime, live: timedelta) -> TeamCo
         """,
         team_id, now, live,
     )  # fmt: skip
-    return TeamCounts(**row) if row else TeamCounts(0, 0, 0, 0, 0, 0, 0, 0, 0)
+    return TeamCounts(**row) if row else TeamCounts(0, 0, 0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +104,7 @@ class EndingCertificate:
 
 @dataclass(frozen=True, slots=True)
 class RecentEvent:
-    """*subject* is the name of what the event is about, *path* its page; *ended*: a state that is over."""
+    """*subject* and *subject_id*: name and id of what the event is about; *ended*: that state is over."""
 
     kind: str
     at: datetime

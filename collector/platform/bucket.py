@@ -34,7 +34,7 @@ class TeamPlan:
 
     @property
     def credit(self) -> int:
-        """How many tokens may be spent before the bucket is told, while it is known to be well filled."""
+        """How many tokens may be spent without asking the shared bucket, while it is well filled."""
         return max(1, self.burst // _CREDIT)
 
     @property

@@ -1,4 +1,4 @@
-"""Is a protocol well: what lies in it, the price it goes by, and whether it is paused?"""
+"""Checks a DeFi protocol: value locked, oracle price, and whether it is paused."""
 
 import operator
 from collections.abc import Mapping, Sequence

@@ -31,7 +31,7 @@ RETRIES = 100
 
 
 def run() -> Iterator[Figure]:
-    """All of it is told only; how late is too late stands in the issue."""
+    """How long deliveries take; none of the figures has a bound."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
     quiet, late, storm = uvloop.run(_measure())
     yield Figure("delivery, pick-up at the 99th percentile", _p99(quiet) * 1000, "ms")

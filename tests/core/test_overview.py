@@ -9,7 +9,7 @@ from collector.console.render import percent, span
 from collector.overview.service import verdict
 from collector.overview.storage import TeamCounts
 
-WELL = TeamCounts(monitors=3, down=0, paused=0, incidents=0, probes=2, live=2, channels=1, rules=1, users=1)
+WELL = TeamCounts(monitors=3, incidents=0, probes=2, live=2, channels=1, rules=1)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ async def goes_down(one: Row) -> None:
 
 
 async def a_minute_later(one: Row) -> None:
-    """The chat is reminded, be it twice by now, and the boss is told, once; the state is no news."""
+    """The chat is reminded, perhaps twice, and the alert escalates once; the state is not announced again."""
     await asyncio.sleep(A_MINUTE_AND_SOME)
 
     async def have() -> bool:
