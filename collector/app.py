@@ -33,7 +33,7 @@ from collector.evaluation.watched_results import Watch
 from collector.evaluation.writer import ResultWriter
 from collector.events.stream import Following
 from collector.heartbeats.ingest import PingReceiver
-from collector.http.deps import Deps
+from collector.http.context import Context
 from collector.metrics.ingest.intake import Receiving
 from collector.metrics.ingest.otlp_grpc import OtlpServer
 from collector.notifications.jobs.router import Router
@@ -101,13 +101,13 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
         way_in = await first_start.way_in(db, settings, clock.now()) if greets else None
         pulse = Pulse()
         work = _working(own, clock, keyring, settings, pulse, shared_ports=shared_ports)
-        deps = await stack.enter_async_context(work)
+        context = await stack.enter_async_context(work)
         mailer = _mailer(own.telling, settings)
-        news = page_update_loops(own.telling, clock, keyring, settings, deps.transport, mailer, pulse)
+        news = page_update_loops(own.telling, clock, keyring, settings, context.transport, mailer, pulse)
         await stack.enter_async_context(news)
         await stack.enter_async_context(deadman_switch(own.upkeep, clock, settings, pulse))
         if made is not None and settings.demo:
-            await first_start.demonstrate(deps, settings, made.team_id)
+            await first_start.demonstrate(context, settings, made.team_id)
         if greets:
             first_start.greet(settings, way_in, sys.stdout, first=made is not None)
         _settle()
@@ -146,7 +146,7 @@ async def _working(
     pulse: Pulse,
     *,
     shared_ports: bool,
-) -> AsyncIterator[Deps]:
+) -> AsyncIterator[Context]:
     """Run all parts. They stop in an order that loses nothing: receivers, evaluation, notification."""
     signals, public_url = Signals(own.sessions), settings.public_url.rstrip("/")
     transport, alerts = _transport(own.telling, settings), _transport(own.telling, settings)
@@ -162,7 +162,7 @@ async def _working(
     heartbeats, series, taking_in = ingestion_loops(own.ingest, clock, keyring, steady, opinions, watch)
     nodes = rpc_urls.parse(settings.rpc_urls) if settings.rpc_urls else {}
     sessions, joining = _for_probes(own.sessions, clock, keyring, settings, steady, signals, writer, nodes)
-    deps = _deps(
+    context = _deps(
         own.requests, clock, keyring, settings, signals, following, transport, heartbeats, series, nodes
     )
     async with AsyncExitStack() as stack:
@@ -184,8 +184,8 @@ async def _working(
                 *upkeep_loops(own.upkeep, clock, keyring, settings, days, transport),
             )
         )
-        await _open(stack, settings, sessions, series, deps, shared_ports=shared_ports)
-        yield deps
+        await _open(stack, settings, sessions, series, context, shared_ports=shared_ports)
+        yield context
 
 
 def _for_probes(
@@ -216,7 +216,7 @@ async def _open(
     settings: CollectorSettings,
     sessions: Sessions,
     series: Receiving,
-    deps: Deps,
+    context: Context,
     *,
     shared_ports: bool,
 ) -> None:
@@ -224,9 +224,9 @@ async def _open(
     stack.push_async_callback(sessions.stop)
     stack.push_async_callback((await _listen(series, settings, shared_ports=shared_ports)).stop)
     await sessions.start(settings.grpc_listen, shared_port=shared_ports)
-    runner = await api.serve(api.make(deps), settings.http_listen, shared_port=shared_ports)
+    runner = await api.serve(api.make(context), settings.http_listen, shared_port=shared_ports)
     stack.push_async_callback(runner.cleanup)
-    stack.push_async_callback(deps.following.close)
+    stack.push_async_callback(context.following.close)
 
 
 def _transport(db: Db, settings: CollectorSettings) -> Transport:
@@ -303,8 +303,8 @@ def _deps(
     heartbeats: PingReceiver,
     series: Receiving,
     nodes: Nodes,
-) -> Deps:
-    return Deps(
+) -> Context:
+    return Context(
         db=db,
         keyring=keyring,
         signals=signals,

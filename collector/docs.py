@@ -6,7 +6,7 @@ import orjson
 from aiohttp import hdrs, web
 
 from collector.http.auth import NEEDS
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.openapi import page
 from collector.http.page_headers import NO_DEVICES, PERMISSIONS_POLICY
 from collector.openapi import build
@@ -37,6 +37,6 @@ def _texts(request: web.Request) -> dict[str, bytes]:
     texts = request.app[TEXTS]
     if not texts:
         needs = request.app[NEEDS]
-        document = build(needs, deps(request).public_url)
+        document = build(needs, context_of(request).public_url)
         texts |= {"json": orjson.dumps(document), "html": page.render(document).encode()}
     return texts

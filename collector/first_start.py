@@ -16,7 +16,7 @@ from collector.accounts.service import password_links, tokens
 from collector.accounts.storage import teams, users
 from collector.accounts.storage.password_links import LinkKind
 from collector.bootstrap import FirstStart
-from collector.http.deps import Deps
+from collector.http.context import Context
 from collector.monitors.service import monitors
 from collector.platform.embedded import files
 from collector.platform.storage import database_time
@@ -166,11 +166,11 @@ async def _opens(db: Db, link: str, now: datetime) -> bool:
     return True
 
 
-async def demonstrate(deps: Deps, settings: CollectorSettings, team_id: int) -> None:
+async def demonstrate(context: Context, settings: CollectorSettings, team_id: int) -> None:
     """Create monitors of this deployment itself."""
-    means = monitors.ServiceContext(deps.db, deps.keyring, deps.signals, deps.min_interval)
+    means = monitors.ServiceContext(context.db, context.keyring, context.signals, context.min_interval)
     for body in _demo(settings):
-        await monitors.create(means, team_id, body, deps.now())
+        await monitors.create(means, team_id, body, context.now())
     log.info("demo monitors made")
 
 

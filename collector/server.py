@@ -19,7 +19,7 @@ from collector.http import (
     ratelimit,
     response_headers,
 )
-from collector.http.deps import DEPS, Deps
+from collector.http.context import CONTEXT, Context
 from collector.http.request_data import MAX_BODY
 from collector.http.request_log import watch
 from collector.monitors.service import reads
@@ -33,7 +33,7 @@ _KEEPALIVE_S = 75.0
 _SHUTDOWN_S = 5.0
 
 
-def make(deps: Deps) -> web.Application:
+def make(context: Context) -> web.Application:
     """Create the application; `serve` runs it."""
     around = [
         watch,
@@ -44,12 +44,12 @@ def make(deps: Deps) -> web.Application:
         idempotency.repeat,
     ]
     app = web.Application(middlewares=around, client_max_size=MAX_BODY)
-    app[DEPS] = deps
-    app[auth.FINDER] = TokenFinder(deps.db)
+    app[CONTEXT] = context
+    app[auth.FINDER] = TokenFinder(context.db)
     app[idempotency.AT_ONCE] = idempotency.gate()
     app[docs.TEXTS] = {}
     app[public.PUBLIC] = public.Public()
-    app[status_pages.PROVER] = Prover(deps.transport)
+    app[status_pages.PROVER] = Prover(context.transport)
     app[public_subscribers.ASKERS] = public_subscribers.askers()
     app.cleanup_ctx.append(ratelimit.running)
     app.cleanup_ctx.append(password.counting)
@@ -107,4 +107,4 @@ def _is_ours(record: logging.LogRecord) -> bool:
 
 async def _let_go(app: web.Application) -> None:
     await app[auth.FINDER].close()
-    await reads.close(app[DEPS].db)
+    await reads.close(app[CONTEXT].db)

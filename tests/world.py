@@ -88,7 +88,7 @@ class Everything:
 
     @property
     def db(self) -> Db:
-        return self.api.deps.db
+        return self.api.context.db
 
     async def made(self, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """What a POST answers that goes well."""
@@ -167,8 +167,8 @@ class Everything:
 
     async def deliver(self) -> None:
         """Every delivery that is due gets its next try."""
-        deps = self.api.deps
-        sender = Sender(self.db, deps.keyring, deps.transport, public_url=deps.public_url, now=self.api.clock)
+        own = self.api.context
+        sender = Sender(self.db, own.keyring, own.transport, public_url=own.public_url, now=self.api.clock)
         try:
             before, stands = None, await self._tries()
             while stands != before:
@@ -199,7 +199,7 @@ async def everything_happened(api: Api) -> AsyncIterator[Everything]:
             here, *LOCATIONS, "local", kinds=sorted(KINDS), version="0.1.0", name="Frankfurt",
             vitals={"blind": False},
         )  # fmt: skip
-        probes = World(here.deps.db, here.team_id, probe_id, 1, [], {}, {})
+        probes = World(here.context.db, here.team_id, probe_id, 1, [], {}, {})
         await new_incarnation(probes, 7)
         there = Everything(here, metrics, hook, probes)
         for step in _STEPS:
@@ -222,11 +222,11 @@ async def _people(here: Everything) -> None:
         invited = await here.made("/v1/users", asked)
         here.users[role] = str(invited["id"])
         here.links[f"invite {role}"] = str(invited["invitationUrl"]).rpartition("/")[2]
-    deps, now = here.api.deps, here.api.clock()
-    admin = await users.accept(deps.db, here.links.pop("invite admin"), PASSWORD, now)
+    context, now = here.api.context, here.api.clock()
+    admin = await users.accept(context.db, here.links.pop("invite admin"), PASSWORD, now)
     who = Actor(here.api.team_id, None, "Somebody")
-    here.links["reset"] = (await password_links.make(deps.db, who, admin.id, now))[1]
-    here.links["setup"] = await password_links.first(deps.db, here.api.team_id, here.api.user_id, now)
+    here.links["reset"] = (await password_links.make(context.db, who, admin.id, now))[1]
+    here.links["setup"] = await password_links.first(context.db, here.api.team_id, here.api.user_id, now)
     await here.probes.run(
         "UPDATE users SET invited_until = now() - interval '1 day' WHERE email = 'the-viewer@example.com'"
     )
@@ -541,7 +541,7 @@ async def _subscribers(here: Everything, path: str, parts: list[str]) -> None:
     await here.made(f"{path}/subscribers", {**hook, **nothing})
     await here.probes.run("UPDATE status_subscribers SET verified_at = now() WHERE email = 'one@example.com'")
     for row in await here.probes.fetch("SELECT id, email, sealed_link_key AS sealed FROM status_subscribers"):
-        key = opened_link_key(here.api.deps.keyring, here.api.team_id, row["id"], row["sealed"], None)
+        key = opened_link_key(here.api.context.keyring, here.api.team_id, row["id"], row["sealed"], None)
         here.links[f"manage {row['email']}"] = statuspage_links.managing(key, row["id"])
         here.links[f"confirm {row['email']}"] = statuspage_links.confirming(key, row["id"], here.api.clock())
 
@@ -570,7 +570,7 @@ async def _deleted(here: Everything) -> None:
     ):
         assert (await here.api.delete(path)).status == 204, path
     await here.settle()
-    here.api.deps.transport.mailer = Mailer("smtp://127.0.0.1:9", "status@example.com")
+    here.api.context.transport.mailer = Mailer("smtp://127.0.0.1:9", "status@example.com")
     await here.alive()
     for name, table in (("alerts", here.alerts), ("probes", here.joined)):
         listed = (await here.api.get(f"/v1/{name}?limit=100")).json["data"]

@@ -11,7 +11,7 @@ from collector.console.site import SITE
 from collector.console.state import visitor, who
 from collector.events import api
 from collector.http.auth import CALLER, Caller
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.monitors.service.monitors import ServiceContext
 
 _FOREVER: Final = "public, max-age=31536000, immutable"
@@ -54,15 +54,15 @@ async def section(request: web.Request) -> web.StreamResponse:
 
 def service_context(request: web.Request) -> ServiceContext:
     """Return the context of the services of monitors, with the visitor as actor."""
-    at_hand = deps(request)
+    context = context_of(request)
     return ServiceContext(
-        at_hand.db,
-        at_hand.keyring,
-        at_hand.signals,
-        at_hand.min_interval,
+        context.db,
+        context.keyring,
+        context.signals,
+        context.min_interval,
         who(request),
-        at_hand.nodes,
-        at_hand.plans[visitor(request).plan],
+        context.nodes,
+        context.plans[visitor(request).plan],
     )
 
 

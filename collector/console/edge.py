@@ -20,7 +20,7 @@ from collector.console.site import SITE, ConsolePage, ConsoleSite
 from collector.console.state import STATE, VISITOR, State, cookie, signed_out
 from collector.http import problems, ratelimit
 from collector.http.auth import NEEDS
-from collector.http.deps import DEPS, deps
+from collector.http.context import CONTEXT, context_of
 from collector.http.page_headers import NO_DEVICES, PERMISSIONS_POLICY
 from collector.http.problems import AWAY
 from collector.platform.access import permits
@@ -79,7 +79,7 @@ def register(app: web.Application, site: ConsoleSite, pages: tuple[ConsolePage, 
 
 async def _running(app: web.Application) -> AsyncIterator[None]:
     """Run the console's background state while *app* serves."""
-    state = app[STATE] = State(SessionFinder(app[DEPS].db), Door(app[DEPS].db))
+    state = app[STATE] = State(SessionFinder(app[CONTEXT].db), Door(app[CONTEXT].db))
     task = asyncio.create_task(forever("sign-in limits", state.door.turn, _TURN), name="sign-in limits")
     yield
     for one in (task, *state.mails):
@@ -88,7 +88,7 @@ async def _running(app: web.Application) -> AsyncIterator[None]:
             await one
     await state.door.close()
     await state.finder.close()
-    if (provider := app[DEPS].openid) is not None:
+    if (provider := app[CONTEXT].openid) is not None:
         await provider.close()
 
 
@@ -153,7 +153,7 @@ async def _guarded(one: ConsolePage, request: web.Request) -> web.StreamResponse
 
 async def _visitor(request: web.Request) -> Visitor | None:
     shown = cookie(request)
-    return await request.app[STATE].finder.find(shown, deps(request).now()) if shown else None
+    return await request.app[STATE].finder.find(shown, context_of(request).now()) if shown else None
 
 
 def _to_the_door(request: web.Request) -> web.Response:
@@ -167,7 +167,7 @@ def _demand_own_origin(request: web.Request) -> None:
     """Check the form's origin: only our own pages may send one. Raises Forbidden."""
     site = request.headers.get("Sec-Fetch-Site")
     origin = request.headers.get(hdrs.ORIGIN)
-    own = session.same_origin(origin, request.host, deps(request).public_url)
+    own = session.same_origin(origin, request.host, context_of(request).public_url)
     if not own or site in ("cross-site", "same-site"):
         raise Forbidden(_TRICKED)
 

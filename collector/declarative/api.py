@@ -6,21 +6,21 @@ from collector.declarative.service import apply
 from collector.declarative.service import export as declared_export
 from collector.declarative.service.shape import ApplyContext
 from collector.http.auth import actor
-from collector.http.deps import deps, own
+from collector.http.context import context_of, own
 from collector.http.request_data import body, ok, warned
 from collector.monitors.api.monitors import service_context
 
 
 async def carry_out(request: web.Request) -> web.Response:
     """Apply everything or nothing; with ``plan`` only return what would change."""
-    asked, at_hand = await body(request), deps(request)
+    asked, context = await body(request), context_of(request)
     outcome = await apply.apply(
-        service_context(request), actor(request), asked, at_hand.now, own=own(request)
+        service_context(request), actor(request), asked, context.now, own=own(request)
     )
     return ok(warned(apply.told(outcome, plan=asked.get("plan", False)), outcome.warnings))
 
 
 async def export(request: web.Request) -> web.Response:
-    at_hand = deps(request)
-    ground = ApplyContext(service_context(request), actor(request), own(request), at_hand.now())
+    context = context_of(request)
+    ground = ApplyContext(service_context(request), actor(request), own(request), context.now())
     return ok(await declared_export.export(ground))

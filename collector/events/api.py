@@ -13,7 +13,7 @@ from aiohttp import hdrs, web
 from collector.events.core.events import CHANGES
 from collector.events.stream import Following, Start, StreamEvent, StreamFollower
 from collector.http.auth import caller
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import Query
 from collector.notifications.channels.webhook import EVENTS
 from shared import ids
@@ -103,11 +103,11 @@ async def stream(request: web.Request) -> web.StreamResponse:
     query.done()
     if request.method == hdrs.METH_HEAD:
         return web.Response(headers=_HEADERS)
-    who, following = caller(request), deps(request).following
+    who, following = caller(request), context_of(request).following
     response = web.StreamResponse(headers=_HEADERS)
     outlet = Outlet(request, response, wanted)
     start = await following.start(who.team_id, last_id)
-    most = deps(request).plans[who.plan].streams
+    most = context_of(request).plans[who.plan].streams
     listener = following.join(who.team_id, who.token_id, start, outlet.gone, most=most)
     try:
         await response.prepare(request)

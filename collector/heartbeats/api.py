@@ -12,7 +12,7 @@ from collector.heartbeats.core.heartbeat import Ping, PingSignal
 from collector.heartbeats.service import WHAT, Arrived
 from collector.http import bodies, ratelimit
 from collector.http.auth import caller
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.ratelimit import PUSHES
 from collector.http.request_data import MAX_BODY, Query, ok, path_id
 from collector.monitors.api.monitors import made_for, service_context
@@ -63,7 +63,9 @@ async def take_push(request: web.Request) -> web.Response:
 
 async def take_by_id(request: web.Request) -> web.Response:
     """Take a ping by token: ``?sign=start``, ``fail``, ``log`` or an exit status."""
-    hashed = await service.key_of(deps(request).db, caller(request).team_id, path_id(request, "mon", WHAT))
+    hashed = await service.key_of(
+        context_of(request).db, caller(request).team_id, path_id(request, "mon", WHAT)
+    )
     query = Query(request)
     sign = query.text("sign") or ""
     query.done()
@@ -78,14 +80,14 @@ async def rotate(request: web.Request) -> web.Response:
     """Replace the key or token; the old one is invalid from now on."""
     id_ = path_id(request, "mon", WHAT)
     after = await report_secrets.rotate(
-        service_context(request), caller(request).team_id, id_, deps(request).now()
+        service_context(request), caller(request).team_id, id_, context_of(request).now()
     )
     return ok({"id": request.match_info["id"], **made_for(request, after)})
 
 
 async def _taken(request: web.Request, hashed: bytes, ping: Ping, body: bytes) -> web.Response:
     try:
-        ahead_s = await deps(request).take(Arrived(hashed, ping, body))
+        ahead_s = await context_of(request).take(Arrived(hashed, ping, body))
     except Limited as error:
         ratelimit.stands(request, BucketState(PUSHES, False, 0, _EMPTY_S, error.retry_after))
         raise

@@ -11,7 +11,7 @@ from multidict import istr
 from collector.accounts.service.tokens import TokenFinder
 from collector.http import ratelimit
 from collector.http.client_address import came_by_https, client_address
-from collector.http.deps import DEPS
+from collector.http.context import CONTEXT
 from collector.platform.access import Actor, Permission, needed_for, permits
 from collector.platform.storage.db import asking
 from collector.status_pages.api import public
@@ -72,7 +72,7 @@ def address(request: web.Request) -> str:
 
 def address_in(app: web.Application, request: web.Request) -> str:
     """The same, before *request* is routed in *app*."""
-    trusted = app[DEPS].trusted_proxies
+    trusted = app[CONTEXT].trusted_proxies
     forwarded = tuple(request.headers.getall(_X_FORWARDED_FOR, ())) if trusted else ()
     return client_address(request.remote or "", forwarded, trusted)
 
@@ -84,9 +84,9 @@ def is_secure(request: web.Request) -> bool:
 
 def is_secure_in(app: web.Application, request: web.BaseRequest) -> bool:
     """The same, before *request* is routed in *app*."""
-    if app[DEPS].public_url.startswith("https:"):
+    if app[CONTEXT].public_url.startswith("https:"):
         return True
-    trusted = app[DEPS].trusted_proxies
+    trusted = app[CONTEXT].trusted_proxies
     forwarded = request.headers.get(_X_FORWARDED_PROTO, "") if trusted else ""
     return bool(forwarded) and came_by_https(request.remote or "", forwarded, trusted)
 
@@ -142,7 +142,7 @@ async def _identify(app: web.Application, request: web.Request) -> Caller | str:
     scheme, _, value = request.headers.get(_AUTHORIZATION, "").partition(" ")
     if scheme.lower() != "bearer":
         return _NOTHING_SENT
-    found = await app[FINDER].find(value.strip(), app[DEPS].now())
+    found = await app[FINDER].find(value.strip(), app[CONTEXT].now())
     if found is None:
         return _NO_GOOD
     return Caller(found.team_id, found.user_id, found.id, found.user_name, found.plan, found.permission)

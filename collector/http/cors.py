@@ -7,7 +7,7 @@ from multidict import istr
 
 from collector.http import ratelimit
 from collector.http.auth import Handler
-from collector.http.deps import DEPS
+from collector.http.context import CONTEXT
 
 _ORIGIN: Final = istr(hdrs.ORIGIN)
 _KEPT_S: Final = 600
@@ -35,7 +35,7 @@ async def preflight(request: web.Request, handler: Handler) -> web.StreamRespons
 
 def mark(request: web.Request, response: web.StreamResponse) -> None:
     """Add the headers that let scripts of an allowed origin read the response."""
-    if not request.app[DEPS].cors_origins or not ratelimit.is_api(request.path):
+    if not request.app[CONTEXT].cors_origins or not ratelimit.is_api(request.path):
         return
     response.headers.add(hdrs.VARY, hdrs.ORIGIN)
     origin = _origin(request)
@@ -47,5 +47,5 @@ def mark(request: web.Request, response: web.StreamResponse) -> None:
 def _origin(request: web.Request) -> str | None:
     """Return the origin of the calling script, if allowed."""
     origin = request.headers.get(_ORIGIN)
-    allowed = request.app[DEPS].cors_origins
+    allowed = request.app[CONTEXT].cors_origins
     return origin if origin in allowed and ratelimit.is_api(request.path) else None

@@ -16,7 +16,7 @@ from aiohttp import hdrs, web
 from collector.http import problems
 from collector.http import storage as table
 from collector.http.auth import CALLER, Handler
-from collector.http.deps import WITHIN, deps
+from collector.http.context import WITHIN, context_of
 from collector.http.request_data import raw_body
 from collector.http.storage import KEPT_FOR, Keyed, StoredAnswer
 from collector.monitors.service import reads
@@ -97,7 +97,7 @@ async def _keyed(request: web.Request) -> Keyed:
 
 async def _at_once(request: web.Request, handler: Handler, keyed: Keyed) -> web.Response:
     """Run the handler and store its response in one transaction; few of them are open at once."""
-    at_hand = deps(request)
+    context = context_of(request)
     try:
         async with request.app[AT_ONCE].inside(keyed.team_id):
             response = await begun_again(lambda: _tried(request, handler, keyed))
@@ -105,26 +105,26 @@ async def _at_once(request: web.Request, handler: Handler, keyed: Keyed) -> web.
         return undone.response
     except Crowded:
         raise Unavailable(f"Too many requests with an {_HEADER} are under way; try again", 1) from None
-    at_hand.signals.ring()  # signals that rang before the commit found nothing
+    context.signals.ring()  # signals that rang before the commit found nothing
     return response
 
 
 async def _tried(request: web.Request, handler: Handler, keyed: Keyed) -> web.Response:
     """Raises _AttemptUndone; Lacking, with nothing done."""
-    at_hand = deps(request)
-    async with at_hand.db.transaction() as tx:
+    context = context_of(request)
+    async with context.db.transaction() as tx:
         await _lock(tx, keyed)
         if (known := await _known(request, tx, keyed)) is not None:
             return known
         response = await _carried_out(request, handler, tx)
-        await table.keep(tx, keyed, _kept(at_hand.keyring, keyed, response), at_hand.now())
+        await table.keep(tx, keyed, _kept(context.keyring, keyed, response), context.now())
     return response
 
 
 async def _carried_out(request: web.Request, handler: Handler, tx: Tx) -> web.Response:
     """Return the response of *handler*, whose transactions all run inside *tx*. Raises _AttemptUndone."""
     db = within(tx)
-    request[WITHIN] = replace(deps(request), db=db)
+    request[WITHIN] = replace(context_of(request), db=db)
     try:
         response = await _answered(request, handler)
     finally:
@@ -137,16 +137,16 @@ async def _carried_out(request: web.Request, handler: Handler, tx: Tx) -> web.Re
 
 async def _by_claim(request: web.Request, handler: Handler, keyed: Keyed) -> web.Response:
     """Claim the key, run the handler, store its response: each in a transaction of its own."""
-    at_hand = deps(request)
-    async with at_hand.db.transaction() as tx:
+    context = context_of(request)
+    async with context.db.transaction() as tx:
         await _lock(tx, keyed)
         if (known := await _known(request, tx, keyed)) is not None:
             return known
-        await table.keep(tx, keyed, StoredAnswer(keyed.sent, None, {}, None), at_hand.now())
+        await table.keep(tx, keyed, StoredAnswer(keyed.sent, None, {}, None), context.now())
     response = await _answered(request, handler)
-    async with at_hand.db.transaction() as tx:
+    async with context.db.transaction() as tx:
         if _lasts(response):
-            await table.keep(tx, keyed, _kept(at_hand.keyring, keyed, response), at_hand.now())
+            await table.keep(tx, keyed, _kept(context.keyring, keyed, response), context.now())
         else:
             await table.drop(tx, keyed)
     return response
@@ -165,8 +165,8 @@ async def _lock(tx: Tx, keyed: Keyed) -> None:
 
 async def _known(request: web.Request, tx: Tx, keyed: Keyed) -> web.Response | None:
     """Return the first response, if there is one. Raises Conflict."""
-    at_hand = deps(request)
-    now = at_hand.now()
+    context = context_of(request)
+    now = context.now()
     kept = await table.find(tx, keyed, now - KEPT_FOR, now - _CLAIMED_FOR)
     if kept is None:
         return None
@@ -176,7 +176,7 @@ async def _known(request: web.Request, tx: Tx, keyed: Keyed) -> web.Response | N
         raise Conflict(_UNDER_WAY)
     headers = {**kept.headers, "Idempotent-Replayed": "true"}
     return web.Response(
-        status=kept.status, headers=headers, body=_opened(at_hand.keyring, keyed, kept.answer)
+        status=kept.status, headers=headers, body=_opened(context.keyring, keyed, kept.answer)
     )
 
 

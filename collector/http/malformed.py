@@ -13,7 +13,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 
 from collector.http import problems, ratelimit, response_headers
 from collector.http.client_address import client_address
-from collector.http.deps import DEPS
+from collector.http.context import CONTEXT
 from collector.platform.metrics import http_requests
 
 log = structlog.get_logger()
@@ -60,7 +60,7 @@ class _CountedResponse(web.Response):
 
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter | None:
         if self._app is not None:
-            trusted = self._app[DEPS].trusted_proxies
+            trusted = self._app[CONTEXT].trusted_proxies
             address = client_address(request.remote or "", self._forwarded, trusted)
             standing = await ratelimit.spend(self._app, address)
             if standing.admitted:
@@ -101,7 +101,7 @@ def _answer(
 
 
 def _marked(headers: Mapping[str, Any], app: web.Application | None) -> dict[str, str]:
-    secure = app is not None and app[DEPS].public_url.startswith("https:")
+    secure = app is not None and app[CONTEXT].public_url.startswith("https:")
     return {
         **headers,
         **response_headers.common(secure=secure),

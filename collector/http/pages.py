@@ -8,7 +8,7 @@ from typing import Any
 from aiohttp import web
 from yarl import URL
 
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import Query, ok
 
 DEFAULT_LIMIT = 20
@@ -77,7 +77,7 @@ def _at_least_one(query: Query, name: str, default: int) -> int:
 
 
 def _links(request: web.Request, at: Pagination, total: int) -> str:
-    return _beside(deps(request).public_url, request.rel_url, at, max(1, -(-total // at.limit)))
+    return _beside(context_of(request).public_url, request.rel_url, at, max(1, -(-total // at.limit)))
 
 
 @lru_cache(maxsize=_MOST)

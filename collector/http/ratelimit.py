@@ -14,7 +14,7 @@ from uuid import UUID
 from aiohttp import web
 from multidict import istr
 
-from collector.http.deps import DEPS
+from collector.http.context import CONTEXT
 from collector.platform.bucket import BucketState, TeamPlan
 from collector.platform.limits import Limits
 from shared.errors import Limited
@@ -39,7 +39,7 @@ _NETWORK_BYTES: Final = 8  # one client can use all addresses of its /64
 
 async def running(app: web.Application) -> AsyncIterator[None]:
     """Run the limits while *app* serves."""
-    limits = app[_LIMITS] = Limits(app[DEPS].db, app[DEPS].plans)
+    limits = app[_LIMITS] = Limits(app[CONTEXT].db, app[CONTEXT].plans)
     task = asyncio.create_task(forever("limits", limits.turn, _TURN), name="limits")
     yield
     task.cancel()

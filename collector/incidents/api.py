@@ -8,7 +8,7 @@ from aiohttp import web
 
 from collector.http import pages
 from collector.http.auth import actor, caller
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import Query, body, ok, path_id, warned
 from collector.incidents.core.fields import Changes, NewIncident, NewNote, ReopenRequest, Resolution
 from collector.incidents.core.stats import GROUPS, dates
@@ -37,25 +37,25 @@ async def list_(request: web.Request) -> web.Response:
         until=until,
     )
     query.done()
-    at_hand = deps(request)
-    found, total = await incidents.page(at_hand.db, caller(request).team_id, wanted, at.limit, at.offset)
-    now = at_hand.now()
+    context = context_of(request)
+    found, total = await incidents.page(context.db, caller(request).team_id, wanted, at.limit, at.offset)
+    now = context.now()
     return pages.answer(request, at, [incidents.shown(incident, now) for incident in found], total)
 
 
 async def get(request: web.Request) -> web.Response:
-    at_hand = deps(request)
+    context = context_of(request)
     id_ = path_id(request, "inc", incidents.WHAT)
-    incident, notes = await incidents.one(at_hand.db, caller(request).team_id, id_)
+    incident, notes = await incidents.one(context.db, caller(request).team_id, id_)
     return ok(
-        {**incidents.shown(incident, at_hand.now()), "notes": [_note(incident.id, note) for note in notes]}
+        {**incidents.shown(incident, context.now()), "notes": [_note(incident.id, note) for note in notes]}
     )
 
 
 async def create(request: web.Request) -> web.Response:
-    at_hand = deps(request)
+    context = context_of(request)
     sent = incidents.settable(await body(request), NewIncident)
-    made, unknown = await actions.raise_(at_hand.db, actor(request), sent, at_hand.now())
+    made, unknown = await actions.raise_(context.db, actor(request), sent, context.now())
     answer = {
         "id": ids.show("inc", made.id),
         "title": made.title,
@@ -63,20 +63,20 @@ async def create(request: web.Request) -> web.Response:
         "severity": made.severity,
         "createdAt": made.created_at,
     }
-    place = f"{at_hand.public_url}/v1/incidents/{answer['id']}"
+    place = f"{context.public_url}/v1/incidents/{answer['id']}"
     return ok(warned(answer, ignored(unknown)), 201, {"Location": place})
 
 
 async def update(request: web.Request) -> web.Response:
-    at_hand, id_ = deps(request), await _found(request)
+    context, id_ = context_of(request), await _found(request)
     wanted, unknown = check(Changes, incidents.settable(await body(request), Changes))
-    changed = await actions.change(at_hand.db, actor(request), id_, wanted, at_hand.now())
-    return ok(warned(incidents.shown(changed, at_hand.now()), ignored(unknown)))
+    changed = await actions.change(context.db, actor(request), id_, wanted, context.now())
+    return ok(warned(incidents.shown(changed, context.now()), ignored(unknown)))
 
 
 async def acknowledge(request: web.Request) -> web.Response:
-    at_hand, id_ = deps(request), path_id(request, "inc", incidents.WHAT)
-    done = await actions.acknowledge(at_hand.db, actor(request), id_, at_hand.now())
+    context, id_ = context_of(request), path_id(request, "inc", incidents.WHAT)
+    done = await actions.acknowledge(context.db, actor(request), id_, context.now())
     return ok(
         {
             "id": ids.show("inc", id_),
@@ -88,10 +88,10 @@ async def acknowledge(request: web.Request) -> web.Response:
 
 
 async def resolve(request: web.Request) -> web.Response:
-    at_hand, id_ = deps(request), await _found(request)
+    context, id_ = context_of(request), await _found(request)
     wanted, unknown = check(Resolution, await body(request))
-    now = at_hand.now()
-    done = await actions.resolve(at_hand.db, actor(request), id_, wanted.resolution_note, now)
+    now = context.now()
+    done = await actions.resolve(context.db, actor(request), id_, wanted.resolution_note, now)
     answer = {
         "id": ids.show("inc", id_),
         "status": done.status,
@@ -104,25 +104,25 @@ async def resolve(request: web.Request) -> web.Response:
 
 
 async def reopen(request: web.Request) -> web.Response:
-    at_hand, id_ = deps(request), await _found(request)
+    context, id_ = context_of(request), await _found(request)
     wanted, unknown = check(ReopenRequest, await body(request))
-    done = await actions.reopen(at_hand.db, actor(request), id_, wanted.reason, at_hand.now())
+    done = await actions.reopen(context.db, actor(request), id_, wanted.reason, context.now())
     answer = {"id": ids.show("inc", id_), "status": done.status, "reopenedAt": done.reopened_at}
     return ok(warned(answer, ignored(unknown)))
 
 
 async def add_note(request: web.Request) -> web.Response:
-    at_hand, id_ = deps(request), await _found(request)
+    context, id_ = context_of(request), await _found(request)
     wanted, unknown = check(NewNote, await body(request))
-    note = await actions.add_note(at_hand.db, actor(request), id_, wanted.text, at_hand.now())
+    note = await actions.add_note(context.db, actor(request), id_, wanted.text, context.now())
     answer = {**_note(id_, note), "createdBy": note.created_by}
     return ok(warned(answer, ignored(unknown)), 201)
 
 
 async def stats(request: web.Request) -> web.Response:
-    at_hand, query = deps(request), Query(request)
+    context, query = context_of(request), Query(request)
     since, until = query.span()
-    now = at_hand.now()
+    now = context.now()
     until = until or max(now, since or now)
     since = since or max(until - _DEFAULT_RANGE, EPOCH) if until > EPOCH else until
     group = query.one_of("group_by", tuple(GROUPS)) or "day"
@@ -131,7 +131,7 @@ async def stats(request: web.Request) -> web.Response:
             "from", f"makes more than {_MOST_GROUPS} groups; ask for weeks or months, or a shorter time"
         )
     query.done()
-    found = await incident_stats.stats(at_hand.db, caller(request).team_id, group, since, until, now)
+    found = await incident_stats.stats(context.db, caller(request).team_id, group, since, until, now)
     return ok(
         {
             "totalIncidents": found.incidents,
@@ -149,28 +149,28 @@ async def stats(request: web.Request) -> web.Response:
 
 
 async def post_mortem(request: web.Request) -> web.Response:
-    at_hand, id_ = deps(request), path_id(request, "inc", incidents.WHAT)
+    context, id_ = context_of(request), path_id(request, "inc", incidents.WHAT)
     team_id = caller(request).team_id
-    text = await postmortem.write(at_hand.db, at_hand.keyring, team_id, id_, at_hand.now())
+    text = await postmortem.write(context.db, context.keyring, team_id, id_, context.now())
     return web.Response(text=text, content_type="text/markdown", charset="utf-8")
 
 
 async def evidence(request: web.Request) -> web.Response:
-    at_hand, id_ = deps(request), path_id(request, "inc", incidents.WHAT)
-    kept = await incident_evidence.of_incident(at_hand.db, at_hand.keyring, caller(request).team_id, id_)
+    context, id_ = context_of(request), path_id(request, "inc", incidents.WHAT)
+    kept = await incident_evidence.of_incident(context.db, context.keyring, caller(request).team_id, id_)
     return ok({"evidence": [{"location": one.location, "timestamp": one.at, **one.saw} for one in kept]})
 
 
 async def timeline(request: web.Request) -> web.Response:
     id_ = path_id(request, "inc", incidents.WHAT)
-    entries = await incidents.timeline(deps(request).db, caller(request).team_id, id_)
+    entries = await incidents.timeline(context_of(request).db, caller(request).team_id, id_)
     return ok({"events": [_entry(entry) for entry in entries]})
 
 
 async def _found(request: web.Request) -> UUID:
     """Return the id in the path after checking that the incident exists, so that 404 comes before 400."""
     id_ = path_id(request, "inc", incidents.WHAT)
-    await incidents.one(deps(request).db, caller(request).team_id, id_)
+    await incidents.one(context_of(request).db, caller(request).team_id, id_)
     return id_
 
 

@@ -14,7 +14,7 @@ from collector.console.answers import back, page, posted, value
 from collector.console.charts import columns
 from collector.console.forms import forms, read
 from collector.console.state import visitor, who
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import path_id
 from collector.incidents.core.fields import NewIncident, NewNote, ReopenRequest, Resolution
 from collector.incidents.core.stats import GROUPS
@@ -42,15 +42,15 @@ class IncidentLine:
 
 async def list_(request: web.Request) -> web.StreamResponse:
     """List incidents; unresolved ones are at the top of every page."""
-    at_hand, mine, now = deps(request), visitor(request), deps(request).now()
+    context, mine, now = context_of(request), visitor(request), context_of(request).now()
     number, wanted = common.asked(request), _wanted(request)
     offset = (number - 1) * common.PER_PAGE
-    found, total = await incidents.page(at_hand.db, mine.team_id, wanted, common.PER_PAGE, offset)
+    found, total = await incidents.page(context.db, mine.team_id, wanted, common.PER_PAGE, offset)
     urgent: list[Incident] = []
     if wanted == IncidentFilter():
         for status in ("open", "acknowledged"):
             some, _ = await incidents.page(
-                at_hand.db, mine.team_id, IncidentFilter(status=status), common.PER_PAGE, 0
+                context.db, mine.team_id, IncidentFilter(status=status), common.PER_PAGE, 0
             )
             urgent += some
     return page(
@@ -75,11 +75,11 @@ async def new(request: web.Request) -> web.StreamResponse:
 
 
 async def create(request: web.Request) -> web.StreamResponse:
-    at_hand = deps(request)
+    context = context_of(request)
     sent = read.body(NewIncident, await posted(request))
     try:
         wanted, _ = check(NewIncident, {name: one for name, one in sent.items() if one is not None})
-        made = await actions.create(at_hand.db, who(request), wanted, at_hand.now())
+        made = await actions.create(context.db, who(request), wanted, context.now())
     except Invalid as fault:
         form = forms.build(NewIncident, sent, fault.details)
         return page(request, "incident_form.html.j2", status=400, form=form)
@@ -89,7 +89,9 @@ async def create(request: web.Request) -> web.StreamResponse:
 async def acknowledge(request: web.Request) -> web.StreamResponse:
     return await _deed(
         request,
-        lambda id_, _: actions.acknowledge(deps(request).db, who(request), id_, deps(request).now()),
+        lambda id_, _: actions.acknowledge(
+            context_of(request).db, who(request), id_, context_of(request).now()
+        ),
         "Acknowledged. Escalations and reminders have stopped.",
     )
 
@@ -97,8 +99,8 @@ async def acknowledge(request: web.Request) -> web.StreamResponse:
 async def resolve(request: web.Request) -> web.StreamResponse:
     def deed(id_: UUID, form: Mapping[str, Any]) -> Awaitable[Incident]:
         wanted, _ = check(Resolution, _given(form, resolutionNote="note"))
-        now = deps(request).now()
-        return actions.resolve(deps(request).db, who(request), id_, wanted.resolution_note, now)
+        now = context_of(request).now()
+        return actions.resolve(context_of(request).db, who(request), id_, wanted.resolution_note, now)
 
     return await _deed(request, deed, "Incident resolved.")
 
@@ -106,8 +108,8 @@ async def resolve(request: web.Request) -> web.StreamResponse:
 async def reopen(request: web.Request) -> web.StreamResponse:
     def deed(id_: UUID, form: Mapping[str, Any]) -> Awaitable[Incident]:
         wanted, _ = check(ReopenRequest, _given(form, reason="note"))
-        now = deps(request).now()
-        return actions.reopen(deps(request).db, who(request), id_, wanted.reason, now)
+        now = context_of(request).now()
+        return actions.reopen(context_of(request).db, who(request), id_, wanted.reason, now)
 
     return await _deed(request, deed, "Incident reopened.")
 
@@ -115,15 +117,17 @@ async def reopen(request: web.Request) -> web.StreamResponse:
 async def note(request: web.Request) -> web.StreamResponse:
     def deed(id_: UUID, form: Mapping[str, Any]) -> Awaitable[Any]:
         wanted, _ = check(NewNote, _given(form, text="note"))
-        return actions.add_note(deps(request).db, who(request), id_, wanted.text, deps(request).now())
+        return actions.add_note(
+            context_of(request).db, who(request), id_, wanted.text, context_of(request).now()
+        )
 
     return await _deed(request, deed, "Note added.")
 
 
 async def post_mortem(request: web.Request) -> web.StreamResponse:
     """Send the post-mortem as a Markdown file."""
-    at_hand, id_ = deps(request), path_id(request, "inc", incidents.WHAT)
-    text = await postmortem.write(at_hand.db, at_hand.keyring, visitor(request).team_id, id_, at_hand.now())
+    context, id_ = context_of(request), path_id(request, "inc", incidents.WHAT)
+    text = await postmortem.write(context.db, context.keyring, visitor(request).team_id, id_, context.now())
     named = f'attachment; filename="{ids.show("inc", id_)}.md"'
     answer = web.Response(text=text, content_type="text/markdown", charset="utf-8")
     answer.headers["Content-Disposition"] = named
@@ -133,9 +137,9 @@ async def post_mortem(request: web.Request) -> web.StreamResponse:
 async def stats(request: web.Request) -> web.StreamResponse:
     asked = request.query.get("by", "day")
     group = asked if asked in GROUPS else "day"
-    at_hand, now = deps(request), deps(request).now()
+    context, now = context_of(request), context_of(request).now()
     since = now - _SPANS[group]
-    found = await incident_stats.stats(at_hand.db, visitor(request).team_id, group, since, now, now)
+    found = await incident_stats.stats(context.db, visitor(request).team_id, group, since, now, now)
     return page(
         request,
         "incident_stats.html.j2",
@@ -148,11 +152,11 @@ async def stats(request: web.Request) -> web.StreamResponse:
 
 
 async def _shown(request: web.Request, faults: Mapping[str, str], status: int = 200) -> web.Response:
-    at_hand, team_id = deps(request), visitor(request).team_id
-    id_, now = path_id(request, "inc", incidents.WHAT), deps(request).now()
-    incident, notes = await incidents.one(at_hand.db, team_id, id_)
-    log = await incidents.timeline(at_hand.db, team_id, id_)
-    told = await incidents.told(at_hand.db, team_id, incident)
+    context, team_id = context_of(request), visitor(request).team_id
+    id_, now = path_id(request, "inc", incidents.WHAT), context_of(request).now()
+    incident, notes = await incidents.one(context.db, team_id, id_)
+    log = await incidents.timeline(context.db, team_id, id_)
+    told = await incidents.told(context.db, team_id, incident)
     return page(
         request,
         "incident.html.j2",
@@ -163,7 +167,7 @@ async def _shown(request: web.Request, faults: Mapping[str, str], status: int = 
         notes=notes,
         log=log,
         told=[list(same) for _, same in groupby(told, key=lambda one: one.event_id)],
-        evidence=await evidence.of_incident(at_hand.db, at_hand.keyring, team_id, id_),
+        evidence=await evidence.of_incident(context.db, context.keyring, team_id, id_),
         faults=faults,
         now=now,
     )

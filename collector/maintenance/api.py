@@ -7,7 +7,7 @@ from aiohttp import web
 
 from collector.http import conditional, pages
 from collector.http.auth import actor, caller
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import Query, body, no_content, ok, path_id, warned
 from collector.maintenance.core.windows import WindowSpan, status
 from collector.maintenance.service import windows
@@ -21,16 +21,16 @@ async def list_(request: web.Request) -> web.Response:
     query = Query(request)
     at, wanted = pages.page(query), query.one_of("status", STATUSES)
     query.done()
-    at_hand = deps(request)
+    context = context_of(request)
     found, total = await windows.page(
-        at_hand.db, caller(request).team_id, wanted, at_hand.now(), at.limit, at.offset
+        context.db, caller(request).team_id, wanted, context.now(), at.limit, at.offset
     )
     return pages.answer(request, at, [_shown(request, known) for known in found], total)
 
 
 async def create(request: web.Request) -> web.Response:
-    at_hand = deps(request)
-    made = await windows.create(at_hand.db, actor(request), await body(request), at_hand.now())
+    context = context_of(request)
+    made = await windows.create(context.db, actor(request), await body(request), context.now())
     return ok(_shown(request, made), 201, conditional.tagged(made.row.revision))
 
 
@@ -42,24 +42,24 @@ async def get(request: web.Request) -> web.Response:
 
 
 async def update(request: web.Request) -> web.Response:
-    at_hand = deps(request)
+    context = context_of(request)
     id_ = (await _found(request)).row.id
     only, sent = conditional.only(request), await body(request)
-    known = await windows.update(at_hand.db, actor(request), id_, sent, at_hand.now(), only=only)
+    known = await windows.update(context.db, actor(request), id_, sent, context.now(), only=only)
     return ok(_shown(request, known), headers=conditional.tagged(known.row.revision))
 
 
 async def end(request: web.Request) -> web.Response:
-    at_hand = deps(request)
-    known = await windows.end(at_hand.db, actor(request), _id(request), at_hand.now())
+    context = context_of(request)
+    known = await windows.end(context.db, actor(request), _id(request), context.now())
     return ok(_shown(request, known), headers=conditional.tagged(known.row.revision))
 
 
 async def delete(request: web.Request) -> web.Response:
-    at_hand = deps(request)
+    context = context_of(request)
     id_ = (await _found(request)).row.id
     only = conditional.only(request)
-    await windows.delete(at_hand.db, actor(request), id_, at_hand.now(), only=only)
+    await windows.delete(context.db, actor(request), id_, context.now(), only=only)
     return no_content()
 
 
@@ -69,12 +69,12 @@ def _id(request: web.Request) -> UUID:
 
 async def _found(request: web.Request) -> WindowDetails:
     """The window in the path, if it exists: 404 takes precedence over other errors."""
-    at_hand = deps(request)
-    return await windows.one(at_hand.db, caller(request).team_id, _id(request), at_hand.now())
+    context = context_of(request)
+    return await windows.one(context.db, caller(request).team_id, _id(request), context.now())
 
 
 def _shown(request: web.Request, known: WindowDetails) -> dict[str, Any]:
-    row, now = known.row, deps(request).now()
+    row, now = known.row, context_of(request).now()
     running = [span.ends_at for span in known.spans if span.starts_at <= now]
     following = next((span for span in known.spans if span.starts_at > now), None)
     answer = {

@@ -15,7 +15,7 @@ from collector.console.forms import edits, forms, read
 from collector.console.forms.fields import Form
 from collector.console.forms.read import Posted
 from collector.console.state import visitor, who
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import path_id
 from collector.maintenance.core.windows import WindowSpan, local, status
 from collector.maintenance.service import calendar, windows
@@ -64,12 +64,12 @@ class Day:
 
 
 async def list_(request: web.Request) -> web.StreamResponse:
-    at_hand, team_id, now = deps(request), visitor(request).team_id, deps(request).now()
+    context, team_id, now = context_of(request), visitor(request).team_id, context_of(request).now()
     number, asked = common.asked(request), request.query.get("status", "")
     wanted = asked if asked in STATUSES else None
     offset = (number - 1) * common.PER_PAGE
-    found, total = await windows.page(at_hand.db, team_id, wanted, now, common.PER_PAGE, offset)
-    ahead = await calendar.planned(at_hand.db, team_id, now)
+    found, total = await windows.page(context.db, team_id, wanted, now, common.PER_PAGE, offset)
+    ahead = await calendar.planned(context.db, team_id, now)
     return page(
         request,
         "maintenance.html.j2",
@@ -95,7 +95,7 @@ async def create(request: web.Request) -> web.StreamResponse:
     try:
         edits.check_tags(form)
         body = edits.said(sent)
-        made = await windows.create(deps(request).db, who(request), body, deps(request).now())
+        made = await windows.create(context_of(request).db, who(request), body, context_of(request).now())
     except Invalid as fault:
         return await _drawn(request, sent, fault.details, status=400)
     return _saved(request, "Maintenance scheduled.", made)
@@ -114,11 +114,11 @@ async def update(request: web.Request) -> web.StreamResponse:
     try:
         edits.check_tags(form)
         after = await windows.update(
-            deps(request).db,
+            context_of(request).db,
             who(request),
             known.row.id,
             _changed(known.row, sent),
-            deps(request).now(),
+            context_of(request).now(),
             only=edits.only(form),
         )
     except Invalid as fault:
@@ -130,14 +130,14 @@ async def update(request: web.Request) -> web.StreamResponse:
 
 async def end(request: web.Request) -> web.StreamResponse:
     try:
-        await windows.end(deps(request).db, who(request), _id(request), deps(request).now())
+        await windows.end(context_of(request).db, who(request), _id(request), context_of(request).now())
     except Conflict as fault:
         return back(request, HERE, str(fault), tone="bad")
     return back(request, HERE, "Maintenance ended. Monitors that are down are notified about from now on.")
 
 
 async def delete(request: web.Request) -> web.StreamResponse:
-    await windows.delete(deps(request).db, who(request), _id(request), deps(request).now())
+    await windows.delete(context_of(request).db, who(request), _id(request), context_of(request).now())
     return back(request, HERE, "Maintenance deleted. Past maintenance is kept in the history.")
 
 
@@ -233,4 +233,6 @@ def _id(request: web.Request) -> UUID:
 
 async def _known(request: web.Request) -> WindowDetails:
     """The window in the path. Raises NotFound."""
-    return await windows.one(deps(request).db, visitor(request).team_id, _id(request), deps(request).now())
+    return await windows.one(
+        context_of(request).db, visitor(request).team_id, _id(request), context_of(request).now()
+    )

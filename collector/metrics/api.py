@@ -6,7 +6,7 @@ from aiohttp import hdrs, web
 
 from collector.http import bodies, pages, problems, ratelimit
 from collector.http.auth import caller
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.ratelimit import PUSHES
 from collector.http.request_data import Query, path_id
 from collector.metrics.service import otlp_answers, series
@@ -35,7 +35,7 @@ _WRITTEN: Final = "X-Prometheus-Remote-Write-{}-Written"
 
 async def remote_write(request: web.Request) -> web.Response:
     """204 if everything was accepted. Senders retry after 429 and 5xx, and drop what gets a 400."""
-    receiver = deps(request).series
+    receiver = context_of(request).series
     book = await _admitted(request, "prometheus")
     second = _is_second(request)
     async with receiver.room(book) as room:
@@ -53,14 +53,14 @@ async def remote_write(request: web.Request) -> web.Response:
 
 async def list_series(request: web.Request) -> web.Response:
     """The latest value of each series, at most some seconds old."""
-    at_hand = deps(request)
+    context = context_of(request)
     id_ = path_id(request, "mon", WHAT)
-    monitor = await reads.found(at_hand.db, caller(request).team_id, id_)
+    monitor = await reads.found(context.db, caller(request).team_id, id_)
     query = Query(request)
     at = pages.page(query)
     metric = query.text("metric")
     query.done()
-    found, total = await series.page(at_hand.db, monitor, metric, at.limit, at.offset)
+    found, total = await series.page(context.db, monitor, metric, at.limit, at.offset)
     return pages.answer(request, at, [_shown(one) for one in found], total)
 
 
@@ -81,7 +81,7 @@ async def _admitted(request: web.Request, type_: str) -> Any:
         raise Unauthorized("Send the monitor's token: Authorization: Bearer <config.authToken>")
     id_ = ids.read("mon", request.match_info["id"])
     try:
-        book = await deps(request).series.admit(id_, token.strip(), type_)
+        book = await context_of(request).series.admit(id_, token.strip(), type_)
     except Limited as error:
         ratelimit.stands(
             request, BucketState(PUSHES, False, 0, PUSHES.burst / PUSHES.per_second, error.retry_after)
@@ -124,7 +124,7 @@ async def otlp(request: web.Request) -> web.Response:
         if not json and request.content_type != _PROTOBUF:
             raise web.HTTPUnsupportedMediaType(reason=f"The body must be {_PROTOBUF} or {_JSON}")
         packed = bodies.is_packed(request)
-        receiver = deps(request).series
+        receiver = context_of(request).series
         book = await _admitted(request, "opentelemetry")
         async with receiver.room(book) as room:
             written = await receiver.otlp(book, await _body(request, room, packed=packed), json=json)

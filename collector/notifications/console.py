@@ -15,7 +15,7 @@ from collector.console.forms import edits, forms, read
 from collector.console.forms.fields import Form
 from collector.console.forms.read import Posted
 from collector.console.state import visitor, who
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import path_id
 from collector.monitors.console import pickers
 from collector.notifications.channels import CHANNELS
@@ -71,7 +71,7 @@ async def show(request: web.Request) -> web.StreamResponse:
     offset = (number - 1) * common.PER_PAGE
     id_ = known.row.id
     sent, total = await channels.deliveries(
-        deps(request).db, visitor(request).team_id, id_, common.PER_PAGE, offset
+        context_of(request).db, visitor(request).team_id, id_, common.PER_PAGE, offset
     )
     return page(
         request,
@@ -79,7 +79,7 @@ async def show(request: web.Request) -> web.StreamResponse:
         known=known,
         here=path(id_),
         warnings=channels.silence(known),
-        unconfirmed=await channels.unconfirmed(deps(request).db, deps(request).transport, known),
+        unconfirmed=await channels.unconfirmed(context_of(request).db, context_of(request).transport, known),
         log=[_line(one) for one in sent],
         at=common.at(request, number, total),
     )
@@ -94,7 +94,7 @@ async def new(request: web.Request) -> web.StreamResponse:
 
 
 async def create(request: web.Request) -> web.StreamResponse:
-    at_hand, form = deps(request), await posted(request)
+    context, form = context_of(request), await posted(request)
     type_ = value(form, "type")
     if type_ not in CHANNELS:
         raise Invalid({"type": f"must be one of {', '.join(CHANNELS)}"})
@@ -103,9 +103,9 @@ async def create(request: web.Request) -> web.StreamResponse:
         return await _drawn(request, type_, settings, config, {})
     body = {**edits.said(settings), "type": type_, "config": edits.said(config)}
     try:
-        most = at_hand.plans[visitor(request).plan].channels
+        most = context.plans[visitor(request).plan].channels
         made = await channels.create(
-            at_hand.db, at_hand.keyring, who(request), body, at_hand.now(), most=most
+            context.db, context.keyring, who(request), body, context.now(), most=most
         )
     except Invalid as fault:
         return await _drawn(request, type_, settings, config, fault.details, status=400)
@@ -121,7 +121,7 @@ async def edit(request: web.Request) -> web.StreamResponse:
 
 async def update(request: web.Request) -> web.StreamResponse:
     """Save the form; secrets that were left masked stay unchanged."""
-    at_hand, known, form = deps(request), await _known(request), await posted(request)
+    context, known, form = context_of(request), await _known(request), await posted(request)
     type_ = known.row.type
     settings, config = _sent(type_, form)
     if pickers.asked(form):
@@ -131,12 +131,12 @@ async def update(request: web.Request) -> web.StreamResponse:
     body = {**settings, "config": edits.patch(old, config)}
     try:
         await channels.update(
-            at_hand.db,
-            at_hand.keyring,
+            context.db,
+            context.keyring,
             who(request),
             known.row.id,
             body,
-            at_hand.now(),
+            context.now(),
             only=edits.only(form),
         )
     except Invalid as fault:
@@ -147,15 +147,15 @@ async def update(request: web.Request) -> web.StreamResponse:
 
 
 async def delete(request: web.Request) -> web.StreamResponse:
-    await channels.delete(deps(request).db, who(request), _id(request))
+    await channels.delete(context_of(request).db, who(request), _id(request))
     return back(request, HERE, "Channel deleted and removed from all rules.")
 
 
 async def test(request: web.Request) -> web.StreamResponse:
     """Send one real message; the page shows the result at the top."""
-    at_hand, id_ = deps(request), _id(request)
+    context, id_ = context_of(request), _id(request)
     tested = await channels.test(
-        at_hand.db, at_hand.keyring, at_hand.transport, visitor(request).team_id, id_, at_hand.now
+        context.db, context.keyring, context.transport, visitor(request).team_id, id_, context.now
     )
     return back(request, path(id_), tested.message, tone="good" if tested.delivered_at else "bad")
 
@@ -165,7 +165,7 @@ async def again(request: web.Request) -> web.StreamResponse:
     channel = path_id(request, "chan", channels.WHAT, "channel")
     id_ = path_id(request, "dlv", redelivery.WHAT)
     try:
-        await redelivery.redeliver(deps(request).db, who(request), id_)
+        await redelivery.redeliver(context_of(request).db, who(request), id_)
     except Conflict as fault:
         return back(request, path(channel), str(fault), tone="bad")
     return back(request, path(channel), "Queued for delivery again.")
@@ -234,8 +234,8 @@ def _id(request: web.Request) -> UUID:
 
 async def _known(request: web.Request) -> ChannelWithConfig:
     """The channel with the id from the path. Raises NotFound."""
-    at_hand = deps(request)
-    return await channels.one(at_hand.db, at_hand.keyring, visitor(request).team_id, _id(request))
+    context = context_of(request)
+    return await channels.one(context.db, context.keyring, visitor(request).team_id, _id(request))
 
 
 def path(id_: UUID) -> str:

@@ -10,7 +10,7 @@ from aiohttp import web
 from collector.console.answers import page
 from collector.console.state import visitor
 from collector.events.core import events
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.overview import service
 from collector.overview.storage import RecentEvent
 from shared import ids
@@ -60,9 +60,9 @@ class EventLine:
 
 
 async def show(request: web.Request) -> web.StreamResponse:
-    at_hand = deps(request)
-    now = at_hand.now()
-    seen = await service.read(at_hand.db, visitor(request).team_id, now, _WORDS)
+    context = context_of(request)
+    now = context.now()
+    seen = await service.read(context.db, visitor(request).team_id, now, _WORDS)
     return page(
         request,
         "home.html.j2",

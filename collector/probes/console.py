@@ -9,7 +9,7 @@ from collector.console import common
 from collector.console.answers import back, page, posted, value
 from collector.console.forms import forms, read
 from collector.console.state import visitor, who
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import path_id
 from collector.probes.service import join_tokens, probes
 from collector.probes.service.join_tokens import NewJoinToken
@@ -28,10 +28,10 @@ async def new_token(request: web.Request) -> web.StreamResponse:
 
 async def create_token(request: web.Request) -> web.StreamResponse:
     """Show the command with the token, once."""
-    at_hand = deps(request)
+    context = context_of(request)
     body = read.body(join_tokens.JoinTokenRequest, await posted(request))
     try:
-        made = await join_tokens.create(at_hand.db, at_hand.keyring, who(request), body, at_hand.now())
+        made = await join_tokens.create(context.db, context.keyring, who(request), body, context.now())
     except Invalid as fault:
         return _form(request, body, fault.details)
     return await _shown(request, made)
@@ -39,31 +39,31 @@ async def create_token(request: web.Request) -> web.StreamResponse:
 
 async def delete_token(request: web.Request) -> web.StreamResponse:
     id_ = path_id(request, "tok", join_tokens.WHAT)
-    await join_tokens.delete(deps(request).db, who(request), id_)
+    await join_tokens.delete(context_of(request).db, who(request), id_)
     return back(request, _HERE, "Token deleted.")
 
 
 async def rename(request: web.Request) -> web.StreamResponse:
     body = {"name": value(await posted(request), "name").strip()}
-    await probes.rename(deps(request).db, who(request), _id(request), body)
+    await probes.rename(context_of(request).db, who(request), _id(request), body)
     return back(request, _HERE, "Probe renamed.")
 
 
 async def drain(request: web.Request) -> web.StreamResponse:
-    at_hand = deps(request)
-    await probes.drain(at_hand.db, who(request), _id(request), at_hand.now())
+    context = context_of(request)
+    await probes.drain(context.db, who(request), _id(request), context.now())
     return back(request, _HERE, "Draining: its monitors move to other probes of its locations.")
 
 
 async def undrain(request: web.Request) -> web.StreamResponse:
-    await probes.drain(deps(request).db, who(request), _id(request), None)
+    await probes.drain(context_of(request).db, who(request), _id(request), None)
     return back(request, _HERE, "Undrained: the probe takes monitors again.")
 
 
 async def revoke(request: web.Request) -> web.StreamResponse:
-    at_hand = deps(request)
-    await probes.revoke(at_hand.db, who(request), _id(request), at_hand.now())
-    at_hand.signals.ring()
+    context = context_of(request)
+    await probes.revoke(context.db, who(request), _id(request), context.now())
+    context.signals.ring()
     return back(request, _HERE, "Probe revoked.")
 
 
@@ -72,19 +72,19 @@ def _id(request: web.Request) -> UUID:
 
 
 async def _shown(request: web.Request, made: NewJoinToken | None = None) -> web.StreamResponse:
-    at_hand, mine, number = deps(request), visitor(request), common.asked(request)
+    context, mine, number = context_of(request), visitor(request), common.asked(request)
     found, total = await probes.page(
-        at_hand.db, mine.team_id, common.PER_PAGE, (number - 1) * common.PER_PAGE
+        context.db, mine.team_id, common.PER_PAGE, (number - 1) * common.PER_PAGE
     )
     return page(
         request,
         "probes.html.j2",
         probes=found,
         at=common.at(request, number, total),
-        tokens=await join_tokens.list_(at_hand.db, mine.team_id),
+        tokens=await join_tokens.list_(context.db, mine.team_id),
         made=made,
-        command=_command(at_hand.probes_at, made),
-        now=at_hand.now(),
+        command=_command(context.probes_at, made),
+        now=context.now(),
     )
 
 

@@ -12,7 +12,7 @@ import orjson
 
 from collector.accounts.service import tokens
 from collector.accounts.storage import teams
-from collector.http.deps import Deps
+from collector.http.context import Context
 from collector.platform.access import Permission
 from shared.clock import utc_now
 from shared.ids import uuid7
@@ -47,7 +47,7 @@ class Api:
 
     url: str
     session: aiohttp.ClientSession = field(repr=False)
-    deps: Deps
+    context: Context
     clock: Clock
     team_id: int
     user_id: UUID
@@ -84,7 +84,7 @@ class Api:
 
     async def allowed(self, permission: Permission, expires_at: datetime | None = None) -> "Api":
         """The same person with a new token of *permission*."""
-        async with self.deps.db.transaction() as tx:
+        async with self.context.db.transaction() as tx:
             token = await tokens.issue(
                 tx,
                 team_id=self.team_id,
@@ -105,7 +105,7 @@ class Api:
     async def other_team(self, admin: str = "Other admin") -> "Api":
         """The admin of another team of the same deployment."""
         user_id, email = uuid7(), f"{admin.partition(' ')[0].lower()}@example.com"
-        async with self.deps.db.transaction() as tx:
+        async with self.context.db.transaction() as tx:
             team_id = await teams.insert(tx, uuid7(), "Other", "pro", self.clock())
             await teams.insert_user(tx, team_id, user_id, email, admin, "admin", self.clock())
         return await replace(self, team_id=team_id, user_id=user_id).allowed(Permission.ADMIN)

@@ -13,7 +13,7 @@ from collector.bootstrap import FirstStart, bootstrap
 from collector.evaluation.ingest.pushes import Pushes
 from collector.events.stream import Following
 from collector.heartbeats.ingest import PingReceiver
-from collector.http.deps import Deps
+from collector.http.context import Context
 from collector.platform.bucket import PLANS, TeamPlan
 from collector.platform.seal import Keyring
 from collector.platform.signals import Signals
@@ -46,7 +46,7 @@ async def _serving(db: Db, keyring: Keyring, made: FirstStart) -> AsyncIterator[
     clock, transport = Clock(), Transport(allow_private=True)
     pushes = Pushes(db, since=clock, now=clock)
     heartbeats = PingReceiver(db, pushes, now=clock)
-    deps = Deps(
+    context = Context(
         db=db,
         keyring=keyring,
         signals=Signals(db),
@@ -59,11 +59,11 @@ async def _serving(db: Db, keyring: Keyring, made: FirstStart) -> AsyncIterator[
         take=heartbeats.take,
     )
     pings = asyncio.create_task(forever("pings", heartbeats.turn, timedelta(milliseconds=10)))
-    runner = await serve(make(deps), "127.0.0.1:0")
+    runner = await serve(make(context), "127.0.0.1:0")
     try:
         async with aiohttp.ClientSession() as session:
             url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-            yield Api(url, session, deps, clock, made.team_id, made.user_id, made.token)
+            yield Api(url, session, context, clock, made.team_id, made.user_id, made.token)
     finally:
         await runner.cleanup()
         pings.cancel()

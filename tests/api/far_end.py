@@ -21,13 +21,13 @@ async def answering(api: Api, answer: Mapping[str, Any]) -> AsyncIterator[list[d
     async def run(payload: dict[str, Any]) -> None:
         heard.append(payload)
         said = {"id": payload["id"], "phases": pack(Phases()).hex(), **answer}
-        async with api.deps.db.transaction() as tx:
+        async with api.context.db.transaction() as tx:
             await signals.send(tx, "answer", said, timedelta(seconds=10))
-        api.deps.signals.ring()
+        api.context.signals.ring()
 
-    api.deps.signals.subscribe("run", run)
+    api.context.signals.subscribe("run", run)
     reading = asyncio.create_task(
-        forever("signals", api.deps.signals.turn, timedelta(seconds=1), api.deps.signals.bell)
+        forever("signals", api.context.signals.turn, timedelta(seconds=1), api.context.signals.bell)
     )
     yield heard
     reading.cancel()

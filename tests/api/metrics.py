@@ -64,7 +64,7 @@ class Metrics:
 
     async def heard(self, since: datetime | None = None) -> None:
         """Some collector ran all the time, or from then on."""
-        async with self.api.deps.db.transaction() as tx:
+        async with self.api.context.db.transaction() as tx:
             await collector_presence.keep(tx, uuid7(), since or self.started, self.api.clock())
             await partitions.make(tx, self.api.clock().date())
 
@@ -77,13 +77,13 @@ class Metrics:
 
 @asynccontextmanager
 async def running(api: Api) -> AsyncIterator[Metrics]:
-    clock, db = api.clock, api.deps.db
+    clock, db = api.clock, api.context.db
     started = clock() - timedelta(minutes=1)
     pushes = Pushes(db, since=lambda: started, now=clock)
-    receiving = Receiving(db, api.deps.keyring, pushes, now=clock)
+    receiving = Receiving(db, api.context.keyring, pushes, now=clock)
     silent = SeriesSweeper(db, receiving.late, since=lambda: started, now=clock)
     task = asyncio.create_task(forever("test", receiving.counting, timedelta(milliseconds=5)))
-    runner = await serve(make(replace(api.deps, series=receiving)), "127.0.0.1:0")
+    runner = await serve(make(replace(api.context, series=receiving)), "127.0.0.1:0")
     try:
         async with aiohttp.ClientSession() as session:
             url = f"http://127.0.0.1:{runner.addresses[0][1]}"

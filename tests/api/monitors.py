@@ -50,19 +50,19 @@ async def probe(api: Api, *locations: str, **columns: Any) -> UUID:
         "created_at": now,
         **columns,
     }
-    await insert(api.deps.db, "probes", row)
+    await insert(api.context.db, "probes", row)
     return id_
 
 
 async def number(api: Api, id_: str) -> int:
     """What results and states call the monitor."""
-    async with api.deps.db.connection() as tx:
+    async with api.context.db.connection() as tx:
         found: int = await tx.fetchval("SELECT monitor FROM monitors WHERE id = $1", ids.read("mon", id_))
     return found
 
 
 async def location(api: Api, name: str) -> int:
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         found: int = await tx.fetchval(
             """
             INSERT INTO locations (name) VALUES ($1)
@@ -86,17 +86,17 @@ async def result(api: Api, monitor: int, ts: datetime, where: str = "local", **c
         "code": 200,
         **columns,
     }
-    await insert(api.deps.db, "results", row)
+    await insert(api.context.db, "results", row)
 
 
 async def change(api: Api, table: str, key: str, value: Any, **columns: Any) -> None:
     """Set columns of the rows whose *key* is *value*."""
     terms = ", ".join(f"{name} = ${place}" for place, name in enumerate(columns, start=2))
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         await tx.execute(f"UPDATE {table} SET {terms} WHERE {key} = $1", value, *columns.values())
 
 
 async def rows(api: Api, sql: str, *values: Any) -> list[dict[str, Any]]:
     """What the database has."""
-    async with api.deps.db.connection() as tx:
+    async with api.context.db.connection() as tx:
         return [dict(row) for row in await tx.fetch(sql, *values)]

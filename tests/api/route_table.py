@@ -33,11 +33,11 @@ _NOWHERE = "http://127.0.0.1:9/"
 
 async def joined(api: Api) -> UUID:
     """A probe of the team's own."""
-    async with api.deps.db.transaction() as tx:
-        trust = await authority.trust(api.deps.db, api.deps.keyring, api.clock())
+    async with api.context.db.transaction() as tx:
+        trust = await authority.trust(api.context.db, api.context.keyring, api.clock())
         _, text = await join_tokens.issue(tx, trust, team_id=api.team_id, locations=["eu"], now=api.clock())
     issued = await enrolment.enrol(
-        api.deps.db,
+        api.context.db,
         trust,
         secret=shared_tokens.read(text).secret,
         csr=pki.request(pki.new_key()),
@@ -121,7 +121,7 @@ async def _delivery(api: Api) -> str:
         "created_at": api.clock(),
         "finished_at": api.clock(),
     }
-    await insert(api.deps.db, "deliveries", row)
+    await insert(api.context.db, "deliveries", row)
     return ids.show("dlv", id_)
 
 
@@ -141,7 +141,7 @@ async def _alert(api: Api) -> str:
         "threshold": 800.0,
         "fired_at": api.clock(),
     }
-    await insert(api.deps.db, "alerts", row)
+    await insert(api.context.db, "alerts", row)
     return ids.show("alert", id_)
 
 

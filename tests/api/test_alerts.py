@@ -16,7 +16,7 @@ ALERTS = "/v1/alerts"
 async def fired(api: Api, **columns: Any) -> str:
     """An alert that fires for a monitor of the team, changed so."""
     id_ = await MAKERS[ALERTS][1](api)
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         for name, value in columns.items():
             await tx.execute(f"UPDATE alerts SET {name} = $2 WHERE id = $1", ids.read("alert", id_), value)
     return id_
@@ -80,7 +80,7 @@ async def test_an_alert_is_ended_once_and_who_was_told_hears_of_it(api: Api) -> 
     again = await api.post(f"{ALERTS}/{id_}/resolve")
 
     assert (first.status, first.json["status"], again.status) == (200, "recovered", 409)
-    async with api.deps.db.connection() as tx:
+    async with api.context.db.connection() as tx:
         row = await tx.fetchrow("SELECT payload, channels FROM events WHERE kind = 'alert.recovered'")
     assert row is not None
     assert row["channels"] == [ids.read("chan", chan)]

@@ -156,13 +156,13 @@ async def test_the_database_refuses_to_change_it(api: Api, statement: str) -> No
     await api.post("/v1/incidents", {"title": "smoke"})
 
     with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="append-only"):
-        async with api.deps.db.transaction() as tx:
+        async with api.context.db.transaction() as tx:
             await tx.execute(statement)
 
 
 async def test_only_what_is_older_than_three_years_can_be_deleted(api: Api) -> None:
     for age in (1096, 1094):
-        async with api.deps.db.transaction() as tx:
+        async with api.context.db.transaction() as tx:
             await tx.execute(
                 """
                 INSERT INTO audit_log SELECT $1, $2, now() - $3 * interval '1 day', 'system', NULL, 'System',
@@ -171,28 +171,28 @@ async def test_only_what_is_older_than_three_years_can_be_deleted(api: Api) -> N
                 api.team_id, uuid7(), age,
             )  # fmt: skip
 
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         assert await tx.execute("DELETE FROM audit_log WHERE at < now() - interval '1095 days'") == "DELETE 1"
     with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="append-only"):
-        async with api.deps.db.transaction() as tx:
+        async with api.context.db.transaction() as tx:
             await tx.execute("DELETE FROM audit_log WHERE at < now() - interval '1090 days'")
 
 
 async def test_no_deed_without_its_entry_and_no_entry_without_its_deed(api: Api) -> None:
     """Both are of one transaction: where the log cannot be written, nothing is done."""
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         await tx.execute("ALTER TABLE audit_log ADD CONSTRAINT full_up CHECK (action <> 'create') NOT VALID")
 
     assert (await api.post("/v1/incidents", {"title": "smoke"})).status == 500
     assert (await api.get("/v1/incidents")).json["meta"]["total"] == 0
 
     with pytest.raises(NotFound):
-        await rename(api.deps.db, system(api.team_id), uuid7(), {"name": "x"})
+        await rename(api.context.db, system(api.team_id), uuid7(), {"name": "x"})
     assert await log(api) == []
 
 
 async def test_the_service_itself_is_named_where_nobody_asked(api: Api) -> None:
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         await audit.record(tx, system(api.team_id), "renew", "probe", "prb_1", name="probe-1")
 
     [entry] = await log(api, "&actor=system")

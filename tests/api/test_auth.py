@@ -84,7 +84,7 @@ async def test_a_revoked_token_is_401_at_once(api: Api) -> None:
     gone = await api.writer()
     assert (await gone.get("/v1/me")).status == 200
 
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         await tx.execute("UPDATE tokens SET revoked_at = now() WHERE permission = 'read-write'")
 
     refused(await gone.get("/v1/me"))

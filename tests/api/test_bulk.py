@@ -217,7 +217,7 @@ async def test_a_reader_may_not(api: Api) -> None:
 async def test_who_is_held_by_another_fails_and_the_others_are_done(api: Api) -> None:
     held, *free = [await make(api) for _ in range(3)]
 
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         await tx.execute("SELECT FROM monitors WHERE id = $1 FOR UPDATE", ids.read("mon", held))
         answer = await bulk(api, "pause")
 

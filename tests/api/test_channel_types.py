@@ -58,7 +58,7 @@ async def test_no_secret_is_shown_to_who_may_only_read_or_lies_open_in_the_datab
 
     for path in (PATH, f"{PATH}/{made}", f"{PATH}/{made}/deliveries"):
         assert SEED not in (await reader.get(path)).body.decode()
-    async with api.deps.db.connection() as tx:
+    async with api.context.db.connection() as tx:
         assert SEED not in await tx.fetchval("SELECT channels.*::text FROM channels")
 
 
@@ -117,7 +117,7 @@ async def test_a_test_mail(api: Api) -> None:
     assert (without["success"], "TOCSIN_SMTP_URL" in without["message"]) == (False, True)
 
     async with mailbox() as box:
-        api.deps.transport.mailer = Mailer(box.url(), "alerts@example.com")
+        api.context.transport.mailer = Mailer(box.url(), "alerts@example.com")
         tested = (await api.post(f"{PATH}/{made}/test")).json
 
     assert tested["success"] is True
@@ -155,7 +155,7 @@ async def test_a_channel_that_fails_shows_since_when_and_why_and_in_time_that_it
     made = await make(api, "slack")
     id_ = ids.read("chan", made)
     assert id_ is not None
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         await faults.fail(tx, [FailedChannel(api.team_id, id_, "answered 404: no_service")])
 
     for path in (f"{PATH}/{made}", PATH):
@@ -163,7 +163,7 @@ async def test_a_channel_that_fails_shows_since_when_and_why_and_in_time_that_it
         shown = shown["data"][0] if "data" in shown else shown
         assert (shown["flagged"], shown["lastError"]) == (False, "answered 404: no_service")
         assert shown["failingSince"].endswith("Z")
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         await tx.execute("UPDATE channel_faults SET failing_since = now() - interval '1 hour'")
         await faults.news(tx, timedelta(hours=1), 10)
     assert (await api.get(f"{PATH}/{made}")).json["flagged"] is True
@@ -177,7 +177,7 @@ async def test_a_test_that_arrives_shows_that_the_channel_works_again(api: Api) 
         made = await make(api, "slack", receiver.url(""))
         id_ = ids.read("chan", made)
         assert id_ is not None
-        async with api.deps.db.transaction() as tx:
+        async with api.context.db.transaction() as tx:
             await faults.fail(tx, [FailedChannel(api.team_id, id_, "answered 404: no_service")])
         shown = []
         for _ in range(2):

@@ -46,7 +46,7 @@ async def make_monitor(api: Api) -> str:
         "created_at": now,
         "updated_at": now,
     }
-    await rows.insert(api.deps.db, "monitors", row)
+    await rows.insert(api.context.db, "monitors", row)
     return ids.show("mon", id_)
 
 
@@ -177,7 +177,7 @@ async def test_monitors_that_the_team_does_not_have_are_refused(api: Api) -> Non
 async def test_a_monitor_that_has_gone_since_does_not_stand_in_the_way_of_a_change(api: Api) -> None:
     monitor = await make_monitor(api)
     made = await make(api, config={"url": URL, "monitors": [monitor]})
-    async with api.deps.db.connection() as tx:
+    async with api.context.db.connection() as tx:
         await tx.execute("DELETE FROM monitors")
 
     assert (await api.put(f"{PATH}/{made}", {"name": "New"})).status == 200
@@ -258,7 +258,7 @@ async def test_a_masked_value_that_is_sent_back_keeps_the_old_one(api: Api) -> N
 async def test_secrets_lie_sealed_in_the_database(api: Api) -> None:
     await make(api, config={"url": URL, "headers": {"X-API-Key": SECRET}, "signingSecret": SECRET})
 
-    async with api.deps.db.connection() as tx:
+    async with api.context.db.connection() as tx:
         [row] = await tx.fetch("SELECT channels.*::text AS all FROM channels")
     assert SECRET not in row["all"]
     assert URL not in row["all"]
@@ -339,9 +339,9 @@ async def test_a_test_that_fails_is_an_answer_that_says_why_after_one_try(api: A
 
 async def test_deliveries_show_each_try(api: Api) -> None:
     made = await make(api)
-    await happen(api.deps.db, api.team_id, ids.uuid7(), "monitor.down", "monitor.up")
-    await Router(api.deps.db).turn()
-    async with api.deps.db.connection() as tx:
+    await happen(api.context.db, api.team_id, ids.uuid7(), "monitor.down", "monitor.up")
+    await Router(api.context.db).turn()
+    async with api.context.db.connection() as tx:
         await tx.execute(
             """
             INSERT INTO delivery_attempts SELECT team_id, id, 1, now(), 500, 12, 'answered 500'
@@ -349,7 +349,7 @@ async def test_deliveries_show_each_try(api: Api) -> None:
             """
         )
         await tx.execute("UPDATE deliveries SET status = 2 WHERE event_kind = 'monitor.down'")
-    await make_due(api.deps.db)
+    await make_due(api.context.db)
 
     shown = (await api.get(f"{PATH}/{made}/deliveries")).json
 
@@ -368,7 +368,7 @@ async def test_deliveries_show_each_try(api: Api) -> None:
 
 async def test_a_team_has_so_many_channels_and_no_more(api: Api) -> None:
     made = await make(api)
-    async with api.deps.db.connection() as tx:
+    async with api.context.db.connection() as tx:
         await tx.execute(
             """
             INSERT INTO channels SELECT (c).* FROM (

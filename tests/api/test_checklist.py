@@ -398,7 +398,7 @@ def _near(token: str) -> str:
 
 async def test_s24_how_near_a_token_is_to_a_real_one_takes_no_longer_to_refuse(api: Api) -> None:
     assert api.token is not None
-    near, far, finder = _near(api.token), new_token(), TokenFinder(api.deps.db)
+    near, far, finder = _near(api.token), new_token(), TokenFinder(api.context.db)
     assert checksum_ok(near)
     revoked = await _made(api, "/v1/tokens", {"name": "robot", "permission": "read-only"})
     await api.delete(f"/v1/tokens/{revoked['id']}")

@@ -42,7 +42,9 @@ def names() -> Iterator[NameServer]:
 async def proving(api: Api, names: NameServer, port: int = 9, **transport: Any) -> AsyncIterator[Api]:
     """A service that asks this name server, and for files at this port."""
     reaching = Transport(**{"allow_private": True, "nameservers": [names.address], **transport})
-    app = make(replace(api.deps, transport=reaching, hosts=("console.example.org", "*.tocsin.example.org")))
+    app = make(
+        replace(api.context, transport=reaching, hosts=("console.example.org", "*.tocsin.example.org"))
+    )
     app[PROVER] = Prover(reaching, (f"http://{{domain}}:{port}",))
     runner = await serve(app, "127.0.0.1:0")
     try:
@@ -191,7 +193,7 @@ async def test_proofs_are_looked_for_without_being_asked_to_and_ever_less_often(
     made = await mine(api)
     transport = Transport(allow_private=True, nameservers=[names.address])
     try:
-        domains = Domains(api.deps.db, Prover(transport, ()), now=api.clock)
+        domains = Domains(api.context.db, Prover(transport, ()), now=api.clock)
         await domains.turn()
         assert names.asked.count(RECORD) == 1
         names.texts[RECORD] = [f"tocsin={made['id']}"]

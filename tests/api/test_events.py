@@ -32,12 +32,12 @@ MONITOR, OTHER = ids.uuid7(), ids.uuid7()
 
 async def occur(api: Api, *kinds: str, monitor: UUID = MONITOR) -> None:
     """Events of the caller's team; its streams are told at once."""
-    await happen(api.deps.db, api.team_id, monitor, *kinds)
-    api.deps.following.bell.ring()
+    await happen(api.context.db, api.team_id, monitor, *kinds)
+    api.context.following.bell.ring()
 
 
 async def newest(api: Api) -> str:
-    async with api.deps.db.connection() as tx:
+    async with api.context.db.connection() as tx:
         found = await tx.fetchval(
             "SELECT id FROM events WHERE team_id = $1 ORDER BY position DESC LIMIT 1", api.team_id
         )
@@ -63,21 +63,21 @@ def _short_rest(monkeypatch: pytest.MonkeyPatch) -> None:
 async def second(api: Api, database_url: str) -> AsyncIterator[Api]:
     """The same team at another collector of the same database."""
     db = await Db.open(database_url, size=4, name="second")
-    deps = replace(api.deps, db=db, following=Following(db, public_url=PUBLIC_URL, now=api.clock))
-    runner = await serve(make(deps), "127.0.0.1:0")
+    context = replace(api.context, db=db, following=Following(db, public_url=PUBLIC_URL, now=api.clock))
+    runner = await serve(make(context), "127.0.0.1:0")
     try:
-        yield replace(api, url=f"http://127.0.0.1:{runner.addresses[0][1]}", deps=deps)
+        yield replace(api, url=f"http://127.0.0.1:{runner.addresses[0][1]}", context=context)
     finally:
-        await deps.following.close()
+        await context.following.close()
         await runner.cleanup()
         await db.close()
 
 
 async def test_an_event_is_told_as_webhooks_tell_it(api: Api) -> None:
-    incident = await make_incident(api.deps.db, api.team_id, MONITOR)
+    incident = await make_incident(api.context.db, api.team_id, MONITOR)
     async with listening(api) as stream:
-        await happen(api.deps.db, api.team_id, MONITOR, "monitor.down", incident_id=incident)
-        api.deps.following.bell.ring()
+        await happen(api.context.db, api.team_id, MONITOR, "monitor.down", incident_id=incident)
+        api.context.following.bell.ring()
         [told] = await stream.events(1)
 
     assert told.event == told.data["event"] == "monitor.down"
@@ -172,7 +172,7 @@ async def test_a_long_absence_is_told_page_by_page(api: Api) -> None:
     async with listening(api) as stream:
         start = stream.opening[1].id
     assert start
-    await happen(api.deps.db, api.team_id, MONITOR, *["monitor.down", "monitor.up"] * 600)
+    await happen(api.context.db, api.team_id, MONITOR, *["monitor.down", "monitor.up"] * 600)
 
     async with listening(api, Last_Event_ID=start) as stream:
         await occur(api, "monitor.degraded")
@@ -205,7 +205,7 @@ async def test_an_id_older_than_what_is_kept_begins_with_a_reset(api: Api) -> No
     await occur(api, "monitor.down")
     gone = await newest(api)
     await occur(api, "monitor.up", "monitor.degraded")
-    async with api.deps.db.connection() as tx:
+    async with api.context.db.connection() as tx:
         await tx.execute("DELETE FROM events WHERE position = 1")
 
     for query in (f"?lastEventId={gone}", f"?lastEventId={ids.show('evt', following.ORIGIN)}"):
@@ -218,7 +218,7 @@ async def test_an_id_older_than_what_is_kept_begins_with_a_reset(api: Api) -> No
 async def test_an_id_is_still_good_when_everything_before_it_has_gone(api: Api) -> None:
     await occur(api, "monitor.down", "monitor.up")
     last = await newest(api)
-    async with api.deps.db.connection() as tx:
+    async with api.context.db.connection() as tx:
         await tx.execute("DELETE FROM events WHERE position = 1")
 
     async with listening(api, Last_Event_ID=last) as stream:
@@ -294,17 +294,17 @@ async def test_a_collector_hears_of_another_s_commits(api: Api, second: Api) -> 
 
 async def test_who_commits_later_is_told_later_and_not_missed(api: Api) -> None:
     """Two transactions: the one that began first, and whose ids are lower, commits last."""
-    db = api.deps.db
+    db = api.context.db
     async with listening(api) as stream:
         async with db.transaction() as tx:
             first = events.Event(api.team_id, MONITOR, "monitor.down", {"event": "monitor.down"})
             await events.append_all(tx, [first], utc_now())
             later = asyncio.create_task(happen(db, api.team_id, OTHER, "monitor.up"))
             await eventually(lambda: _waits(db))
-            api.deps.following.bell.ring()
+            api.context.following.bell.ring()
             assert not later.done()
         await later
-        api.deps.following.bell.ring()
+        api.context.following.bell.ring()
         told = await stream.events(2)
 
     assert kinds(told) == ["monitor.down", "monitor.up"]
@@ -338,9 +338,9 @@ async def test_a_client_that_does_not_read_is_closed_and_can_resume(
     async with listening(api) as stream:
         start = stream.opening[1].id
         for _ in range(100):
-            async with api.deps.db.transaction() as tx:
+            async with api.context.db.transaction() as tx:
                 await events.append(tx, api.team_id, MONITOR, "monitor.down", big, utc_now())
-        api.deps.following.bell.ring()
+        api.context.following.bell.ring()
         await eventually(_nobody_follows)
     assert start
 
@@ -389,7 +389,7 @@ async def test_a_token_that_ends_ends_its_streams(
             api.clock.ahead = timedelta(hours=2)
         else:
             deed = {"revoked": "UPDATE tokens SET revoked_at = now()", "deleted": "DELETE FROM tokens"}[how]
-            async with api.deps.db.connection() as tx:
+            async with api.context.db.connection() as tx:
                 await tx.execute(f"{deed} WHERE name = 'read-only'")
         await stream.end()
         await occur(api, "monitor.down")
@@ -398,7 +398,7 @@ async def test_a_token_that_ends_ends_its_streams(
 
 
 async def test_streams_are_bounded_by_team_and_by_process(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    plans: Any = api.deps.plans
+    plans: Any = api.context.plans
     monkeypatch.setitem(plans, "pro", replace(plans["pro"], streams=2))
     monkeypatch.setattr(following, "MOST", 4)
     other = await api.other_team()
@@ -418,7 +418,7 @@ async def test_streams_are_bounded_by_team_and_by_process(api: Api, monkeypatch:
 async def test_streams_end_with_the_server(second: Api) -> None:
     async with listening(second) as stream, listening(second) as beside:
         async with asyncio.timeout(5):
-            await second.deps.following.close()
+            await second.context.following.close()
             await asyncio.gather(stream.end(), beside.end())
 
         assert (await second.get("/v1/events")).status == 503

@@ -38,7 +38,7 @@ class Woken:
     def __init__(self, api: Api) -> None:
         self.calls: list[str] = []
         self._before = counts()
-        api.deps.db.pass_on = commit_hook(self._note("router"), self._note("sender"))
+        api.context.db.pass_on = commit_hook(self._note("router"), self._note("sender"))
 
     def _note(self, who: str) -> Callable[[], None]:
         return lambda: self.calls.append(who)

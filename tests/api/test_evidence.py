@@ -22,7 +22,7 @@ SAW: dict[str, Any] = {
 
 
 async def with_evidence(api: Api, monitor_id: UUID | None = None, **changes: Any) -> UUID:
-    id_ = await incident(api.deps.db, api.team_id, monitor_id=monitor_id or uuid7())
+    id_ = await incident(api.context.db, api.team_id, monitor_id=monitor_id or uuid7())
     for second in (1, 0):
         row = {
             "team_id": api.team_id,
@@ -31,7 +31,7 @@ async def with_evidence(api: Api, monitor_id: UUID | None = None, **changes: Any
             "at": T0 + timedelta(seconds=second),
             "saw": {**SAW, **changes},
         }
-        await insert(api.deps.db, "incident_evidence", row)
+        await insert(api.context.db, "incident_evidence", row)
     return id_
 
 
@@ -51,7 +51,7 @@ async def test_the_failing_checks_of_an_incident_are_shown_oldest_first(api: Api
 
 
 async def test_an_incident_without_any_has_an_empty_list(api: Api) -> None:
-    id_ = await incident(api.deps.db, api.team_id)
+    id_ = await incident(api.context.db, api.team_id)
 
     assert (await api.get(f"/v1/incidents/{show('inc', id_)}/evidence")).json == {"evidence": []}
 

@@ -82,11 +82,11 @@ class Ground:
 
 
 async def ground(api: Api, locations: Sequence[str] = ("local",)) -> Ground:
-    world = await make_world(api.deps.db, locations=locations)
+    world = await make_world(api.context.db, locations=locations)
     user_id = uuid7()
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         await teams.insert_user(
-            tx, world.team_id, user_id, "sre@example.com", "SRE", "editor", api.deps.now()
+            tx, world.team_id, user_id, "sre@example.com", "SRE", "editor", api.context.now()
         )
     there = replace(api, team_id=world.team_id, user_id=user_id)
     return Ground(world, await there.allowed(Permission.READ_WRITE))

@@ -28,7 +28,7 @@ async def test_a_running_collector_is_alive_and_ready(api: Api, path: str) -> No
 
 
 async def test_a_database_without_a_team_is_not_ready(api: Api) -> None:
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         await tx.execute("DELETE FROM tokens; DELETE FROM users; DELETE FROM teams")
 
     answer = await api.with_token(None).get("/readyz")
@@ -82,7 +82,7 @@ async def test_a_database_that_hangs_is_not_ready_within_seconds(
 ) -> None:
     async with frozen(database_url, tmp_path) as (url, freeze):
         db = await Db.open(url)
-        runner = await serve(make(replace(api.deps, db=db)), "127.0.0.1:0")
+        runner = await serve(make(replace(api.context, db=db)), "127.0.0.1:0")
         other = replace(api, url=f"http://127.0.0.1:{runner.addresses[0][1]}")
         assert (await other.get("/readyz")).status == 200
         freeze.set()

@@ -86,7 +86,7 @@ async def test_a_handler_that_is_slow_in_a_transaction_fails(
     """The guard itself, on which the tests above rely."""
     async with rough(api) as (served, handler):
         handler.goes_on.set()
-        handler.before = partial(slow, api.deps.db)
+        handler.before = partial(slow, api.context.db)
         assert (await served.post("/v1/rough", **keyed("a"))).status == 500
         assert len(STRICTNESS.told) == 1
 

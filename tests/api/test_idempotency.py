@@ -14,7 +14,7 @@ from collector.accounts.storage import teams
 from collector.http import idempotency
 from collector.http import storage as table
 from collector.http.auth import NEEDS
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.openapi.models import Named
 from collector.http.request_data import ok
 from collector.openapi import OPERATIONS
@@ -258,7 +258,7 @@ class Rough:
     async def handle(self, request: web.Request) -> web.Response:
         if self.before is not None:
             await self.before()
-        async with deps(request).db.transaction() as tx:
+        async with context_of(request).db.transaction() as tx:
             await teams.insert(tx, uuid7(), f"Team {self.done}", "free", utc_now())
         self.done += 1
         self.entered.set()
@@ -270,7 +270,7 @@ class Rough:
 
 @asynccontextmanager
 async def rough(api: Api, path: str = "/v1/rough") -> AsyncIterator[tuple[Api, Rough]]:
-    app, handler = make(api.deps), Rough()
+    app, handler = make(api.context), Rough()
     app.router.add_post(path, handler.handle)
     app[NEEDS][("POST", path)] = Permission.READ_WRITE
     runner = await serve(app, "127.0.0.1:0")

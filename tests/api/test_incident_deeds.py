@@ -141,7 +141,7 @@ async def test_a_second_open_one_of_a_monitor_is_refused_and_the_first_named(api
 
 
 async def automatic(api: Api, monitor_id: UUID, **columns: Any) -> str:
-    return show("inc", await incident(api.deps.db, api.team_id, monitor_id=monitor_id, **columns))
+    return show("inc", await incident(api.context.db, api.team_id, monitor_id=monitor_id, **columns))
 
 
 async def test_of_those_of_one_monitor_reopened_at_once_one_is_open(api: Api) -> None:

@@ -11,7 +11,7 @@ from tests.api.rows import T0, incident
 
 async def ended(api: Api, at: datetime, seconds: int, **columns: Any) -> None:
     await incident(
-        api.deps.db,
+        api.context.db,
         api.team_id,
         started_at=at,
         status="resolved",
@@ -30,7 +30,7 @@ async def stats(api: Api, query: str) -> dict[str, Any]:
 async def test_means_are_of_what_they_name(api: Api) -> None:
     await ended(api, T0, 100)
     await ended(api, T0, 300, severity="low", acknowledged_at=T0 + timedelta(seconds=60))
-    await incident(api.deps.db, api.team_id, started_at=T0, spans_s=800, span_from=api.clock())
+    await incident(api.context.db, api.team_id, started_at=T0, spans_s=800, span_from=api.clock())
     found = await stats(api, "?from=2026-11-01&to=2026-11-01")
     assert (found["totalIncidents"], found["openIncidents"]) == (3, 1)
     assert found["mttr"] == 200

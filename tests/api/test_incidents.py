@@ -25,7 +25,7 @@ async def note(api: Api, incident_id: UUID, text: str, seconds: int) -> None:
         "created_by": PERSON,
         "created_at": T0 + timedelta(seconds=seconds),
     }
-    await insert(api.deps.db, "incident_notes", row)
+    await insert(api.context.db, "incident_notes", row)
 
 
 async def ids_of(api: Api, query: str) -> list[str]:
@@ -38,7 +38,7 @@ async def ids_of(api: Api, query: str) -> list[str]:
 async def test_a_resolved_incident_shows_every_field(api: Api) -> None:
     monitor_id = uuid7()
     id_ = await incident(
-        api.deps.db,
+        api.context.db,
         api.team_id,
         monitor_id=monitor_id,
         status="resolved",
@@ -82,7 +82,7 @@ async def test_a_resolved_incident_shows_every_field(api: Api) -> None:
 
 
 async def test_an_open_incident_counts_its_downtime_up_to_now(api: Api) -> None:
-    id_ = await incident(api.deps.db, api.team_id, started_at=utc_now() - timedelta(hours=2), spans_s=60)
+    id_ = await incident(api.context.db, api.team_id, started_at=utc_now() - timedelta(hours=2), spans_s=60)
 
     first = (await api.get(f"/v1/incidents/{show('inc', id_)}")).json
     api.clock.ahead = timedelta(hours=1)
@@ -96,7 +96,7 @@ async def test_an_open_incident_counts_its_downtime_up_to_now(api: Api) -> None:
 async def test_only_the_present_span_of_a_reopened_incident_runs(api: Api) -> None:
     now = utc_now()
     id_ = await incident(
-        api.deps.db,
+        api.context.db,
         api.team_id,
         started_at=now - timedelta(days=3),
         span_from=now - timedelta(seconds=10),
@@ -128,16 +128,16 @@ async def test_the_clock_stands_still_while_the_monitor_is_paused(api: Api) -> N
         "created_at": now,
         "updated_at": now,
     }
-    await insert(api.deps.db, "monitors", row)
+    await insert(api.context.db, "monitors", row)
     id_ = await incident(
-        api.deps.db, api.team_id, monitor_id=monitor_id, started_at=now - timedelta(minutes=40)
+        api.context.db, api.team_id, monitor_id=monitor_id, started_at=now - timedelta(minutes=40)
     )
 
     assert (await api.get(f"/v1/incidents/{show('inc', id_)}")).json["downtime"] == 600
 
 
 async def test_notes_are_shown_in_order_with_their_authors_name(api: Api) -> None:
-    id_ = await incident(api.deps.db, api.team_id)
+    id_ = await incident(api.context.db, api.team_id)
     await note(api, id_, "second", 2)
     await note(api, id_, "first", 1)
 
@@ -150,7 +150,7 @@ async def test_notes_are_shown_in_order_with_their_authors_name(api: Api) -> Non
 
 
 async def test_the_timeline_is_told_in_the_order_of_writing(api: Api) -> None:
-    id_ = await incident(api.deps.db, api.team_id)
+    id_ = await incident(api.context.db, api.team_id)
     for seconds, (type_, actor) in enumerate([("created", "System"), ("acknowledged", "On call")]):
         row = {
             "team_id": api.team_id,
@@ -160,7 +160,7 @@ async def test_the_timeline_is_told_in_the_order_of_writing(api: Api) -> None:
             "actor": actor,
             "details": f"it was {type_}",
         }
-        await insert(api.deps.db, "timeline", row)
+        await insert(api.context.db, "timeline", row)
 
     answer = await api.get(f"/v1/incidents/{show('inc', id_)}/timeline")
 
@@ -185,7 +185,7 @@ async def test_the_timeline_is_told_in_the_order_of_writing(api: Api) -> None:
 
 @pytest.mark.parametrize("what", ["", "/timeline"])
 async def test_another_teams_incident_unknown_ones_and_nonsense_are_the_same_404(api: Api, what: str) -> None:
-    theirs = await incident(api.deps.db, (await api.other_team()).team_id)
+    theirs = await incident(api.context.db, (await api.other_team()).team_id)
 
     answers = [
         await api.get(f"/v1/incidents/{text}{what}")
@@ -208,7 +208,7 @@ async def test_another_teams_incident_unknown_ones_and_nonsense_are_the_same_404
 async def test_no_list_shows_another_teams_incidents(api: Api) -> None:
     other = await api.other_team()
     monitor_id = uuid7()
-    await incident(api.deps.db, other.team_id, monitor_id=monitor_id)
+    await incident(api.context.db, other.team_id, monitor_id=monitor_id)
 
     assert await ids_of(api, "") == []
     assert await ids_of(api, f"?monitor_id={show('mon', monitor_id)}") == []
@@ -216,7 +216,7 @@ async def test_no_list_shows_another_teams_incidents(api: Api) -> None:
 
 
 async def test_filters_narrow_the_list(api: Api) -> None:
-    db, monitor_id = api.deps.db, uuid7()
+    db, monitor_id = api.context.db, uuid7()
     low = show("inc", await incident(db, api.team_id, severity="low", status="resolved", spans_s=1))
     mine = show(
         "inc", await incident(db, api.team_id, monitor_id=monitor_id, started_at=T0 + timedelta(hours=1))
@@ -289,7 +289,7 @@ async def test_what_is_no_moment_is_a_400(api: Api, query: str, bad: str) -> Non
 
 async def test_timestamps_are_shown_to_the_millisecond(api: Api) -> None:
     started_at = T0 + timedelta(microseconds=123_999)
-    await incident(api.deps.db, api.team_id, started_at=started_at)
+    await incident(api.context.db, api.team_id, started_at=started_at)
 
     [shown] = (await api.get("/v1/incidents")).json["data"]
 

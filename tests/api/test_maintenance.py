@@ -31,7 +31,7 @@ async def plan(api: Api, **fields: Any) -> dict[str, Any]:
 async def held(api: Api, *monitors: str, ahead: timedelta = timedelta()) -> list[bool]:
     """Is each under maintenance, then?"""
     keys = [await number(api, id_) for id_ in monitors]
-    async with api.deps.db.connection() as tx:
+    async with api.context.db.connection() as tx:
         found = await maintenance.active(tx, keys, api.clock() + ahead)
     return [key in found for key in keys]
 
@@ -218,7 +218,7 @@ async def test_windows_that_touch_are_one_and_others_are_not(api: Api) -> None:
     for start, duration in ((-1, 7200), (1, 3600), (1.5, 7200), (5, 60)):
         await plan(api, start=iso(now + start * HOUR), duration=duration)
     key = await number(api, monitor)
-    async with api.deps.db.connection() as tx:
+    async with api.context.db.connection() as tx:
         assert await maintenance.active(tx, [key], now) == {key: now + 3.5 * HOUR}
         assert await maintenance.active(tx, [key, 999_999], now + 4 * HOUR) == {}
         assert await maintenance.active(tx, [key], now + 3.5 * HOUR) == {}

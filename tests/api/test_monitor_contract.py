@@ -184,7 +184,7 @@ async def test_nobody_comes_to_depend_on_what_is_being_deleted(api: Api, method:
     path = f"/v1/monitors/{child}" if method == "PUT" else "/v1/monitors"
     wanted = {**HTTP, "dependsOn": [parent]}
 
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         await tx.execute("DELETE FROM monitors WHERE id = $1", ids.read("mon", parent))
         change = asyncio.create_task(api.call(method, path, wanted))
         while not change.done() and not await rows(api, WAITING):

@@ -30,7 +30,7 @@ async def broken(api: Api, **columns: Any) -> tuple[str, UUID]:
         "severity": "high",
         **columns,
     }
-    return id_, await incident(api.deps.db, api.team_id, **row)
+    return id_, await incident(api.context.db, api.team_id, **row)
 
 
 async def incidents(api: Api) -> list[dict[str, Any]]:
@@ -240,7 +240,7 @@ async def test_deleting_a_paused_monitor_leaves_the_pause_out_of_its_downtime(ap
 async def test_a_manual_incident_outlives_its_monitor_as_it_is(api: Api) -> None:
     id_ = await make(api)
     manual = await incident(
-        api.deps.db, api.team_id, automatic=False, monitor_id=ids.read("mon", id_), started_at=utc_now()
+        api.context.db, api.team_id, automatic=False, monitor_id=ids.read("mon", id_), started_at=utc_now()
     )
 
     await api.delete(f"/v1/monitors/{id_}")
@@ -279,7 +279,7 @@ async def test_every_bad_field_of_a_test_is_named(api: Api, body: Any, bad: dict
 async def test_states_follow_a_pause_without_being_forgotten(api: Api) -> None:
     id_, _ = await broken(api)
     now = utc_now()
-    await insert(api.deps.db, "errors", {"text": "connection refused"})
+    await insert(api.context.db, "errors", {"text": "connection refused"})
     [error] = await rows(api, "SELECT error FROM errors")
     await change(
         api,

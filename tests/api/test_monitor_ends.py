@@ -51,7 +51,7 @@ async def test_what_waits_is_dropped_but_for_the_end_to_who_was_told(
         await happened(api, id_, kind, channel, **delivery)
 
     await api.delete(f"/v1/monitors/{id_}")
-    await Router(api.deps.db).turn()
+    await Router(api.context.db).turn()
 
     waiting = await rows(
         api,
@@ -71,7 +71,7 @@ async def test_what_no_router_has_seen_yet_is_told_to_nobody(api: Api) -> None:
     await append(api, id_, DOWN)
 
     await api.delete(f"/v1/monitors/{id_}")
-    await Router(api.deps.db).turn()
+    await Router(api.context.db).turn()
 
     assert await rows(api, "SELECT FROM deliveries") == []
 
@@ -85,7 +85,7 @@ async def test_only_who_was_told_and_wants_to_know_hears_of_the_end(api: Api) ->
     await change(api, "channels", "id", off, enabled=False)
 
     await api.delete(f"/v1/monitors/{id_}")
-    await Router(api.deps.db).turn()
+    await Router(api.context.db).turn()
 
     assert [one["channel_id"] for one in await rows(api, "SELECT * FROM deliveries WHERE status = 0")] == [
         told
@@ -99,7 +99,7 @@ async def failed(api: Api, *, down: bool) -> str:
     uuid = ids.read("mon", id_)
     await change(api, "monitors", "id", uuid, down=down, told=down)
     ended = {} if down else {"status": "resolved", "resolved_at": utc_now()}
-    await incident(api.deps.db, api.team_id, monitor_id=uuid, started_at=utc_now(), **ended)
+    await incident(api.context.db, api.team_id, monitor_id=uuid, started_at=utc_now(), **ended)
     return id_
 
 
@@ -115,7 +115,7 @@ async def append(api: Api, id_: str, kind: str) -> UUID:
     """An event of the monitor's that waits for a router; its id."""
     stream = ids.read("mon", id_)
     assert stream is not None
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         await events.append(tx, api.team_id, stream, kind, {"event": kind}, utc_now())
         found: UUID = await tx.fetchval("SELECT id FROM events ORDER BY sequence DESC LIMIT 1")
     return found
@@ -125,7 +125,7 @@ async def happened(api: Api, id_: str, kind: str, channel: UUID, **delivery: Any
     """An event of the monitor's that was routed to *channel*; *delivery* says how that stands."""
     event = await append(api, id_, kind)
     row = {"attempt": 0, "status": 0, "leased": False, **delivery}
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         await tx.execute("UPDATE streams SET routed = sequence")
         await tx.execute(
             f"""

@@ -31,7 +31,7 @@ async def checked(
     moment, monitor = at or utc_now(), await number(api, id_)
     moment = moment.replace(microsecond=moment.microsecond // 1000 * 1000)
     await result(api, monitor, moment, where, status=status, **columns)
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         await tx.execute(
             """
             UPDATE states SET last_at = $3, last_status = $4, last_ms = 20, checkpoint = $5

@@ -106,7 +106,7 @@ async def test_pages_follow_each_other_newest_first(api: Api) -> None:
 async def test_a_result_is_as_the_interface_shows(api: Api) -> None:
     id_ = await make(api)
     monitor = await number(api, id_)
-    await insert(api.deps.db, "errors", {"text": "connection refused"})
+    await insert(api.context.db, "errors", {"text": "connection refused"})
     [error] = await rows(api, "SELECT error FROM errors")
     phases = Phases(dns_us=1200, connect_us=3400, tls_us=None, first_byte_us=15_000, transfer_us=100)
     await result(api, monitor, NOON, ms=20, phases=pack(phases))
@@ -257,7 +257,7 @@ async def test_what_was_never_measured_says_so_and_a_first_vote_ends_that(api: A
     api.clock.ahead = timedelta(minutes=5)
     assert (await shown(api, id_))["warnings"] == ["not measured yet: no check has come from local"]
     await result(api, monitor, now, status=3)
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         (said,) = (await error_texts.intern(tx, ["probe: not permitted to ping"])).values()
     await change(api, "states", "monitor", monitor, last_at=now, last_status=3, last_error=said)
 
@@ -307,7 +307,7 @@ async def twenty_hours(api: Api) -> tuple[str, int]:
 
 async def outage(api: Api, monitor: int, started_at: datetime, ended_at: datetime | None) -> None:
     row = {"monitor": monitor, "location": 0, "started_at": started_at, "ended_at": ended_at}
-    await insert(api.deps.db, "outages", row)
+    await insert(api.context.db, "outages", row)
 
 
 async def test_uptime_is_of_the_time_that_is_known(api: Api) -> None:
@@ -315,7 +315,7 @@ async def test_uptime_is_of_the_time_that_is_known(api: Api) -> None:
     await outage(api, monitor, NOON - 30 * HOUR, NOON - 21 * HOUR)  # while nothing is known
     await outage(api, monitor, NOON - 10 * HOUR, NOON - 5 * HOUR)
     await incident(
-        api.deps.db,
+        api.context.db,
         api.team_id,
         monitor_id=ids.read("mon", id_),
         automatic=False,

@@ -92,7 +92,7 @@ async def test_the_first_location_asked_for_runs_it_with_secrets_sealed(
     [run] = asked
     assert (run["session"], run["withinMs"]) == (8, 3000)
     sealed = base64.b64decode(run["sealed"])
-    opened = api.deps.keyring.open(sealed, runs.place(api.team_id, run["id"]))
+    opened = api.context.keyring.open(sealed, runs.place(api.team_id, run["id"]))
     assert orjson.loads(opened)["headers"] == BODY["config"]["headers"]  # type: ignore[index]
     [signal] = await rows(api, "SELECT payload FROM signals WHERE kind = 'run'")
     assert "of-no-good" not in str(signal)

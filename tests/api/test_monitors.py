@@ -528,7 +528,7 @@ async def test_concurrent_updates_lose_nothing(api: Api) -> None:
 async def test_an_update_waits_a_while_for_whoever_holds_the_row_then_says_try_again(api: Api) -> None:
     id_ = await make(api)
 
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         await tx.execute("SELECT FROM monitors FOR NO KEY UPDATE")
         answer = await api.put(f"/v1/monitors/{id_}", {"name": "other"})
 

@@ -100,7 +100,7 @@ async def seen(metrics: Metrics, id_: str) -> dict[str, Any]:
 async def test_the_sdk_exports_over_http(metrics: Metrics, compression: Compression) -> None:
     id_ = await make(metrics)
     config = (await metrics.get(id_))["config"]
-    url = config["endpoint"].replace(metrics.api.deps.public_url, metrics.api.url) + "/v1/metrics"
+    url = config["endpoint"].replace(metrics.api.context.public_url, metrics.api.url) + "/v1/metrics"
     headers = {"authorization": f"Bearer {config['authToken']}"}
 
     assert await asyncio.to_thread(measure, OverHttp(endpoint=url, headers=headers, compression=compression))
@@ -124,7 +124,7 @@ async def test_each_protocol_is_told_where_to_send_to(metrics: Metrics) -> None:
     over_http, over_grpc = await make(metrics), await make(metrics, "grpc")
 
     assert (await metrics.get(over_http))["config"]["endpoint"].endswith(f"/v1/ingest/otlp/{over_http}")
-    assert (await metrics.get(over_grpc))["config"]["endpoint"] == metrics.api.deps.otlp_url
+    assert (await metrics.get(over_grpc))["config"]["endpoint"] == metrics.api.context.otlp_url
 
 
 async def test_json_is_taken_and_answered_in_json(metrics: Metrics) -> None:

@@ -48,12 +48,12 @@ class Post:
 
 @asynccontextmanager
 async def posting(api: Api, *, per_hour: int = 100, confirm: bool = False) -> AsyncIterator[Post]:
-    plans = {name: replace(plan, mails_per_hour=per_hour) for name, plan in api.deps.plans.items()}
+    plans = {name: replace(plan, mails_per_hour=per_hour) for name, plan in api.context.plans.items()}
     async with mailbox() as box:
-        outside = OutsideMails(api.deps.db, plans, confirm=confirm)
+        outside = OutsideMails(api.context.db, plans, confirm=confirm)
         mailer = Mailer(box.url(), SENDER, admit=outside.held, confirms=confirm)
         transport = Transport(allow_private=True, mailer=mailer)
-        async with served(api.deps, transport=transport) as url:
+        async with served(api.context, transport=transport) as url:
             yield Post(replace(api, url=url), box, mailer)
         await transport.close()
 
@@ -105,7 +105,7 @@ async def test_the_bucket_fills_again_with_time(api: Api) -> None:
         channel = await post.channel(STRANGER)
         assert [(await post.test(channel))["success"] for _ in range(3)] == [True, True, False]
 
-        async with api.deps.db.connection() as tx:
+        async with api.context.db.connection() as tx:
             await tx.execute("UPDATE rate_buckets SET at = at - interval '30 minutes'")
 
         assert [(await post.test(channel))["success"] for _ in range(2)] == [True, False]
@@ -125,7 +125,7 @@ async def test_an_address_outside_confirms_once_by_a_button_behind_a_link(api: A
         assert f"{STRANGER} is outside the team and did not confirm yet" in refused["message"]
         assert post.reached() == [MEMBER]
 
-        confirmations = Confirmations(api.deps.db, post.mailer, public_url="https://tocsin.example.com")
+        confirmations = Confirmations(api.context.db, post.mailer, public_url="https://tocsin.example.com")
         await confirmations.turn()
         await confirmations.turn()
         assert post.reached() == [MEMBER, STRANGER]
@@ -148,7 +148,7 @@ async def test_a_confirmation_is_for_one_team(api: Api) -> None:
     async with posting(api, confirm=True) as post:
         theirs = replace(post, api=replace(post.api, token=other.token))
         mine, foreign = await post.channel(STRANGER), await theirs.channel(STRANGER)
-        await Confirmations(api.deps.db, post.mailer, public_url="https://tocsin.example.com").turn()
+        await Confirmations(api.context.db, post.mailer, public_url="https://tocsin.example.com").turn()
         links = {str(mail.message["Subject"]): LINK.findall(mail.part("plain"))[0] for mail in post.box.mails}
         assert sorted(links) == ["Do you want alerts of Default?", "Do you want alerts of Other?"]
 

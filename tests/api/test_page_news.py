@@ -16,7 +16,7 @@ async def page(api: Api) -> dict[str, Any]:
 
 async def told(api: Api) -> list[dict[str, Any]]:
     """Events about pages, as they are stored."""
-    async with api.deps.db.connection() as tx:
+    async with api.context.db.connection() as tx:
         rows = await tx.fetch("SELECT payload FROM events WHERE kind LIKE 'status_page.%' ORDER BY position")
     return [row["payload"] for row in rows]
 

@@ -21,7 +21,7 @@ async def fill(api: Api, count: int) -> list[str]:
     made = []
     for number in range(count):
         started_at = T0 + timedelta(seconds=number // 2)
-        id_ = await incident(api.deps.db, api.team_id, started_at=started_at)
+        id_ = await incident(api.context.db, api.team_id, started_at=started_at)
         made.append((started_at, show("inc", id_)))
     return [id_ for _, id_ in sorted(made, reverse=True)]
 

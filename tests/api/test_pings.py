@@ -61,7 +61,7 @@ class Jobs:
 
     async def heard(self, since: datetime | None = None) -> None:
         """Some collector ran all the time, or from then on."""
-        async with self.api.deps.db.transaction() as tx:
+        async with self.api.context.db.transaction() as tx:
             await collector_presence.keep(tx, uuid7(), since or self.started, self.api.clock())
             await partitions.make(tx, self.api.clock().date())
 
@@ -74,7 +74,7 @@ class Jobs:
 
 @pytest.fixture
 async def jobs(api: Api) -> Jobs:
-    clock, db = api.clock, api.deps.db
+    clock, db = api.clock, api.context.db
     started = clock() - timedelta(minutes=1)
     pushes = Pushes(db, since=lambda: started, now=clock)
     heartbeats = PingReceiver(db, pushes, now=clock)
@@ -177,7 +177,7 @@ async def test_an_hour_without_any_collector_pages_nobody(jobs: Jobs) -> None:
     jobs.api.clock.ahead += timedelta(hours=1)
     back = jobs.api.clock()
     jobs.late = HeartbeatSweeper(
-        jobs.api.deps.db, jobs.heartbeats.late, since=lambda: back, now=jobs.api.clock
+        jobs.api.context.db, jobs.heartbeats.late, since=lambda: back, now=jobs.api.clock
     )
 
     await jobs.late.turn()
@@ -309,7 +309,7 @@ async def test_who_changes_a_heartbeat_waits_for_its_pings_and_keeps_them_from_n
     jobs: Jobs, deed: str
 ) -> None:
     id_ = await jobs.make()
-    path, db = f"/v1/monitors/{id_}", jobs.api.deps.db
+    path, db = f"/v1/monitors/{id_}", jobs.api.context.db
     async with db.transaction() as ping:
         await ping.execute("SELECT FROM heartbeats FOR UPDATE")
         if deed == "change":
@@ -413,7 +413,7 @@ async def test_a_thousand_pings_at_once_are_few_transactions(jobs: Jobs) -> None
 
         statuses = await asyncio.gather(*(ping(key) for key in keys * 100))
 
-    async with jobs.api.deps.db.connection() as tx:
+    async with jobs.api.context.db.connection() as tx:
         stored = await tx.fetchval("SELECT count(*) FROM results")
         # The server's own numbers go on with the transactions of other tests.
         transactions = await tx.fetchval("SELECT count(DISTINCT xmin::text) FROM results")
@@ -513,13 +513,13 @@ async def test_a_rule_that_waits_for_failures_hears_of_what_is_pushed(jobs: Jobs
     api, id_ = jobs.api, await jobs.make()
     rule = {"name": "on call", "conditions": {"consecutiveFailures": 1}, "channels": []}
     assert (await api.post("/v1/alert-rules", rule)).status == 201
-    watch = Watch(api.deps.db)
+    watch = Watch(api.context.db)
     await watch.turn()
-    pushes = Pushes(api.deps.db, since=api.clock, now=api.clock, watch=watch)
+    pushes = Pushes(api.context.db, since=api.clock, now=api.clock, watch=watch)
 
     marked = []
     for status in (Status.UP, Status.DOWN):
-        async with api.deps.db.transaction() as tx:
+        async with api.context.db.transaction() as tx:
             await pushes.write(tx, [Pushed(await number(api, id_), status, api.clock(), error="failed")])
         marked.append(len(await rows(api, "SELECT FROM alert_marks")))
 

@@ -19,7 +19,7 @@ CHANNELS_409 = "The team's plan allows 2 alert channels at most"
 @pytest.fixture
 def few(api: Api, monkeypatch: pytest.MonkeyPatch) -> Api:
     """The team's plan allows 3 monitors and 2 alert channels."""
-    small: Any = api.deps.plans
+    small: Any = api.context.plans
     monkeypatch.setitem(small, "pro", replace(small["pro"], monitors=3, channels=2))
     return api
 

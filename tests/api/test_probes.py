@@ -21,11 +21,11 @@ NOBODY = ids.show("prb", uuid7())
 
 async def joined(api: Api, team_id: int | None, name: str = "probe-1") -> UUID:
     """A probe that joined with a token of that team, or of the operator."""
-    async with api.deps.db.transaction() as tx:
-        trust = await authority.trust(api.deps.db, api.deps.keyring, api.clock())
+    async with api.context.db.transaction() as tx:
+        trust = await authority.trust(api.context.db, api.context.keyring, api.clock())
         _, text = await join_tokens.issue(tx, trust, team_id=team_id, locations=["eu"], now=api.clock())
     issued = await enrolment.enrol(
-        api.deps.db,
+        api.context.db,
         trust,
         secret=shared_tokens.read(text).secret,
         csr=pki.request(pki.new_key()),
@@ -38,8 +38,8 @@ async def joined(api: Api, team_id: int | None, name: str = "probe-1") -> UUID:
 
 async def connect(api: Api, probe_id: UUID, vitals: dict[str, Any]) -> None:
     newcomer = Newcomer(probe_id, ["eu"], ["http"], False, "0.1.0", "boot-1", "ipv4:192.0.2.1:4711", [7])
-    accepted = await accept(api.deps.db, newcomer, api.clock())
-    async with api.deps.db.transaction() as tx:
+    accepted = await accept(api.context.db, newcomer, api.clock())
+    async with api.context.db.transaction() as tx:
         await probes.note(tx, [ProbeSignal(probe_id, accepted.session, api.clock(), vitals)])
 
 
@@ -149,7 +149,7 @@ async def test_a_token_of_a_team_makes_a_probe_that_sees_this_team_only(api: Api
     other = await api.other_team()
     mine = await joined(api, api.team_id)
     await connect(api, mine, {})
-    async with api.deps.db.connection() as tx:
+    async with api.context.db.connection() as tx:
         known = await probes.candidates(tx)
 
     def chosen(team_id: int, among: list[ProbeCandidate]) -> list[UUID]:
@@ -211,7 +211,7 @@ async def test_a_token_is_deleted_by_its_own_team_only(api: Api) -> None:
 
 async def test_certificates_that_are_over_are_forgotten(api: Api) -> None:
     probe_id = await joined(api, api.team_id)
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         await tx.execute("UPDATE probe_certificates SET not_after = now() - interval '1 s'")
         later = enrolments.Certificate(b"s" * 20, probe_id, b"a", api.clock(), api.clock())
         await enrolments.note(tx, later)

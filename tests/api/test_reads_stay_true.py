@@ -20,9 +20,9 @@ from tests.api.monitors import number as monitor_number
 async def replica(api: Api, database_url: str) -> AsyncIterator[Api]:
     """Another collector over the same database."""
     db = await Db.open(database_url, size=4, name="replica")
-    deps = replace(api.deps, db=db)
-    runner = await serve(make(deps), "127.0.0.1:0")
-    yield replace(api, url=f"http://127.0.0.1:{runner.addresses[0][1]}", deps=deps)
+    context = replace(api.context, db=db)
+    runner = await serve(make(context), "127.0.0.1:0")
+    yield replace(api, url=f"http://127.0.0.1:{runner.addresses[0][1]}", context=context)
     await runner.cleanup()
     await db.close()
 
@@ -117,7 +117,7 @@ async def test_a_silence_in_a_list_ends_by_the_clock_alone(api: Api) -> None:
     until = api.clock() + timedelta(minutes=5)
     await change(api, "monitors", "id", ids.read("mon", id_), silenced_until=until)
     assert (await listed(api, id_))["silencedUntil"] is not None
-    later = replace(api.deps, now=lambda: until)
+    later = replace(api.context, now=lambda: until)
     runner = await serve(make(later), "127.0.0.1:0")
     late = replace(api, url=f"http://127.0.0.1:{runner.addresses[0][1]}")
     over = (await late.get("/v1/monitors")).json["data"][0]["silencedUntil"]
@@ -156,7 +156,7 @@ async def test_a_token_revoked_by_one_replica_is_refused_by_the_next_request_to_
 
 async def test_lookups_go_on_when_their_connection_was_lost(api: Api) -> None:
     assert (await api.get("/v1/me")).status == 200
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         await tx.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
             "WHERE datname = current_database() AND pid <> pg_backend_pid()"

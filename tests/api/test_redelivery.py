@@ -14,9 +14,9 @@ from tests.delivery.ground import deliveries, happen
 async def sent(api: Api, status: int) -> tuple[str, Any]:
     """A channel with one delivery that ended so; the channel's id and the delivery as it is shown."""
     made = await make(api)
-    await happen(api.deps.db, api.team_id, ids.uuid7(), "monitor.down")
-    await Router(api.deps.db).turn()
-    async with api.deps.db.connection() as tx:
+    await happen(api.context.db, api.team_id, ids.uuid7(), "monitor.down")
+    await Router(api.context.db).turn()
+    async with api.context.db.connection() as tx:
         await tx.execute("UPDATE deliveries SET status = $1, attempt = 4", status)
     [shown] = (await api.get(f"{PATH}/{made}/deliveries")).json["data"]
     return made, shown
@@ -43,7 +43,7 @@ async def test_what_is_still_being_tried_is_not_sent_twice(api: Api) -> None:
     answer = await api.post(f"/v1/deliveries/{before['id']}/redeliver")
 
     assert (answer.status, answer.json["error"]) == (409, "Conflict")
-    assert len(await deliveries(api.deps.db)) == 1
+    assert len(await deliveries(api.context.db)) == 1
 
 
 async def test_one_may_be_sent_again_as_often_as_one_likes(api: Api) -> None:
@@ -52,7 +52,7 @@ async def test_one_may_be_sent_again_as_often_as_one_likes(api: Api) -> None:
     answers = [await api.post(f"/v1/deliveries/{before['id']}/redeliver") for _ in range(3)]
 
     assert {answer.status for answer in answers} == {200}
-    assert len(await deliveries(api.deps.db)) == 4
+    assert len(await deliveries(api.context.db)) == 4
 
 
 async def test_another_team_s_delivery_is_like_none(api: Api) -> None:

@@ -293,7 +293,7 @@ async def test_pushes_beyond_the_limit_are_told_when_to_come_again(metrics: Metr
 
 async def test_the_limit_of_a_monitor_is_one_for_all_collectors(metrics: Metrics) -> None:
     busy, quiet = await metrics.make(), await metrics.make()
-    db, keyring, clock = metrics.api.deps.db, metrics.api.deps.keyring, metrics.api.clock
+    db, keyring, clock = metrics.api.context.db, metrics.api.context.keyring, metrics.api.clock
     pushes = Pushes(db, since=clock, now=clock)
     collectors = [Receiving(db, keyring, pushes, now=clock) for _ in range(3)]
 

@@ -74,7 +74,7 @@ async def test_a_rule_for_what_was_resolved_by_hand_says_what_it_waits_for(api: 
         uuid = ids.read("mon", id_)
         await change(api, "monitors", "id", uuid, down=True, changed_at=since)
         resolved = {"status": "resolved", "resolved_at": since + timedelta(minutes=1), "resolved_by": by}
-        await incident(api.deps.db, api.team_id, monitor_id=uuid, started_at=since, **resolved)
+        await incident(api.context.db, api.team_id, monitor_id=uuid, started_at=since, **resolved)
 
     made = await api.post(RULES, {"name": "Shop", "channels": [await channel(api)]})
     kept = await api.put(f"{RULES}/{made.json['id']}", {"enabled": False})
@@ -84,7 +84,7 @@ async def test_a_rule_for_what_was_resolved_by_hand_says_what_it_waits_for(api: 
     assert iso(since + timedelta(minutes=11)) in said
     assert "warnings" not in kept.json
     uuid = ids.read("mon", one)
-    await incident(api.deps.db, api.team_id, monitor_id=uuid, started_at=since + timedelta(minutes=2))
+    await incident(api.context.db, api.team_id, monitor_id=uuid, started_at=since + timedelta(minutes=2))
     assert "warnings" not in (await api.put(f"{RULES}/{made.json['id']}", {"enabled": True})).json
 
 

@@ -60,7 +60,7 @@ async def seeded(team: Api) -> dict[str, str]:
 
 async def seed(api: Api) -> dict[str, str]:
     """The ids of a monitor and a channel that are full of secrets, by the path of their collection."""
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         await tokens.issue(
             tx,
             team_id=api.team_id,
@@ -150,7 +150,7 @@ async def test_nothing_is_logged_or_told_of_a_secret(
 async def _told(api: Api, *tables: str) -> str:
     """All rows of *tables* as text, as a dump of them would be."""
     lines = []
-    async with api.deps.db.connection() as tx:
+    async with api.context.db.connection() as tx:
         for table in tables:
             lines += [row["line"] for row in await tx.fetch(f"SELECT t::text AS line FROM {table} t")]
     assert len(lines) > len(CHANGES)

@@ -55,10 +55,10 @@ async def ground_of(api: Api) -> tuple[str, Ground, tuple[str, str]]:
     id_ = await make(api)
     names = (f"place-{next(_names):05}", f"place-{next(_names):05}")
     one, other = [await location(api, name) for name in names]
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         await partitions.make(tx, utc_now().date())
         await rollups.done(tx, START)
-    return id_, Ground(api.deps.db, await number(api, id_), (one, other), START), names
+    return id_, Ground(api.context.db, await number(api, id_), (one, other), START), names
 
 
 async def steady(api: Api, *, minutes: int = 120) -> tuple[str, Ground, tuple[str, str]]:
@@ -196,7 +196,7 @@ async def test_what_is_ahead_is_empty(api: Api) -> None:
     id_ = await make(api)
     now = api.clock()
     await result(api, await number(api, id_), now - MINUTE)
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         await tx.execute("UPDATE cadences SET since = $1", now - HOUR)
 
     found = await stats(api, id_, since=now - HOUR, to=now + DAY, step="1h")
@@ -243,12 +243,12 @@ async def test_another_teams_monitor_is_not_found_in_the_same_words(api: Api) ->
 
 async def test_of_long_ago_only_whole_hours_are_told(api: Api) -> None:
     id_, ground, _ = await ground_of(api)
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         await rollups.done(tx, START)
     hour = START - 60 * DAY
     row = {"monitor": ground.monitor, "location": 0, "at": hour, "checks": 60, "good": 60, "failed": 0}
     row |= {"unknown": 0, "answers": 60, "sum_ms": 6000, "known_ms": 3_600_000, "down_ms": 0}
-    await insert(api.deps.db, "rollups_hour", {**row, "buckets": [100], "counts": [60]})
+    await insert(api.context.db, "rollups_hour", {**row, "buckets": [100], "counts": [60]})
 
     found = await stats(api, id_, since=hour + MINUTE, to=hour + 50 * MINUTE)
     finer = await api.get(
@@ -271,7 +271,7 @@ async def test_numbers_of_any_window_are_those_of_its_results(
     split = draw.draw(st.integers(0, len(order)))
     await arrive(ground, order[:split], START)
     now = START + draw.draw(st.integers(0, HOURS + 2)) * HOUR
-    await roll(api.deps.db, now)
+    await roll(api.context.db, now)
     await arrive(ground, order[split:], now)
     since, until = sorted(draw.draw(st.lists(st.integers(0, SECONDS), min_size=2, max_size=2, unique=True)))
     step = draw.draw(st.sampled_from(["7m", "1h", "2h", "1d"]))
@@ -297,7 +297,7 @@ async def test_pages_of_a_rare_status_in_a_long_range_hold_all_that_the_range_ho
     split = draw.draw(st.integers(0, len(order)))
     await arrive(ground, order[:split], START)
     now = START + draw.draw(st.integers(0, HOURS + 2)) * HOUR
-    await roll(api.deps.db, now)
+    await roll(api.context.db, now)
     await arrive(ground, order[split:], now)
     until = START + draw.draw(st.integers(0, SECONDS)) * SECOND
     place = draw.draw(st.sampled_from([{}, {"location": names[0]}]))

@@ -26,7 +26,7 @@ async def monitor(api: Api) -> str:
 
 async def down(api: Api, id_: str, *, degraded: bool = False) -> None:
     """As the writer would leave it."""
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         await tx.execute(
             "UPDATE monitors SET down = $2, degraded_since = $3 WHERE id = $1",
             ids.read("mon", id_),
@@ -378,7 +378,7 @@ async def test_a_subscriber_is_added_once_whatever_the_letters(api: Api) -> None
     listed = (await api.get(path)).json
     assert [one["id"] for one in listed["data"]] == [first.json["id"]]
     assert listed["meta"] == {"total": 1}
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         await tx.execute("UPDATE status_subscribers SET verified_at = $1", api.clock())
     assert (await api.post(path, {"email": "name@example.com"})).status == 409
     assert (await api.get(f"/v1/status-pages/{made['id']}")).json["subscribers"] == 1

@@ -26,7 +26,7 @@ SOON_S = 2.0
 async def replica(api: Api, database_url: str) -> AsyncIterator[Api]:
     """Another collector over the same database."""
     db = await Db.open(database_url)
-    runner = await serve(make(replace(api.deps, db=db)), "127.0.0.1:0")
+    runner = await serve(make(replace(api.context, db=db)), "127.0.0.1:0")
     yield replace(api, url=f"http://127.0.0.1:{runner.addresses[0][1]}")
     await runner.cleanup()
     await db.close()
@@ -152,7 +152,7 @@ async def test_visitors_who_come_at_once_cost_one_look(api: Api) -> None:
 
 async def looks(api: Api) -> int:
     """How often the pages' addresses were looked up, as PostgreSQL counts it."""
-    async with api.deps.db.connection() as tx:
+    async with api.context.db.connection() as tx:
         await tx.execute("SELECT pg_stat_force_next_flush()")
         count: int = await tx.fetchval(
             "SELECT seq_scan + idx_scan FROM pg_stat_user_tables WHERE relname = 'status_page_addresses'"

@@ -81,7 +81,9 @@ async def test_any_other_name_shows_what_is_there_without_it(api: Api, host: str
 async def test_no_page_takes_the_place_of_the_service_itself(api: Api) -> None:
     before = Actor(api.team_id, None, "Somebody")  # when the service itself was elsewhere
     thief = {"name": "Thief", "slug": "own", "domain": "tocsin.example.com"}
-    await status_pages.create(api.deps.db, before, thief, api.clock(), own=Own("https://other.example.com"))
+    await status_pages.create(
+        api.context.db, before, thief, api.clock(), own=Own("https://other.example.com")
+    )
 
     assert b"Thief" not in (await visit(api, "/", "tocsin.example.com")).body
 
@@ -102,7 +104,7 @@ async def test_the_host_of_the_service_itself_is_no_page_s_domain(api: Api, host
 async def test_a_page_that_had_the_host_before_us_can_still_be_changed(api: Api) -> None:
     before = Actor(api.team_id, None, "Somebody")
     known = await status_pages.create(
-        api.deps.db,
+        api.context.db,
         before,
         {"name": "Early", "domain": "tocsin.example.com"},
         api.clock(),

@@ -29,7 +29,7 @@ async def told(api: Api, page_id: str, titles: Sequence[str], *, resolved: bool 
     """Incidents of the page, an hour apart, the last of them now."""
     now, of_page = api.clock(), ids.read("sp", page_id)
     assert of_page is not None
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         for number, title in enumerate(titles):
             at, id_ = now - timedelta(hours=len(titles) - 1 - number), ids.uuid7()
             one = PageIncident(
@@ -131,7 +131,7 @@ async def test_an_older_part_is_read_once_for_many_and_told_as_unchanged(
     made = await page(api, slug="long")
     await told(api, made["id"], [f"n{number}" for number in range(OLD)])
     first = await visit(api, "long/history?page=2")
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         await tx.execute("DELETE FROM status_incidents")
 
     again = await visit(api, "long/history?page=2", headers={"If-None-Match": first.headers["ETag"]})

@@ -223,7 +223,7 @@ async def test_visitors_within_a_second_cost_the_database_one_look(
     monkeypatch.setattr(cache, "FRESH_S", 60.0)
     await page(api, slug="example")
     await visit(api, "example")
-    async with api.deps.db.transaction() as tx:  # as another replica does
+    async with api.context.db.transaction() as tx:  # as another replica does
         await tx.execute("UPDATE status_pages SET name = 'Another name' WHERE slug = 'example'")
 
     assert b"Another name" not in (await visit(api, "example")).body

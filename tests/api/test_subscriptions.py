@@ -34,7 +34,7 @@ LINK = re.compile(rf"{PUBLIC_URL}(/subscriptions/[0-9a-z_.]+(?:/[a-z]+)?)")
 @pytest.fixture
 async def box(api: Api) -> AsyncIterator[Mailbox]:
     async with mailbox() as opened:
-        api.deps.transport.mailer = Mailer(opened.url(), SENDER)
+        api.context.transport.mailer = Mailer(opened.url(), SENDER)
         yield opened
 
 
@@ -58,8 +58,8 @@ async def seen(api: Api, path: str, **headers: str) -> Answer:
 
 
 async def mailed(api: Api, box: Mailbox) -> None:
-    async with at_work(mails(api.deps.db, box.url(), keyring=api.deps.keyring)):
-        await drained(api.deps.db)
+    async with at_work(mails(api.context.db, box.url(), keyring=api.context.keyring)):
+        await drained(api.context.db)
 
 
 async def link(api: Api, box: Mailbox, end: str) -> str:
@@ -92,7 +92,7 @@ async def test_links_in_mails_of_earlier_versions_work_before_and_after_their_ke
 ) -> None:
     await page(api)
     await subscribed(api, box)
-    db, keyring, key = api.deps.db, api.deps.keyring, bytes(range(32))
+    db, keyring, key = api.context.db, api.context.keyring, bytes(range(32))
     await rows(api, "UPDATE status_subscribers SET link_key = $1, sealed_link_key = NULL", key)
     [row] = await rows(api, "SELECT id FROM status_subscribers")
     path = f"/subscriptions/{statuspage_links.managing(key, row['id'])}"

@@ -47,7 +47,7 @@ async def test_each_day_of_each_monitor_is_told(api: Api) -> None:
 async def test_an_outage_of_just_now_is_in_todays_number(api: Api) -> None:
     id_ = await make(api)
     monitor, where, now = await number(api, id_), await location(api, "local"), api.clock()
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         await tx.execute("UPDATE cadences SET since = $1", now - DAY)
         await rollups.done(tx, now.replace(minute=0, second=0, microsecond=0))
         await tx.execute("INSERT INTO outages VALUES ($1, 0, $3), ($1, $2, $3)", monitor, where, now - HOUR)
@@ -93,14 +93,14 @@ async def test_a_summary_is_the_same_however_far_the_rollups_are(
     await lay(ground, history)
     await arrive(ground, history.results, START)
     now = START + 30 * HOUR
-    async with api.deps.db.connection() as tx:
+    async with api.context.db.connection() as tx:
         raw = await statistics.summary(tx, ground.monitor, now)
         [*raw_days] = (await statistics.daily(tx, [ground.monitor], 3, now)).values()
-    await roll(api.deps.db, START + min(rolled, 30) * HOUR)
-    async with api.deps.db.connection() as tx:
+    await roll(api.context.db, START + min(rolled, 30) * HOUR)
+    async with api.context.db.connection() as tx:
         assert await statistics.summary(tx, ground.monitor, now) == raw
-    await roll(api.deps.db, now + HOUR)
-    async with api.deps.db.connection() as tx:
+    await roll(api.context.db, now + HOUR)
+    async with api.context.db.connection() as tx:
         assert await statistics.summary(tx, ground.monitor, now) == raw
         [*rolled_days] = (await statistics.daily(tx, [ground.monitor], 3, now)).values()
     # What no outage touches needs no results: its hours are known a little later.
@@ -110,7 +110,7 @@ async def test_a_summary_is_the_same_however_far_the_rollups_are(
 async def test_a_summary_says_what_is_so(api: Api) -> None:
     _, ground, _ = await steady(api)
 
-    async with api.deps.db.connection() as tx:
+    async with api.context.db.connection() as tx:
         day = await statistics.summary(tx, ground.monitor, START + 3 * HOUR)
         later = await statistics.summary(tx, ground.monitor, START + 27 * HOUR)
 
@@ -136,7 +136,7 @@ async def test_the_total_of_results_is_exact(api: Api, history: History, draw: s
     split = draw.draw(st.integers(0, len(order)))
     await arrive(ground, order[:split], START)
     now = START + draw.draw(st.integers(0, HOURS + 2)) * HOUR
-    await roll(api.deps.db, now)
+    await roll(api.context.db, now)
     await arrive(ground, order[split:], now)
     since, until = sorted(draw.draw(st.lists(st.integers(-90_000, SECONDS + 90_000), min_size=2, max_size=2)))
     status = draw.draw(st.sampled_from([None, "up", "down", "unknown"]))

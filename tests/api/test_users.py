@@ -154,7 +154,7 @@ async def test_of_admins_who_remove_each_other_at_the_same_time_one_stays(api: A
             ]
         )
 
-    async with api.deps.db.connection() as tx:
+    async with api.context.db.connection() as tx:
         left = await tx.fetchval("SELECT count(*) FROM users WHERE role = 'admin'")
     assert left == 4 - sum(answer.status in (200, 204) for answer in answers)
     assert left >= 1
@@ -198,7 +198,7 @@ async def test_a_demoted_users_tokens_grant_no_more_than_the_role(
 async def test_an_invitation_is_taken_up_once_within_its_time(api: Api) -> None:
     made = await invite(api)
     secret = made["invitationUrl"].rpartition("/")[2]
-    db = api.deps.db
+    db = api.context.db
     with pytest.raises(Invalid):
         await users.accept(db, secret, "short", api.clock())
     with pytest.raises(NotFound):
@@ -223,14 +223,14 @@ async def test_a_second_invitation_ends_the_first(api: Api) -> None:
     first, second = (one["invitationUrl"].rpartition("/")[2] for one in (made, again))
 
     with pytest.raises(NotFound):
-        await users.accept(api.deps.db, first, "a long password", api.clock())
-    assert await users.accept(api.deps.db, second, "a long password", api.clock())
+        await users.accept(api.context.db, first, "a long password", api.clock())
+    assert await users.accept(api.context.db, second, "a long password", api.clock())
 
 
 async def test_only_a_hash_of_an_invitation_is_kept(api: Api) -> None:
     secret = (await invite(api))["invitationUrl"].rpartition("/")[2]
 
-    async with api.deps.db.connection() as tx:
+    async with api.context.db.connection() as tx:
         row = await tx.fetchval("SELECT u::text FROM users u WHERE email = 'new@example.com'")
     assert secret not in row
     assert secret.encode().hex() not in row

@@ -41,7 +41,7 @@ async def raise_(api: Api, id_: str, key: str = "high_gas", **columns: Any) -> N
         "data": MEASURED,
         **columns,
     }
-    await insert(api.deps.db, "web3_alerts", row)
+    await insert(api.context.db, "web3_alerts", row)
 
 
 async def log(api: Api, id_: str, at: datetime, index: int, where: str = "local", **columns: Any) -> None:
@@ -58,7 +58,7 @@ async def log(api: Api, id_: str, at: datetime, index: int, where: str = "local"
         "data": {**LOG, "logIndex": index, "blockHash": "0x" + "33" * 32},
         **columns,
     }
-    await insert(api.deps.db, "web3_logs", row)
+    await insert(api.context.db, "web3_logs", row)
 
 
 def moment(seconds: int) -> datetime:

@@ -23,7 +23,7 @@ from collector.events.stream import Following
 from collector.history.jobs.rollups import Rollups
 from collector.history.service.statistics import summary
 from collector.history.storage import partitions
-from collector.http.deps import Deps
+from collector.http.context import Context
 from collector.platform.access import Permission
 from collector.platform.bucket import PLANS, TeamPlan
 from collector.platform.embedded.server import Embedded
@@ -189,7 +189,7 @@ async def _token(db: Db) -> str:
 async def _calling(db: Db) -> AsyncIterator[Caller]:
     token = await _token(db)
     transport = Transport(allow_private=False)
-    deps = Deps(
+    context = Context(
         db=db,
         keyring=Keyring.parse(new_key()),
         signals=Signals(db),
@@ -200,7 +200,7 @@ async def _calling(db: Db) -> AsyncIterator[Caller]:
         now=utc_now,
         plans=dict.fromkeys(PLANS, TeamPlan(per_minute=60_000_000, burst=1_000_000)),
     )
-    runner = await serve(make(deps), "127.0.0.1:0")
+    runner = await serve(make(context), "127.0.0.1:0")
     try:
         async with db.connection() as tx:
             rows = await tx.fetch("SELECT id, monitor FROM monitors ORDER BY monitor")

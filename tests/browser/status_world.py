@@ -17,7 +17,7 @@ ARABIC = "بوابة الدفع للمتاجر"
 async def measured(api: Api, *, bad: dict[int, float] | None = None, fresh_days: int = 90) -> str:
     """The id of a monitor with *fresh_days* of days; *bad*: the share of a day, so many ago, in an outage."""
     id_ = await monitor(api)
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         number = await tx.fetchval("SELECT monitor FROM monitors WHERE id = $1", ids.read("mon", id_))
         now = datetime.now(UTC)
         await tx.execute("UPDATE monitors SET created_at = $2 WHERE monitor = $1", number, now)

@@ -162,7 +162,7 @@ async def test_no_stylesheet_asks_elsewhere(api: Api, visitors: Visitors) -> Non
 
 
 async def _brand(api: Api, page_id: str, branding: dict[str, str]) -> None:
-    async with api.deps.db.transaction() as tx:
+    async with api.context.db.transaction() as tx:
         await tx.execute(
             "UPDATE status_pages SET branding = $2 WHERE id = $1", ids.read("sp", page_id), branding
         )

@@ -178,7 +178,7 @@ async def test_a_copy_is_whole_on_any_web_host(
     api: Api, visitors: Visitors, tmp_path: Path, elsewhere: str
 ) -> None:
     await outage(api, await calm(api, branding={"customCss": "h1{letter-spacing:1px}"}))
-    view = await status_pages_view.load(api.deps.db, "slug", "example", api.clock())
+    view = await status_pages_view.load(api.context.db, "slug", "example", api.clock())
     assert view is not None
     put(tmp_path / "copy", copy.files(view, elsewhere, ENGLISH))
 

@@ -20,7 +20,7 @@ NAMES = ["API", NASTY, "خدمة الدفع", "A very long name of a system " * 
 @pytest.fixture
 async def box(api: Api) -> AsyncIterator[Mailbox]:
     async with mailbox() as opened:
-        api.deps.transport.mailer = Mailer(opened.url(), SENDER)
+        api.context.transport.mailer = Mailer(opened.url(), SENDER)
         yield opened
 
 
@@ -34,8 +34,8 @@ async def page(api: Api) -> dict[str, Any]:
 
 async def link(api: Api, box: Mailbox, end: str) -> str:
     """Of the newest mail, the link that ends so, at the server of this test."""
-    async with at_work(mails(api.deps.db, box.url(), keyring=api.deps.keyring)):
-        await drained(api.deps.db)
+    async with at_work(mails(api.context.db, box.url(), keyring=api.context.keyring)):
+        await drained(api.context.db)
     found = re.findall(rf"{PUBLIC_URL}(/subscriptions/\S+)", box.mails[-1].part("plain"))
     return api.url + next(str(path) for path in found if path.endswith(end))
 

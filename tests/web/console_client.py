@@ -14,7 +14,7 @@ from yarl import URL
 from collector.accounts.service import users
 from collector.accounts.storage import users as table
 from collector.accounts.storage.users import User
-from collector.http.deps import Deps
+from collector.http.context import Context
 from collector.server import make, serve
 from shared.ids import uuid7
 from tests.api.client import Api
@@ -93,7 +93,7 @@ class Console:
         address = email or f"{role}-{id_.hex[-8:]}@example.com"
         user = User(team, id_, address, f"The {role}", role, now, None)
         kept = _CHEAP if password == PASSWORD else await users.stored(password)
-        async with self.api.deps.db.transaction() as tx:
+        async with self.api.context.db.transaction() as tx:
             await table.insert(tx, user, id_.bytes)
             await table.set_password(tx, team, id_, kept)
         return user
@@ -106,9 +106,9 @@ class Console:
 
 
 @asynccontextmanager
-async def served(deps: Deps, **changed: Any) -> AsyncIterator[str]:
-    """The URL of a server with *deps*, but for what is *changed*."""
-    runner = await serve(make(replace(deps, **changed)), "127.0.0.1:0")
+async def served(context: Context, **changed: Any) -> AsyncIterator[str]:
+    """The URL of a server with *context*, but for what is *changed*."""
+    runner = await serve(make(replace(context, **changed)), "127.0.0.1:0")
     try:
         yield f"http://127.0.0.1:{runner.addresses[0][1]}"
     finally:

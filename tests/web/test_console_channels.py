@@ -159,7 +159,7 @@ async def test_what_was_sent_is_listed_and_sent_again(console: Console) -> None:
 async def test_one_that_fails_stands_out(console: Console) -> None:
     await channel(console, name="fine")
     id_ = await channel(console, name="broken")
-    async with console.api.deps.db.transaction() as tx:
+    async with console.api.context.db.transaction() as tx:
         await tx.execute(
             """
             INSERT INTO channel_faults (team_id, channel_id, failing_since, last_error, flagged_at)

@@ -36,7 +36,7 @@ async def test_a_stream_outlasts_the_looks_at_its_session_and_tells_what_happens
     async with opened(console) as stream, asyncio.timeout(20):
         for title in ("smoke", "fire"):
             await console.api.post("/v1/incidents", {"title": title})
-            console.api.deps.following.bell.ring()
+            console.api.context.following.bell.ring()
             while title.encode() not in await stream.readline():
                 pass
 
@@ -51,7 +51,7 @@ async def test_a_stream_ends_with_its_session(
     else:
         await console.sign_in(await console.person("viewer", "viewer@example.com"))
     async with opened(console) as stream:
-        async with console.api.deps.db.transaction() as tx:
+        async with console.api.context.db.transaction() as tx:
             await tx.execute(
                 {
                     "sign-out": "DELETE FROM console_sessions",
@@ -74,7 +74,7 @@ async def test_nobody_hears_of_another_team(console: Console) -> None:
         await mine.sign_in()
         await console.api.post("/v1/incidents", {"title": "secret smoke"})
         await other.post("/v1/incidents", {"title": "their own"})
-        console.api.deps.following.bell.ring()
+        console.api.context.following.bell.ring()
 
         async with asyncio.timeout(20):
             heard = b""

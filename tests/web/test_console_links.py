@@ -33,7 +33,7 @@ async def invited(console: Console, role: str = "viewer") -> tuple[str, str]:
     """The address of somebody invited, and the path of their link."""
     who = Actor(console.api.team_id, None, "Admin")
     told = await users.invite(
-        console.api.deps.db, who, {"email": "new@example.com", "role": role}, console.api.clock()
+        console.api.context.db, who, {"email": "new@example.com", "role": role}, console.api.clock()
     )
     return told.user.email, f"/invitations/{told.secret}"
 
@@ -88,7 +88,7 @@ async def test_a_link_that_nobody_made_opens_nothing(console: Console, path: str
 async def test_two_who_take_one_link_at_once_do_not_both_get_in(console: Console) -> None:
     user = await console.person("viewer")
     who = Actor(console.api.team_id, None, "Admin")
-    _, secret = await password_links.make(console.api.deps.db, who, user.id, console.api.clock())
+    _, secret = await password_links.make(console.api.context.db, who, user.id, console.api.clock())
 
     answers = await asyncio.gather(*(console.post(f"/reset/{secret}", NEW) for _ in range(4)))
 
@@ -117,7 +117,7 @@ async def test_an_admin_makes_a_link_for_a_new_password_that_ends_all_sessions(c
 
 async def test_a_newer_link_ends_the_older_one_and_time_ends_both(console: Console) -> None:
     user = await console.person("viewer")
-    who, db = Actor(console.api.team_id, None, "Admin"), console.api.deps.db
+    who, db = Actor(console.api.team_id, None, "Admin"), console.api.context.db
     _, older = await password_links.make(db, who, user.id, console.api.clock())
     _, newer = await password_links.make(db, who, user.id, console.api.clock())
 
@@ -128,7 +128,7 @@ async def test_a_newer_link_ends_the_older_one_and_time_ends_both(console: Conso
 
 
 async def test_the_first_admin_sets_the_console_up_by_a_link(console: Console) -> None:
-    db, now = console.api.deps.db, console.api.clock()
+    db, now = console.api.context.db, console.api.clock()
     secret = await password_links.first(db, console.api.team_id, console.api.user_id, now)
     assert "Set up Tocsin" in (await console.get(f"/setup/{secret}")).words
 
@@ -148,7 +148,7 @@ async def test_the_first_admin_sets_the_console_up_by_a_link(console: Console) -
 async def test_the_way_into_a_new_console_ends_once_it_was_entered_or_changed(
     console: Console, how: str
 ) -> None:
-    db, team, user = console.api.deps.db, console.api.team_id, console.api.user_id
+    db, team, user = console.api.context.db, console.api.team_id, console.api.user_id
     secret = await password_links.first(db, team, user, console.api.clock())
     assert (await console.get(f"/reset/{secret}")).status == 404  # it is of another kind
     assert (await console.get(f"/setup/{secret}")).status == 200
@@ -172,7 +172,7 @@ async def test_the_way_into_a_new_console_ends_once_it_was_entered_or_changed(
 @pytest.mark.parametrize("how", ["password", "address", "role"])
 async def test_a_link_for_a_new_password_ends_with_what_it_was_made_for(console: Console, how: str) -> None:
     user = await console.person("viewer", "viewer@example.com")
-    who, db = Actor(console.api.team_id, None, "Admin"), console.api.deps.db
+    who, db = Actor(console.api.team_id, None, "Admin"), console.api.context.db
     _, secret = await password_links.make(db, who, user.id, console.api.clock())
     assert (await console.get(f"/setup/{secret}")).status == 404
     assert (await console.get(f"/reset/{secret}")).status == 200
@@ -189,7 +189,7 @@ async def test_a_link_for_a_new_password_ends_with_what_it_was_made_for(console:
 async def test_an_invitation_ends_with_the_address_and_whoever_changes_that_hears_of_it(
     console: Console,
 ) -> None:
-    who, db = Actor(console.api.team_id, None, "Admin"), console.api.deps.db
+    who, db = Actor(console.api.team_id, None, "Admin"), console.api.context.db
     told = await users.invite(db, who, {"email": "typo@example.com"}, console.api.clock())
 
     changed = await users.update(db, who, told.user.id, {"email": "right@example.com"})
@@ -202,7 +202,7 @@ async def test_an_invitation_ends_with_the_address_and_whoever_changes_that_hear
 
 async def test_a_link_for_a_new_password_changes_no_name_and_no_address(console: Console) -> None:
     user = await console.person("viewer", "viewer@example.com")
-    who, db = Actor(console.api.team_id, None, "Admin"), console.api.deps.db
+    who, db = Actor(console.api.team_id, None, "Admin"), console.api.context.db
     _, secret = await password_links.make(db, who, user.id, console.api.clock())
 
     page = await console.post(f"/setup/{secret}", {"name": "Boss", "email": "boss@example.com", **NEW})
@@ -215,7 +215,7 @@ async def test_only_hashes_of_links_are_kept_and_no_log_has_their_secrets(
     console: Console, caplog: pytest.LogCaptureFixture
 ) -> None:
     user = await console.person("viewer")
-    who, db = Actor(console.api.team_id, None, "Admin"), console.api.deps.db
+    who, db = Actor(console.api.team_id, None, "Admin"), console.api.context.db
     _, secret = await password_links.make(db, who, user.id, console.api.clock())
     with structlog.testing.capture_logs() as lines, caplog.at_level(logging.DEBUG):
         await console.get(f"/reset/{secret}")
@@ -237,7 +237,7 @@ async def test_who_forgot_the_password_gets_a_link_by_mail_and_strangers_get_non
     async with mailbox() as box:
         transport = Transport(allow_private=True, mailer=Mailer(box.url(), "Tocsin <tocsin@example.com>"))
         async with (
-            served(console.api.deps, public_url=PUBLIC_URL, transport=transport) as url,
+            served(console.api.context, public_url=PUBLIC_URL, transport=transport) as url,
             visiting(url, console.api) as browser,
         ):
             known = await browser.post("/forgot", {"email": "KNOWN@example.com"})
@@ -256,7 +256,7 @@ async def test_who_forgot_the_password_gets_a_link_by_mail_and_strangers_get_non
 
 
 async def test_who_asks_in_another_s_name_ends_no_link_that_is_on_its_way(console: Console) -> None:
-    user, db = await console.person("viewer", "known@example.com"), console.api.deps.db
+    user, db = await console.person("viewer", "known@example.com"), console.api.context.db
     secrets = []
     for _ in range(6):
         secrets += [one.secret for one in await password_links.ask(db, user.email, console.api.clock())]
@@ -273,7 +273,7 @@ async def test_no_stranger_locks_an_account_out(console: Console) -> None:
     owner = await console.person("viewer", "owner@example.com")
     proxies = (ip_network("127.0.0.1"),)
     async with (
-        served(console.api.deps, public_url=PUBLIC_URL, trusted_proxies=proxies) as url,
+        served(console.api.context, public_url=PUBLIC_URL, trusted_proxies=proxies) as url,
         visiting(url, console.api) as stranger,
         visiting(url, console.api) as known,
         visiting(url, console.api) as new,
@@ -306,7 +306,7 @@ async def test_no_stranger_locks_an_account_out(console: Console) -> None:
 async def test_one_stranger_s_address_stops_nobody_elsewhere(console: Console) -> None:
     owner, proxies = await console.person("viewer", "owner@example.com"), (ip_network("127.0.0.1"),)
     async with (
-        served(console.api.deps, public_url=PUBLIC_URL, trusted_proxies=proxies) as url,
+        served(console.api.context, public_url=PUBLIC_URL, trusted_proxies=proxies) as url,
         visiting(url, console.api) as stranger,
         visiting(url, console.api) as new,
     ):
@@ -331,17 +331,17 @@ async def test_a_mark_of_another_account_or_an_old_password_is_worth_nothing(con
 
 async def test_invitations_of_older_teams_keep_nobody_out_of_their_own(console: Console) -> None:
     email, now = "wanted@example.com", console.api.clock()
-    async with console.api.deps.db.transaction() as tx:
+    async with console.api.context.db.transaction() as tx:
         teams_of = [await teams.insert(tx, uuid7(), f"Team {n}", "free", now) for n in range(9)]
     for team in teams_of[:5]:
-        await users.invite(console.api.deps.db, Actor(team, None, "Admin"), {"email": email}, now)
+        await users.invite(console.api.context.db, Actor(team, None, "Admin"), {"email": email}, now)
     for team in teams_of[5:8]:
         await console.person("viewer", email, team, "a password of the other's")
     owner = await console.person("editor", email, teams_of[8])
 
     assert (await console.sign_in(owner)).path == "/"
 
-    asked = await password_links.ask(console.api.deps.db, email, now)
+    asked = await password_links.ask(console.api.context.db, email, now)
     assert {one.user.team_id for one in asked} == set(teams_of[5:])
 
 
@@ -349,7 +349,7 @@ async def test_an_invitation_is_mailed_and_shown_to_the_admin_too(console: Conso
     async with mailbox() as box:
         transport = Transport(allow_private=True, mailer=Mailer(box.url(), "Tocsin <tocsin@example.com>"))
         async with (
-            served(console.api.deps, public_url=PUBLIC_URL, transport=transport) as url,
+            served(console.api.context, public_url=PUBLIC_URL, transport=transport) as url,
             visiting(url, console.api) as browser,
         ):
             await browser.sign_in()

@@ -37,7 +37,7 @@ async def console(api: Api, idp: Idp) -> AsyncIterator[Console]:
     )
     try:
         async with (
-            served(api.deps, public_url=PUBLIC_URL, openid=client) as url,
+            served(api.context, public_url=PUBLIC_URL, openid=client) as url,
             visiting(url, api) as browser,
         ):
             yield browser
@@ -82,7 +82,7 @@ async def test_an_address_in_other_letters_is_the_same(console: Console, idp: Id
 async def test_an_invitation_is_taken_up_by_coming_in(console: Console, idp: Idp) -> None:
     admin = await console.person("admin")
     told = await users.invite(
-        console.api.deps.db,
+        console.api.context.db,
         Actor(admin.team_id, None, "Admin"),
         {"email": idp.email, "role": "viewer"},
         console.api.clock(),
@@ -90,7 +90,7 @@ async def test_an_invitation_is_taken_up_by_coming_in(console: Console, idp: Idp
 
     assert (await sign_in(console, idp)).path == "/"
 
-    assert (await users.one(console.api.deps.db, admin.team_id, told.user.id)).invited_until is None
+    assert (await users.one(console.api.context.db, admin.team_id, told.user.id)).invited_until is None
     assert (await console.get(f"/invitations/{told.secret}")).status == 404
 
 
@@ -98,7 +98,10 @@ async def test_an_invitation_that_is_over_lets_nobody_in(console: Console, idp: 
     admin = await console.person("admin")
     past = console.api.clock() - timedelta(days=8)
     await users.invite(
-        console.api.deps.db, Actor(admin.team_id, None, "Admin"), {"email": idp.email, "role": "admin"}, past
+        console.api.context.db,
+        Actor(admin.team_id, None, "Admin"),
+        {"email": idp.email, "role": "admin"},
+        past,
     )
 
     page = await sign_in(console, idp)
@@ -289,7 +292,7 @@ async def test_a_broken_cookie_of_an_attempt_is_no_attempt(console: Console, idp
 
 
 async def test_without_a_provider_there_is_no_such_way(api: Api) -> None:
-    async with served(api.deps) as url, visiting(url, api) as browser:
+    async with served(api.context) as url, visiting(url, api) as browser:
         assert (await browser.get("/sign-in/oidc")).status == 404
         assert "Continue with" not in (await browser.get("/sign-in")).words
 

@@ -30,7 +30,7 @@ async def monitor(console: Console, name: str, **fields: Any) -> str:
 
 async def crowd(console: Console) -> None:
     """More monitors than a form shows, all newer than what was made before."""
-    await make_monitors(console.api.deps.db, console.api.team_id, MANY, now=utc_now())
+    await make_monitors(console.api.context.db, console.api.team_id, MANY, now=utc_now())
 
 
 def offered(text: str, name: str) -> list[tuple[str, bool]]:

@@ -52,7 +52,7 @@ async def test_only_the_hash_of_a_cookie_is_kept(console: Console) -> None:
     await console.sign_in()
     cookie = console.cookies["tocsin_session"]
 
-    async with console.api.deps.db.connection() as tx:
+    async with console.api.context.db.connection() as tx:
         rows = await tx.fetch("SELECT s::text AS row FROM console_sessions s")
         log = await tx.fetch("SELECT a::text AS row FROM audit_log a")
 
@@ -112,9 +112,9 @@ async def test_a_token_signs_in_and_the_session_ends_with_it(console: Console) -
     assert (await console.post("/sign-in", {"token": writer.token})).path == "/"
     assert (await console.get("/settings/tokens")).status == 403
 
-    found = await tokens.find(console.api.deps.db, str(writer.token), console.api.clock())
+    found = await tokens.find(console.api.context.db, str(writer.token), console.api.clock())
     assert found is not None
-    async with console.api.deps.db.transaction() as tx:
+    async with console.api.context.db.transaction() as tx:
         await tx.execute("UPDATE tokens SET revoked_at = now() WHERE id = $1", found.id)
     assert (await console.get("/")).path == "/sign-in"
 
@@ -124,7 +124,7 @@ async def test_a_token_never_grants_more_than_its_owner_s_role_does_now(console:
     await console.post("/sign-in", {"token": admin.token})
     assert (await console.get("/settings/tokens")).status == 200
 
-    async with console.api.deps.db.transaction() as tx:
+    async with console.api.context.db.transaction() as tx:
         await tx.execute("UPDATE users SET role = 'viewer'")
 
     assert (await console.get("/settings/tokens")).status == 403
@@ -144,7 +144,7 @@ async def test_a_password_set_by_the_operator_ends_the_user_s_sessions(console: 
     await console.sign_in(user)
     assert (await console.get("/settings/account")).path == "/settings/account"
 
-    await users.set_password(console.api.deps.db, user.email, user.team_id, f"{PASSWORD} and another")
+    await users.set_password(console.api.context.db, user.email, user.team_id, f"{PASSWORD} and another")
 
     assert (await console.get("/settings/account")).path.startswith("/sign-in")
 
@@ -153,7 +153,7 @@ async def test_who_is_removed_is_out_at_once(console: Console) -> None:
     user = await console.person("editor")
     await console.sign_in(user)
 
-    async with console.api.deps.db.transaction() as tx:
+    async with console.api.context.db.transaction() as tx:
         await tx.execute("DELETE FROM users WHERE id = $1", user.id)
 
     assert (await console.get("/")).path == "/sign-in"

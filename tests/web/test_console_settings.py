@@ -223,7 +223,7 @@ async def test_another_team_s_things_are_things_of_nothing(console: Console) -> 
 async def test_nobody_ends_somebody_else_s_session(console: Console) -> None:
     victim = await console.person("admin")
     await console.sign_in(victim)
-    async with console.api.deps.db.connection() as tx:
+    async with console.api.context.db.connection() as tx:
         id_ = await tx.fetchval("SELECT id FROM console_sessions")
     cookie = console.cookies["tocsin_session"]
     console.session.cookie_jar.clear()
@@ -261,7 +261,7 @@ async def test_what_people_typed_is_text_on_every_page(console: Console) -> None
 async def test_the_limits_of_the_plan_are_shown_and_told_where_they_stop_somebody(
     console: Console, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plans: Any = console.api.deps.plans
+    plans: Any = console.api.context.plans
     monkeypatch.setitem(plans, "pro", replace(plans["pro"], monitors=0, channels=0))
     await console.sign_in()
     monitor = {"type": "tcp", "name": "Database", "config.host": "db.example.com", "config.port": "5432"}

@@ -217,7 +217,7 @@ async def found(console: Console, id_: str, word: str = "Transfer") -> None:
     assert monitor_id is not None
     owner = Owner(0, console.api.team_id, monitor_id)
     data = {"current": "9", "threshold": "5", "unit": "gwei", "message": f"{word} gas costs 9 gwei"}
-    async with console.api.deps.db.transaction() as tx:
+    async with console.api.context.db.transaction() as tx:
         location = await tx.fetchval("SELECT location FROM locations LIMIT 1")
         alert = ChainAlert((location,), at, data)
         await writes.save_alerts(tx, {(owner.team_id, owner.id, "high_gas"): alert})

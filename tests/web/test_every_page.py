@@ -265,7 +265,7 @@ def test_every_route_that_is_read_has_a_case() -> None:
 @pytest.mark.slow
 async def test_every_page_is_drawn_from_a_team_to_which_everything_has_happened(api: Api) -> None:
     found: list[str] = []
-    async with everything_happened(api) as here, served(here.api.deps, public_url=PUBLIC_URL) as url:
+    async with everything_happened(api) as here, served(here.api.context, public_url=PUBLIC_URL) as url:
         await everything_is_there(here)
         async with visiting(url, here.api) as console:
             await console.sign_in()

@@ -6,7 +6,7 @@ from aiohttp import web
 
 from collector.http import pages
 from collector.http.auth import caller
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import Query
 from collector.platform import audit
 from collector.platform.storage.audit import AuditEntry, AuditFilter
@@ -25,7 +25,9 @@ async def list_(request: web.Request) -> web.Response:
         until=until,
     )
     query.done()
-    found, total = await audit.page(deps(request).db, caller(request).team_id, wanted, at.limit, at.offset)
+    found, total = await audit.page(
+        context_of(request).db, caller(request).team_id, wanted, at.limit, at.offset
+    )
     return pages.answer(request, at, [_shown(one) for one in found], total)
 
 

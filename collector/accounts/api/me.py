@@ -4,7 +4,7 @@ from aiohttp import web
 
 from collector.accounts.storage import teams
 from collector.http.auth import caller
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import ok
 from shared import ids
 from shared.errors import NotFound
@@ -12,7 +12,7 @@ from shared.errors import NotFound
 
 async def get(request: web.Request) -> web.Response:
     who = caller(request)
-    async with deps(request).db.connection() as tx:
+    async with context_of(request).db.connection() as tx:
         person = await teams.person(tx, who.team_id, who.user_id)
     if person is None:
         raise NotFound("User not found")

@@ -8,7 +8,7 @@ from collector.accounts.service import tokens
 from collector.accounts.storage.tokens import ListedToken
 from collector.http import pages
 from collector.http.auth import actor, caller
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import Query, body, no_content, ok, path_id, warned
 from collector.platform.validation.validation import ignored
 from shared import ids
@@ -19,22 +19,22 @@ async def list_(request: web.Request) -> web.Response:
     at = pages.asked(query)
     query.done()
     limit, offset = (at.limit, at.offset) if at else (None, 0)
-    found, total = await tokens.page(deps(request).db, caller(request).team_id, limit, offset)
+    found, total = await tokens.page(context_of(request).db, caller(request).team_id, limit, offset)
     shown = [_shown(one) for one in found]
     return pages.answer(request, at, shown, total) if at else ok({"data": shown})
 
 
 async def create(request: web.Request) -> web.Response:
-    at_hand = deps(request)
+    context = context_of(request)
     made = await tokens.create(
-        at_hand.db, actor(request), caller(request).user_id, await body(request), at_hand.now()
+        context.db, actor(request), caller(request).user_id, await body(request), context.now()
     )
     return ok(warned({**_shown(made.token), "token": made.value}, ignored(made.unknown)), 201)
 
 
 async def delete(request: web.Request) -> web.Response:
     id_ = path_id(request, "tok", tokens.WHAT)
-    await tokens.revoke(deps(request).db, actor(request), id_, deps(request).now())
+    await tokens.revoke(context_of(request).db, actor(request), id_, context_of(request).now())
     return no_content()
 
 

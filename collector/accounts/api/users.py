@@ -10,7 +10,7 @@ from collector.accounts.service.users import UserDetails
 from collector.accounts.storage.users import User
 from collector.http import pages
 from collector.http.auth import actor, caller
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import Query, body, no_content, ok, path_id, warned
 from collector.platform.validation.validation import ignored
 from shared import ids
@@ -21,7 +21,7 @@ async def list_(request: web.Request) -> web.Response:
     at = pages.asked(query)
     query.done()
     limit, offset = (at.limit, at.offset) if at else (None, 0)
-    found, total = await users.page(deps(request).db, caller(request).team_id, limit, offset)
+    found, total = await users.page(context_of(request).db, caller(request).team_id, limit, offset)
     shown = [_shown(one) for one in found]
     return pages.answer(request, at, shown, total) if at else ok({"data": shown})
 
@@ -32,25 +32,27 @@ async def get(request: web.Request) -> web.Response:
 
 async def create(request: web.Request) -> web.Response:
     """Invite a user. No other answer contains the link, which lets its bearer set the password."""
-    at_hand = deps(request)
-    told = await users.invite(at_hand.db, actor(request), await body(request), at_hand.now())
-    place = f"{at_hand.public_url}/v1/users/{ids.show('usr', told.user.id)}"
+    context = context_of(request)
+    told = await users.invite(context.db, actor(request), await body(request), context.now())
+    place = f"{context.public_url}/v1/users/{ids.show('usr', told.user.id)}"
     return ok(_told(request, told), 201, {"Location": place})
 
 
 async def invite(request: web.Request) -> web.Response:
-    at_hand = deps(request)
-    told = await users.invite_again(at_hand.db, actor(request), _id(request), at_hand.now())
+    context = context_of(request)
+    told = await users.invite_again(context.db, actor(request), _id(request), context.now())
     return ok(_told(request, told))
 
 
 async def update(request: web.Request) -> web.Response:
     id_ = (await _found(request)).id
-    return ok(_told(request, await users.update(deps(request).db, actor(request), id_, await body(request))))
+    return ok(
+        _told(request, await users.update(context_of(request).db, actor(request), id_, await body(request)))
+    )
 
 
 async def delete(request: web.Request) -> web.Response:
-    await users.delete(deps(request).db, actor(request), _id(request))
+    await users.delete(context_of(request).db, actor(request), _id(request))
     return no_content()
 
 
@@ -60,7 +62,7 @@ def _id(request: web.Request) -> UUID:
 
 async def _found(request: web.Request) -> User:
     """Return the user of the path before the body is read: 404 comes before 400."""
-    return await users.one(deps(request).db, caller(request).team_id, _id(request))
+    return await users.one(context_of(request).db, caller(request).team_id, _id(request))
 
 
 def _shown(one: User) -> dict[str, Any]:
@@ -78,5 +80,5 @@ def _shown(one: User) -> dict[str, Any]:
 def _told(request: web.Request, told: UserDetails) -> dict[str, Any]:
     link = {}
     if told.secret is not None:
-        link["invitationUrl"] = f"{deps(request).public_url}/invitations/{told.secret}"
+        link["invitationUrl"] = f"{context_of(request).public_url}/invitations/{told.secret}"
     return warned({**_shown(told.user), **link}, [*ignored(told.unknown), *told.warnings])

@@ -9,7 +9,7 @@ from collector.accounts.service import console_sessions, password_links, sign_in
 from collector.console.answers import back, new_password, page, posted, value
 from collector.console.forms.fields import Form, FormField
 from collector.console.state import STATE, make_known, signed_out, visitor, who
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import path_id
 from shared.errors import Forbidden, Invalid
 
@@ -26,13 +26,13 @@ async def show(request: web.Request) -> web.StreamResponse:
 
 
 async def set_password(request: web.Request) -> web.StreamResponse:
-    mine, sent, at_hand = visitor(request), await posted(request), deps(request)
+    mine, sent, context = visitor(request), await posted(request), context_of(request)
     if mine.token_id is not None:
         raise Forbidden("Sign in with your password, or with a reset link, to change it.")
     await request.app[STATE].door.knock_inside(mine.user_id)
     try:
         await password_links.change(
-            at_hand.db,
+            context.db,
             who(request),
             mine.user_id,
             value(sent, "old"),
@@ -42,7 +42,7 @@ async def set_password(request: web.Request) -> web.StreamResponse:
     except Invalid as fault:
         return await _shown(request, fault.details)
     answer = back(request, _HERE, "Password changed. Your other browsers were signed out.")
-    make_known(request, answer, await sign_in.mark(at_hand.db, mine.team_id, mine.user_id))
+    make_known(request, answer, await sign_in.mark(context.db, mine.team_id, mine.user_id))
     return answer
 
 
@@ -50,7 +50,7 @@ async def end(request: web.Request) -> web.StreamResponse:
     """Sign one browser out, which may be this one."""
     mine = visitor(request)
     id_: UUID = path_id(request, "ses", console_sessions.WHAT)
-    await console_sessions.end(deps(request).db, who(request), mine.user_id, id_)
+    await console_sessions.end(context_of(request).db, who(request), mine.user_id, id_)
     if id_ != mine.session_id:
         return back(request, _HERE, "Browser signed out.")
     answer = back(request, "/sign-in", "You are signed out.")
@@ -59,7 +59,7 @@ async def end(request: web.Request) -> web.StreamResponse:
 
 
 async def _shown(request: web.Request, faults: dict[str, str]) -> web.StreamResponse:
-    at_hand, mine = deps(request), visitor(request)
+    context, mine = context_of(request), visitor(request)
     fields = tuple(
         FormField(
             name=name,
@@ -79,5 +79,5 @@ async def _shown(request: web.Request, faults: dict[str, str]) -> web.StreamResp
         "account.html.j2",
         status=400 if faults else 200,
         form=Form(fields, {}),
-        sessions=await console_sessions.of(at_hand.db, mine, at_hand.now()),
+        sessions=await console_sessions.of(context.db, mine, context.now()),
     )

@@ -22,7 +22,7 @@ from collector.console.state import (
     visitor,
     who,
 )
-from collector.http.deps import deps
+from collector.http.context import context_of
 from shared import ids
 from shared.errors import Limited
 
@@ -36,8 +36,8 @@ async def show(request: web.Request) -> web.StreamResponse:
     after = session.safe_next(request.query.get("next"))
     if VISITOR in request:
         return back(request, after)
-    at_hand = deps(request)
-    ready = at_hand.openid is not None or await sign_in.is_set_up(at_hand.db)
+    context = context_of(request)
+    ready = context.openid is not None or await sign_in.is_set_up(context.db)
     return _form(request, after, ready=ready)
 
 
@@ -62,19 +62,19 @@ async def enter(request: web.Request) -> web.StreamResponse:
     user = _chosen(found, sent)
     if user is None:
         return await _which(request, after, email, found)
-    at_hand = deps(request)
-    cookie = await sign_in.enter(at_hand.db, user, from_, at_hand.now(), by="password")
-    return welcome(request, after, cookie, await sign_in.mark(at_hand.db, user.team_id, user.id))
+    context = context_of(request)
+    cookie = await sign_in.enter(context.db, user, from_, context.now(), by="password")
+    return welcome(request, after, cookie, await sign_in.mark(context.db, user.team_id, user.id))
 
 
 async def leave(request: web.Request) -> web.StreamResponse:
-    at_hand, mine = deps(request), visitor(request)
-    await console_sessions.end(at_hand.db, who(request), mine.user_id, mine.session_id)
+    context, mine = context_of(request), visitor(request)
+    await console_sessions.end(context.db, who(request), mine.user_id, mine.session_id)
     return _gone(request, "You are signed out.")
 
 
 async def leave_everywhere(request: web.Request) -> web.StreamResponse:
-    await console_sessions.end_all(deps(request).db, who(request), visitor(request).user_id)
+    await console_sessions.end_all(context_of(request).db, who(request), visitor(request).user_id)
     return _gone(request, "You are signed out everywhere.")
 
 
@@ -87,8 +87,8 @@ def welcome(request: web.Request, after: str, cookie: str, mark: str = "") -> we
 
 
 async def _by_token(request: web.Request, token: str, after: str) -> web.Response:
-    at_hand = deps(request)
-    cookie = await sign_in.enter_by_token(at_hand.db, token, browser(request), at_hand.now())
+    context = context_of(request)
+    cookie = await sign_in.enter_by_token(context.db, token, browser(request), context.now())
     if cookie is None:
         log.info("sign-in refused", address=browser(request).address)
         return _form(request, after, _NO_TOKEN, status=403, by_token=True)
@@ -104,7 +104,7 @@ def _chosen(found: list[User], sent: Posted) -> User | None:
 
 
 async def _which(request: web.Request, after: str, email: str, found: list[User]) -> web.Response:
-    names = await sign_in.team_names(deps(request).db, found)
+    names = await sign_in.team_names(context_of(request).db, found)
     teams = [(ids.show("usr", user.id), names.get(str(user.id), "")) for user in found]
     return _form(request, after, "", email=email, teams=teams)
 
@@ -121,7 +121,7 @@ def _form(
     ready: bool = True,
 ) -> web.Response:
     said = (Flash("bad", fault),) if fault else ()
-    provider = deps(request).openid
+    provider = context_of(request).openid
     return page(
         request,
         "sign_in.html.j2",
@@ -132,7 +132,7 @@ def _form(
         by_token=by_token,
         ready=ready,
         teams=teams or [],
-        mail=deps(request).transport.mailer is not None,
+        mail=context_of(request).transport.mailer is not None,
         provider=provider.client.name if provider else "",
     )
 

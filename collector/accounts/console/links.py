@@ -14,7 +14,7 @@ from collector.accounts.storage.users import User
 from collector.console.answers import new_password, page, posted, value
 from collector.console.forms.fields import Form, FormField
 from collector.console.state import STATE, browser
-from collector.http.deps import Deps, deps
+from collector.http.context import Context, context_of
 from collector.notifications.service import outside_mails
 from collector.notifications.storage.mail_addresses import Unconfirmed
 from collector.platform.fields import is_email
@@ -26,18 +26,18 @@ log = structlog.get_logger()
 
 async def invited(request: web.Request) -> web.StreamResponse:
     """Show whose invitation it is; only the form uses it up, since mail scanners follow links."""
-    at_hand = deps(request)
-    user = await password_links.invited(at_hand.db, request.match_info["secret"], at_hand.now())
+    context = context_of(request)
+    user = await password_links.invited(context.db, request.match_info["secret"], context.now())
     return _form(request, "Join the team", user.email)
 
 
 async def join(request: web.Request) -> web.StreamResponse:
-    at_hand, secret = deps(request), request.match_info["secret"]
+    context, secret = context_of(request), request.match_info["secret"]
     await _knock(request)
-    user = await password_links.invited(at_hand.db, secret, at_hand.now())
+    user = await password_links.invited(context.db, secret, context.now())
     try:
         password = new_password(await posted(request))
-        user = await users.accept(at_hand.db, secret, password, at_hand.now())
+        user = await users.accept(context.db, secret, password, context.now())
     except Invalid as fault:
         return _form(request, "Join the team", user.email, fault.details)
     return await _enter(request, user, "invitation")
@@ -45,20 +45,20 @@ async def join(request: web.Request) -> web.StreamResponse:
 
 async def asked(request: web.Request) -> web.StreamResponse:
     """Ask whether an address outside a team wants its mails; only the button confirms."""
-    return _asked(request, await outside_mails.linked(deps(request).db, request.match_info["secret"]))
+    return _asked(request, await outside_mails.linked(context_of(request).db, request.match_info["secret"]))
 
 
 async def confirm(request: web.Request) -> web.StreamResponse:
     await _knock(request)
     return _asked(
-        request, await outside_mails.confirm(deps(request).db, request.match_info["secret"]), done=True
+        request, await outside_mails.confirm(context_of(request).db, request.match_info["secret"]), done=True
     )
 
 
 async def reset(request: web.Request) -> web.StreamResponse:
-    at_hand = deps(request)
+    context = context_of(request)
     secret = request.match_info["secret"]
-    linked = await password_links.find(at_hand.db, LinkKind.RESET, secret, at_hand.now())
+    linked = await password_links.find(context.db, LinkKind.RESET, secret, context.now())
     return _form(request, "Choose a new password", linked.email)
 
 
@@ -68,9 +68,9 @@ async def set_password(request: web.Request) -> web.StreamResponse:
 
 async def set_up(request: web.Request) -> web.StreamResponse:
     """Show the first page of a new console: the first admin's name, address and password."""
-    at_hand = deps(request)
+    context = context_of(request)
     secret = request.match_info["secret"]
-    linked = await password_links.find(at_hand.db, LinkKind.FIRST, secret, at_hand.now())
+    linked = await password_links.find(context.db, LinkKind.FIRST, secret, context.now())
     # The placeholder address of a new team is nobody's.
     email = "" if linked.email.endswith("@localhost") else linked.email
     return _form(request, "Set up Tocsin", linked.email, named={"name": "", "email": email})
@@ -91,21 +91,21 @@ async def ask(request: web.Request) -> web.StreamResponse:
 
     No account's bucket is charged: a stranger could empty it, and each account gets few mails anyway.
     """
-    at_hand, email = deps(request), value(await posted(request), "email").strip()
+    context, email = context_of(request), value(await posted(request), "email").strip()
     await _knock(request)
-    if at_hand.transport.mailer is not None and is_email(email):
+    if context.transport.mailer is not None and is_email(email):
         mails = request.app[STATE].mails
-        task = asyncio.create_task(_mail(at_hand, at_hand.transport.mailer, email), name="reset mail")
+        task = asyncio.create_task(_mail(context, context.transport.mailer, email), name="reset mail")
         mails.add(task)
         task.add_done_callback(mails.discard)
     return page(request, "forgot.html.j2", asked=email)
 
 
-async def _mail(at_hand: Deps, mailer: Mailer, email: str) -> None:
+async def _mail(context: Context, mailer: Mailer, email: str) -> None:
     """Mail the links; only the mailbox reveals whether the account exists."""
     try:
-        for one in await password_links.ask(at_hand.db, email, at_hand.now()):
-            url = f"{at_hand.public_url}/reset/{one.secret}"
+        for one in await password_links.ask(context.db, email, context.now()):
+            url = f"{context.public_url}/reset/{one.secret}"
             fault = await access_mails.reset(mailer, one.user.email, one.team, url)
             if fault:
                 log.warning("password reset mail not sent", reason=fault)
@@ -116,21 +116,21 @@ async def _mail(at_hand: Deps, mailer: Mailer, email: str) -> None:
 async def _used(
     request: web.Request, kind: LinkKind, title: str, by: str, named: Mapping[str, Any] | None = None
 ) -> web.StreamResponse:
-    at_hand, secret = deps(request), request.match_info["secret"]
+    context, secret = context_of(request), request.match_info["secret"]
     await _knock(request)
-    linked = await password_links.find(at_hand.db, kind, secret, at_hand.now())
+    linked = await password_links.find(context.db, kind, secret, context.now())
     try:
         password = new_password(await posted(request))
-        user = await password_links.use(at_hand.db, kind, secret, password, at_hand.now(), named)
+        user = await password_links.use(context.db, kind, secret, password, context.now(), named)
     except Invalid as fault:
         return _form(request, title, linked.email, fault.details, named)
     return await _enter(request, user, by)
 
 
 async def _enter(request: web.Request, user: User, by: str) -> web.StreamResponse:
-    at_hand = deps(request)
-    cookie = await sign_in.enter(at_hand.db, user, browser(request), at_hand.now(), by=by)
-    return welcome(request, "/", cookie, await sign_in.mark(at_hand.db, user.team_id, user.id))
+    context = context_of(request)
+    cookie = await sign_in.enter(context.db, user, browser(request), context.now(), by=by)
+    return welcome(request, "/", cookie, await sign_in.mark(context.db, user.team_id, user.id))
 
 
 async def _knock(request: web.Request) -> None:

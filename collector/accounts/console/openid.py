@@ -18,7 +18,7 @@ from collector.console import session
 from collector.console.answers import page
 from collector.console.state import STATE, browser
 from collector.http.auth import is_secure
-from collector.http.deps import deps
+from collector.http.context import context_of
 from shared import ids
 from shared.errors import Forbidden, NotFound
 
@@ -46,26 +46,26 @@ async def go(request: web.Request) -> web.StreamResponse:
 
 async def back(request: web.Request) -> web.StreamResponse:
     """Handle the return from the provider, which may have sent any user."""
-    at_hand, attempt = deps(request), _attempt(request)
+    context, attempt = context_of(request), _attempt(request)
     await request.app[STATE].door.knock(browser(request).address)
-    email = await _provider(request).end(attempt, request.query, at_hand.now())
+    email = await _provider(request).end(attempt, request.query, context.now())
     if attempt is None:
         raise Forbidden("Please start again.")
-    found = await openid.known(at_hand.db, email, at_hand.now())
+    found = await openid.known(context.db, email, context.now())
     if not found:
         raise Forbidden(f"No user here has the address {email}. An admin of your team can invite you.")
     user = _chosen(found, attempt.user)
     if user is None:
         return await _which(request, attempt, found)
-    await openid.join(at_hand.db, user)
-    cookie = await sign_in.enter(at_hand.db, user, browser(request), at_hand.now(), by="provider")
+    await openid.join(context.db, user)
+    cookie = await sign_in.enter(context.db, user, browser(request), context.now(), by="provider")
     answer = welcome(request, session.safe_next(attempt.after), cookie)
     answer.del_cookie(_name(request), path="/", secure=is_secure(request), httponly=True, samesite="Lax")
     return answer
 
 
 def _provider(request: web.Request) -> Provider:
-    found = deps(request).openid
+    found = context_of(request).openid
     if found is None:
         raise NotFound("No sign-in provider is configured here")
     return found
@@ -80,7 +80,7 @@ def _chosen(found: list[User], wanted: str) -> User | None:
 
 async def _which(request: web.Request, attempt: Attempt, found: list[User]) -> web.StreamResponse:
     """List the teams; each link leads to the provider again, where the user is signed in by now."""
-    names = await sign_in.team_names(deps(request).db, found)
+    names = await sign_in.team_names(context_of(request).db, found)
     after = quote(session.safe_next(attempt.after), safe="")
     teams = [
         (f"/sign-in/oidc?next={after}&user={ids.show('usr', user.id)}", names.get(str(user.id), ""))

@@ -10,7 +10,7 @@ from collector.console import common
 from collector.console.answers import back, page, posted
 from collector.console.forms import forms, read
 from collector.console.state import visitor, who
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import Query
 from collector.ops.service import about
 from collector.platform import audit
@@ -27,7 +27,7 @@ async def show(request: web.Request) -> web.StreamResponse:
 async def rename(request: web.Request) -> web.StreamResponse:
     body = read.body(team.TeamFields, await posted(request))
     try:
-        await team.rename(deps(request).db, who(request), body)
+        await team.rename(context_of(request).db, who(request), body)
     except Invalid as fault:
         return await _form(request, body, fault.details)
     return back(request, _TEAM, "Team renamed.")
@@ -46,7 +46,11 @@ async def log(request: web.Request) -> web.StreamResponse:
     )
     query.done()
     found, total = await audit.page(
-        deps(request).db, visitor(request).team_id, wanted, common.PER_PAGE, (number - 1) * common.PER_PAGE
+        context_of(request).db,
+        visitor(request).team_id,
+        wanted,
+        common.PER_PAGE,
+        (number - 1) * common.PER_PAGE,
     )
     asked = {name: request.query.get(name, "") for name in ("actor", "resource", "action", "from", "to")}
     return page(
@@ -60,24 +64,24 @@ async def log(request: web.Request) -> web.StreamResponse:
 
 
 async def show_about(request: web.Request) -> web.StreamResponse:
-    at_hand = deps(request)
-    seen = await about.read(at_hand.db, visitor(request).team_id, at_hand.now())
+    context = context_of(request)
+    seen = await about.read(context.db, visitor(request).team_id, context.now())
     return page(
         request,
         "about.html.j2",
         seen=seen,
         python=platform.python_version(),
-        public_url=at_hand.public_url,
-        mail=at_hand.transport.mailer is not None,
-        probes_at=at_hand.probes_at,
-        otlp_url=at_hand.otlp_url,
+        public_url=context.public_url,
+        mail=context.transport.mailer is not None,
+        probes_at=context.probes_at,
+        otlp_url=context.otlp_url,
     )
 
 
 async def _form(
     request: web.Request, values: dict[str, object], faults: dict[str, str]
 ) -> web.StreamResponse:
-    one = await team.get(deps(request).db, visitor(request).team_id)
+    one = await team.get(context_of(request).db, visitor(request).team_id)
     form = forms.build(team.TeamFields, {"name": one.name, **values}, faults)
-    plan = deps(request).plans[one.plan]
+    plan = context_of(request).plans[one.plan]
     return page(request, "team.html.j2", status=400 if faults else 200, form=form, team=one, plan=plan)

@@ -11,7 +11,7 @@ from collector.console.answers import back, page, posted
 from collector.console.forms import forms, read
 from collector.console.forms.fields import Form
 from collector.console.state import visitor, who
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import path_id
 from shared import ids
 from shared.errors import Invalid
@@ -30,10 +30,10 @@ async def new(request: web.Request) -> web.StreamResponse:
 
 async def create(request: web.Request) -> web.StreamResponse:
     """Create a token; only this page shows its value."""
-    at_hand = deps(request)
+    context = context_of(request)
     body = read.body(tokens.TokenRequest, await posted(request))
     try:
-        made = await tokens.create(at_hand.db, who(request), visitor(request).user_id, body, at_hand.now())
+        made = await tokens.create(context.db, who(request), visitor(request).user_id, body, context.now())
     except Invalid as fault:
         form = await _form(request, body, fault.details)
         return page(request, "token_form.html.j2", status=400, form=form)
@@ -41,29 +41,31 @@ async def create(request: web.Request) -> web.StreamResponse:
 
 
 async def revoke(request: web.Request) -> web.StreamResponse:
-    at_hand = deps(request)
-    await tokens.revoke(at_hand.db, who(request), path_id(request, "tok", tokens.WHAT), at_hand.now())
+    context = context_of(request)
+    await tokens.revoke(context.db, who(request), path_id(request, "tok", tokens.WHAT), context.now())
     return back(request, _HERE, "Token revoked.")
 
 
 async def _shown(request: web.Request, made: NewToken | None = None) -> web.StreamResponse:
     number = common.asked(request)
     offset = (number - 1) * common.PER_PAGE
-    found, total = await tokens.page(deps(request).db, visitor(request).team_id, common.PER_PAGE, offset)
+    found, total = await tokens.page(
+        context_of(request).db, visitor(request).team_id, common.PER_PAGE, offset
+    )
     return page(
         request,
         "tokens.html.j2",
         tokens=found,
         at=common.at(request, number, total),
         made=made,
-        public_url=deps(request).public_url,
-        now=deps(request).now(),
+        public_url=context_of(request).public_url,
+        now=context_of(request).now(),
     )
 
 
 async def _form(request: web.Request, values: dict[str, object], faults: dict[str, str]) -> Form:
     mine = visitor(request)
-    people, _ = await users.page(deps(request).db, mine.team_id, None, 0)
+    people, _ = await users.page(context_of(request).db, mine.team_id, None, 0)
     others = [
         (ids.show("usr", one.id), f"{one.name} ({one.role})") for one in people if one.id != mine.user_id
     ]

@@ -12,7 +12,7 @@ from collector.console import common
 from collector.console.answers import back, page, posted
 from collector.console.forms import forms, read
 from collector.console.state import visitor, who
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import path_id
 from shared import ids
 from shared.errors import Conflict, Invalid
@@ -40,50 +40,50 @@ async def new(request: web.Request) -> web.StreamResponse:
 
 
 async def invite(request: web.Request) -> web.StreamResponse:
-    at_hand = deps(request)
+    context = context_of(request)
     body = read.body(users.UserSettings, await posted(request))
     sent = {name: value for name, value in body.items() if value is not None}
     try:
-        told = await users.invite(at_hand.db, who(request), sent, at_hand.now())
+        told = await users.invite(context.db, who(request), sent, context.now())
     except (Invalid, Conflict) as fault:
         return _form(request, None, body, _details(fault))
     return await _shown(request, await _invitation(request, told.user, told.secret or ""))
 
 
 async def invite_again(request: web.Request) -> web.StreamResponse:
-    at_hand = deps(request)
-    told = await users.invite_again(at_hand.db, who(request), _id(request), at_hand.now())
+    context = context_of(request)
+    told = await users.invite_again(context.db, who(request), _id(request), context.now())
     return await _shown(request, await _invitation(request, told.user, told.secret or ""))
 
 
 async def reset(request: web.Request) -> web.StreamResponse:
     """Make a link that lets the user choose a new password."""
-    at_hand = deps(request)
-    user, secret = await password_links.make(at_hand.db, who(request), _id(request), at_hand.now())
-    url, mailer = f"{at_hand.public_url}/reset/{secret}", at_hand.transport.mailer
+    context = context_of(request)
+    user, secret = await password_links.make(context.db, who(request), _id(request), context.now())
+    url, mailer = f"{context.public_url}/reset/{secret}", context.transport.mailer
     fault = "" if mailer is None else await access_mails.reset(mailer, user.email, visitor(request).team, url)
     link = PasswordLink(user, url, "a new password", mailer is not None and not fault, fault)
     return await _shown(request, link)
 
 
 async def edit(request: web.Request) -> web.StreamResponse:
-    user = await users.one(deps(request).db, visitor(request).team_id, _id(request))
+    user = await users.one(context_of(request).db, visitor(request).team_id, _id(request))
     return _form(request, user, {"email": user.email, "name": user.name, "role": user.role}, {})
 
 
 async def update(request: web.Request) -> web.StreamResponse:
-    at_hand = deps(request)
-    user = await users.one(at_hand.db, visitor(request).team_id, _id(request))
+    context = context_of(request)
+    user = await users.one(context.db, visitor(request).team_id, _id(request))
     body = read.body(users.UserSettings, await posted(request))
     try:
-        told = await users.update(at_hand.db, who(request), user.id, body)
+        told = await users.update(context.db, who(request), user.id, body)
     except (Invalid, Conflict) as fault:
         return _form(request, user, body, _details(fault))
     return back(request, _HERE, " ".join(["Saved.", *(f"But {one}." for one in told.warnings)]))
 
 
 async def delete(request: web.Request) -> web.StreamResponse:
-    await users.delete(deps(request).db, who(request), _id(request))
+    await users.delete(context_of(request).db, who(request), _id(request))
     return back(request, _HERE, "User removed, with their tokens and sessions.")
 
 
@@ -96,8 +96,8 @@ def _details(fault: Invalid | Conflict) -> Mapping[str, str]:
 
 
 async def _invitation(request: web.Request, user: User, secret: str) -> PasswordLink:
-    at_hand = deps(request)
-    url, mailer = f"{at_hand.public_url}/invitations/{secret}", at_hand.transport.mailer
+    context = context_of(request)
+    url, mailer = f"{context.public_url}/invitations/{secret}", context.transport.mailer
     if mailer is None:
         return PasswordLink(user, url, "the invitation")
     until = user.invited_until.strftime("%d %b %Y, %H:%M UTC") if user.invited_until else ""
@@ -108,9 +108,9 @@ async def _invitation(request: web.Request, user: User, secret: str) -> Password
 
 
 async def _shown(request: web.Request, link: PasswordLink | None = None) -> web.StreamResponse:
-    at_hand, number = deps(request), common.asked(request)
+    context, number = context_of(request), common.asked(request)
     found, total = await users.page(
-        at_hand.db, visitor(request).team_id, common.PER_PAGE, (number - 1) * common.PER_PAGE
+        context.db, visitor(request).team_id, common.PER_PAGE, (number - 1) * common.PER_PAGE
     )
     return page(
         request,
@@ -118,7 +118,7 @@ async def _shown(request: web.Request, link: PasswordLink | None = None) -> web.
         users=found,
         at=common.at(request, number, total),
         link=link,
-        now=at_hand.now(),
+        now=context.now(),
     )
 
 

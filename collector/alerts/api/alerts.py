@@ -9,7 +9,7 @@ from collector.alerts.service import alerts
 from collector.alerts.storage.alerts import Alert, AlertFilter
 from collector.http import pages
 from collector.http.auth import actor, caller
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import Query, ok, path_id
 from shared import ids
 
@@ -28,23 +28,25 @@ async def list_(request: web.Request) -> web.Response:
         until=until,
     )
     query.done()
-    found, total = await alerts.page(deps(request).db, caller(request).team_id, wanted, at.limit, at.offset)
+    found, total = await alerts.page(
+        context_of(request).db, caller(request).team_id, wanted, at.limit, at.offset
+    )
     return pages.answer(request, at, [_shown(alert) for alert in found], total)
 
 
 async def get(request: web.Request) -> web.Response:
     id_ = path_id(request, "alert", alerts.WHAT)
-    return ok(_shown(await alerts.one(deps(request).db, caller(request).team_id, id_)))
+    return ok(_shown(await alerts.one(context_of(request).db, caller(request).team_id, id_)))
 
 
 async def acknowledge(request: web.Request) -> web.Response:
-    at_hand, id_ = deps(request), path_id(request, "alert", alerts.WHAT)
-    return ok(_shown(await alerts.acknowledge(at_hand.db, actor(request), id_, at_hand.now())))
+    context, id_ = context_of(request), path_id(request, "alert", alerts.WHAT)
+    return ok(_shown(await alerts.acknowledge(context.db, actor(request), id_, context.now())))
 
 
 async def resolve(request: web.Request) -> web.Response:
-    at_hand, id_ = deps(request), path_id(request, "alert", alerts.WHAT)
-    return ok(_shown(await alerts.resolve(at_hand.db, actor(request), id_, at_hand.now())))
+    context, id_ = context_of(request), path_id(request, "alert", alerts.WHAT)
+    return ok(_shown(await alerts.resolve(context.db, actor(request), id_, context.now())))
 
 
 def _shown(alert: Alert) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from collector.alerts.service.rules import RuleDetails
 from collector.alerts.storage.rules import RuleFilter
 from collector.http import conditional, pages
 from collector.http.auth import actor, caller
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import Query, body, no_content, ok, path_id, warned
 from shared import ids
 
@@ -23,21 +23,21 @@ async def list_(request: web.Request) -> web.Response:
     wanted = RuleFilter(enabled=query.boolean("enabled"), monitor_id=query.id("monitor_id", "mon"))
     query.done()
     limit, offset = (at.limit, at.offset) if at else (None, 0)
-    found, total = await rules.page(deps(request).db, caller(request).team_id, wanted, limit, offset)
+    found, total = await rules.page(context_of(request).db, caller(request).team_id, wanted, limit, offset)
     shown = [_shown(known) for known in found]
     return pages.answer(request, at, shown, total) if at else ok({"data": shown})
 
 
 async def create(request: web.Request) -> web.Response:
-    at_hand = deps(request)
-    made = await rules.create(at_hand.db, actor(request), await body(request), at_hand.now())
+    context = context_of(request)
+    made = await rules.create(context.db, actor(request), await body(request), context.now())
     return ok(_part(made, _CREATED), 201, conditional.tagged(made.row.revision))
 
 
 async def preview(request: web.Request) -> web.Response:
-    at_hand = deps(request)
+    context = context_of(request)
     found = await rule_preview.preview(
-        at_hand.db, caller(request).team_id, await body(request), at_hand.now()
+        context.db, caller(request).team_id, await body(request), context.now()
     )
     answer = {
         "from": found.since,
@@ -58,16 +58,16 @@ async def get(request: web.Request) -> web.Response:
 
 
 async def update(request: web.Request) -> web.Response:
-    at_hand = deps(request)
+    context = context_of(request)
     id_ = (await _found(request)).row.id
     only, sent = conditional.only(request), await body(request)
-    known = await rules.update(at_hand.db, actor(request), id_, sent, at_hand.now(), only=only)
+    known = await rules.update(context.db, actor(request), id_, sent, context.now(), only=only)
     return ok(_shown(known), headers=conditional.tagged(known.row.revision))
 
 
 async def delete(request: web.Request) -> web.Response:
     id_ = (await _found(request)).row.id
-    await rules.delete(deps(request).db, actor(request), id_, only=conditional.only(request))
+    await rules.delete(context_of(request).db, actor(request), id_, only=conditional.only(request))
     return no_content()
 
 
@@ -77,7 +77,7 @@ _CREATED = ("id", "name", "enabled", "createdAt", "warnings")
 async def _found(request: web.Request) -> RuleDetails:
     """Return the rule of the path, if it exists: 404 comes before any other fault."""
     id_: UUID = path_id(request, "rule", rules.WHAT)
-    return await rules.one(deps(request).db, caller(request).team_id, id_)
+    return await rules.one(context_of(request).db, caller(request).team_id, id_)
 
 
 def _part(known: RuleDetails, names: tuple[str, ...]) -> dict[str, Any]:

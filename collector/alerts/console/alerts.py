@@ -13,7 +13,7 @@ from collector.alerts.storage.alerts import Alert, AlertFilter
 from collector.console import common
 from collector.console.answers import back, page
 from collector.console.state import visitor, who
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import path_id
 from collector.platform.access import Actor
 from collector.platform.storage.db import Db
@@ -28,13 +28,13 @@ async def list_(request: web.Request) -> web.StreamResponse:
     """List open alerts, or those of the requested status."""
     asked = request.query.get("status", "")
     wanted = asked if asked in _STATUSES else ""
-    at_hand, team_id, number = deps(request), visitor(request).team_id, common.asked(request)
+    context, team_id, number = context_of(request), visitor(request).team_id, common.asked(request)
     offset = (number - 1) * common.PER_PAGE
     rows: list[Alert] = []
     total = 0
     for status in (wanted,) if wanted else _OPEN:
         found, more = await alerts.page(
-            at_hand.db, team_id, AlertFilter(status=status), common.PER_PAGE, offset
+            context.db, team_id, AlertFilter(status=status), common.PER_PAGE, offset
         )
         rows, total = rows + found, max(total, more)
     return page(
@@ -60,9 +60,9 @@ async def resolve(request: web.Request) -> web.StreamResponse:
 async def _deed(
     request: web.Request, deed: Callable[[Db, Actor, UUID, datetime], Awaitable[Alert]], said: str
 ) -> web.StreamResponse:
-    at_hand, id_ = deps(request), path_id(request, "alert", alerts.WHAT)
+    context, id_ = context_of(request), path_id(request, "alert", alerts.WHAT)
     try:
-        await deed(at_hand.db, who(request), id_, at_hand.now())
+        await deed(context.db, who(request), id_, context.now())
     except Conflict as fault:
         return back(request, HERE, str(fault), tone="bad")
     return back(request, HERE, said)

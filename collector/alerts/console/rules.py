@@ -20,7 +20,7 @@ from collector.console.forms import edits, forms, read
 from collector.console.forms.fields import Form
 from collector.console.forms.read import Posted
 from collector.console.state import visitor, who
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import path_id
 from collector.monitors.console import pickers
 from collector.platform.validation.validation import to_json
@@ -56,7 +56,7 @@ async def list_(request: web.Request) -> web.StreamResponse:
     number, every = common.asked(request), await sections.every_channel(request)
     offset = (number - 1) * common.PER_PAGE
     team_id = visitor(request).team_id
-    found, total = await rules.page(deps(request).db, team_id, RuleFilter(), common.PER_PAGE, offset)
+    found, total = await rules.page(context_of(request).db, team_id, RuleFilter(), common.PER_PAGE, offset)
     names = {one.row.id: one.row.name for one in every if one.row.enabled}
     return page(
         request,
@@ -78,7 +78,9 @@ async def create(request: web.Request) -> web.StreamResponse:
         return await _drawn(request, sent, {})
     try:
         edits.check_tags(form)
-        made = await rules.create(deps(request).db, who(request), edits.said(sent), deps(request).now())
+        made = await rules.create(
+            context_of(request).db, who(request), edits.said(sent), context_of(request).now()
+        )
     except Invalid as fault:
         return await _drawn(request, sent, fault.details, status=400)
     return back(request, HERE, _done("Rule created.", made), tone=_tone(made))
@@ -103,7 +105,12 @@ async def update(request: web.Request) -> web.StreamResponse:
     try:
         edits.check_tags(form)
         after = await rules.update(
-            deps(request).db, who(request), known.row.id, body, deps(request).now(), only=edits.only(form)
+            context_of(request).db,
+            who(request),
+            known.row.id,
+            body,
+            context_of(request).now(),
+            only=edits.only(form),
         )
     except Invalid as fault:
         return await _drawn(request, sent, fault.details, known, status=400)
@@ -114,19 +121,19 @@ async def update(request: web.Request) -> web.StreamResponse:
 
 async def preview(request: web.Request) -> web.StreamResponse:
     """Show what the rule would have done over the past days, and the form as it was sent."""
-    form, at_hand, team_id = await posted(request), deps(request), visitor(request).team_id
+    form, context, team_id = await posted(request), context_of(request), visitor(request).team_id
     sent, id_ = _sent(form), ids.read("rule", value(form, "rule"))
-    known = await rules.one(at_hand.db, team_id, id_) if id_ else None
+    known = await rules.one(context.db, team_id, id_) if id_ else None
     try:
         edits.check_tags(form)
-        found = await rule_preview.preview(at_hand.db, team_id, edits.said(sent), at_hand.now())
+        found = await rule_preview.preview(context.db, team_id, edits.said(sent), context.now())
     except Invalid as fault:
         return await _drawn(request, sent, fault.details, known, status=400)
     return await _drawn(request, sent, {}, known, preview=found)
 
 
 async def delete(request: web.Request) -> web.StreamResponse:
-    await rules.delete(deps(request).db, who(request), _id(request))
+    await rules.delete(context_of(request).db, who(request), _id(request))
     return back(request, HERE, "Rule deleted. Channels with firing alerts are notified of the recovery.")
 
 
@@ -217,4 +224,4 @@ def _id(request: web.Request) -> UUID:
 
 async def _known(request: web.Request) -> RuleDetails:
     """Return the rule of the path. Raises NotFound."""
-    return await rules.one(deps(request).db, visitor(request).team_id, _id(request))
+    return await rules.one(context_of(request).db, visitor(request).team_id, _id(request))

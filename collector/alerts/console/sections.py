@@ -6,7 +6,7 @@ from typing import Final
 from aiohttp import web
 
 from collector.console.state import visitor
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.monitors.console.pickers import Options
 from collector.notifications.service import channels
 from collector.notifications.service.channels import ChannelWithConfig
@@ -22,8 +22,8 @@ _REASONS: Final[Mapping[str, str]] = {
 
 
 async def every_channel(request: web.Request) -> list[ChannelWithConfig]:
-    at_hand = deps(request)
-    found, _ = await channels.page(at_hand.db, at_hand.keyring, visitor(request).team_id, None, None, 0)
+    context = context_of(request)
+    found, _ = await channels.page(context.db, context.keyring, visitor(request).team_id, None, None, 0)
     return found
 
 

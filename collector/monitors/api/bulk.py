@@ -3,7 +3,7 @@
 from aiohttp import web
 
 from collector.http.auth import caller
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import body, ok, warned
 from collector.monitors.api.monitors import service_context
 from collector.monitors.service import bulk
@@ -18,7 +18,7 @@ async def carry_out(request: web.Request) -> web.Response:
     who = caller(request)
     asked = parse(await body(request))
     by = By(who.team_id, who.name)
-    done = await bulk.carry_out(service_context(request), by, asked, deps(request).now)
+    done = await bulk.carry_out(service_context(request), by, asked, context_of(request).now)
     answer = {
         "action": asked.action,
         "matched": done.matched,

@@ -6,7 +6,7 @@ from aiohttp import web
 
 from collector.history.storage.result_reads import Result
 from collector.http.auth import caller
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import ok, path_id
 from collector.monitors.api import explain_views, views
 from collector.monitors.core import explain as core
@@ -17,10 +17,10 @@ from shared.results import Run, Status
 
 
 async def get(request: web.Request) -> web.Response:
-    at_hand = deps(request)
+    context = context_of(request)
     id_ = path_id(request, "mon", reads.WHAT)
-    now = at_hand.now()
-    found = await explain.explain(at_hand.db, caller(request).team_id, id_, now)
+    now = context.now()
+    found = await explain.explain(context.db, caller(request).team_id, id_, now)
     said = to_json(explain_views.explained(found, now))
     return ok(
         {

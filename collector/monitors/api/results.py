@@ -10,7 +10,7 @@ from collector.heartbeats import service
 from collector.history.storage.result_reads import ResultCursor, ResultFilter
 from collector.http import pages
 from collector.http.auth import caller
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import Query, ok, path_id
 from collector.monitors.api import views
 from collector.monitors.service import reads as monitor_reads
@@ -28,19 +28,19 @@ _DEFAULT_RANGE = timedelta(days=1)
 
 async def list_(request: web.Request) -> web.Response:
     """List results; the monitor is looked up before the query is read: 404 comes before 400."""
-    at_hand = deps(request)
+    context = context_of(request)
     id_ = path_id(request, "mon", monitor_reads.WHAT)
-    monitor = await monitor_reads.found(at_hand.db, caller(request).team_id, id_)
+    monitor = await monitor_reads.found(context.db, caller(request).team_id, id_)
     query = Query(request)
     limit = pages.limit(query, default=_LIMIT, most=_MOST)
-    now = at_hand.now()
+    now = context.now()
     wanted = _wanted(query, now)
     query.done()
-    shown, total = await results.page(at_hand.db, monitor, wanted, limit, now)
-    whole, logs = await web3_reads.logs(at_hand.db, monitor, shown)
+    shown, total = await results.page(context.db, monitor, wanted, limit, now)
+    whole, logs = await web3_reads.logs(context.db, monitor, shown)
     more = len(shown) == limit or len(whole) < len(shown)
     following = _show_cursor(whole[-1].cursor) if more else None
-    brought = api.brought(logs) or await service.bodies(at_hand.db, monitor, whole)
+    brought = api.brought(logs) or await service.bodies(context.db, monitor, whole)
     meta = {"total": total, "from": wanted.since, "to": wanted.until, "limit": limit, "next": following}
     return ok(
         {"data": [{**views.result(one), **brought.get(one.cursor, {})} for one in whole], "meta": meta},
@@ -53,7 +53,7 @@ def _link(request: web.Request, wanted: ResultFilter, following: str | None) -> 
     if following is None:
         return None
     query = {"from": iso(wanted.since), "to": iso(wanted.until), "cursor": following}
-    url = f"{deps(request).public_url}{request.rel_url.update_query(query)}"
+    url = f"{context_of(request).public_url}{request.rel_url.update_query(query)}"
     return {"Link": f'<{url}>; rel="next"'}
 
 

@@ -13,7 +13,7 @@ from collector.history.service import charts, statistics
 from collector.history.service.charts import ChartData, ChartPoint, ChartRequest
 from collector.history.service.statistics import Daily
 from collector.http.auth import caller
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import Query, ok, path_id
 from collector.monitors.service import reads
 from shared import ids
@@ -38,21 +38,21 @@ _MOST_IDS = 100
 
 async def chart(request: web.Request) -> web.Response:
     """Return a chart; the monitor is looked up before the query is read: 404 comes before 400."""
-    at_hand = deps(request)
+    context = context_of(request)
     id_ = path_id(request, "mon", reads.WHAT)
-    monitor = await reads.found(at_hand.db, caller(request).team_id, id_)
-    query, now = Query(request), at_hand.now()
+    monitor = await reads.found(context.db, caller(request).team_id, id_)
+    query, now = Query(request), context.now()
     wanted = _wanted(query, now)
     query.done()
-    return ok(_shown(await charts.chart(at_hand.db, monitor.monitor, wanted, now)))
+    return ok(_shown(await charts.chart(context.db, monitor.monitor, wanted, now)))
 
 
 async def daily(request: web.Request) -> web.Response:
     """Return the daily uptime of the team's own among the requested monitors, in the requested order."""
-    at_hand, query = deps(request), Query(request)
+    context, query = context_of(request), Query(request)
     wanted, days = _ids(query), _days(query)
     query.done()
-    found = await statistics.daily_of(at_hand.db, caller(request).team_id, wanted, days, at_hand.now())
+    found = await statistics.daily_of(context.db, caller(request).team_id, wanted, days, context.now())
     return ok({"data": [_shown_days(id_, found[id_]) for id_ in wanted if id_ in found]})
 
 

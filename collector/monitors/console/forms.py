@@ -11,7 +11,7 @@ from collector.console.forms import forms, read
 from collector.console.forms.fields import Form
 from collector.console.forms.read import Posted
 from collector.console.state import visitor
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import path_id
 from collector.monitors.api import views
 from collector.monitors.console import monitors
@@ -49,7 +49,7 @@ async def create(request: web.Request) -> web.StreamResponse:
     body = {**_said(settings), "type": type_, "config": _said(config)}
     try:
         told = await deeds.create(
-            common.service_context(request), visitor(request).team_id, body, deps(request).now()
+            common.service_context(request), visitor(request).team_id, body, context_of(request).now()
         )
     except Invalid as fault:
         return _drawn(request, type_, settings, config, fault.details, status=400)
@@ -77,7 +77,7 @@ async def update(request: web.Request) -> web.StreamResponse:
             visitor(request).team_id,
             monitor.id,
             {**whole, "config": monitor_types.changes(shown, config)},
-            deps(request).now(),
+            context_of(request).now(),
             only=only,
         )
     except Invalid as fault:
@@ -91,21 +91,21 @@ async def update(request: web.Request) -> web.StreamResponse:
 async def test(request: web.Request) -> web.StreamResponse:
     """Check the form's settings once, and show the form again with the outcome."""
     form = await posted(request)
-    type_, at_hand, team_id = _type(form), deps(request), visitor(request).team_id
+    type_, context, team_id = _type(form), context_of(request), visitor(request).team_id
     monitor = await _named(request, value(form, "monitor"))
     settings, config = _sent(type_, form)
     whole = _said(config)
     if monitor is not None:
         found = await reads.one(
-            at_hand.db, at_hand.keyring, team_id, monitor.id, secrets=True, now=at_hand.now()
+            context.db, context.keyring, team_id, monitor.id, secrets=True, now=context.now()
         )
         known = masked(KINDS[type_], found.config)
         whole = merge(found.config, kept(monitor_types.changes(known, config), found.config))
     try:
         body = {**_said(settings), "type": type_, "config": whole}
-        wish = monitor_fields.for_test(body, at_hand.nodes)
+        wish = monitor_fields.for_test(body, context.nodes)
         tested = await runs.try_out(
-            at_hand.db, at_hand.signals, at_hand.keyring, team_id, wish, at_hand.now()
+            context.db, context.signals, context.keyring, team_id, wish, context.now()
         )
     except Invalid as fault:
         return _drawn(request, type_, settings, config, fault.details, monitor, status=400)
@@ -178,13 +178,13 @@ def _type(form: Posted) -> str:
 
 async def _known(request: web.Request) -> tuple[Monitor, dict[str, Any]]:
     """Return the monitor of the path, and its configuration with masked secrets. Raises NotFound."""
-    at_hand, id_ = deps(request), path_id(request, "mon", WHAT)
+    context, id_ = context_of(request), path_id(request, "mon", WHAT)
     found = await reads.one(
-        at_hand.db, at_hand.keyring, visitor(request).team_id, id_, secrets=False, now=at_hand.now()
+        context.db, context.keyring, visitor(request).team_id, id_, secrets=False, now=context.now()
     )
     return found.monitor, found.config
 
 
 async def _named(request: web.Request, text: str) -> Monitor | None:
     id_ = ids.read("mon", text)
-    return None if id_ is None else await reads.found(deps(request).db, visitor(request).team_id, id_)
+    return None if id_ is None else await reads.found(context_of(request).db, visitor(request).team_id, id_)

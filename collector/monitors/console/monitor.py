@@ -14,7 +14,7 @@ from collector.console.state import visitor
 from collector.history.service import charts, statistics
 from collector.history.storage import result_reads
 from collector.history.storage.result_reads import Result
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import path_id
 from collector.incidents.service import incidents
 from collector.incidents.storage.reads import IncidentFilter
@@ -58,10 +58,10 @@ class ResultLine:
 
 
 async def show(request: web.Request) -> web.StreamResponse:
-    at_hand, team_id = deps(request), visitor(request).team_id
-    id_, now = path_id(request, "mon", WHAT), deps(request).now()
-    db = at_hand.db
-    found = await reads.one(db, at_hand.keyring, team_id, id_, secrets=False, now=now)
+    context, team_id = context_of(request), visitor(request).team_id
+    id_, now = path_id(request, "mon", WHAT), context_of(request).now()
+    db = context.db
+    found = await reads.one(db, context.keyring, team_id, id_, secrets=False, now=now)
     over = request.query.get("range", "24h")
     wanted = result_reads.ResultFilter(since=now - _WEEK, until=now + _SOON)
     newest = [_line(one) for one in (await results.page(db, found.monitor, wanted, _DRAWN, now))[0]]
@@ -103,29 +103,33 @@ def _line(one: Result) -> ResultLine:
 
 
 async def _days(request: web.Request, id_: Any) -> list[float | None]:
-    at_hand = deps(request)
-    found = await statistics.daily_of(at_hand.db, visitor(request).team_id, [id_], _DAYS, at_hand.now())
+    context = context_of(request)
+    found = await statistics.daily_of(context.db, visitor(request).team_id, [id_], _DAYS, context.now())
     return [day.uptime for day in found[id_].days] if id_ in found else []
 
 
 async def _chart(request: web.Request, monitor: int, over: str) -> drawings.Lines | None:
     length, step = _RANGES.get(over, _RANGES["24h"])
-    now = deps(request).now()
+    now = context_of(request).now()
     until = now - (now - now.replace(hour=0, minute=0, second=0, microsecond=0)) % step + step
     wanted = charts.ChartRequest(since=until - length, until=until, step=step)
-    drawn = await charts.chart(deps(request).db, monitor, wanted, now)
+    drawn = await charts.chart(context_of(request).db, monitor, wanted, now)
     return drawings.lines([point.numbers for point in drawn.points])
 
 
 async def pause(request: web.Request) -> web.StreamResponse:
     id_ = path_id(request, "mon", WHAT)
-    await deeds.pause(common.service_context(request), visitor(request).team_id, id_, deps(request).now())
+    await deeds.pause(
+        common.service_context(request), visitor(request).team_id, id_, context_of(request).now()
+    )
     return back(request, monitors.path(id_), "Paused: checks stopped, no one is notified.")
 
 
 async def resume(request: web.Request) -> web.StreamResponse:
     id_ = path_id(request, "mon", WHAT)
-    await deeds.resume(common.service_context(request), visitor(request).team_id, id_, deps(request).now())
+    await deeds.resume(
+        common.service_context(request), visitor(request).team_id, id_, context_of(request).now()
+    )
     return back(request, monitors.path(id_), "Resumed: the next check starts at once.")
 
 
@@ -140,7 +144,7 @@ async def silence(request: web.Request) -> web.StreamResponse:
         return back(request, monitors.path(id_), said, tone="bad")
     mine = visitor(request)
     until = await deeds.silence(
-        common.service_context(request), mine.team_id, id_, wanted, mine.name, deps(request).now()
+        common.service_context(request), mine.team_id, id_, wanted, mine.name, context_of(request).now()
     )
     return back(request, monitors.path(id_), f"Muted until {iso(until)}: no one is notified.")
 
@@ -152,9 +156,9 @@ async def unsilence(request: web.Request) -> web.StreamResponse:
 
 
 async def delete(request: web.Request) -> web.StreamResponse:
-    id_, at_hand = path_id(request, "mon", WHAT), deps(request)
+    id_, context = path_id(request, "mon", WHAT), context_of(request)
     means = common.service_context(request)
     await ends.delete(
-        at_hand.db, at_hand.signals, visitor(request).team_id, id_, at_hand.now(), only=None, who=means.who
+        context.db, context.signals, visitor(request).team_id, id_, context.now(), only=None, who=means.who
     )
     return back(request, monitors.HERE, "Monitor deleted, with its history.")

@@ -11,7 +11,7 @@ from collector.console.answers import back, page, posted, value
 from collector.console.charts import Bars
 from collector.console.state import visitor
 from collector.history.service import statistics
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.monitors.service import bulk, reads
 from collector.monitors.service.bulk import By, Done
 from collector.monitors.service.bulk_fields import parse
@@ -43,12 +43,12 @@ class MonitorLine:
 
 
 async def list_(request: web.Request) -> web.StreamResponse:
-    at_hand, team_id = deps(request), visitor(request).team_id
+    context, team_id = context_of(request), visitor(request).team_id
     number, wanted = common.asked(request), _wanted(request)
-    offset, now = (number - 1) * common.PER_PAGE, at_hand.now()
-    found, total = await reads.page(at_hand.db, team_id, wanted, common.PER_PAGE, offset)
+    offset, now = (number - 1) * common.PER_PAGE, context.now()
+    found, total = await reads.page(context.db, team_id, wanted, common.PER_PAGE, offset)
     days = (
-        await statistics.daily_of(at_hand.db, team_id, [one.id for one in found], _DAYS, now) if found else {}
+        await statistics.daily_of(context.db, team_id, [one.id for one in found], _DAYS, now) if found else {}
     )
     return page(
         request,
@@ -75,7 +75,7 @@ async def carry_out(request: web.Request) -> web.StreamResponse:
         deed["tags"] = {name.strip(): text.strip()}
     if not form.get("id"):
         return back(request, _here(form), "Select monitors first.", tone="warn")
-    at_hand, mine = deps(request), visitor(request)
+    context, mine = context_of(request), visitor(request)
     try:
         asked = parse(deed)
     except Invalid as fault:
@@ -83,7 +83,7 @@ async def carry_out(request: web.Request) -> web.StreamResponse:
             request, _here(form), "; ".join(f"{k}: {v}" for k, v in fault.details.items()), tone="bad"
         )
     by = By(mine.team_id, mine.name)
-    done = await bulk.carry_out(common.service_context(request), by, asked, at_hand.now)
+    done = await bulk.carry_out(common.service_context(request), by, asked, context.now)
     return back(request, _here(form), _said(done), tone="bad" if done.failed else "good")
 
 
@@ -122,7 +122,7 @@ def _wanted(request: web.Request) -> MonitorFilter:
         tag=asked.get("tag"),
         text=asked.get("q"),
         location=asked.get("location"),
-        silenced_at=deps(request).now() if known["status"] == _SILENCED else None,
+        silenced_at=context_of(request).now() if known["status"] == _SILENCED else None,
     )
 
 

@@ -10,7 +10,7 @@ from collector.console.answers import posted, value
 from collector.console.forms.fields import Form, FormField, OptionSearch
 from collector.console.forms.read import Posted
 from collector.console.state import visitor
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.monitors.service import reads
 from collector.monitors.storage.lists import MonitorFilter
 from shared import ids
@@ -47,7 +47,7 @@ def asked(form: Posted) -> bool:
 async def monitors(request: web.Request, chosen: Iterable[str]) -> Choice:
     """Return the monitors that the sent form searches for, else the newest; *chosen* ones always."""
     text = await _searched(request)
-    team_id, db = visitor(request).team_id, deps(request).db
+    team_id, db = visitor(request).team_id, context_of(request).db
     found, total = await reads.page(db, team_id, _wanted(text), _SHOWN, 0)
     mine = list(dict.fromkeys(one for one in chosen if isinstance(one, str)))
     named = {one: id_ for one in mine if (id_ := ids.read("mon", one)) is not None}

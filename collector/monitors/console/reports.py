@@ -13,7 +13,7 @@ from collector.console import common
 from collector.console.answers import back
 from collector.console.site import SITE
 from collector.console.state import visitor
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import path_id
 from collector.monitors.api.monitors import addresses
 from collector.monitors.console import monitors
@@ -63,7 +63,7 @@ def card(request: web.Request, monitor: Monitor) -> ReportCard | None:
 async def rotate(request: web.Request) -> web.StreamResponse:
     id_ = path_id(request, "mon", WHAT)
     await report_secrets.rotate(
-        common.service_context(request), visitor(request).team_id, id_, deps(request).now()
+        common.service_context(request), visitor(request).team_id, id_, context_of(request).now()
     )
     return back(request, f"{monitors.path(id_)}#report", "Rotated: the previous one is refused.")
 
@@ -75,7 +75,7 @@ def _may_see(request: web.Request, monitor: Monitor) -> bool:
 
 
 def _lines(request: web.Request, monitor: Monitor) -> Sequence[Copyable]:
-    config = whole_config(deps(request).keyring, monitor)
+    config = whole_config(context_of(request).keyring, monitor)
     found = report_secrets.target(monitor, config, addresses(request))
     if found is None:
         return ()

@@ -7,7 +7,7 @@ from aiohttp import web
 
 from collector.http import conditional, pages
 from collector.http.auth import actor, caller
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import Query, body, no_content, ok, path_id, warned
 from collector.notifications.api.deliveries import shown as delivery_shown
 from collector.notifications.channels import CHANNELS
@@ -24,57 +24,57 @@ async def list_(request: web.Request) -> web.Response:
     at = pages.asked(query)
     type_ = query.one_of("type", tuple(CHANNELS))
     query.done()
-    at_hand = deps(request)
+    context = context_of(request)
     limit, offset = (at.limit, at.offset) if at else (None, 0)
     found, total = await channels.page(
-        at_hand.db, at_hand.keyring, caller(request).team_id, type_, limit, offset
+        context.db, context.keyring, caller(request).team_id, type_, limit, offset
     )
     shown = [_shown(request, known) for known in found]
     return pages.answer(request, at, shown, total) if at else ok({"data": shown})
 
 
 async def create(request: web.Request) -> web.Response:
-    at_hand = deps(request)
+    context = context_of(request)
     made = await channels.create(
-        at_hand.db,
-        at_hand.keyring,
+        context.db,
+        context.keyring,
         actor(request),
         await body(request),
-        at_hand.now(),
-        most=at_hand.plans[caller(request).plan].channels,
+        context.now(),
+        most=context.plans[caller(request).plan].channels,
     )
     answer = {name: value for name, value in (await _one(request, made)).items() if name in _CREATED}
     return ok(answer, 201, conditional.tagged(made.row.revision))
 
 
 async def get(request: web.Request) -> web.Response:
-    at_hand = deps(request)
-    known = await channels.one(at_hand.db, at_hand.keyring, caller(request).team_id, _id(request))
+    context = context_of(request)
+    known = await channels.one(context.db, context.keyring, caller(request).team_id, _id(request))
     if (same := conditional.unchanged(request, known.row.revision)) is not None:
         return same
     return ok(await _one(request, known), headers=conditional.shown(known.row.revision))
 
 
 async def update(request: web.Request) -> web.Response:
-    at_hand = deps(request)
+    context = context_of(request)
     id_ = await _found(request)
     only, sent = conditional.only(request), await body(request)
     known = await channels.update(
-        at_hand.db, at_hand.keyring, actor(request), id_, sent, at_hand.now(), only=only
+        context.db, context.keyring, actor(request), id_, sent, context.now(), only=only
     )
     return ok(await _one(request, known), headers=conditional.tagged(known.row.revision))
 
 
 async def delete(request: web.Request) -> web.Response:
     id_ = await _found(request)
-    await channels.delete(deps(request).db, actor(request), id_, only=conditional.only(request))
+    await channels.delete(context_of(request).db, actor(request), id_, only=conditional.only(request))
     return no_content()
 
 
 async def test(request: web.Request) -> web.Response:
-    at_hand = deps(request)
+    context = context_of(request)
     tested = await channels.test(
-        at_hand.db, at_hand.keyring, at_hand.transport, caller(request).team_id, _id(request), at_hand.now
+        context.db, context.keyring, context.transport, caller(request).team_id, _id(request), context.now
     )
     return ok(
         {
@@ -91,7 +91,7 @@ async def deliveries(request: web.Request) -> web.Response:
     at = pages.page(query)
     query.done()
     found, total = await channels.deliveries(
-        deps(request).db, caller(request).team_id, id_, at.limit, at.offset
+        context_of(request).db, caller(request).team_id, id_, at.limit, at.offset
     )
     return pages.answer(request, at, [delivery_shown(one) for one in found], total)
 
@@ -105,13 +105,13 @@ def _id(request: web.Request) -> UUID:
 
 async def _found(request: web.Request) -> UUID:
     """The channel id from the path, if the channel exists: 404 takes precedence over all other errors."""
-    return (await channels.found(deps(request).db, caller(request).team_id, _id(request))).id
+    return (await channels.found(context_of(request).db, caller(request).team_id, _id(request))).id
 
 
 async def _one(request: web.Request, known: ChannelWithConfig) -> dict[str, Any]:
     """As `_shown`, plus the addresses that still have to confirm, if addresses have to."""
-    at_hand, shown = deps(request), _shown(request, known)
-    waiting = await channels.unconfirmed(at_hand.db, at_hand.transport, known)
+    context, shown = context_of(request), _shown(request, known)
+    waiting = await channels.unconfirmed(context.db, context.transport, known)
     if not waiting:
         return shown
     said = [f"{address} is asked by mail to confirm, and gets nothing before that" for address in waiting]

@@ -5,7 +5,7 @@ from typing import Any
 from aiohttp import web
 
 from collector.http.auth import actor
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import ok, path_id
 from collector.notifications.service import redelivery
 from collector.notifications.storage.deliveries import Status
@@ -16,7 +16,7 @@ from shared import ids
 async def redeliver(request: web.Request) -> web.Response:
     """Return the new delivery; the old one stays unchanged."""
     id_ = path_id(request, "dlv", redelivery.WHAT)
-    return ok(shown(await redelivery.redeliver(deps(request).db, actor(request), id_)))
+    return ok(shown(await redelivery.redeliver(context_of(request).db, actor(request), id_)))
 
 
 def shown(one: Delivery) -> dict[str, Any]:

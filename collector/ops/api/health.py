@@ -5,7 +5,7 @@ import asyncio
 from aiohttp import web
 
 from collector.accounts.storage import teams
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import ok
 from collector.platform.storage.db import Db
 from shared.errors import Unavailable
@@ -21,7 +21,7 @@ async def healthz(request: web.Request) -> web.Response:
 
 async def readyz(request: web.Request) -> web.Response:
     """200 once migrations are applied, the first team exists, and the database responds."""
-    asked = asyncio.create_task(_started(deps(request).db.quick))
+    asked = asyncio.create_task(_started(context_of(request).db.quick))
     done, _ = await asyncio.wait({asked}, timeout=_PATIENCE_S)
     if not done:
         # Connecting to a hanging database takes a while to fail: do not wait for it.

@@ -11,7 +11,7 @@ from collector.history.core.certificate import expiry
 from collector.history.storage import last_results
 from collector.history.storage.last_results import LastResult
 from collector.http import auth, ratelimit
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.platform import metrics as numbers
 from shared import blackbox, ids
 from shared.blackbox import Last, label
@@ -42,7 +42,7 @@ async def _team(request: web.Request) -> int:
     scheme, _, value = request.headers[hdrs.AUTHORIZATION].partition(" ")
     found = None
     if scheme.lower() == "bearer":
-        found = await request.app[auth.FINDER].find(value.strip(), deps(request).now())
+        found = await request.app[auth.FINDER].find(value.strip(), context_of(request).now())
     if found is None:
         await ratelimit.of_address(request, auth.address(request))
         raise Unauthorized("The token is invalid, expired or revoked")
@@ -52,9 +52,9 @@ async def _team(request: web.Request) -> int:
 
 async def _told(request: web.Request, team_id: int, first: Iterable[str]) -> web.StreamResponse:
     """Stream the metrics in chunks: the response may be long, and other requests need the process."""
-    at_hand = deps(request)
-    async with at_hand.db.connection() as tx:
-        found = await last_results.of_team(tx, team_id, at_hand.now())
+    context = context_of(request)
+    async with context.db.connection() as tx:
+        found = await last_results.of_team(tx, team_id, context.now())
     lasts = []
     for at, one in enumerate(found):
         lasts.append(_last(one))

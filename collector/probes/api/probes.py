@@ -8,7 +8,7 @@ from aiohttp import web
 
 from collector.http import pages
 from collector.http.auth import actor, caller
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import Query, body, no_content, ok, path_id
 from collector.probes.service import probes
 from collector.probes.storage.reads import Probe
@@ -19,10 +19,10 @@ async def list_(request: web.Request) -> web.Response:
     query = Query(request)
     at = pages.asked(query)
     query.done()
-    at_hand = deps(request)
+    context = context_of(request)
     limit, offset = (at.limit, at.offset) if at else (None, 0)
-    found, total = await probes.page(at_hand.db, caller(request).team_id, limit, offset)
-    shown = [_shown(one, at_hand.now()) for one in found]
+    found, total = await probes.page(context.db, caller(request).team_id, limit, offset)
+    shown = [_shown(one, context.now()) for one in found]
     return pages.answer(request, at, shown, total) if at else ok({"data": shown})
 
 
@@ -31,20 +31,20 @@ async def get(request: web.Request) -> web.Response:
 
 
 async def rename(request: web.Request) -> web.Response:
-    at_hand = deps(request)
-    await probes.own(at_hand.db, caller(request).team_id, _id(request))
-    await probes.rename(at_hand.db, actor(request), _id(request), await body(request))
+    context = context_of(request)
+    await probes.own(context.db, caller(request).team_id, _id(request))
+    await probes.rename(context.db, actor(request), _id(request), await body(request))
     return await _answer(request)
 
 
 async def drain(request: web.Request) -> web.Response:
-    at_hand = deps(request)
-    await probes.drain(at_hand.db, actor(request), _id(request), at_hand.now())
+    context = context_of(request)
+    await probes.drain(context.db, actor(request), _id(request), context.now())
     return await _answer(request)
 
 
 async def undrain(request: web.Request) -> web.Response:
-    await probes.drain(deps(request).db, actor(request), _id(request), None)
+    await probes.drain(context_of(request).db, actor(request), _id(request), None)
     return no_content()
 
 
@@ -59,15 +59,15 @@ async def delete(request: web.Request) -> web.Response:
 
 
 async def _revoke(request: web.Request) -> None:
-    at_hand = deps(request)
-    await probes.revoke(at_hand.db, actor(request), _id(request), at_hand.now())
-    at_hand.signals.ring()
+    context = context_of(request)
+    await probes.revoke(context.db, actor(request), _id(request), context.now())
+    context.signals.ring()
 
 
 async def _answer(request: web.Request) -> web.Response:
-    at_hand = deps(request)
-    found = await probes.one(at_hand.db, caller(request).team_id, _id(request))
-    return ok(_shown(found, at_hand.now()))
+    context = context_of(request)
+    found = await probes.one(context.db, caller(request).team_id, _id(request))
+    return ok(_shown(found, context.now()))
 
 
 def _id(request: web.Request) -> UUID:

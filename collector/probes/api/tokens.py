@@ -6,7 +6,7 @@ from aiohttp import web
 
 from collector.http import pages
 from collector.http.auth import actor, caller
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import body, no_content, ok, path_id, warned
 from collector.platform.validation.validation import ignored
 from collector.probes.service import join_tokens
@@ -15,21 +15,21 @@ from shared import ids
 
 
 async def list_(request: web.Request) -> web.Response:
-    found = await join_tokens.list_(deps(request).db, caller(request).team_id)
+    found = await join_tokens.list_(context_of(request).db, caller(request).team_id)
     return pages.of_all(request, [_shown(one) for one in found])
 
 
 async def create(request: web.Request) -> web.Response:
-    at_hand = deps(request)
+    context = context_of(request)
     made = await join_tokens.create(
-        at_hand.db, at_hand.keyring, actor(request), await body(request), at_hand.now()
+        context.db, context.keyring, actor(request), await body(request), context.now()
     )
     return ok(warned({**_shown(made.token), "token": made.text}, ignored(made.unknown)), status=201)
 
 
 async def delete(request: web.Request) -> web.Response:
     id_ = path_id(request, "tok", join_tokens.WHAT)
-    await join_tokens.delete(deps(request).db, actor(request), id_)
+    await join_tokens.delete(context_of(request).db, actor(request), id_)
     return no_content()
 
 

@@ -6,7 +6,7 @@ from aiohttp import web
 
 from collector.http import pages
 from collector.http.auth import actor, caller
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import body, no_content, ok, warned
 from collector.status_pages.api.parts import component, page_id, part_id
 from collector.status_pages.service import components, status_pages
@@ -14,21 +14,21 @@ from collector.status_pages.service.components import WHAT, ComponentDetails
 
 
 async def list_(request: web.Request) -> web.Response:
-    at_hand = deps(request)
-    found = await components.all_(at_hand.db, caller(request).team_id, page_id(request), at_hand.now())
+    context = context_of(request)
+    found = await components.all_(context.db, caller(request).team_id, page_id(request), context.now())
     return pages.of_all(request, [component(seen) for seen in found])
 
 
 async def add(request: web.Request) -> web.Response:
-    at_hand, page = deps(request), await _page(request)
-    made = await components.add(at_hand.db, actor(request), page, await body(request), at_hand.now())
+    context, page = context_of(request), await _page(request)
+    made = await components.add(context.db, actor(request), page, await body(request), context.now())
     return ok(component(made), 201)
 
 
 async def arrange(request: web.Request) -> web.Response:
-    at_hand, page = deps(request), await _page(request)
+    context, page = context_of(request), await _page(request)
     found, warnings = await components.arrange(
-        at_hand.db, actor(request), page, await body(request), at_hand.now()
+        context.db, actor(request), page, await body(request), context.now()
     )
     return ok(warned({"data": [component(seen) for seen in found]}, warnings))
 
@@ -38,26 +38,26 @@ async def get(request: web.Request) -> web.Response:
 
 
 async def update(request: web.Request) -> web.Response:
-    at_hand, row = deps(request), (await _found(request)).row
+    context, row = context_of(request), (await _found(request)).row
     changed = await components.update(
-        at_hand.db, actor(request), row.page_id, row.id, await body(request), at_hand.now()
+        context.db, actor(request), row.page_id, row.id, await body(request), context.now()
     )
     return ok(component(changed))
 
 
 async def delete(request: web.Request) -> web.Response:
-    at_hand = deps(request)
+    context = context_of(request)
     page, id_ = part_id(request, "comp", "componentId", WHAT)
-    await components.delete(at_hand.db, actor(request), page, id_, at_hand.now())
+    await components.delete(context.db, actor(request), page, id_, context.now())
     return no_content()
 
 
 async def _page(request: web.Request) -> UUID:
     """The id of the page in the path, if it exists: 404 takes precedence over other errors."""
-    return (await status_pages.found(deps(request).db, caller(request).team_id, page_id(request))).id
+    return (await status_pages.found(context_of(request).db, caller(request).team_id, page_id(request))).id
 
 
 async def _found(request: web.Request) -> ComponentDetails:
-    at_hand = deps(request)
+    context = context_of(request)
     page, id_ = part_id(request, "comp", "componentId", WHAT)
-    return await components.one(at_hand.db, caller(request).team_id, page, id_, at_hand.now())
+    return await components.one(context.db, caller(request).team_id, page, id_, context.now())

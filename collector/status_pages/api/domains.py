@@ -6,7 +6,7 @@ from typing import Final
 from aiohttp import hdrs, web
 
 from collector.http.auth import Handler, is_secure
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.status_pages.api import password, public, public_subscribers, root_files
 from collector.status_pages.api.public import MET, PUBLIC, Met
 from collector.status_pages.core.domains import is_own
@@ -45,8 +45,8 @@ _ALLOWED: Final = {
 async def by_domain(request: web.Request, handler: Handler) -> web.StreamResponse:
     """A page's domain serves only that page: no console, and no other page."""
     asked = request.headers.get(hdrs.HOST, "")
-    at_hand = deps(request)
-    if request.path.startswith(_FOR_PROGRAMS) or _is_ours(asked, at_hand.public_url, at_hand.hosts):
+    context = context_of(request)
+    if request.path.startswith(_FOR_PROGRAMS) or _is_ours(asked, context.public_url, context.hosts):
         return await handler(request)
     found = await _found(request, _name(asked))
     if found is None:
@@ -77,12 +77,12 @@ def _name(host: str) -> str:
 
 async def _found(request: web.Request, host: str) -> Met | None:
     """The page of the domain; None also while the database is unavailable and the host is not cached."""
-    at_hand = deps(request)
+    context = context_of(request)
     try:
-        site = await request.app[PUBLIC].sites.find(at_hand.db, "domain", host, at_hand.now())
+        site = await request.app[PUBLIC].sites.find(context.db, "domain", host, context.now())
     except Unavailable:
         return None
     if site is None:
         return None
-    scheme, mails = "https" if is_secure(request) else "http", at_hand.transport.mailer is not None
+    scheme, mails = "https" if is_secure(request) else "http", context.transport.mailer is not None
     return Met(site, addresses.at_domain(scheme, host, mails=mails))

@@ -4,7 +4,7 @@ from aiohttp import web
 
 from collector.http import pages
 from collector.http.auth import actor, caller
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import Query, body, no_content, ok
 from collector.status_pages.api.parts import incident, page_id, part_id
 from collector.status_pages.core.status_page import SEVERITIES
@@ -14,22 +14,22 @@ from collector.status_pages.storage.incidents import PageIncidentFilter
 
 
 async def list_(request: web.Request) -> web.Response:
-    at_hand = deps(request)
-    page = await status_pages.found(at_hand.db, caller(request).team_id, page_id(request))
+    context = context_of(request)
+    page = await status_pages.found(context.db, caller(request).team_id, page_id(request))
     query = Query(request)
     at, open_ = pages.page(query), query.boolean("open")
     severity = query.one_of("severity", SEVERITIES)
     query.done()
     found, total = await incidents.page(
-        at_hand.db, page.team_id, page.id, PageIncidentFilter(open_, severity), at.limit, at.offset
+        context.db, page.team_id, page.id, PageIncidentFilter(open_, severity), at.limit, at.offset
     )
     return pages.answer(request, at, [incident(told) for told in found], total)
 
 
 async def publish(request: web.Request) -> web.Response:
-    at_hand = deps(request)
-    page = await status_pages.found(at_hand.db, caller(request).team_id, page_id(request))
-    told = await incidents.publish(at_hand.db, actor(request), page.id, await body(request), at_hand.now())
+    context = context_of(request)
+    page = await status_pages.found(context.db, caller(request).team_id, page_id(request))
+    told = await incidents.publish(context.db, actor(request), page.id, await body(request), context.now())
     return ok(incident(told), 201)
 
 
@@ -38,21 +38,21 @@ async def get(request: web.Request) -> web.Response:
 
 
 async def update(request: web.Request) -> web.Response:
-    at_hand, row = deps(request), (await _found(request)).row
+    context, row = context_of(request), (await _found(request)).row
     told = await incidents.update(
-        at_hand.db, actor(request), row.page_id, row.id, await body(request), at_hand.now()
+        context.db, actor(request), row.page_id, row.id, await body(request), context.now()
     )
     return ok(incident(told))
 
 
 async def delete(request: web.Request) -> web.Response:
-    at_hand = deps(request)
+    context = context_of(request)
     page, id_ = part_id(request, "spi", "incidentId", WHAT)
-    await incidents.delete(at_hand.db, actor(request), page, id_, at_hand.now())
+    await incidents.delete(context.db, actor(request), page, id_, context.now())
     return no_content()
 
 
 async def _found(request: web.Request) -> PageIncidentDetails:
     """The incident in the path, if it exists: 404 takes precedence over other errors."""
     page, id_ = part_id(request, "spi", "incidentId", WHAT)
-    return await incidents.one(deps(request).db, caller(request).team_id, page, id_)
+    return await incidents.one(context_of(request).db, caller(request).team_id, page, id_)

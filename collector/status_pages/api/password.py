@@ -11,7 +11,7 @@ from aiohttp import hdrs, web
 
 from collector.accounts.service import password_hashes
 from collector.http.auth import address, is_secure
-from collector.http.deps import DEPS, deps
+from collector.http.context import CONTEXT, context_of
 from collector.http.request_data import form as sent_form
 from collector.status_pages.api.public import COOKIE, form, met, missing
 from collector.status_pages.core.gate import OPEN_FOR, ticket
@@ -27,7 +27,7 @@ TRIES: Final = web.AppKey("status_page_tries", PageTries)
 
 async def counting(app: web.Application) -> AsyncIterator[None]:
     """Synchronize the password attempt limits while *app* runs."""
-    tries = app[TRIES] = PageTries(app[DEPS].db)
+    tries = app[TRIES] = PageTries(app[CONTEXT].db)
     task = asyncio.create_task(forever("status page limits", tries.turn, _TURN), name="status page limits")
     yield
     task.cancel()
@@ -38,8 +38,8 @@ async def counting(app: web.Application) -> AsyncIterator[None]:
 
 async def enter(request: web.Request) -> web.Response:
     """POST: check the password."""
-    found, at_hand = await met(request), deps(request)
-    now = at_hand.now()
+    found, context = await met(request), context_of(request)
+    now = context.now()
     if found is None:
         return missing(request)
     page = found.site.view.page

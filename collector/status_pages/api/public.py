@@ -9,7 +9,7 @@ from typing import Final
 from aiohttp import hdrs, web
 from multidict import CIMultiDict
 
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.page_headers import NO_DEVICES, PERMISSIONS_POLICY
 from collector.http.request_data import Query
 from collector.status_pages.api.cache import CachedBody, CachedPage, Sites, text_of
@@ -79,7 +79,7 @@ async def history(request: web.Request) -> web.Response:
     number = _part(request, found.site.view) if found and may_enter(request, found.site) else 1
     if found is None or number == 1:
         return await _for_people(request, "history", status.history)
-    told = await found.site.told(deps(request).db, number)
+    told = await found.site.told(context_of(request).db, number)
     draw = partial(status.history, number=number, past=told)
     return _answer(request, _text(found, f"history {number}", draw, _HTML, words_for(request)))
 
@@ -147,12 +147,12 @@ async def met(request: web.Request) -> Met | None:
     """The page that the path or the domain names."""
     if MET in request:
         return request[MET]
-    slug, at_hand = request.match_info["slug"], deps(request)
+    slug, context = request.match_info["slug"], context_of(request)
     if not is_slug(slug):
         return None
-    site = await request.app[PUBLIC].sites.find(at_hand.db, "slug", slug, at_hand.now())
-    mails = at_hand.transport.mailer is not None
-    return Met(site, addresses.under(at_hand.public_url, slug, mails=mails)) if site else None
+    site = await request.app[PUBLIC].sites.find(context.db, "slug", slug, context.now())
+    mails = context.transport.mailer is not None
+    return Met(site, addresses.under(context.public_url, slug, mails=mails)) if site else None
 
 
 def may_enter(request: web.Request, site: CachedPage) -> bool:
@@ -163,7 +163,7 @@ def may_enter(request: web.Request, site: CachedPage) -> bool:
     shown = request.cookies.get(COOKIE)
     if shown is None or page.password is None:
         return False
-    return admits(shown, page.id, page.password, deps(request).now())
+    return admits(shown, page.id, page.password, context_of(request).now())
 
 
 def form(request: web.Request, found: Met, code: int, fault: str = "") -> web.Response:

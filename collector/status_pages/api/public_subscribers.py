@@ -8,7 +8,7 @@ from aiohttp import hdrs, web
 
 from collector.http.auth import address
 from collector.http.client_address import network
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.page_headers import NO_DEVICES, PERMISSIONS_POLICY
 from collector.http.request_data import form as sent_form
 from collector.notifications.channels.email import is_address
@@ -61,14 +61,14 @@ async def begin(request: web.Request) -> web.Response:
     found = await _entered(request)
     if isinstance(found, web.Response):
         return found
-    at_hand, words, view = deps(request), words_for(request), found.site.view
+    context, words, view = context_of(request), words_for(request), found.site.view
     email = (await _fields(request)).get("email", [""])[0].strip()
     if len(email) > _LONGEST or not (is_email(email) and is_address(email)):
         return _page(subscription.asking(view, found.place, words, bad=email[:_LONGEST]), 400)
     if not request.app[ASKERS].admit(network(address(request)), time.monotonic()):
         return _page(subscription.asking(view, found.place, words, fault=words.too_often), 429)
     await service.begin(
-        at_hand.db, at_hand.keyring, view.page.team_id, view.page.id, email, words.tag, at_hand.now()
+        context.db, context.keyring, view.page.team_id, view.page.id, email, words.tag, context.now()
     )
     return _page(subscription.sent(view, found.place, words, email))
 
@@ -92,8 +92,8 @@ async def choose(request: web.Request) -> web.Response:
     sent = await _fields(request)
     preferences = {name: name in sent for name in ("incidents", "maintenance")}
     components = [id_ for text in sent.get("component", []) if (id_ := ids.read("comp", text))]
-    at_hand, text = deps(request), request.match_info["token"]
-    found = await service.choose(at_hand.db, at_hand.keyring, text, preferences, components, at_hand.now())
+    context, text = context_of(request), request.match_info["token"]
+    found = await service.choose(context.db, context.keyring, text, preferences, components, context.now())
     return await _shown(request, found, subscription.saved)
 
 
@@ -118,8 +118,8 @@ async def _with_link(
     draw: Draw,
     gone: int = 404,
 ) -> web.Response:
-    at_hand = deps(request)
-    found = await deed(at_hand.db, at_hand.keyring, request.match_info["token"], at_hand.now())
+    context = context_of(request)
+    found = await deed(context.db, context.keyring, request.match_info["token"], context.now())
     return await _shown(request, found, draw, gone)
 
 
@@ -127,22 +127,22 @@ async def _shown(
     request: web.Request, found: Subscription | None, draw: Draw, gone: int = 404
 ) -> web.Response:
     """Render *found* with *draw* in its page's style; *gone*: HTTP status if there is no subscription."""
-    at_hand = deps(request)
+    context = context_of(request)
     slug = found.page.slug if found else ""
-    site = await request.app[PUBLIC].sites.find(at_hand.db, "slug", slug, at_hand.now()) if found else None
+    site = await request.app[PUBLIC].sites.find(context.db, "slug", slug, context.now()) if found else None
     if found is None or site is None:
         answer = missing(request)
         answer.text = subscription.gone(words_for(request))
         answer.set_status(gone)
         return answer
-    place = addresses.under(at_hand.public_url, slug)
+    place = addresses.under(context.public_url, slug)
     return _page(draw(found, site.view, place, words_for(request)))
 
 
 async def _entered(request: web.Request) -> Met | web.Response:
     """The page of the path, or the response to send instead."""
     found = await met(request)
-    if found is None or deps(request).transport.mailer is None:
+    if found is None or context_of(request).transport.mailer is None:
         return missing(request)
     return found if may_enter(request, found.site) else form(request, found, 401)
 

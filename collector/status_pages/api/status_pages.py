@@ -7,7 +7,7 @@ from aiohttp import web
 
 from collector.http import conditional, pages
 from collector.http.auth import actor, caller
-from collector.http.deps import deps, own
+from collector.http.context import context_of, own
 from collector.http.request_data import Query, body, no_content, ok, path_id, warned
 from collector.status_pages.api.parts import component
 from collector.status_pages.core.domains import asked_of
@@ -26,48 +26,48 @@ async def list_(request: web.Request) -> web.Response:
     at = pages.asked(query)
     query.done()
     limit, offset = (at.limit, at.offset) if at else (None, 0)
-    found, total = await status_pages.page(deps(request).db, caller(request).team_id, limit, offset)
+    found, total = await status_pages.page(context_of(request).db, caller(request).team_id, limit, offset)
     items = [{**_shown(request, known), "components": known.counts.components} for known in found]
     return pages.answer(request, at, items, total) if at else ok({"data": items})
 
 
 async def create(request: web.Request) -> web.Response:
-    at_hand = deps(request)
+    context = context_of(request)
     known = await status_pages.create(
-        at_hand.db, actor(request), await body(request), at_hand.now(), own=own(request)
+        context.db, actor(request), await body(request), context.now(), own=own(request)
     )
     return ok(_whole(request, known), 201, conditional.tagged(known.page.revision))
 
 
 async def get(request: web.Request) -> web.Response:
-    at_hand = deps(request)
-    known = await status_pages.one(at_hand.db, caller(request).team_id, _id(request), at_hand.now())
+    context = context_of(request)
+    known = await status_pages.one(context.db, caller(request).team_id, _id(request), context.now())
     if (same := conditional.unchanged(request, known.page.revision)) is not None:
         return same
     return ok(_whole(request, known), headers=conditional.shown(known.page.revision))
 
 
 async def update(request: web.Request) -> web.Response:
-    at_hand, id_ = deps(request), await _found(request)
+    context, id_ = context_of(request), await _found(request)
     only, sent = conditional.only(request), await body(request)
     known = await status_pages.update(
-        at_hand.db, actor(request), id_, sent, at_hand.now(), own=own(request), only=only
+        context.db, actor(request), id_, sent, context.now(), own=own(request), only=only
     )
     return ok(_whole(request, known), headers=conditional.tagged(known.page.revision))
 
 
 async def verify_domain(request: web.Request) -> web.Response:
     """Check the proof now; a missing proof is a normal response, not an error."""
-    at_hand = deps(request)
+    context = context_of(request)
     known = await status_pages.verify(
-        at_hand.db, request.app[PROVER], actor(request), _id(request), at_hand.now()
+        context.db, request.app[PROVER], actor(request), _id(request), context.now()
     )
     return ok(_whole(request, known), headers=conditional.tagged(known.page.revision))
 
 
 async def delete(request: web.Request) -> web.Response:
     id_ = await _found(request)
-    await status_pages.delete(deps(request).db, actor(request), id_, only=conditional.only(request))
+    await status_pages.delete(context_of(request).db, actor(request), id_, only=conditional.only(request))
     return no_content()
 
 
@@ -77,7 +77,7 @@ def _id(request: web.Request) -> UUID:
 
 async def _found(request: web.Request) -> UUID:
     """The id of the page in the path, if it exists: 404 takes precedence over other errors."""
-    return (await status_pages.found(deps(request).db, caller(request).team_id, _id(request))).id
+    return (await status_pages.found(context_of(request).db, caller(request).team_id, _id(request))).id
 
 
 def _whole(request: web.Request, known: StatusPageDetails) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def _shown(request: web.Request, known: StatusPageDetails) -> dict[str, Any]:
         **status_pages.settable(page),
         "domainVerified": known.answers if page.domain else None,
         "domainProof": _proof(known),
-        "url": f"{deps(request).public_url}/status/{page.slug}",
+        "url": f"{context_of(request).public_url}/status/{page.slug}",
         "passwordSet": page.password is not None,
         "subscribers": known.counts.subscribers,
         "revision": page.revision,

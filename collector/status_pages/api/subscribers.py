@@ -6,7 +6,7 @@ from aiohttp import web
 
 from collector.http import pages
 from collector.http.auth import actor, caller
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.http.request_data import Query, body, no_content, ok, warned
 from collector.platform.access import Permission
 from collector.status_pages.api.parts import page_id, part_id, subscriber
@@ -15,28 +15,28 @@ from collector.status_pages.service.subscribers import WHAT, SubscriberDetails
 
 
 async def list_(request: web.Request) -> web.Response:
-    at_hand = deps(request)
-    page = await status_pages.found(at_hand.db, caller(request).team_id, page_id(request))
+    context = context_of(request)
+    page = await status_pages.found(context.db, caller(request).team_id, page_id(request))
     query = Query(request)
     at = pages.asked(query)
     query.done()
     limit, offset = (at.limit, at.offset) if at else (None, 0)
-    found, total = await subscribers.page(at_hand.db, at_hand.keyring, page.team_id, page.id, limit, offset)
+    found, total = await subscribers.page(context.db, context.keyring, page.team_id, page.id, limit, offset)
     items = [_shown(request, known) for known in found]
     return pages.answer(request, at, items, total) if at else ok({"data": items, "meta": {"total": total}})
 
 
 async def add(request: web.Request) -> web.Response:
-    at_hand = deps(request)
-    page = await status_pages.found(at_hand.db, caller(request).team_id, page_id(request))
+    context = context_of(request)
+    page = await status_pages.found(context.db, caller(request).team_id, page_id(request))
     known = await subscribers.add(
-        at_hand.db,
-        at_hand.keyring,
+        context.db,
+        context.keyring,
         actor(request),
         page.id,
         await body(request),
-        at_hand.now(),
-        mails=at_hand.transport.mailer is not None,
+        context.now(),
+        mails=context.transport.mailer is not None,
     )
     return ok(_shown(request, known), 201)
 
@@ -46,23 +46,23 @@ async def get(request: web.Request) -> web.Response:
 
 
 async def update(request: web.Request) -> web.Response:
-    at_hand, row = deps(request), (await _found(request)).row
+    context, row = context_of(request), (await _found(request)).row
     known = await subscribers.update(
-        at_hand.db, at_hand.keyring, actor(request), row.page_id, row.id, await body(request)
+        context.db, context.keyring, actor(request), row.page_id, row.id, await body(request)
     )
     return ok(_shown(request, known))
 
 
 async def delete(request: web.Request) -> web.Response:
     page, id_ = part_id(request, "sub", "subscriberId", WHAT)
-    await subscribers.delete(deps(request).db, actor(request), page, id_)
+    await subscribers.delete(context_of(request).db, actor(request), page, id_)
     return no_content()
 
 
 async def _found(request: web.Request) -> SubscriberDetails:
     """The subscriber in the path, if it exists: 404 takes precedence over other errors."""
-    at_hand, (page, id_) = deps(request), part_id(request, "sub", "subscriberId", WHAT)
-    return await subscribers.one(at_hand.db, at_hand.keyring, caller(request).team_id, page, id_)
+    context, (page, id_) = context_of(request), part_id(request, "sub", "subscriberId", WHAT)
+    return await subscribers.one(context.db, context.keyring, caller(request).team_id, page, id_)
 
 
 def _shown(request: web.Request, known: SubscriberDetails) -> dict[str, Any]:

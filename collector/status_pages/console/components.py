@@ -12,7 +12,7 @@ from collector.console.forms import edits, forms, read
 from collector.console.forms.fields import FormField
 from collector.console.forms.read import Posted
 from collector.console.state import visitor, who
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.monitors.console import pickers
 from collector.status_pages.api.parts import part_id
 from collector.status_pages.console.status_pages import filled, page_id, path
@@ -35,18 +35,18 @@ _SAID: Final[Mapping[str, Mapping[str, Any]]] = {
 
 
 async def new(request: web.Request) -> web.StreamResponse:
-    row = await status_pages.found(deps(request).db, visitor(request).team_id, page_id(request))
+    row = await status_pages.found(context_of(request).db, visitor(request).team_id, page_id(request))
     return await _drawn(request, row.id, {}, {})
 
 
 async def create(request: web.Request) -> web.StreamResponse:
-    at_hand, id_ = deps(request), page_id(request)
+    context, id_ = context_of(request), page_id(request)
     form = await posted(request)
     sent = read.body(ComponentSettings, form)
     if pickers.asked(form):
         return await _drawn(request, id_, sent, {})
     try:
-        await components.add(at_hand.db, who(request), id_, edits.said(sent), at_hand.now())
+        await components.add(context.db, who(request), id_, edits.said(sent), context.now())
     except Invalid as fault:
         return await _drawn(request, id_, sent, fault.details, code=400)
     except Conflict as fault:
@@ -62,13 +62,13 @@ async def edit(request: web.Request) -> web.StreamResponse:
 
 async def update(request: web.Request) -> web.StreamResponse:
     """Update the component; without a status it follows its monitor again."""
-    at_hand, seen, form = deps(request), await _known(request), await posted(request)
+    context, seen, form = context_of(request), await _known(request), await posted(request)
     row, sent = seen.row, read.body(ComponentSettings, form)
     if pickers.asked(form):
         return await _drawn(request, row.page_id, sent, {}, seen)
     try:
         await components.update(
-            at_hand.db, who(request), row.page_id, row.id, _body(sent, form), at_hand.now()
+            context.db, who(request), row.page_id, row.id, _body(sent, form), context.now()
         )
     except Invalid as fault:
         return await _drawn(request, row.page_id, sent, fault.details, seen, code=400)
@@ -76,8 +76,8 @@ async def update(request: web.Request) -> web.StreamResponse:
 
 
 async def delete(request: web.Request) -> web.StreamResponse:
-    at_hand, (id_, component) = deps(request), _part(request)
-    await components.delete(at_hand.db, who(request), id_, component, at_hand.now())
+    context, (id_, component) = context_of(request), _part(request)
+    await components.delete(context.db, who(request), id_, component, context.now())
     return back(request, path(id_), "Component removed.")
 
 
@@ -91,14 +91,14 @@ async def down(request: web.Request) -> web.StreamResponse:
 
 async def _move(request: web.Request, by: int) -> web.StreamResponse:
     """Swap the component with its neighbour; the first cannot move up, the last cannot move down."""
-    at_hand, seen = deps(request), await _known(request)
-    page_, now = seen.row.page_id, at_hand.now()
-    order = [one.row.id for one in await components.all_(at_hand.db, who(request).team_id, page_, now)]
+    context, seen = context_of(request), await _known(request)
+    page_, now = seen.row.page_id, context.now()
+    order = [one.row.id for one in await components.all_(context.db, who(request).team_id, page_, now)]
     at = order.index(seen.row.id)
     to = min(max(at + by, 0), len(order) - 1)
     order[at], order[to] = order[to], order[at]
     body = {"components": [ids.show("comp", one) for one in order]}
-    await components.arrange(at_hand.db, who(request), page_, body, now)
+    await components.arrange(context.db, who(request), page_, body, now)
     return back(request, path(page_))
 
 
@@ -117,7 +117,7 @@ async def _drawn(
     form = choice.put(
         forms.build(ComponentSettings, shown, faults, leave_out=_LEFT_OUT, options=options), "monitorId"
     )
-    row = await status_pages.found(deps(request).db, visitor(request).team_id, page_)
+    row = await status_pages.found(context_of(request).db, visitor(request).team_id, page_)
     here = path(page_)
     return page(
         request,
@@ -153,5 +153,5 @@ def _part(request: web.Request) -> tuple[UUID, UUID]:
 
 async def _known(request: web.Request) -> ComponentDetails:
     """The component in the path. Raises NotFound."""
-    at_hand, (id_, component) = deps(request), _part(request)
-    return await components.one(at_hand.db, visitor(request).team_id, id_, component, at_hand.now())
+    context, (id_, component) = context_of(request), _part(request)
+    return await components.one(context.db, visitor(request).team_id, id_, component, context.now())

@@ -12,7 +12,7 @@ from collector.console.answers import back, page, posted, value
 from collector.console.forms import edits, forms, read
 from collector.console.forms.fields import Form, FormField
 from collector.console.state import visitor, who
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.status_pages.api.parts import part_id
 from collector.status_pages.console.status_pages import filled, page_id, path
 from collector.status_pages.core.fields import PageIncidentSettings
@@ -45,11 +45,11 @@ _SAID: Final[Mapping[str, Mapping[str, Any]]] = {
 
 async def list_(request: web.Request) -> web.StreamResponse:
     """List the incidents, newest first."""
-    at_hand, team_id, number = deps(request), visitor(request).team_id, common.asked(request)
+    context, team_id, number = context_of(request), visitor(request).team_id, common.asked(request)
     row = await _page(request)
     offset = (number - 1) * common.PER_PAGE
     found, total = await incidents.page(
-        at_hand.db, team_id, row.id, PageIncidentFilter(), common.PER_PAGE, offset
+        context.db, team_id, row.id, PageIncidentFilter(), common.PER_PAGE, offset
     )
     return page(
         request,
@@ -69,12 +69,12 @@ async def new(request: web.Request) -> web.StreamResponse:
 
 
 async def publish(request: web.Request) -> web.StreamResponse:
-    at_hand, row, form = deps(request), await _page(request), await posted(request)
+    context, row, form = context_of(request), await _page(request), await posted(request)
     planned = value(form, "kind") == MAINTENANCE
     sent = read.body(PageIncidentSettings, form)
     body = {**edits.said(sent), **({"severity": MAINTENANCE} if planned else {})}
     try:
-        told = await incidents.publish(at_hand.db, who(request), row.id, body, at_hand.now())
+        told = await incidents.publish(context.db, who(request), row.id, body, context.now())
     except Invalid as fault:
         return await _new(request, row, sent, fault.details, planned=planned, code=400)
     return back(request, _path(told), "Published. Subscribers are notified.")
@@ -97,18 +97,18 @@ async def resolve(request: web.Request) -> web.StreamResponse:
 
 
 async def delete(request: web.Request) -> web.StreamResponse:
-    at_hand, (id_, incident) = deps(request), _part(request)
-    await incidents.delete(at_hand.db, who(request), id_, incident, at_hand.now())
+    context, (id_, incident) = context_of(request), _part(request)
+    await incidents.delete(context.db, who(request), id_, incident, context.now())
     return back(request, f"{path(id_)}/incidents", "Deleted from the page.")
 
 
 async def _go_on(request: web.Request, more: Mapping[str, Any], said: str) -> web.StreamResponse:
-    at_hand, told = deps(request), await _known(request)
+    context, told = context_of(request), await _known(request)
     sent = {**read.body(PageIncidentSettings, await posted(request)), **more}
     row = told.row
     try:
         after = await incidents.update(
-            at_hand.db, who(request), row.page_id, row.id, filled(PageIncidentSettings, sent), at_hand.now()
+            context.db, who(request), row.page_id, row.id, filled(PageIncidentSettings, sent), context.now()
         )
     except Invalid as fault:
         return await _shown(request, told, sent, fault.details, code=400)
@@ -196,8 +196,8 @@ def _worded(one: FormField, *, planned: bool) -> FormField:
 
 
 async def _components(request: web.Request, page_: UUID) -> list[ComponentDetails]:
-    at_hand = deps(request)
-    return await components.all_(at_hand.db, visitor(request).team_id, page_, at_hand.now())
+    context = context_of(request)
+    return await components.all_(context.db, visitor(request).team_id, page_, context.now())
 
 
 def _settable(told: PageIncidentDetails) -> dict[str, Any]:
@@ -218,13 +218,13 @@ def _part(request: web.Request) -> tuple[UUID, UUID]:
 
 async def _page(request: web.Request) -> StatusPage:
     """The page in the path. Raises NotFound."""
-    return await status_pages.found(deps(request).db, visitor(request).team_id, page_id(request))
+    return await status_pages.found(context_of(request).db, visitor(request).team_id, page_id(request))
 
 
 async def _known(request: web.Request) -> PageIncidentDetails:
     """The incident in the path. Raises NotFound."""
     id_, incident = _part(request)
-    return await incidents.one(deps(request).db, visitor(request).team_id, id_, incident)
+    return await incidents.one(context_of(request).db, visitor(request).team_id, id_, incident)
 
 
 def _path(told: PageIncidentDetails) -> str:

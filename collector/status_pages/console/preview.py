@@ -10,7 +10,7 @@ from aiohttp import web
 from collector.console.answers import posted
 from collector.console.forms import read
 from collector.console.state import visitor
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.platform.validation.validation import to_json
 from collector.status_pages.console.status_pages import changes, page_id
 from collector.status_pages.core.fields import PageSettings
@@ -51,7 +51,7 @@ async def show_unsaved(request: web.Request) -> web.StreamResponse:
 
 
 def _drawn(request: web.Request, view: View, branding: Mapping[str, Any]) -> str:
-    place = addresses.under(deps(request).public_url, view.page.slug)
+    place = addresses.under(context_of(request).public_url, view.page.slug)
     text = status.page(replace(view, page=replace(view.page, branding=dict(branding))), place, ENGLISH)
     # The console triggers a refresh: open previews must not poll.
     text = text.replace(f'<script src="{place.base}/status.js" defer></script>', "", 1)
@@ -69,9 +69,9 @@ def _answer(view: View, text: str, styles: str) -> web.Response:
 
 async def _view(request: web.Request) -> View:
     """Load the page. Raises NotFound."""
-    at_hand = deps(request)
-    row = await status_pages.found(at_hand.db, visitor(request).team_id, page_id(request))
-    view = await status_pages_view.load(at_hand.db, "slug", row.slug, at_hand.now())
+    context = context_of(request)
+    row = await status_pages.found(context.db, visitor(request).team_id, page_id(request))
+    view = await status_pages_view.load(context.db, "slug", row.slug, context.now())
     if view is None or view.page.id != row.id:  # its address was changed at this very moment
         raise NotFound(f"{WHAT} not found")
     return view

@@ -11,7 +11,7 @@ from collector.console import common
 from collector.console.answers import back, page, posted
 from collector.console.forms import edits, forms, read
 from collector.console.state import visitor, who
-from collector.http.deps import deps, own
+from collector.http.context import context_of, own
 from collector.http.request_data import path_id
 from collector.platform.validation.model_fields import defaults
 from collector.status_pages.api.status_pages import PROVER
@@ -36,16 +36,16 @@ async def list_(request: web.Request) -> web.StreamResponse:
     number = common.asked(request)
     offset = (number - 1) * common.PER_PAGE
     found, total = await status_pages.page(
-        deps(request).db, visitor(request).team_id, common.PER_PAGE, offset
+        context_of(request).db, visitor(request).team_id, common.PER_PAGE, offset
     )
     return page(request, "status_pages.html.j2", rows=found, at=common.at(request, number, total))
 
 
 async def show(request: web.Request) -> web.StreamResponse:
     """Show the page's current state, its open incidents and its components in order."""
-    at_hand, team_id, id_ = deps(request), visitor(request).team_id, page_id(request)
-    known = await status_pages.one(at_hand.db, team_id, id_, at_hand.now())
-    told, _ = await incidents.page(at_hand.db, team_id, id_, _OPEN, common.PER_PAGE, 0)
+    context, team_id, id_ = context_of(request), visitor(request).team_id, page_id(request)
+    known = await status_pages.one(context.db, team_id, id_, context.now())
+    told, _ = await incidents.page(context.db, team_id, id_, _OPEN, common.PER_PAGE, 0)
     number = common.asked(request)
     first = (number - 1) * common.PER_PAGE
     return page(
@@ -67,10 +67,10 @@ async def new(request: web.Request) -> web.StreamResponse:
 
 
 async def create(request: web.Request) -> web.StreamResponse:
-    at_hand, sent = deps(request), read.body(PageSettings, await posted(request))
+    context, sent = context_of(request), read.body(PageSettings, await posted(request))
     try:
         known = await status_pages.create(
-            at_hand.db, who(request), edits.said(sent), at_hand.now(), own=own(request)
+            context.db, who(request), edits.said(sent), context.now(), own=own(request)
         )
     except Invalid as fault:
         return _drawn(request, sent, fault.details, code=400)
@@ -80,22 +80,22 @@ async def create(request: web.Request) -> web.StreamResponse:
 
 
 async def edit(request: web.Request) -> web.StreamResponse:
-    row = await status_pages.found(deps(request).db, visitor(request).team_id, page_id(request))
+    row = await status_pages.found(context_of(request).db, visitor(request).team_id, page_id(request))
     return _drawn(request, status_pages.settable(row), {}, row)
 
 
 async def update(request: web.Request) -> web.StreamResponse:
     """Update the page; an empty password field keeps the password."""
-    at_hand, form = deps(request), await posted(request)
-    row = await status_pages.found(at_hand.db, visitor(request).team_id, page_id(request))
+    context, form = context_of(request), await posted(request)
+    row = await status_pages.found(context.db, visitor(request).team_id, page_id(request))
     sent = read.body(PageSettings, form)
     try:
         known = await status_pages.update(
-            at_hand.db,
+            context.db,
             who(request),
             row.id,
             changes(sent),
-            at_hand.now(),
+            context.now(),
             own=own(request),
             only=edits.only(form),
         )
@@ -110,15 +110,15 @@ async def update(request: web.Request) -> web.StreamResponse:
 
 async def verify_domain(request: web.Request) -> web.StreamResponse:
     """Verify the domain; the page shows the result at the top."""
-    at_hand, id_ = deps(request), page_id(request)
-    known = await status_pages.verify(at_hand.db, request.app[PROVER], who(request), id_, at_hand.now())
+    context, id_ = context_of(request), page_id(request)
+    known = await status_pages.verify(context.db, request.app[PROVER], who(request), id_, context.now())
     if known.answers or known.page.domain is None:
         return back(request, path(id_), f"{known.page.domain or 'Its address'} shows this page.")
     return back(request, path(id_), f"No DNS record or file was found for {known.page.domain}.", tone="bad")
 
 
 async def delete(request: web.Request) -> web.StreamResponse:
-    await status_pages.delete(deps(request).db, who(request), page_id(request))
+    await status_pages.delete(context_of(request).db, who(request), page_id(request))
     return back(request, HERE, "Status page deleted.")
 
 

@@ -9,7 +9,7 @@ from collector.console import common
 from collector.console.answers import back, page, posted
 from collector.console.forms import edits, forms, read
 from collector.console.state import visitor, who
-from collector.http.deps import deps
+from collector.http.context import context_of
 from collector.status_pages.api.parts import part_id, subscriber
 from collector.status_pages.console.status_pages import page_id, path
 from collector.status_pages.core.fields import SubscriberSettings
@@ -25,17 +25,17 @@ async def list_(request: web.Request) -> web.StreamResponse:
 
 async def add(request: web.Request) -> web.StreamResponse:
     """Add a subscriber; an email address receives a confirmation mail first."""
-    at_hand, id_ = deps(request), page_id(request)
+    context, id_ = context_of(request), page_id(request)
     sent = read.body(SubscriberSettings, await posted(request))
-    mails = at_hand.transport.mailer is not None
+    mails = context.transport.mailer is not None
     try:
         known = await subscribers.add(
-            at_hand.db,
-            at_hand.keyring,
+            context.db,
+            context.keyring,
             who(request),
             id_,
             edits.said(sent),
-            at_hand.now(),
+            context.now(),
             mails=mails,
         )
     except Invalid as fault:
@@ -49,7 +49,7 @@ async def add(request: web.Request) -> web.StreamResponse:
 
 async def delete(request: web.Request) -> web.StreamResponse:
     id_, one = part_id(request, "sub", "subscriberId", WHAT)
-    await subscribers.delete(deps(request).db, who(request), id_, one)
+    await subscribers.delete(context_of(request).db, who(request), id_, one)
     return back(request, f"{path(id_)}/subscribers", "Subscriber removed.")
 
 
@@ -57,13 +57,13 @@ async def _drawn(
     request: web.Request, shown: Mapping[str, Any], faults: Mapping[str, str], *, code: int = 200
 ) -> web.Response:
     """Render the list, newest first, without webhook secrets: those cannot be read again."""
-    at_hand, team_id, number = deps(request), visitor(request).team_id, common.asked(request)
-    row = await status_pages.found(at_hand.db, team_id, page_id(request))
+    context, team_id, number = context_of(request), visitor(request).team_id, common.asked(request)
+    row = await status_pages.found(context.db, team_id, page_id(request))
     offset = (number - 1) * common.PER_PAGE
     found, total = await subscribers.page(
-        at_hand.db, at_hand.keyring, team_id, row.id, common.PER_PAGE, offset
+        context.db, context.keyring, team_id, row.id, common.PER_PAGE, offset
     )
-    seen = await components.all_(at_hand.db, team_id, row.id, at_hand.now())
+    seen = await components.all_(context.db, team_id, row.id, context.now())
     options = [(ids.show("comp", one.row.id), one.row.name) for one in seen]
     names = dict(options)
     lines = [subscriber(known, whole=False) for known in found]

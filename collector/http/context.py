@@ -21,7 +21,7 @@ from collector.web3.service.nodes import Nodes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deps:
+class Context:
     """*public_url* has no final slash; *min_interval* is in seconds.
 
     *hosts*: names of the service besides that of *public_url*. *trusted_proxies*: whose X-Forwarded-For and
@@ -51,19 +51,19 @@ class Deps:
     nodes: Nodes = field(default_factory=dict)
 
 
-DEPS: web.AppKey[Deps] = web.AppKey("deps", Deps)
+CONTEXT: web.AppKey[Context] = web.AppKey("context", Context)
 # The same for a POST whose transactions all run inside of one: see idempotency.py.
-WITHIN: web.RequestKey[Deps] = web.RequestKey("within", Deps)
+WITHIN: web.RequestKey[Context] = web.RequestKey("within", Context)
 
 
 def own(request: web.Request) -> Own:
     """Return the names of the service itself."""
-    at_hand = deps(request)
-    return Own(at_hand.public_url, at_hand.hosts)
+    context = context_of(request)
+    return Own(context.public_url, context.hosts)
 
 
-def deps(request: web.Request) -> Deps:
+def context_of(request: web.Request) -> Context:
     """Return the application's dependencies, or those of the request's own transaction."""
     if request.method == hdrs.METH_POST and WITHIN in request:
         return request[WITHIN]
-    return request.app[DEPS]
+    return request.app[CONTEXT]
