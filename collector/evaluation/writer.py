@@ -1,24 +1,23 @@
 """Group commit: commits in one transaction all results that sessions submitted since the last one."""
 
 import asyncio
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-import asyncpg
 import structlog
 
 from collector.evaluation.error_texts import Interner
 from collector.evaluation.evaluate import Ask, request_none
 from collector.evaluation.quarantine import guilty, without
 from collector.evaluation.storage import cursors
+from collector.evaluation.storage.cursors import BatchCursor
 from collector.evaluation.transaction import Committed, Submission, commit
 from collector.evaluation.watched_results import Watch
 from collector.platform import metrics
 from collector.platform.data_errors import DATA_ERRORS
-from collector.platform.group_commit import filled
+from collector.platform.group_commit import CommitAgain, GroupCommit, Selection
 from collector.platform.storage.db import Db
 from shared.errors import TocsinError
 from shared.wire.convert import Batch
@@ -29,10 +28,8 @@ log = structlog.get_logger()
 
 # At most this many results are committed together; more wait for the next transaction.
 MAX_GROUP = 5_000
-_TRIES_AFTER_COLLISION = 3
+# The end of an incarnation of which a batch waits: no further batch follows it.
 _HELD = -1, -1
-
-_COLLISIONS = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.LockNotAvailableError)
 
 
 def _unheard() -> None:
@@ -48,9 +45,26 @@ class OutOfOrder(TocsinError):
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
-    submission: Submission
-    done: "asyncio.Future[bool]"
+class CursorOrder(Selection[Submission]):
+    """Chooses whole batches, without a gap within an incarnation; the others wait for the next group."""
+
+    most_results: int
+
+    def choose(self, waiting: Iterable[Submission]) -> Sequence[int]:
+        chosen: list[int] = []
+        ends: dict[tuple[UUID, int], tuple[int, int]] = {}
+        size = 0
+        for position, submission in enumerate(waiting):
+            if size >= self.most_results:
+                break
+            before = submission.session, submission.batch.first_seq - 1
+            if ends.get(submission.incarnation, before) != before:
+                ends[submission.incarnation] = _HELD
+                continue
+            ends[submission.incarnation] = submission.session, submission.batch.seq
+            chosen.append(position)
+            size += len(submission.batch.monitor)
+        return chosen
 
 
 class ResultWriter:
@@ -77,18 +91,14 @@ class ResultWriter:
         self._watch = watch
         self._found = found
         self._interner = Interner(db)
-        self._queue: deque[_Waiting] = deque()
-        self._filled = asyncio.Event()
+        self._group = GroupCommit(self._commit, CursorOrder(MAX_GROUP))
 
     def submit(self, submission: Submission) -> "asyncio.Future[bool]":
         """True once it is committed, False if it was before; raises Fenced, OutOfOrder, or what went wrong.
 
         After an exception the commit is uncertain: read the cursors again.
         """
-        done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        self._queue.append(_Waiting(submission, done))
-        self._filled.set()
-        return done
+        return self._group.add(submission)
 
     def refuse(
         self, session: int, probe_id: UUID, incarnation: int, first_seq: int, seq: int, reason: str
@@ -99,81 +109,31 @@ class ResultWriter:
 
     async def turn(self) -> bool:
         """Commit what waits; if nothing does, wait for a while."""
-        if not await filled(self._filled):
-            return True
-        group = self._take()
         try:
-            await self._commit([waiting.submission for waiting in group], group)
-        except BaseException as error:
+            return await self._group.turn()
+        except BaseException:
             self._interner.forget()
-            for waiting in group:
-                if not waiting.done.done():
-                    waiting.done.set_exception(error if isinstance(error, Exception) else _stopped())
-                    waiting.done.exception()
             raise
-        return True
 
-    def _take(self) -> list[_Waiting]:
-        """The next group: whole batches, without a gap within an incarnation."""
-        group: list[_Waiting] = []
-        held: list[_Waiting] = []
-        ends: dict[tuple[UUID, int], tuple[int, int]] = {}
-        size = 0
-        while self._queue and size < MAX_GROUP:
-            waiting = self._queue.popleft()
-            one = waiting.submission
-            before = one.session, one.batch.first_seq - 1
-            if ends.get(one.incarnation, before) != before:
-                ends[one.incarnation] = _HELD
-                held.append(waiting)
-                continue
-            ends[one.incarnation] = one.session, one.batch.seq
-            group.append(waiting)
-            size += len(one.batch.monitor)
-        self._queue.extendleft(reversed(held))
-        if not self._queue:
-            self._filled.clear()
-        return group
-
-    async def _commit(self, submissions: list[Submission], group: list[_Waiting]) -> None:
+    async def _commit(self, submissions: Sequence[Submission]) -> Sequence[bool | Exception]:
         try:
-            done = await self._with_patience(submissions)
+            return await self._try(submissions)
         except DATA_ERRORS:
-            await self._one_by_one(group)
-            return
-        self._count(done)
-        taken = {id(one) for one in done.taken}
-        left = [waiting for waiting in group if id(waiting.submission) not in taken]
-        for waiting in group:
-            if id(waiting.submission) in taken and not waiting.done.done():
-                waiting.done.set_result(True)
-        if left:
-            await self._sort_out(left)
+            if len(submissions) > 1:
+                raise
+            return await self._isolate(submissions[0])
 
-    async def _with_patience(self, submissions: Sequence[Submission]) -> Committed:
-        """Commit; retry a collision with another transaction at once."""
-        for _ in range(_TRIES_AFTER_COLLISION):
-            try:
-                return await self._try(submissions)
-            except _COLLISIONS:
-                metrics.collisions.inc()
-        return await self._try(submissions)
-
-    async def _try(self, submissions: Sequence[Submission]) -> Committed:
+    async def _try(self, submissions: Sequence[Submission]) -> Sequence[bool | Exception]:
         watched = self._watch.monitors if self._watch is not None else {}
-        return await commit(self._db, submissions, self._interner, self._since(), self._now(), watched)
+        done = await commit(self._db, submissions, self._interner, self._since(), self._now(), watched)
+        self._count(done)
+        taken = {id(submission) for submission in done.taken}
+        left = [submission for submission in submissions if id(submission) not in taken]
+        answers = await self._sort_out(left) if left else {}
+        return [answers.get(id(submission), True) for submission in submissions]
 
-    async def _one_by_one(self, group: list[_Waiting]) -> None:
-        """Some content is bad: commit each batch alone, so that only the bad one is set aside."""
-        for waiting in group:
-            if len(group) > 1:
-                await self._commit([waiting.submission], [waiting])
-            else:
-                await self._isolate(waiting)
-
-    async def _isolate(self, waiting: _Waiting) -> None:
+    async def _isolate(self, submission: Submission) -> Sequence[bool | Exception]:
         """Commit a batch's good results and store the others as refused; its cursor moves on in any case."""
-        submission = waiting.submission
         bad = await guilty(self._db, submission, self._interner, self._now())
         log.warning(
             "results refused", probe=str(submission.probe_id), seq=submission.batch.seq, rows=len(bad)
@@ -181,58 +141,50 @@ class ResultWriter:
         cleaned = without(submission, bad)
         for attempt in (cleaned, replace(cleaned, history=True)):
             try:
-                done = await self._with_patience([attempt])
+                return await self._try([attempt])
             except DATA_ERRORS:
                 log.exception(
                     "batch cannot be evaluated", probe=str(submission.probe_id), seq=submission.batch.seq
                 )
-            else:
-                await self._finish(waiting, done)
-                return
         whole = [(position, "could not be stored") for position in range(len(cleaned.batch.monitor))]
-        await self._finish(waiting, await self._with_patience([without(cleaned, whole)]))
+        return await self._try([without(cleaned, whole)])
 
-    async def _finish(self, waiting: _Waiting, done: Committed) -> None:
-        self._count(done)
-        if not done.taken:
-            await self._sort_out([waiting])
-        elif not waiting.done.done():
-            waiting.done.set_result(True)
+    async def _sort_out(self, left: Sequence[Submission]) -> dict[int, bool | Exception]:
+        """Return the outcome of each batch that was left out, by its `id`.
 
-    async def _sort_out(self, left: Sequence[_Waiting]) -> None:
-        """Set the outcome of batches that were left out; retry those that follow a replayed one."""
-        again: list[_Waiting] = []
+        Those that follow a replayed one are tried again.
+        """
+        answers: dict[int, bool | Exception] = {}
         waits: set[tuple[UUID, int]] = set()
-        for waiting in left:
-            one = waiting.submission
-            async with self._db.connection() as connection:
-                cursor = await cursors.read(connection, *one.incarnation)
-            if waiting.done.done():
-                continue
-            if cursor is None or cursor.session != one.session:
-                waiting.done.set_exception(Fenced("another session of this probe has taken over"))
-            elif cursor.last_seq >= one.batch.seq:
-                waiting.done.set_result(False)
-            elif one.incarnation in waits or cursor.last_seq in one.follows:
-                again.append(waiting)
-                waits.add(one.incarnation)
-            else:
-                message = f"batch {one.batch.first_seq} does not follow {cursor.last_seq}"
-                waiting.done.set_exception(OutOfOrder(message))
-        self._queue.extendleft(reversed(again))
-        if again:
-            self._filled.set()
+        async with self._db.connection() as connection:
+            for submission in left:
+                cursor = await cursors.read(connection, *submission.incarnation)
+                answer = _outcome(submission, cursor, behind=submission.incarnation in waits)
+                answers[id(submission)] = answer
+                if isinstance(answer, CommitAgain):
+                    waits.add(submission.incarnation)
+        return answers
 
     def _count(self, done: Committed) -> None:
         metrics.transactions.inc()
         metrics.results_committed.inc(done.results)
         metrics.results_dropped.inc(done.dropped)
-        metrics.results_refused.inc(sum(len(one.refusals) for one in done.taken))
-        metrics.result_gaps.inc(sum(one.batch.gap is not None for one in done.taken))
+        metrics.results_refused.inc(sum(len(submission.refusals) for submission in done.taken))
+        metrics.result_gaps.inc(sum(submission.batch.gap is not None for submission in done.taken))
         self._ask(done.evaluation.doubted, done.evaluation.risen)
         if done.found:
             self._found()
 
 
-def _stopped() -> TocsinError:
-    return TocsinError("the writer stopped")
+def _outcome(submission: Submission, cursor: BatchCursor | None, *, behind: bool) -> bool | Exception:
+    """Return False for a batch that was committed before, else why it was left out.
+
+    *behind*: another batch of its incarnation, before it, is tried again.
+    """
+    if cursor is None or cursor.session != submission.session:
+        return Fenced("another session of this probe has taken over")
+    if cursor.last_seq >= submission.batch.seq:
+        return False
+    if behind or cursor.last_seq in submission.follows:
+        return CommitAgain("a batch before it was a replay")
+    return OutOfOrder(f"batch {submission.batch.first_seq} does not follow {cursor.last_seq}")

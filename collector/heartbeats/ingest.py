@@ -1,5 +1,6 @@
 """Receives pings and commits those of many senders in one transaction."""
 
+import asyncio
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +17,7 @@ from collector.heartbeats.core.heartbeat import Finding, PingSignal
 from collector.heartbeats.service import Arrived
 from collector.heartbeats.storage import heartbeats, ping_bodies
 from collector.heartbeats.storage.heartbeats import Good, Heartbeat, MovedHeartbeat
-from collector.platform.group_commit import Gathering
+from collector.platform.group_commit import FirstCome, GroupCommit
 from collector.platform.storage.db import Db, Tx
 from collector.probes.core import pace
 from collector.probes.core.pace import Pace, PaceLimit
@@ -37,7 +38,7 @@ class _Taken:
 
 
 # Per ping: how far it is ahead of the pace, None for an unknown key, or the error.
-_Answer: TypeAlias = float | BaseException | None
+_Answer: TypeAlias = float | Exception | None
 
 
 class PingReceiver:
@@ -49,8 +50,8 @@ class PingReceiver:
         self._now = now
         # The limit of one collector; the rows of the heartbeats limit all of them together.
         self._pace = Pace(_RATE.per_second, _RATE.burst)
-        self._waiting: Gathering[Arrived, _Answer] = Gathering(self._carry_out, most=_MOST)
-        self._others: Gathering[Arrived, _Answer] = Gathering(self._commit, most=_MOST)
+        self._waiting: GroupCommit[Arrived, float | None] = GroupCommit(self._carry_out, FirstCome(_MOST))
+        self._others: GroupCommit[Arrived, float | None] = GroupCommit(self._commit, FirstCome(_MOST))
 
     async def take(self, ping: Arrived) -> float | None:
         """Return, once it is committed and evaluated, how many seconds the key's pings are ahead of the pace.
@@ -59,10 +60,7 @@ class PingReceiver:
         """
         if not self._pace.admit(ping.key_hash, time.monotonic()):
             raise _too_many()
-        answer = await self._waiting.add(ping)
-        if isinstance(answer, BaseException):
-            raise answer
-        return answer
+        return await self._waiting.add(ping)
 
     async def turn(self) -> bool:
         return await self._waiting.turn()
@@ -83,8 +81,7 @@ class PingReceiver:
         with suppress(Exception):  # the failure is the answer of those pings
             while not all(one.done() for one in others.values()):
                 await self._others.turn()
-        late = {place: one.exception() or one.result() for place, one in others.items()}
-        return [good[id(one)] if id(one) in good else late[id(one)] for one in group]
+        return [good[id(one)] if id(one) in good else _answer(others[id(one)]) for one in group]
 
     async def _commit_good(self, group: Sequence[Arrived]) -> dict[int, float]:
         """Take pings that affect only their own rows, one per key, by one statement.
@@ -153,6 +150,11 @@ def _taken(group: Sequence[Arrived], known: Mapping[bytes, Heartbeat], now: date
         for key, found in known.items()
     ]
     return _Taken(answers, moved, pings, pushed)
+
+
+def _answer(done: "asyncio.Future[float | None]") -> _Answer:
+    error = done.exception()
+    return error if isinstance(error, Exception) else done.result()
 
 
 def _too_many() -> Limited:

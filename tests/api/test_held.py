@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from collector.platform.group_commit import Gathering
+from collector.platform.group_commit import FirstCome, GroupCommit
 from collector.platform.storage.db import Db
 from shared.held import STRICTNESS, demand_none
 from tests.api.client import Api
@@ -71,7 +71,8 @@ async def _waits(_: Db) -> None:
     async def nothing(_: Sequence[int]) -> list[None]:
         return []
 
-    await Gathering(nothing, most=1).add(1)
+    group: GroupCommit[int, None] = GroupCommit(nothing, FirstCome(1))
+    await group.add(1)
 
 
 async def _asks_for_another(db: Db) -> None:

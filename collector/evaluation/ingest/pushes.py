@@ -20,7 +20,7 @@ from collector.history.core import receptions
 from collector.history.core.hours import end, touched
 from collector.history.storage import results, rollups
 from collector.platform import metrics
-from collector.platform.group_commit import Gathering
+from collector.platform.group_commit import FirstCome, GroupCommit
 from collector.platform.storage.db import Db, Tx
 from shared.clock import EPOCH
 from shared.results import Run, Status
@@ -80,7 +80,7 @@ class Pushes:
         self._ask = ask
         self._watch = watch
         self._interner = Interner(db)
-        self._waiting: Gathering[Sequence[Pushed], None] = Gathering(self._commit, most=_MOST)
+        self._waiting: GroupCommit[Sequence[Pushed], None] = GroupCommit(self._commit, FirstCome(_MOST))
 
     async def push(self, brought: Sequence[Pushed]) -> None:
         """Return once they are committed and evaluated. After an exception the commit is uncertain."""

@@ -21,7 +21,7 @@ from collector.metrics.storage import series as table
 from collector.metrics.storage.conditions import Of
 from collector.metrics.storage.series import Brought, Reception, SeriesUpdate, SeriesValue
 from collector.platform.bucket import TeamPlan
-from collector.platform.group_commit import Gathering
+from collector.platform.group_commit import FirstCome, GroupCommit
 from collector.platform.limits import Limits
 from collector.platform.seal import Keyring
 from collector.platform.storage.db import Db, Tx
@@ -52,7 +52,7 @@ class Receiving:
         self._pushes = pushes
         self._now = now
         self._books = Receivers(db, keyring)
-        self._waiting: Gathering[ReceiverState, None] = Gathering(self._commit, most=_MOST)
+        self._waiting: GroupCommit[ReceiverState, None] = GroupCommit(self._commit, FirstCome(_MOST))
         self._limits = Limits(db, {_PUSHES: _PLAN})
         self._large = asyncio.Semaphore(_LARGE_AT_ONCE)
         self._heavy = asyncio.Lock()
