@@ -7,7 +7,7 @@ from typing import Any
 
 from collector.evaluation.error_texts import Interner, clean
 from collector.evaluation.ingest.columns import Part, flatten, ties, times
-from collector.evaluation.transaction import Submission
+from collector.evaluation.ingest.probe_batches import Submission
 from collector.history.storage import results
 from collector.platform.data_errors import DATA_ERRORS
 from collector.platform.storage.db import Db, Tx

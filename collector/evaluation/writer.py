@@ -10,10 +10,10 @@ import structlog
 
 from collector.evaluation.error_texts import Interner
 from collector.evaluation.evaluate import Ask, request_none
+from collector.evaluation.ingest.probe_batches import Committed, Submission, commit
 from collector.evaluation.quarantine import guilty, without
 from collector.evaluation.storage import cursors
 from collector.evaluation.storage.cursors import BatchCursor
-from collector.evaluation.transaction import Committed, Submission, commit
 from collector.evaluation.watched_results import Watch
 from collector.platform import metrics
 from collector.platform.data_errors import DATA_ERRORS

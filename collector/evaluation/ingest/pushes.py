@@ -5,20 +5,19 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import count
 from typing import Final
 from uuid import UUID
 
-from collector.evaluation import rule_triggers as marking
 from collector.evaluation.error_texts import Interner, clean
-from collector.evaluation.evaluate import Ask, Evaluation, ResultToEvaluate, evaluate, request_none
+from collector.evaluation.evaluate import Ask, Evaluation, Pending, ResultToEvaluate, request_none
 from collector.evaluation.ingest.columns import Columns, Part, flatten
-from collector.evaluation.storage import locks, pushes
+from collector.evaluation.storage import pushes
 from collector.evaluation.storage import rule_triggers as alert_marks
 from collector.evaluation.storage.pushes import Newest, PushTarget
+from collector.evaluation.transaction import Arrived, Moved, store
 from collector.evaluation.watched_results import Watch
 from collector.history.core import receptions
-from collector.history.core.hours import end, touched
-from collector.history.storage import results, rollups
 from collector.platform import metrics
 from collector.platform.group_commit import FirstCome, GroupCommit
 from collector.platform.storage.db import Db, Tx
@@ -95,30 +94,10 @@ class Pushes:
         Results of one monitor come in order of time. Those of deleted monitors are dropped; those of
         paused ones, or under an old revision, move no state.
         """
-        now = self._now()
-        await locks.begin(tx)
-        where = await pushes.lock(tx, sorted({one.monitor for one in brought}))
-        kept = [one for one in brought if one.monitor in where]
-        if not kept:
-            return PushCommit(0, Evaluation(), [None] * len(brought))
-        errors = await self._interner.within(tx, {clean(one.error) for one in kept if one.error})
-        part = _part(kept, where)
-        columns = flatten([part], errors, now)
-        counting = [i for i, one in enumerate(kept) if _counts(one, where[one.monitor])]
-        wanting = await pushes.move(tx, _newest(kept, columns, counting))
-        await results.copy(tx, columns.rows)
-        if self._watch is not None:
-            await marking.mark(tx, columns, self._watch.monitors, now)
-        if late := touched(columns.key, columns.at_ms, end(now, where[kept[0].monitor].rolled_until)):
-            await rollups.mark(tx, late)
-        evaluation = Evaluation()
-        if wanting:
-            await locks.in_any_order(tx)
-            pending = _pending([kept[i] for i in counting], where, wanting, now)
-            evaluation = await evaluate(tx, pending, self._since(), now)
-        places = iter(range(len(kept)))
-        ties = [_tie(part, next(places)) if one.monitor in where else None for one in brought]
-        return PushCommit(len(kept), evaluation, ties, errors)
+        source = _PushedResults(brought, self._interner, self._now())
+        watched = self._watch.monitors if self._watch is not None else {}
+        stored = await store(tx, source, watched, self._since())
+        return PushCommit(stored.results, stored.evaluation, source.ties(), source.errors)
 
     def settle(self, written: PushCommit) -> None:
         """After the commit: count the results and request checks."""
@@ -155,16 +134,67 @@ class Pushes:
         return [None] * len(groups)
 
 
-def _counts(one: Pushed, receiver: PushTarget) -> bool:
-    return not receiver.paused and one.revision in (None, receiver.revision)
+class _PushedResults:
+    """The pushed results of one transaction; *errors*: the numbers of their texts, once taken."""
+
+    def __init__(self, brought: Sequence[Pushed], interner: Interner, now: datetime) -> None:
+        self.now = now
+        self._brought = brought
+        self._interner = interner
+        self._targets: dict[int, PushTarget] = {}
+        self._kept: list[Pushed] = []
+        # Random, so that results of two collectors in the same instant differ.
+        self._salt = secrets.randbits(15)
+        self.errors: Mapping[str, int] = {}
+
+    async def take(self, tx: Tx) -> Arrived:
+        """Lock the states of the monitors; results of deleted ones are dropped."""
+        targets = await pushes.lock(tx, sorted({result.monitor for result in self._brought}))
+        kept = [result for result in self._brought if result.monitor in targets]
+        self._targets, self._kept = targets, kept
+        if not kept:
+            return Arrived(flatten([], {}, self.now), None)
+        self.errors = await self._interner.within(
+            tx, {clean(result.error) for result in kept if result.error}
+        )
+        columns = flatten([_part(kept, targets, self._salt)], self.errors, self.now)
+        return Arrived(columns, targets[kept[0].monitor].rolled_until)
+
+    async def move(self, tx: Tx, columns: Columns) -> Moved:
+        counting = [
+            i for i, result in enumerate(self._kept) if _counts(result, self._targets[result.monitor])
+        ]
+        wanting = await pushes.move(tx, _newest(self._kept, columns, counting))
+        return Moved(frozenset(wanting), counting)
+
+    def pending(self, columns: Columns, moved: Moved) -> Pending:
+        """None is late: a late push is itself the finding."""
+        pending: defaultdict[tuple[int, int], deque[ResultToEvaluate]] = defaultdict(deque)
+        for i in range(len(columns.key)) if moved.counting is None else moved.counting:
+            result = self._kept[i]
+            key = result.monitor, self._targets[result.monitor].location
+            if key in moved.wanting:
+                pending[key].append(ResultToEvaluate(result.status, result.at, self.now, clean(result.error)))
+        return pending
+
+    def ties(self) -> list[int | None]:
+        """Return the n of each result, None for those of deleted monitors."""
+        places = count()
+        return [
+            (self._salt + next(places)) & 0x7FFF if result.monitor in self._targets else None
+            for result in self._brought
+        ]
 
 
-def _part(kept: Sequence[Pushed], where: dict[int, PushTarget]) -> Part:
-    """The results as a batch without a probe; its random salt separates the results of two collectors."""
-    texts = list(dict.fromkeys(clean(one.error) for one in kept if one.error))
+def _counts(result: Pushed, target: PushTarget) -> bool:
+    return not target.paused and result.revision in (None, target.revision)
+
+
+def _part(kept: Sequence[Pushed], targets: Mapping[int, PushTarget], salt: int) -> Part:
+    """The results as a batch without a probe."""
+    texts = list(dict.fromkeys(clean(result.error) for result in kept if result.error))
     place = {text: 1 + i for i, text in enumerate(texts)}
     count = len(kept)
-    salt = secrets.randbits(15)
     batch = Batch(
         salt,
         0,
@@ -172,24 +202,20 @@ def _part(kept: Sequence[Pushed], where: dict[int, PushTarget]) -> Part:
         boot_id="",
         base_us=0,
         wall_us=0,
-        monitor=[one.monitor for one in kept],
-        location=[where[one.monitor].location for one in kept],
+        monitor=[result.monitor for result in kept],
+        location=[targets[result.monitor].location for result in kept],
         assignment=[0] * count,
-        revision=[where[one.monitor].revision for one in kept],
+        revision=[targets[result.monitor].revision for result in kept],
         run=[int(Run.SCHEDULED)] * count,
-        start_us=[(one.at - EPOCH) // _US for one in kept],
-        duration_us=[one.ms * 1000 for one in kept],
-        outcome=[int(one.status) for one in kept],
-        code=[one.code for one in kept],
-        phases=[b"" if one.samples is None else receptions.packed(one.samples) for one in kept],
-        error=[place[clean(one.error)] if one.error else 0 for one in kept],
+        start_us=[(result.at - EPOCH) // _US for result in kept],
+        duration_us=[result.ms * 1000 for result in kept],
+        outcome=[int(result.status) for result in kept],
+        code=[result.code for result in kept],
+        phases=[b"" if result.samples is None else receptions.packed(result.samples) for result in kept],
+        error=[place[clean(result.error)] if result.error else 0 for result in kept],
         errors=texts,
     )
     return Part(_NOBODY, 0, 0, batch)
-
-
-def _tie(part: Part, place: int) -> int:
-    return (part.batch.incarnation + place) & 0x7FFF
 
 
 def _newest(kept: Sequence[Pushed], columns: Columns, counting: Sequence[int]) -> list[Newest]:
@@ -208,15 +234,3 @@ def _newest(kept: Sequence[Pushed], columns: Columns, counting: Sequence[int]) -
         )
         for monitor, i in sorted(last.items())
     ]
-
-
-def _pending(
-    counted: Sequence[Pushed], where: dict[int, PushTarget], wanting: set[tuple[int, int]], now: datetime
-) -> dict[tuple[int, int], deque[ResultToEvaluate]]:
-    """The results that need a decision. None is late: a late push is itself the finding."""
-    pending: defaultdict[tuple[int, int], deque[ResultToEvaluate]] = defaultdict(deque)
-    for one in counted:
-        key = one.monitor, where[one.monitor].location
-        if key in wanting:
-            pending[key].append(ResultToEvaluate(one.status, one.at, now, clean(one.error)))
-    return pending
