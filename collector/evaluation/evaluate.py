@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from collector.evaluation.apply import DecisionChanges, apply_decision, write
-from collector.evaluation.core.decision import Announcement, EvaluatedLocation, IncidentAction, decide
+from collector.evaluation.core.decision import EvaluatedLocation, IncidentAction, decide, needs_surroundings
 from collector.evaluation.core.state import (
     LATE,
     CheckResult,
@@ -112,20 +112,13 @@ async def _round(
     if writes.states:
         # Before parents are read, which may be among these.
         await states.save(tx, writes.states)
-    decisions = {one.monitor: decide(monitor(one), seen[one.monitor], since, now) for one in locked}
-    moving = [
-        one
-        for one in locked
-        if decisions[one.monitor].deed is not IncidentAction.NONE
-        or decisions[one.monitor].tell is not Announcement.NOTHING
-    ]
     # Holds are loaded only where something would happen: most failures change nothing.
-    held = await surroundings(tx, moving, _after(places, seen), now) if moving else {}
+    moving = [one for one in locked if needs_surroundings(monitor(one), seen[one.monitor], since, now)]
+    around = await surroundings(tx, moving, _after(places, seen), now) if moving else {}
     for one in locked:
-        decision, about = decisions[one.monitor], held.get(one.monitor)
-        if about is not None:
-            decision = decide(monitor(one, about), seen[one.monitor], since, now)
-        apply_decision(one, decision, about or _NOTHING_AROUND, now, writes)
+        about = around.get(one.monitor, _NOTHING_AROUND)
+        decision = decide(monitor(one, about), seen[one.monitor], since, now)
+        apply_decision(one, decision, about, now, writes)
         if decision.turned and not decision.down:
             evaluation.risen.append(one.monitor)
     await write(tx, writes, now)

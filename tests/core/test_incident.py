@@ -1,7 +1,9 @@
 """What a verdict means for the incident, and who hears of it."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import product
 
 import pytest
 
@@ -14,6 +16,7 @@ from collector.evaluation.core.decision import (
     after,
     decide,
     goes_on,
+    needs_surroundings,
 )
 from collector.evaluation.core.dependencies import Parents
 from collector.evaluation.core.holds import MonitorContext
@@ -285,3 +288,33 @@ def test_who_heard_that_it_is_down_before_it_flapped_hears_of_the_end_once_it_is
     held = turn(one, 1, down=False)
     assert (held.deed, held.tell) == (IncidentAction.NONE, Announcement.NOTHING)
     assert turn(after(one, held), 12, down=False).tell is Announcement.UP
+
+
+def every_monitor() -> Iterator[EvaluatedMonitor]:
+    """In each state that it can be in, and in some that it cannot."""
+    moments = (None, EARLIER, NOW + SECOND)
+    changes = ((), (LONG_AGO,), tuple(NOW - n * SECOND for n in range(7)))
+    for down, told, owed in product((False, True), repeat=3):
+        for silenced, unrecorded, flapping, turned_at in product(moments, moments, (None, FIRST), changes):
+            yield EvaluatedMonitor(
+                "api", "any", down, told, silenced, owed, unrecorded, None, flapping, turned_at
+            )
+
+
+@pytest.mark.parametrize("since", [None, EARLIER, LONG_AGO])
+def test_what_surrounds_a_monitor_is_needed_exactly_where_something_would_happen(
+    since: datetime | None,
+) -> None:
+    places = [
+        (seen(failing=True),),
+        (seen(failing=False, at=LONG_AGO),),
+        (seen(failing=False), seen(failing=True, change=StateChange.FAILING, error="timeout")),
+        (seen(failing=False, change=StateChange.RECOVERED),),
+    ]
+    needed = []
+    for before, here in product(every_monitor(), places):
+        decision = decide(before, here, since, NOW)
+        acts = decision.deed is not IncidentAction.NONE or decision.tell is not Announcement.NOTHING
+        needed.append(needs_surroundings(before, here, since, NOW))
+        assert needed[-1] is acts
+    assert {True, False} == set(needed)

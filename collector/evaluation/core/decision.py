@@ -107,25 +107,17 @@ def decide(
 
     *since*: when this collector started; None while its clock is not trusted, and then nothing changes.
     """
-    votes = [one.vote for one in seen]
-    down = _down(monitor, votes, since, now)
-    turned = down != monitor.down
-    began = _began(monitor, seen, now)
-    ended = max((one.changed_at for one in seen if one.changed_at is not None), default=now)
-    after = monitor
-    if turned:
-        after = _turned(monitor, began if down else ended, now)
-    elif monitor.flapping_since and since and _calm(monitor, votes, now):
-        after = replace(monitor, flapping_since=None, turned_at=())
-        ended = monitor.turned_at[-1] if monitor.turned_at else now
+    change = _change(monitor, seen, since, now)
+    down, turned, after = change.down, change.turned, change.after
     free = allowed(holding(standing(after), now))
     opens_late = down and not turned and monitor.unrecorded_until is not None
+    began = _began(monitor, seen, now)
     return Decision(
         down=down,
         deed=_deed(monitor, after, free, down=down),
         tell=announcement(after, down=down, now=now),
         since=max(began, min(monitor.unrecorded_until or now, now)) if opens_late else began,
-        until=ended,
+        until=change.ended,
         failures=sum(one.state.fails for one in seen),
         failed_now=sum(one.failed_now for one in seen),
         error=next((error for error in _errors(seen) if error), ""),
@@ -135,10 +127,24 @@ def decide(
             [text for one in seen if one.state.failing and (text := one.error or one.last_error)]
         ),
         unrecorded_until=_unrecorded(monitor, free, down=down, turned=turned),
-        degraded_since=_degraded(monitor, votes, now, down=down),
+        degraded_since=_degraded(monitor, [one.vote for one in seen], now, down=down),
         flapping_since=after.flapping_since,
         turned_at=after.turned_at,
     )
+
+
+def needs_surroundings(
+    monitor: EvaluatedMonitor, seen: Sequence[EvaluatedLocation], since: datetime | None, now: datetime
+) -> bool:
+    """Whether something would happen to this monitor, of which nothing *around* it is known.
+
+    Only then can something around it suppress anything; else `decide` is right without.
+    """
+    change = _change(monitor, seen, since, now)
+    if announcement(change.after, down=change.down, now=now) is not Announcement.NOTHING:
+        return True
+    free = allowed(holding(standing(change.after), now))
+    return _deed(monitor, change.after, free, down=change.down) is not IncidentAction.NONE
 
 
 def announcement(monitor: EvaluatedMonitor, *, down: bool, now: datetime) -> Announcement:
@@ -184,6 +190,32 @@ def standing(monitor: EvaluatedMonitor) -> MonitorContext:
         silenced_until=monitor.silenced_until,
         flapping=monitor.flapping_since is not None,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """The verdict, the monitor *after* it, and when an outage or a time of flapping *ended*."""
+
+    down: bool
+    turned: bool
+    after: EvaluatedMonitor
+    ended: datetime
+
+
+def _change(
+    monitor: EvaluatedMonitor, seen: Sequence[EvaluatedLocation], since: datetime | None, now: datetime
+) -> _Change:
+    votes = [one.vote for one in seen]
+    down = _down(monitor, votes, since, now)
+    turned = down != monitor.down
+    ended = max((one.changed_at for one in seen if one.changed_at is not None), default=now)
+    after = monitor
+    if turned:
+        after = _turned(monitor, _began(monitor, seen, now) if down else ended, now)
+    elif monitor.flapping_since and since and _calm(monitor, votes, now):
+        after = replace(monitor, flapping_since=None, turned_at=())
+        ended = monitor.turned_at[-1] if monitor.turned_at else now
+    return _Change(down, turned, after, ended)
 
 
 def _turned(monitor: EvaluatedMonitor, at: datetime, now: datetime) -> EvaluatedMonitor:
