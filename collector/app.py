@@ -16,6 +16,7 @@ from collector import bootstrap, first_start
 from collector import server as api
 from collector.accounts.service.openid import Client, Provider
 from collector.alerts.jobs.evaluator import Evaluator
+from collector.alerts.jobs.watch import Watch
 from collector.background import (
     Loop,
     days_of_results,
@@ -29,7 +30,6 @@ from collector.background import (
     watch_loops,
 )
 from collector.evaluation.second_opinions import Opinions
-from collector.evaluation.watched_results import Watch
 from collector.evaluation.writer import ResultWriter
 from collector.events.stream import Following
 from collector.heartbeats.ingest import PingReceiver

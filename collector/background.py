@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from collector.alerts.jobs.evaluator import Evaluator
+from collector.alerts.jobs.watch import Watch
 from collector.evaluation.ingest.pushes import Pushes
 from collector.evaluation.jobs.certificates import Certificates
 from collector.evaluation.jobs.collector_presence import CollectorPresence
@@ -14,7 +15,6 @@ from collector.evaluation.jobs.recheck import Verdicts
 from collector.evaluation.jobs.resolved_while_down import IncidentReopener
 from collector.evaluation.jobs.unmeasured import Unmeasured
 from collector.evaluation.second_opinions import Opinions
-from collector.evaluation.watched_results import Watch
 from collector.evaluation.writer import ResultWriter
 from collector.heartbeats.ingest import PingReceiver
 from collector.heartbeats.jobs import heartbeats as late

@@ -13,12 +13,12 @@ from typing import Any, Final
 
 from collector.accounts.service import password_links, users
 from collector.alerts.jobs.evaluator import Evaluator
+from collector.alerts.jobs.watch import Watch
 from collector.evaluation.ingest.pushes import Pushes
 from collector.evaluation.jobs.certificates import Certificates
 from collector.evaluation.jobs.holds import Holds
 from collector.evaluation.jobs.resolved_while_down import IncidentReopener
 from collector.evaluation.jobs.unmeasured import Unmeasured
-from collector.evaluation.watched_results import Watch
 from collector.evaluation.writer import Submission
 from collector.heartbeats.ingest import PingReceiver
 from collector.heartbeats.jobs import heartbeats as late

@@ -10,7 +10,7 @@ from collector.evaluation.core.holds import MonitorContext
 from collector.evaluation.storage import dependencies
 from collector.evaluation.storage.locked_monitors import LockedMonitor
 from collector.evaluation.storage.states import Located
-from collector.history.storage import maintenance
+from collector.maintenance.storage import spans
 from collector.platform.storage.db import Tx
 
 _NOTHING = MonitorContext()
@@ -45,7 +45,7 @@ async def surroundings(
     tx: Tx, monitors: Sequence[LockedMonitor], places: Mapping[int, Sequence[Located]], now: datetime
 ) -> dict[int, Surroundings]:
     """Return the surroundings by the monitors' keys; *places*: their present locations."""
-    windows = await maintenance.active(tx, [one.monitor for one in monitors], now)
+    windows = await spans.active(tx, [one.monitor for one in monitors], now)
     wanted = {(one.team_id, id_) for one in monitors for id_ in one.depends_on}
     known = await dependencies.standing(tx, sorted(wanted)) if wanted else {}
     found = {}

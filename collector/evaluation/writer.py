@@ -14,7 +14,7 @@ from collector.evaluation.ingest.probe_batches import Committed, Submission, com
 from collector.evaluation.quarantine import guilty, without
 from collector.evaluation.storage import cursors
 from collector.evaluation.storage.cursors import BatchCursor
-from collector.evaluation.watched_results import Watch
+from collector.evaluation.watched_results import NOTHING_WATCHED, WatchedResults
 from collector.platform import metrics
 from collector.platform.data_errors import DATA_ERRORS
 from collector.platform.group_commit import CommitAgain, GroupCommit, Selection
@@ -77,12 +77,12 @@ class ResultWriter:
         since: Callable[[], datetime | None],
         now: Callable[[], datetime],
         ask: Ask = request_none,
-        watch: Watch | None = None,
+        watch: WatchedResults = NOTHING_WATCHED,
         found: Callable[[], None] = _unheard,
     ) -> None:
         """*since*: see `ClockGuard`. *ask* is called after each commit that decided something, to request
-        immediate checks where doubt remains. *watch* knows which results alert rules need; without it
-        none do. *found* is called after each commit that stored findings of Web3 checks.
+        immediate checks where doubt remains. *watch* knows which results alert rules need. *found* is
+        called after each commit that stored findings of Web3 checks.
         """
         self._db = db
         self._since = since
@@ -124,8 +124,9 @@ class ResultWriter:
             return await self._isolate(submissions[0])
 
     async def _try(self, submissions: Sequence[Submission]) -> Sequence[bool | Exception]:
-        watched = self._watch.monitors if self._watch is not None else {}
-        done = await commit(self._db, submissions, self._interner, self._since(), self._now(), watched)
+        done = await commit(
+            self._db, submissions, self._interner, self._since(), self._now(), self._watch.monitors
+        )
         self._count(done)
         taken = {id(submission) for submission in done.taken}
         left = [submission for submission in submissions if id(submission) not in taken]

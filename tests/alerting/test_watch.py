@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from collector.evaluation.watched_results import Watch
+from collector.alerts.jobs.watch import Watch
 from collector.platform.storage.db import Db
 from shared.results import Status
 from tests.alerting.ground import DOWN, UP, Alerting, make_alerting

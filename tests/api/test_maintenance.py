@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from collector.history.storage import maintenance
 from collector.maintenance.service.windows import MOST
+from collector.maintenance.storage import spans
 from shared.clock import iso, utc_now
 from tests.api.client import Api
 from tests.api.monitors import details, make, number, rows
@@ -32,7 +32,7 @@ async def held(api: Api, *monitors: str, ahead: timedelta = timedelta()) -> list
     """Is each under maintenance, then?"""
     keys = [await number(api, id_) for id_ in monitors]
     async with api.context.db.connection() as tx:
-        found = await maintenance.active(tx, keys, api.clock() + ahead)
+        found = await spans.active(tx, keys, api.clock() + ahead)
     return [key in found for key in keys]
 
 
@@ -219,10 +219,10 @@ async def test_windows_that_touch_are_one_and_others_are_not(api: Api) -> None:
         await plan(api, start=iso(now + start * HOUR), duration=duration)
     key = await number(api, monitor)
     async with api.context.db.connection() as tx:
-        assert await maintenance.active(tx, [key], now) == {key: now + 3.5 * HOUR}
-        assert await maintenance.active(tx, [key, 999_999], now + 4 * HOUR) == {}
-        assert await maintenance.active(tx, [key], now + 3.5 * HOUR) == {}
-        assert await maintenance.active(tx, [key], now - HOUR) == {key: now + 3.5 * HOUR}
+        assert await spans.active(tx, [key], now) == {key: now + 3.5 * HOUR}
+        assert await spans.active(tx, [key, 999_999], now + 4 * HOUR) == {}
+        assert await spans.active(tx, [key], now + 3.5 * HOUR) == {}
+        assert await spans.active(tx, [key], now - HOUR) == {key: now + 3.5 * HOUR}
 
 
 async def test_what_is_sent_as_it_was_shown_changes_nothing(api: Api) -> None:

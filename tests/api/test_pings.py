@@ -8,9 +8,9 @@ from typing import Any
 import aiohttp
 import pytest
 
+from collector.alerts.jobs.watch import Watch
 from collector.evaluation.ingest.pushes import Pushed, Pushes
 from collector.evaluation.storage import collector_presence
-from collector.evaluation.watched_results import Watch
 from collector.heartbeats.ingest import PingReceiver
 from collector.heartbeats.jobs.heartbeats import HeartbeatSweeper
 from collector.history.storage import partitions

@@ -9,8 +9,8 @@ import psutil
 import uvloop
 
 from collector.alerts.jobs.evaluator import Evaluator
+from collector.alerts.jobs.watch import Watch
 from collector.alerts.service import rules
-from collector.evaluation.watched_results import Watch
 from collector.evaluation.writer import ResultWriter
 from collector.platform.access import Actor
 from collector.platform.storage.db import Db

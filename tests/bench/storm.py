@@ -15,8 +15,8 @@ import structlog
 import uvloop
 
 from collector.alerts.jobs.evaluator import Evaluator
+from collector.alerts.jobs.watch import Watch
 from collector.alerts.service import rules
-from collector.evaluation.watched_results import Watch
 from collector.evaluation.writer import ResultWriter
 from collector.events.storage import events
 from collector.notifications.jobs.router import Router

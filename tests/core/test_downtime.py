@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from collector.platform.downtime import formatted, seconds
+from collector.events.core.downtime import formatted, seconds
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 

@@ -2,15 +2,16 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from collector.evaluation.ingest.pushes import Pushes
-from collector.evaluation.watched_results import Watch, WatchedMonitor
+from collector.evaluation.watched_results import NOTHING_WATCHED, WatchedMonitor, WatchedResults
 from collector.heartbeats.core import heartbeat
 from collector.heartbeats.core.heartbeat import Beat, Ping, PingSchedule, PingSignal
 from collector.heartbeats.ingest import PingReceiver
@@ -48,11 +49,19 @@ async def jobs(db: Db, *plans: PingSchedule) -> World:
     return world
 
 
+@dataclass(frozen=True)
+class Watched:
+    """What rules wait for, as if they had been loaded."""
+
+    monitors: Mapping[int, WatchedMonitor]
+
+
 @asynccontextmanager
-async def collectors(db: Db, clock: Clock, count: int = 1) -> AsyncIterator[Sequence[PingReceiver]]:
+async def collectors(
+    db: Db, clock: Clock, count: int = 1, watch: WatchedResults = NOTHING_WATCHED
+) -> AsyncIterator[Sequence[PingReceiver]]:
     made = []
     for _ in range(count):
-        watch = Watch(db)
         pushes = Pushes(db, since=lambda: NOON - H, now=clock, watch=watch)
         made.append(PingReceiver(db, pushes, now=clock))
     tasks = [asyncio.create_task(forever("pings", one.turn, timedelta(milliseconds=10))) for one in made]
@@ -255,12 +264,8 @@ async def test_good_pings_that_are_slow_leave_a_mark_for_the_rules_that_wait_for
     slow, fast = world.monitors
 
     async def marks(sent: dict[int, int]) -> Any:
-        async with collectors(db, clock) as [one]:
-            rule = {
-                m: WatchedMonitor(world.team_id, id_, 10, 1000, frozenset()) for m, id_ in world.ids.items()
-            }
-            assert one._pushes._watch is not None
-            one._pushes._watch.monitors = rule
+        rule = {m: WatchedMonitor(world.team_id, id_, 10, 1000, frozenset()) for m, id_ in world.ids.items()}
+        async with collectors(db, clock, watch=Watched(rule)) as [one]:
             for monitor, ms in sent.items():
                 assert await one.take(of(monitor, Ping(PingSignal.GOOD, ms=ms)))
         return [row["monitor_id"] for row in await world.fetch("SELECT monitor_id FROM alert_marks")]

@@ -508,7 +508,7 @@ async def test_reading_stops_while_too_much_waits_for_its_commit(db: Db) -> None
         most = 2 * MAX_UNACKED + 2  # one is being waited for, one waits for room
 
         async def full() -> bool:
-            return len(collector.writer._queue) >= most
+            return len(collector.writer._group._queue) >= most
 
         async def stalled() -> bool:
             sent = peer.boot_us
@@ -517,7 +517,7 @@ async def test_reading_stops_while_too_much_waits_for_its_commit(db: Db) -> None
 
         await eventually(full)
         await eventually(stalled)
-        held = len(collector.writer._queue)
+        held = len(collector.writer._group._queue)
         flooding.cancel()
         await asyncio.gather(flooding, return_exceptions=True)
 

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from collector.evaluation.evaluate import Ask, request_none
-from collector.evaluation.watched_results import Watch
+from collector.evaluation.watched_results import NOTHING_WATCHED, WatchedResults
 from collector.evaluation.writer import ResultWriter, Submission
 from collector.history.storage import partitions
 from collector.platform.committed_events import commit_hook
@@ -212,7 +212,7 @@ async def writing(
     now: Callable[[], datetime] = utc_now,
     since: Callable[[], datetime | None] = lambda: utc_now() - timedelta(hours=1),
     ask: Ask = request_none,
-    watch: Watch | None = None,
+    watch: WatchedResults = NOTHING_WATCHED,
     found: Callable[[], None] = lambda: None,
 ) -> AsyncIterator[ResultWriter]:
     """A writer at work, started long ago."""

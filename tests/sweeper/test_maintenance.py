@@ -4,9 +4,9 @@ import asyncio
 from datetime import datetime, timedelta
 from typing import Any
 
-from collector.history.storage import maintenance
 from collector.maintenance.jobs.windows import Maintenance
 from collector.maintenance.service import windows as deeds
+from collector.maintenance.storage import spans
 from collector.platform.access import system
 from collector.platform.storage.db import Db
 from shared.clock import iso, utc_now
@@ -90,7 +90,7 @@ async def test_a_window_that_recurs_goes_on_as_long_as_somebody_works(db: Db) ->
     # Those of the months in which nobody worked came too late for the hours that were over.
     assert sum(row["recount_until"] is not None for row in found) == 0
     async with db.connection() as tx:
-        held = await maintenance.active(tx, [ground.monitor], now + 200 * DAY + 1.25 * HOUR)
+        held = await spans.active(tx, [ground.monitor], now + 200 * DAY + 1.25 * HOUR)
     assert held == {ground.monitor: now + 200 * DAY + 1.5 * HOUR}
 
 

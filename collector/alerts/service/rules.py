@@ -11,7 +11,6 @@ from collector.alerts.service.rule_fields import RuleRequest, conditions_of, for
 from collector.alerts.storage import rules as table
 from collector.alerts.storage.rules import RuleFilter, RuleRow
 from collector.evaluation.core.holds import REOPENED_AFTER
-from collector.evaluation.storage import rule_triggers
 from collector.monitors.storage import monitors
 from collector.platform import audit, references
 from collector.platform.access import Actor
@@ -68,7 +67,7 @@ async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> 
             updated_at=now,
         )
         await table.insert(tx, row)
-        await rule_triggers.add_of_rule(tx, row.team_id, row.id)
+        await table.trigger_monitors(tx, row.team_id, row.id)
         await audit.record(tx, who, "create", "alert-rule", ids.show("rule", row.id), name=row.name)
         return RuleDetails(row, [*ignored(wish.unknown), *await _warnings(tx, row)])
 
@@ -112,7 +111,7 @@ async def update(
         if after != before:
             after = replace(after, revision=before.revision + 1, updated_at=now)
             await table.save(tx, after)
-            await rule_triggers.add_of_rule(tx, after.team_id, after.id)
+            await table.trigger_monitors(tx, after.team_id, after.id)
             fields = audit.differing(settable(before), settable(after))
             await audit.record(
                 tx, who, "update", "alert-rule", ids.show("rule", id_), name=after.name, fields=fields
@@ -126,7 +125,7 @@ async def delete(db: Db, who: Actor, id_: UUID, *, only: frozenset[str] | None =
         row = demand_found(await table.lock(tx, who.team_id, id_), WHAT)
         require(row.revision, only)
         await table.delete(tx, who.team_id, id_)
-        await rule_triggers.add_of_rule(tx, who.team_id, id_)
+        await table.trigger_monitors(tx, who.team_id, id_)
         await audit.record(tx, who, "delete", "alert-rule", ids.show("rule", id_), name=row.name)
 
 

@@ -141,6 +141,34 @@ async def selects_any(tx: Tx, team_id: int, id_: UUID) -> bool:
     return found
 
 
+async def trigger_monitors(tx: Tx, team_id: int, rule_id: UUID) -> None:
+    """After a change of a rule: mark the monitors in trouble that it covers, and those that it fired for.
+
+    A rate may be bad although its monitor is up by now: for an error rate mark all, for an
+    availability those that were down within its day.
+    """
+    await tx.execute(
+        f"""
+        INSERT INTO alert_marks (team_id, monitor_id)
+        SELECT $1, m.id FROM rules r JOIN monitors m USING (team_id)
+        WHERE r.team_id = $1 AND r.id = $2 AND r.enabled AND {CONCERNS} AND (m.down OR EXISTS (
+            SELECT FROM states s WHERE s.monitor = m.monitor AND (s.failing OR s.fails > 0)
+        ) OR EXISTS (
+            SELECT FROM web3_alerts w
+            WHERE w.team_id = m.team_id AND w.monitor_id = m.id AND w.told_at IS NOT NULL
+        ) OR r.conditions ? 'errorRatePercent' OR (r.conditions ? 'availability' AND EXISTS (
+            SELECT FROM outages o
+            WHERE o.monitor = m.monitor AND o.location = 0 AND o.ended_at > now() - interval '1 day'
+        )))
+        UNION
+        SELECT $1, a.monitor_id FROM alerts a
+        WHERE a.team_id = $1 AND a.rule_id = $2 AND a.status <> 'recovered'
+        """,
+        team_id,
+        rule_id,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class ResolvedByHand:
     """A monitor that is still down although a user resolved its incident."""

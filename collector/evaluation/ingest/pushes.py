@@ -16,7 +16,7 @@ from collector.evaluation.storage import pushes
 from collector.evaluation.storage import rule_triggers as alert_marks
 from collector.evaluation.storage.pushes import Newest, PushTarget
 from collector.evaluation.transaction import Arrived, Moved, store
-from collector.evaluation.watched_results import Watch
+from collector.evaluation.watched_results import NOTHING_WATCHED, WatchedResults
 from collector.history.core import receptions
 from collector.platform import metrics
 from collector.platform.group_commit import FirstCome, GroupCommit
@@ -71,7 +71,7 @@ class Pushes:
         since: Callable[[], datetime | None],
         now: Callable[[], datetime],
         ask: Ask = request_none,
-        watch: Watch | None = None,
+        watch: WatchedResults = NOTHING_WATCHED,
     ) -> None:
         self._db = db
         self._since = since
@@ -95,8 +95,7 @@ class Pushes:
         paused ones, or under an old revision, move no state.
         """
         source = _PushedResults(brought, self._interner, self._now())
-        watched = self._watch.monitors if self._watch is not None else {}
-        stored = await store(tx, source, watched, self._since())
+        stored = await store(tx, source, self._watch.monitors, self._since())
         return PushCommit(stored.results, stored.evaluation, source.ties(), source.errors)
 
     def settle(self, written: PushCommit) -> None:
@@ -112,7 +111,7 @@ class Pushes:
 
     async def mark_good(self, tx: Tx, good: Sequence[tuple[int, int]]) -> None:
         """Mark rules for results, (monitor, ms) each, that were stored in time and are good."""
-        if self._watch is None or not self._watch.monitors:
+        if not self._watch.monitors:
             return
         found = [(self._watch.monitors.get(monitor), ms) for monitor, ms in good]
         marked = {(rule.team_id, rule.id) for rule, ms in found if rule and rule.matters(Status.UP, ms, 0)}

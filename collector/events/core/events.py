@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from collector.platform.downtime import formatted
+from collector.events.core.downtime import formatted
 from shared import ids
 from shared.clock import iso
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from collector.platform.downtime import formatted
+from collector.events.core.downtime import formatted
 from shared.clock import iso
 
 _MOST_SEEN = 20

@@ -5,12 +5,11 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from collector.events.core import events
+from collector.events.core import downtime, events
 from collector.incidents.storage import reads
 from collector.incidents.storage.reads import Incident, IncidentFilter, IncidentLogEntry, IncidentNote
 from collector.monitors.storage import explain_reads
 from collector.monitors.storage.explain_reads import DeliveryRow
-from collector.platform import downtime
 from collector.platform.storage.db import Db
 from collector.platform.validation.shapes import members
 from shared import ids

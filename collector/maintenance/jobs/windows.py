@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from collector.history.storage import maintenance as spans
 from collector.history.storage import partitions
 from collector.maintenance.core.windows import lay
-from collector.maintenance.storage import windows
+from collector.maintenance.storage import spans, windows
 from collector.platform.storage.db import Db
 
 _WINDOWS = 20

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from collector.history.storage import maintenance as spans
 from collector.maintenance.core.windows import WindowSpan
+from collector.maintenance.storage import spans
 from collector.maintenance.storage import windows as table
 from collector.maintenance.storage.windows import WindowRow
 from collector.platform.storage.db import Db

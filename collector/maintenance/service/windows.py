@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
-from collector.history.storage import maintenance as spans
 from collector.maintenance.core.windows import SHOWN, Laid, WindowSpan, from_now, lay, status
 from collector.maintenance.service.fields import ParsedWindow, for_create, for_update
+from collector.maintenance.storage import spans
 from collector.maintenance.storage import windows as table
 from collector.maintenance.storage.windows import WindowRow
 from collector.monitors.storage import monitors

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from collector.events.core.downtime import formatted
 from collector.history.core.phase import Phase, text
 from collector.notifications.core import summary_web3 as web3
-from collector.platform.downtime import formatted
 
 _PHASES = {
     "monitor.down": Phase.PROBLEM,
