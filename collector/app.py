@@ -156,8 +156,8 @@ async def _working(
     router = Router(own.telling, evaluator.bell.ring)
     happened = partial(_ring, router.bell, following.bell, signals)
     own.requests.pass_on = commit_hook(happened, sender.bell.ring)
-    steady, watch = ClockGuard(clock.now), Watch(own.ingest)
-    opinions = Opinions(own.ingest, signals, now=clock.now)
+    steady, watch = ClockGuard(clock), Watch(own.ingest)
+    opinions = Opinions(own.ingest, signals, clock=clock)
     writer, taken = evaluation_loops(own.ingest, clock, steady, opinions, watch)
     heartbeats, series, taking_in = ingestion_loops(own.ingest, clock, keyring, steady, opinions, watch)
     nodes = rpc_urls.parse(settings.rpc_urls) if settings.rpc_urls else {}
@@ -199,7 +199,7 @@ def _for_probes(
     nodes: Nodes,
 ) -> tuple[Sessions, Sequence[Loop]]:
     """The probe sessions, and the loops that assign monitors to probes."""
-    probes = Probes(db, signals, since=steady.since, now=clock.now)
+    probes = Probes(db, signals, since=steady.trusted_since, now=clock.now)
     credentials = Credentials(db, keyring, names=_names(settings), now=clock.now)
     sessions = Sessions(
         db, writer, signals, keyring, credentials, changed=probes.bell.ring, now=clock.now, nodes=nodes

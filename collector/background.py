@@ -67,14 +67,13 @@ def evaluation_loops(
     watch: Watch,
 ) -> tuple[ResultWriter, Sequence[Loop]]:
     """The writer of check results, and the loops that evaluate and announce what they contain."""
-    web3 = Web3(db, now=clock.now)
+    web3 = Web3(db, clock=clock)
     writer = ResultWriter(
         db,
-        since=steady.since,
-        now=clock.now,
-        ask=opinions.ask,
+        clock=steady,
+        opinions=opinions,
         watch=watch,
-        found=web3.bell.ring,
+        findings=web3.bell,
     )
     return writer, (
         ("rule watch", watch.turn, 1.0, None),
@@ -101,11 +100,11 @@ def ingestion_loops(
     watch: Watch,
 ) -> tuple[PingReceiver, Receiving, Sequence[Loop]]:
     """Receivers of pings and metrics, and the loops that notice missing ones."""
-    pushes = Pushes(db, since=steady.since, now=clock.now, ask=opinions.ask, watch=watch)
-    heartbeats = PingReceiver(db, pushes, now=clock.now)
-    series = Receiving(db, keyring, pushes, now=clock.now)
-    silent = SeriesSweeper(db, series.late, since=steady.since, now=clock.now)
-    missing = late.HeartbeatSweeper(db, heartbeats.late, since=steady.since, now=clock.now)
+    pushes = Pushes(db, clock=steady, opinions=opinions, watch=watch)
+    heartbeats = PingReceiver(db, pushes, clock=clock)
+    series = Receiving(db, keyring, pushes, clock=clock)
+    silent = SeriesSweeper(db, series, clock=steady)
+    missing = late.HeartbeatSweeper(db, heartbeats, clock=steady)
     loops = (
         ("pushes", pushes.turn, 0.05, None),
         ("pings", heartbeats.turn, 0.05, None),
@@ -120,17 +119,17 @@ def ingestion_loops(
 
 def watch_loops(db: Db, clock: DatabaseClock, steady: ClockGuard, opinions: Opinions) -> Sequence[Loop]:
     """Loops for changes that time alone causes."""
-    probe_watch = ProbeWatch(db, since=steady.since, now=clock.now)
-    verdicts = Verdicts(db, since=steady.since, now=clock.now, ask=opinions.ask)
+    probe_watch = ProbeWatch(db, since=steady.trusted_since, now=clock.now)
+    verdicts = Verdicts(db, clock=steady, opinions=opinions)
     return (
         ("verdicts", verdicts.turn, 5.0, None),
         ("opinions", opinions.turn, 1.0, opinions.bell),
-        ("holds", Holds(db, now=clock.now).turn, 1.0, None),
-        ("certificates", Certificates(db, now=clock.now).turn, 1.0, None),
+        ("holds", Holds(db, clock=clock).turn, 1.0, None),
+        ("certificates", Certificates(db, clock=clock).turn, 1.0, None),
         ("maintenance news", MaintenanceNews(db, now=clock.now).turn, 1.0, None),
-        ("listening", CollectorPresence(db, since=steady.since, now=clock.now).turn, 5.0, None),
+        ("listening", CollectorPresence(db, clock=steady).turn, 5.0, None),
         ("probe watch", probe_watch.turn, 5.0, None),
-        ("unmeasured", Unmeasured(db, now=clock.now).turn, 5.0, None),
+        ("unmeasured", Unmeasured(db, clock=clock).turn, 5.0, None),
     )
 
 
@@ -183,7 +182,7 @@ async def deadman_switch(
 async def days_of_results(db: Db, clock: DatabaseClock, settings: CollectorSettings) -> DayPartitions:
     """The manager of daily partitions; the next days' partitions exist when it is returned."""
     keep = timedelta(days=settings.retention_days)
-    days = DayPartitions(db, keep=keep, now=clock.now, agreed=clock.agreed)
+    days = DayPartitions(db, keep=keep, clock=clock)
     await days.prepare()
     return days
 
@@ -200,15 +199,15 @@ def upkeep_loops(
     return (
         ("clock", clock.turn, 5.0, None),
         ("days", days.turn, 300.0, None),
-        ("rollups", Rollups(db, now=clock.agreed).turn, 30.0, None),
+        ("rollups", Rollups(db, clock=clock).turn, 30.0, None),
         ("retention", _retention(db, clock, settings).turn, 900.0, None),
         ("maintenance", Maintenance(db, now=clock.now).turn, 10.0, None),
         ("flags", Flags(db, now=clock.now).turn, 60.0, None),
         ("status pages", StatusPages(db, now=clock.now).turn, 5.0, None),
         ("custom domains", Domains(db, Prover(transport), now=clock.now).turn, 10.0, None),
-        ("reopening", IncidentReopener(db, now=clock.now).turn, 10.0, None),
+        ("reopening", IncidentReopener(db, clock=clock).turn, 10.0, None),
         ("resealing", Resealing(db, keyring).turn, 600.0, None),
-        ("agent metrics", AgentMetrics(db, now=clock.now).turn, 10.0, None),
+        ("agent metrics", AgentMetrics(db, clock=clock).turn, 10.0, None),
     )
 
 

@@ -51,6 +51,7 @@ from tests.api.metrics import Metrics, running
 from tests.api.monitors import probe
 from tests.api.route_table import joined
 from tests.channels.every import config as channel_config
+from tests.clocks import GivenClock
 from tests.ingest.web3 import log, raised, recovered
 from tests.ingest.world import World, new_incarnation, writing
 from tests.receiver import Receiver, answer, receiving
@@ -150,11 +151,11 @@ class Everything:
         """Until nobody has anything to do at this moment."""
         now, db = self.api.clock, self.db
         parts: tuple[Callable[[], Awaitable[bool]], ...] = (
-            Holds(db, now=now).turn,
-            Certificates(db, now=now).turn,
+            Holds(db, clock=GivenClock(now)).turn,
+            Certificates(db, clock=GivenClock(now)).turn,
             MaintenanceNews(db, now=now).turn,
-            Web3(db, now=now).turn,
-            Unmeasured(db, now=now).turn,
+            Web3(db, clock=GivenClock(now)).turn,
+            Unmeasured(db, clock=GivenClock(now)).turn,
             StatusPages(db, now=now).turn,
             Router(db).turn,
             Evaluator(db, now=now).turn,
@@ -386,7 +387,7 @@ async def _by_hand(here: Everything) -> None:
         "UPDATE incidents SET resolved_at = now() - interval '11 minutes' WHERE id = $1",
         ids.read("inc", legacy),
     )
-    await IncidentReopener(here.db, now=here.api.clock).turn()
+    await IncidentReopener(here.db, clock=GivenClock(here.api.clock)).turn()
     for name, deeds in {
         "by hand": (),
         "done": ("acknowledge", "resolve"),
@@ -435,8 +436,8 @@ async def _windows(here: Everything) -> None:
 
 async def _receivers(here: Everything) -> None:
     """Jobs that reported well, badly, late or never; metrics that came and that did not."""
-    pushes = Pushes(here.db, since=lambda: utc_now() - timedelta(hours=1), now=here.api.clock)
-    taking = PingReceiver(here.db, pushes, now=here.api.clock)
+    pushes = Pushes(here.db, clock=GivenClock(here.api.clock, lambda: utc_now() - timedelta(hours=1)))
+    taking = PingReceiver(here.db, pushes, clock=GivenClock(here.api.clock))
     for name in ("Good job", "Bad job", "Late job"):
         body = {"config": {"expectedInterval": 3600, "gracePeriod": "5m"}}
         key = await _key(here, await here.monitor(name, "heartbeat", **body))
@@ -450,7 +451,7 @@ async def _receivers(here: Everything) -> None:
         key_hash(here.keys["Late job"]),
     )
     await late.HeartbeatSweeper(
-        here.db, taking.late, since=lambda: utc_now() - timedelta(hours=1), now=here.api.clock
+        here.db, taking, clock=GivenClock(here.api.clock, lambda: utc_now() - timedelta(hours=1))
     ).turn()
     node = await here.metrics.make()
     here.monitors["Metrics"] = node
@@ -557,7 +558,7 @@ async def _news(here: Everything) -> None:
     await Flags(here.db, now=here.api.clock).turn()
     await here.settle()
     for _ in range(3):
-        await Rollups(here.db, now=here.api.clock).turn()
+        await Rollups(here.db, clock=GivenClock(here.api.clock)).turn()
 
 
 async def _deleted(here: Everything) -> None:

@@ -17,7 +17,7 @@ _BETWEEN: Final = timedelta(seconds=15)
 async def downtimes(
     tx: Tx, monitors: Sequence[int], oldest: datetime, since: datetime, now: datetime
 ) -> dict[int, list[Between]]:
-    """Return the spans between *oldest* and *now* by the keys of *monitors*; *since*: see `ClockGuard`."""
+    """Return the spans between *oldest* and *now* by the keys of *monitors*; *since*: see `TrustedClock`."""
     spans = await collector_presence.between(tx, oldest, now)
     heard = max((until for _, until in spans), default=None)
     if heard is not None and heard >= since and now - heard <= _BETWEEN:

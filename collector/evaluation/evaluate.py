@@ -1,9 +1,10 @@
 """Evaluates state changes under lock: what failed or recovered, and the decisions that follow."""
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Final, Protocol
 
 from collector.evaluation.apply import DecisionChanges, apply_decision, write
 from collector.evaluation.core.decision import EvaluatedLocation, IncidentAction, decide, needs_surroundings
@@ -49,12 +50,18 @@ class Evaluation:
     risen: list[int] = field(default_factory=list)
 
 
-# Called with the doubted monitors and those that came up.
-Ask = Callable[[Sequence[int], Sequence[int]], None]
+class CheckRequests(Protocol):
+    """Requests immediate checks where an evaluation left doubt."""
+
+    def request(self, evaluation: Evaluation) -> None: ...
 
 
-def request_none(_: Sequence[int], __: Sequence[int]) -> None:
-    """Request no checks."""
+class _NoRequests:
+    def request(self, evaluation: Evaluation) -> None:
+        """Leave all checks to their schedule."""
+
+
+NO_REQUESTS: Final[CheckRequests] = _NoRequests()
 
 
 Pending = Mapping[tuple[int, int], deque[ResultToEvaluate]]

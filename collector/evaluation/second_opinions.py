@@ -2,11 +2,12 @@
 
 import secrets
 from collections import deque
-from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
+from collector.evaluation.evaluate import Evaluation
 from collector.evaluation.storage import second_opinions
 from collector.platform import metrics
+from collector.platform.clock import Clock
 from collector.platform.signals import Signals
 from collector.platform.storage import signals
 from collector.platform.storage.db import Db
@@ -25,26 +26,26 @@ SAVED_UP = 1000
 class Opinions:
     """One per collector. Its state may be lost: what was not requested is checked at its scheduled time."""
 
-    def __init__(self, db: Db, signals_: Signals, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, db: Db, signals_: Signals, *, clock: Clock) -> None:
         self.bell = Bell()
         self._db = db
         self._signals = signals_
-        self._now = now
+        self._clock = clock
         self._doubted: deque[int] = deque(maxlen=SAVED_UP)
         self._risen: deque[int] = deque(maxlen=SAVED_UP)
         self._asked: dict[int, datetime] = {}
         self._left = float(SAVED_UP)
-        self._counted_at = now()
+        self._counted_at = clock.now()
 
-    def ask(self, doubted: Sequence[int], risen: Sequence[int]) -> None:
-        """*doubted*: monitors with a location that began to fail; *risen*: parents that came up."""
-        if doubted or risen:
-            self._doubted.extend(doubted)
-            self._risen.extend(risen)
+    def request(self, evaluation: Evaluation) -> None:
+        """Note the monitors that the next turn requests checks for."""
+        if evaluation.doubted or evaluation.risen:
+            self._doubted.extend(evaluation.doubted)
+            self._risen.extend(evaluation.risen)
             self.bell.ring()
 
     async def turn(self) -> bool:
-        now = self._now()
+        now = self._clock.now()
         self._refill(now)
         doubted, risen = self._admit(self._doubted, now), self._admit(self._risen, now)
         if self._left < 1 or not (doubted or risen):

@@ -1,25 +1,26 @@
 """Group commit: commits in one transaction all results that sessions submitted since the last one."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from uuid import UUID
 
 import structlog
 
 from collector.evaluation.error_texts import Interner
-from collector.evaluation.evaluate import Ask, request_none
+from collector.evaluation.evaluate import NO_REQUESTS, CheckRequests
 from collector.evaluation.ingest.probe_batches import Committed, Submission, commit
 from collector.evaluation.quarantine import guilty, without
 from collector.evaluation.storage import cursors
 from collector.evaluation.storage.cursors import BatchCursor
 from collector.evaluation.watched_results import NOTHING_WATCHED, WatchedResults
 from collector.platform import metrics
+from collector.platform.clock import TrustedClock
 from collector.platform.data_errors import DATA_ERRORS
 from collector.platform.group_commit import CommitAgain, GroupCommit, Selection
 from collector.platform.storage.db import Db
 from shared.errors import TocsinError
+from shared.loop import Bell
 from shared.wire.convert import Batch
 
 __all__ = ["Fenced", "OutOfOrder", "ResultWriter", "Submission"]
@@ -30,10 +31,6 @@ log = structlog.get_logger()
 MAX_GROUP = 5_000
 # The end of an incarnation of which a batch waits: no further batch follows it.
 _HELD = -1, -1
-
-
-def _unheard() -> None:
-    """Do nothing."""
 
 
 class Fenced(TocsinError):
@@ -74,22 +71,19 @@ class ResultWriter:
         self,
         db: Db,
         *,
-        since: Callable[[], datetime | None],
-        now: Callable[[], datetime],
-        ask: Ask = request_none,
+        clock: TrustedClock,
+        opinions: CheckRequests = NO_REQUESTS,
         watch: WatchedResults = NOTHING_WATCHED,
-        found: Callable[[], None] = _unheard,
+        findings: Bell | None = None,
     ) -> None:
-        """*since*: see `ClockGuard`. *ask* is called after each commit that decided something, to request
-        immediate checks where doubt remains. *watch* knows which results alert rules need. *found* is
-        called after each commit that stored findings of Web3 checks.
+        """*opinions*: requests checks after each commit that decided something. *watch*: knows which results
+        alert rules need. *findings*: is rung after each commit that stored findings of Web3 checks.
         """
         self._db = db
-        self._since = since
-        self._now = now
-        self._ask = ask
+        self._clock = clock
+        self._opinions = opinions
         self._watch = watch
-        self._found = found
+        self._findings = findings
         self._interner = Interner(db)
         self._group = GroupCommit(self._commit, CursorOrder(MAX_GROUP))
 
@@ -124,9 +118,8 @@ class ResultWriter:
             return await self._isolate(submissions[0])
 
     async def _try(self, submissions: Sequence[Submission]) -> Sequence[bool | Exception]:
-        done = await commit(
-            self._db, submissions, self._interner, self._since(), self._now(), self._watch.monitors
-        )
+        since, now = self._clock.trusted_since(), self._clock.now()
+        done = await commit(self._db, submissions, self._interner, since, now, self._watch.monitors)
         self._count(done)
         taken = {id(submission) for submission in done.taken}
         left = [submission for submission in submissions if id(submission) not in taken]
@@ -135,7 +128,7 @@ class ResultWriter:
 
     async def _isolate(self, submission: Submission) -> Sequence[bool | Exception]:
         """Commit a batch's good results and store the others as refused; its cursor moves on in any case."""
-        bad = await guilty(self._db, submission, self._interner, self._now())
+        bad = await guilty(self._db, submission, self._interner, self._clock.now())
         log.warning(
             "results refused", probe=str(submission.probe_id), seq=submission.batch.seq, rows=len(bad)
         )
@@ -172,9 +165,9 @@ class ResultWriter:
         metrics.results_dropped.inc(done.dropped)
         metrics.results_refused.inc(sum(len(submission.refusals) for submission in done.taken))
         metrics.result_gaps.inc(sum(submission.batch.gap is not None for submission in done.taken))
-        self._ask(done.evaluation.doubted, done.evaluation.risen)
-        if done.found:
-            self._found()
+        self._opinions.request(done.evaluation)
+        if done.found and self._findings is not None:
+            self._findings.ring()
 
 
 def _outcome(submission: Submission, cursor: BatchCursor | None, *, behind: bool) -> bool | Exception:

@@ -17,6 +17,7 @@ from collector.heartbeats.core.heartbeat import Finding, PingSignal
 from collector.heartbeats.service import Arrived
 from collector.heartbeats.storage import heartbeats, ping_bodies
 from collector.heartbeats.storage.heartbeats import Good, Heartbeat, MovedHeartbeat
+from collector.platform.clock import Clock
 from collector.platform.group_commit import FirstCome, GroupCommit
 from collector.platform.storage.db import Db, Tx
 from collector.probes.core import pace
@@ -44,10 +45,10 @@ _Answer: TypeAlias = float | Exception | None
 class PingReceiver:
     """Receives pings; one per collector."""
 
-    def __init__(self, db: Db, pushes: Pushes, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, db: Db, pushes: Pushes, *, clock: Clock) -> None:
         self._db = db
         self._pushes = pushes
-        self._now = now
+        self._clock = clock
         # The limit of one collector; the rows of the heartbeats limit all of them together.
         self._pace = Pace(_RATE.per_second, _RATE.burst)
         self._waiting: GroupCommit[Arrived, float | None] = GroupCommit(self._carry_out, FirstCome(_MOST))
@@ -65,7 +66,7 @@ class PingReceiver:
     async def turn(self) -> bool:
         return await self._waiting.turn()
 
-    async def late(self, tx: Tx, found: Sequence[tuple[int, Finding]]) -> Callable[[], None]:
+    async def store_overdue(self, tx: Tx, found: Sequence[tuple[int, Finding]]) -> Callable[[], None]:
         """Store overdue findings, (monitor, finding) each; return the function to call after the commit."""
         try:
             written = await self._pushes.write(tx, [result(monitor, said) for monitor, said in found])
@@ -125,7 +126,7 @@ class PingReceiver:
 
     def _moment(self) -> datetime:
         """Return now in whole milliseconds, as results are stored."""
-        now = self._now()
+        now = self._clock.now()
         return now.replace(microsecond=now.microsecond // 1000 * 1000)
 
 

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from collector.platform.clock import Clock
 from collector.platform.deadlines import SETTLING
 from shared.clock import EPOCH, boot_us
 
@@ -16,24 +17,27 @@ _STEP = timedelta(seconds=5)
 class ClockGuard:
     """Compares the wall clock with the boot clock, which is never set; one per collector."""
 
-    def __init__(self, now: Callable[[], datetime], boot_us: Callable[[], int] = boot_us) -> None:
-        self._now = now
+    def __init__(self, clock: Clock, boot_us: Callable[[], int] = boot_us) -> None:
+        self._clock = clock
         self._boot_us = boot_us
-        self._since = now()
+        self._since = self.now()
         self._booted_at = self._boot()
         self._untrusted_until = 0
 
-    def since(self) -> datetime | None:
+    def now(self) -> datetime:
+        return self._clock.now()
+
+    def trusted_since(self) -> datetime | None:
         """When this collector started or its clock was last set; None for a while after either."""
         booted_at, boot = self._boot(), self._boot_us()
         step = booted_at - self._booted_at
         self._booted_at = booted_at
         if abs(step) > _STEP:
             log.warning("wall clock was set", seconds=step.total_seconds())
-            self._since = self._now()
+            self._since = self.now()
             self._untrusted_until = boot + SETTLING // timedelta(microseconds=1)
         return None if boot < self._untrusted_until else self._since
 
     def _boot(self) -> datetime:
         """The time of the boot; it changes when the wall clock is set."""
-        return max(EPOCH, self._now() - timedelta(microseconds=self._boot_us()))
+        return max(EPOCH, self.now() - timedelta(microseconds=self._boot_us()))

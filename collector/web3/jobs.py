@@ -1,6 +1,6 @@
 """Announces Web3 findings: thresholds at their edges, logs once each, in the chain's order."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
@@ -14,6 +14,7 @@ from collector.evaluation.storage.locked_monitors import LockedMonitor
 from collector.evaluation.suppression import monitor, surroundings
 from collector.events.storage import events
 from collector.events.storage.events import Event
+from collector.platform.clock import Clock
 from collector.platform.storage.db import Db, Tx
 from collector.web3.core.web3 import ChainAlert, ChainAnnouncement, due, passes
 from collector.web3.storage import news as web3_news
@@ -59,19 +60,19 @@ class _ChainNews:
 class Web3:
     """Announces findings on chains. Any number may run."""
 
-    __slots__ = ("_after", "_again", "_db", "_now", "bell")
+    __slots__ = ("_after", "_again", "_clock", "_db", "bell")
 
-    def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, db: Db, *, clock: Clock) -> None:
         """*bell* wakes it after a finding."""
         self._db = db
-        self._now = now
+        self._clock = clock
         self._after = 0
         self._again = False
         self.bell = Bell()
 
     async def turn(self) -> bool:
         """Process the next monitors with unannounced findings; some may be held back for long."""
-        now = self._now()
+        now = self._clock.now()
         async with self._db.connection() as tx:
             found = await web3_news.waiting(tx, self._after, now, _MONITORS)
         if found:

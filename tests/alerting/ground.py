@@ -14,6 +14,7 @@ from collector.platform.storage.db import Db
 from shared import ids
 from shared.clock import utc_now
 from shared.results import Status
+from tests.clocks import GivenClock
 from tests.delivery.ground import make_channel
 from tests.ingest.world import World, make_world, writing
 
@@ -63,7 +64,7 @@ class Alerting:
     async def settle(self) -> None:
         """Until nobody has anything to do at this moment."""
         await self.alive()
-        holds = Holds(self.world.db, now=self.now)
+        holds = Holds(self.world.db, clock=GivenClock(self.now))
         while await holds.turn():
             pass
         for _ in range(4):

@@ -8,6 +8,7 @@ from collector.monitors.service import ends
 from collector.platform.signals import Signals
 from collector.platform.storage.db import Db
 from tests.alerting.ground import DOWN, MINUTE, UP, Alerting, make_alerting
+from tests.clocks import GivenClock
 
 FIRED, RECOVERED, ESCALATED = (
     ("chat", "alert.fired"),
@@ -194,7 +195,7 @@ async def test_resolved_by_hand_stops_it_and_the_reopening_starts_afresh(db: Db)
 
     ground.ahead += 3 * MINUTE
     await ground.alive()
-    await IncidentReopener(db, now=ground.now).turn()
+    await IncidentReopener(db, clock=GivenClock(ground.now)).turn()
     await ground.settle()
     assert await ground.sent() == [FIRED, FIRED]
     await ground.wait(6 * MINUTE)

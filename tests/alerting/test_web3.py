@@ -13,6 +13,7 @@ from collector.status_pages.storage import components
 from collector.web3.jobs import Web3
 from shared.findings import Finding
 from tests.alerting.ground import DOWN, MINUTE, UP, Alerting, make_alerting
+from tests.clocks import GivenClock
 from tests.ingest.web3 import hash_of, log, of_chains, raised, recovered
 from tests.ingest.world import writing
 
@@ -44,7 +45,7 @@ async def find(ground: Alerting, *found: Finding, ahead: timedelta = timedelta()
     await ground.alive()
     async with writing(ground.world, now=ground.now) as writer:
         await writer.submit(replace(submission, batch=batch))
-    teller = Web3(ground.world.db, now=lambda: ground.now() + ahead)
+    teller = Web3(ground.world.db, clock=GivenClock(lambda: ground.now() + ahead))
     while await teller.turn():
         pass
 

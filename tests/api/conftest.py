@@ -24,6 +24,7 @@ from shared.clock import utc_now
 from shared.loop import forever
 from shared.tokens import new_key
 from tests.api.client import Api, Clock
+from tests.clocks import GivenClock
 
 PUBLIC_URL = "https://tocsin.example.com"
 # More than any test asks for.
@@ -44,8 +45,8 @@ async def _first(db: Db) -> FirstStart:
 @asynccontextmanager
 async def _serving(db: Db, keyring: Keyring, made: FirstStart) -> AsyncIterator[Api]:
     clock, transport = Clock(), Transport(allow_private=True)
-    pushes = Pushes(db, since=clock, now=clock)
-    heartbeats = PingReceiver(db, pushes, now=clock)
+    pushes = Pushes(db, clock=GivenClock(clock, clock))
+    heartbeats = PingReceiver(db, pushes, clock=GivenClock(clock))
     context = Context(
         db=db,
         keyring=keyring,

@@ -20,6 +20,7 @@ from shared.clock import EPOCH
 from shared.ids import uuid7
 from shared.loop import forever
 from tests.api.client import Answer, Api
+from tests.clocks import GivenClock
 from tests.remote_write import FIRST
 
 
@@ -79,9 +80,9 @@ class Metrics:
 async def running(api: Api) -> AsyncIterator[Metrics]:
     clock, db = api.clock, api.context.db
     started = clock() - timedelta(minutes=1)
-    pushes = Pushes(db, since=lambda: started, now=clock)
-    receiving = Receiving(db, api.context.keyring, pushes, now=clock)
-    silent = SeriesSweeper(db, receiving.late, since=lambda: started, now=clock)
+    pushes = Pushes(db, clock=GivenClock(clock, lambda: started))
+    receiving = Receiving(db, api.context.keyring, pushes, clock=GivenClock(clock))
+    silent = SeriesSweeper(db, receiving, clock=GivenClock(clock, lambda: started))
     task = asyncio.create_task(forever("test", receiving.counting, timedelta(milliseconds=5)))
     runner = await serve(make(replace(api.context, series=receiving)), "127.0.0.1:0")
     try:

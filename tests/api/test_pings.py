@@ -18,6 +18,7 @@ from shared.ids import uuid7
 from shared.results import Status
 from tests.api.client import Answer, Api
 from tests.api.monitors import number, rows
+from tests.clocks import GivenClock
 
 pytestmark = [pytest.mark.oldest, pytest.mark.races]
 
@@ -76,9 +77,9 @@ class Jobs:
 async def jobs(api: Api) -> Jobs:
     clock, db = api.clock, api.context.db
     started = clock() - timedelta(minutes=1)
-    pushes = Pushes(db, since=lambda: started, now=clock)
-    heartbeats = PingReceiver(db, pushes, now=clock)
-    late = HeartbeatSweeper(db, heartbeats.late, since=lambda: started, now=clock)
+    pushes = Pushes(db, clock=GivenClock(clock, lambda: started))
+    heartbeats = PingReceiver(db, pushes, clock=GivenClock(clock))
+    late = HeartbeatSweeper(db, heartbeats, clock=GivenClock(clock, lambda: started))
     made = Jobs(api, heartbeats, late, started)
     await made.heard()
     return made
@@ -177,7 +178,7 @@ async def test_an_hour_without_any_collector_pages_nobody(jobs: Jobs) -> None:
     jobs.api.clock.ahead += timedelta(hours=1)
     back = jobs.api.clock()
     jobs.late = HeartbeatSweeper(
-        jobs.api.context.db, jobs.heartbeats.late, since=lambda: back, now=jobs.api.clock
+        jobs.api.context.db, jobs.heartbeats, clock=GivenClock(jobs.api.clock, lambda: back)
     )
 
     await jobs.late.turn()
@@ -515,7 +516,7 @@ async def test_a_rule_that_waits_for_failures_hears_of_what_is_pushed(jobs: Jobs
     assert (await api.post("/v1/alert-rules", rule)).status == 201
     watch = Watch(api.context.db)
     await watch.turn()
-    pushes = Pushes(api.context.db, since=api.clock, now=api.clock, watch=watch)
+    pushes = Pushes(api.context.db, clock=GivenClock(api.clock, api.clock), watch=watch)
 
     marked = []
     for status in (Status.UP, Status.DOWN):

@@ -19,6 +19,7 @@ from shared.errors import Limited
 from shared.wire.prometheus.remote_pb2 import TimeSeries
 from tests.api.client import Api
 from tests.api.metrics import Metrics, running
+from tests.clocks import GivenClock
 from tests.remote_write import FIRST, SECOND, STALE, first, named, pack, part, second, series, varint
 
 UP = named("up", instance="a:9100", job="node")
@@ -294,8 +295,8 @@ async def test_pushes_beyond_the_limit_are_told_when_to_come_again(metrics: Metr
 async def test_the_limit_of_a_monitor_is_one_for_all_collectors(metrics: Metrics) -> None:
     busy, quiet = await metrics.make(), await metrics.make()
     db, keyring, clock = metrics.api.context.db, metrics.api.context.keyring, metrics.api.clock
-    pushes = Pushes(db, since=clock, now=clock)
-    collectors = [Receiving(db, keyring, pushes, now=clock) for _ in range(3)]
+    pushes = Pushes(db, clock=GivenClock(clock, clock))
+    collectors = [Receiving(db, keyring, pushes, clock=GivenClock(clock)) for _ in range(3)]
 
     async def admitted(one: Receiving, id_: str) -> bool:
         try:

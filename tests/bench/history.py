@@ -40,6 +40,7 @@ from shared.phases import pack
 from shared.results import Phases
 from shared.tokens import new_key
 from tests.bench.figures import Figure
+from tests.clocks import GivenClock
 from tests.ingest.world import make_world
 
 DAYS = 91
@@ -163,7 +164,7 @@ async def _generate(db: Db, results: int) -> list[Figure]:
 
 async def _roll_up(db: Db) -> None:
     """By the product's own hand."""
-    rollups = Rollups(db, now=utc_now)
+    rollups = Rollups(db, clock=GivenClock(utc_now))
     while await rollups.turn():
         pass
 

@@ -29,6 +29,7 @@ from shared.clock import EPOCH, utc_now
 from shared.tokens import new_key
 from tests.bench.database import database
 from tests.bench.figures import Figure
+from tests.clocks import GivenClock
 from tests.remote_write import first
 
 SERIES: Final = 2_000
@@ -48,7 +49,7 @@ async def _measure() -> tuple[float, float, float]:
     async with database() as db:
         await bootstrap(db, plan="pro", admin_email="a@example.com", token=None, now=utc_now())
         keyring = Keyring.parse(new_key())
-        pushes = Pushes(db, since=utc_now, now=utc_now)
+        pushes = Pushes(db, clock=GivenClock(utc_now, utc_now))
         async with db.transaction() as tx:
             await partitions.make(tx, utc_now().date())
         start = (utc_now() - EPOCH) // MS - BODIES * 1000
@@ -62,7 +63,7 @@ async def _measure() -> tuple[float, float, float]:
         otel: dict[str, object] = {"type": "opentelemetry", "config": {"otlpProtocol": "grpc"}}
         found = []
         for body, sent in ((few, bodies), (every, bodies), (otel, requests)):
-            receiving = Receiving(db, keyring, pushes, now=utc_now)
+            receiving = Receiving(db, keyring, pushes, clock=GivenClock(utc_now))
             found.append(await _rate(db, keyring, receiving, body, sent))
     return found[0], found[1], found[2]
 

@@ -24,6 +24,7 @@ from shared.ids import uuid7
 from tests.bench.api import Served, collector
 from tests.bench.database import database
 from tests.bench.figures import Figure
+from tests.clocks import GivenClock
 
 MONITORS = 5_000
 MANY = 100_000
@@ -73,10 +74,11 @@ async def _watching() -> list[Figure]:
             await collector_presence.keep(tx, _COLLECTOR, utc_now() - timedelta(days=2), utc_now())
         began, found = utc_now() - timedelta(hours=1), Counter[str]()
 
-        async def note(_: Tx, late: Sequence[object]) -> Callable[[], None]:
-            return lambda: found.update(late=len(late))
+        class Counting:
+            async def store_overdue(self, _: Tx, late: Sequence[object]) -> Callable[[], None]:
+                return lambda: found.update(late=len(late))
 
-        late = HeartbeatSweeper(db, note, since=lambda: began, now=utc_now)
+        late = HeartbeatSweeper(db, Counting(), clock=GivenClock(utc_now, lambda: began))
         while await late.turn():
             pass
         in_time = await _turns(db, late, 0)

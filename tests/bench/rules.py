@@ -21,6 +21,7 @@ from shared.results import Status
 from tests.bench.database import database
 from tests.bench.figures import Figure
 from tests.bench.writer import cpu_s
+from tests.clocks import GivenClock
 from tests.ingest.world import World, make_world
 
 MONITORS = 1_000
@@ -81,7 +82,7 @@ async def _seconds(world: World, *, ruled: bool) -> None:
     watch = Watch(world.db)
     if ruled:
         await watch.turn()
-    writer = ResultWriter(world.db, since=lambda: since, now=utc_now, watch=watch)
+    writer = ResultWriter(world.db, clock=GivenClock(utc_now, lambda: since), watch=watch)
     evaluator = Evaluator(world.db, now=utc_now)
     task = asyncio.create_task(forever("writer", writer.turn, timedelta(milliseconds=10)))
     keys = sorted(world.assignments)

@@ -33,6 +33,7 @@ from tests.bench.database import database
 from tests.bench.figures import Figure
 from tests.bench.receivers import Receivers, receivers
 from tests.bench.writer import cpu_s
+from tests.clocks import GivenClock
 from tests.delivery.ground import KEYRING, PUBLIC_URL, make_any
 from tests.ingest.world import World, make_world
 
@@ -178,7 +179,7 @@ async def _at_work(db: Db) -> AsyncIterator[Parts]:
     evaluator = Evaluator(db, now=utc_now)
     router = Router(db, evaluator.bell.ring)
     watch = Watch(db)
-    writer = ResultWriter(db, since=lambda: since, now=utc_now, watch=watch)
+    writer = ResultWriter(db, clock=GivenClock(utc_now, lambda: since), watch=watch)
     idle = timedelta(seconds=1)
     loops = [
         asyncio.create_task(forever("writer", writer.turn, timedelta(milliseconds=10))),

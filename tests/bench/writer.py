@@ -16,6 +16,7 @@ from shared.loop import forever
 from shared.results import Status
 from tests.bench.database import database
 from tests.bench.figures import Figure
+from tests.clocks import GivenClock
 from tests.ingest.world import World, make_world
 
 MONITORS = 1_000
@@ -40,7 +41,7 @@ async def _measure() -> list[float]:
 async def _rates(db: Db) -> list[float]:
     world = await make_world(db, monitors=MONITORS, locations=LOCATIONS)
     since = utc_now() - timedelta(hours=1)
-    writer = ResultWriter(db, since=lambda: since, now=utc_now)
+    writer = ResultWriter(db, clock=GivenClock(utc_now, lambda: since))
     task = asyncio.create_task(forever("writer", writer.turn, timedelta(milliseconds=10)))
     postmaster = await world.value("SELECT pg_backend_pid()")
     server = psutil.Process(postmaster).parent()

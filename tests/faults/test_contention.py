@@ -23,6 +23,7 @@ from shared.errors import NotFound, Unavailable
 from shared.ids import uuid7
 from shared.results import Status
 from shared.tokens import new_key
+from tests.clocks import GivenClock
 from tests.ingest.world import World, make_world, new_incarnation, writing
 
 BATCHES = 120
@@ -131,9 +132,9 @@ async def _change(means: ServiceContext, world: World, monitor: int, chance: ran
 async def _sweep(db: Db, done: asyncio.Event) -> None:
     started_at = utc_now() - timedelta(hours=1)
     turns = (
-        Holds(db, now=utc_now).turn,
-        Verdicts(db, since=lambda: started_at, now=utc_now).turn,
-        DayPartitions(db, keep=timedelta(days=9), now=utc_now).turn,
+        Holds(db, clock=GivenClock(utc_now)).turn,
+        Verdicts(db, clock=GivenClock(utc_now, lambda: started_at)).turn,
+        DayPartitions(db, keep=timedelta(days=9), clock=GivenClock(utc_now)).turn,
     )
     while not done.is_set():
         await asyncio.gather(*[turn() for turn in turns])

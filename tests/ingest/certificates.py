@@ -8,6 +8,7 @@ from collector.evaluation.writer import Submission
 from shared.clock import utc_now
 from shared.kinds.tls import Expiry
 from shared.results import Status
+from tests.clocks import GivenClock
 from tests.ingest.world import World, writing
 
 NEARS = "tls: certificate expires in 9 days, 14 are wanted"
@@ -60,4 +61,4 @@ def certificates(world: World, ahead: timedelta = timedelta()) -> Certificates:
     def now() -> datetime:
         return utc_now() + ahead
 
-    return Certificates(world.db, now=now)
+    return Certificates(world.db, clock=GivenClock(now))

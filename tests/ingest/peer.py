@@ -31,6 +31,7 @@ from shared.tokens import new_key
 from shared.wire import convert
 from shared.wire.v1 import probe_pb2, probe_pb2_grpc
 from tests import pki
+from tests.clocks import GivenClock
 from tests.services.ground import enrol, fetch, make_monitors, make_team
 
 PATIENCE_S = 20
@@ -79,7 +80,7 @@ async def collecting(
     async with db.transaction() as tx:
         await partitions.make(tx, utc_now().date())
     started_at = utc_now() - timedelta(hours=1)
-    writer = ResultWriter(db, since=lambda: started_at, now=utc_now)
+    writer = ResultWriter(db, clock=GivenClock(utc_now, lambda: started_at))
     signals, keyring = Signals(db), keyring or KEYRING
 
     def changed() -> None:

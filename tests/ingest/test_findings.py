@@ -17,6 +17,7 @@ from collector.probes.storage import plans
 from shared.clock import utc_now
 from shared.findings import Finding, Findings
 from shared.ids import uuid7
+from shared.loop import Bell
 from shared.results import Status
 from tests.ingest.web3 import (
     EVENTS,
@@ -73,16 +74,24 @@ async def test_a_log_is_kept_with_the_time_and_place_of_the_result_that_found_it
     )
 
 
+class CountingBell(Bell):
+    rings = 0
+
+    def ring(self) -> None:
+        self.rings += 1
+        super().ring()
+
+
 async def test_the_teller_is_woken_when_something_was_found_and_only_then(db: Db) -> None:
     world = await gas(db)
-    rung: list[int] = []
-    async with writing(world, found=lambda: rung.append(1)) as writer:
+    bell = CountingBell()
+    async with writing(world, findings=bell) as writer:
         await writer.submit(world.batch(Status.UP))
-        assert not rung
+        assert bell.rings == 0
         await writer.submit(finding(world, raised()))
-        assert len(rung) == 1
+        assert bell.rings == 1
         await writer.submit(finding(world, raised()))
-        assert len(rung) == 1
+        assert bell.rings == 1
 
 
 async def test_a_batch_that_comes_again_finds_nothing_again(db: Db) -> None:

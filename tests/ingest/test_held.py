@@ -14,6 +14,7 @@ from shared import ids
 from shared.clock import utc_now
 from shared.ids import uuid7
 from shared.results import Status
+from tests.clocks import GivenClock
 from tests.ingest.world import World, make_world, writing
 
 UP, DOWN = Status.UP, Status.DOWN
@@ -30,8 +31,8 @@ async def turn(world: World, ahead: timedelta = timedelta()) -> None:
     await world.run("UPDATE probes SET seen_at = $1", now())
     await world.run("UPDATE states SET last_at = last_at + $1::interval", ahead)
     since = utc_now() - timedelta(hours=1)
-    await Verdicts(world.db, since=lambda: since, now=now).turn()
-    await Holds(world.db, now=now).turn()
+    await Verdicts(world.db, clock=GivenClock(now, lambda: since)).turn()
+    await Holds(world.db, clock=GivenClock(now)).turn()
     await world.run("UPDATE probes SET seen_at = now()")
     await world.run("UPDATE states SET last_at = last_at - $1::interval", ahead)
 

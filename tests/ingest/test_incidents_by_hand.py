@@ -18,6 +18,7 @@ from shared import ids
 from shared.clock import utc_now
 from shared.errors import Conflict
 from shared.results import Status
+from tests.clocks import GivenClock
 from tests.ingest.world import World, make_world, writing
 
 pytestmark = pytest.mark.races
@@ -67,7 +68,7 @@ async def test_an_outage_is_of_the_incident_that_was_open_last(world: World) -> 
         await writer.submit(world.batch(DOWN, DOWN, DOWN))
         await resolve(world, first)
         held = await world.value("SELECT count(*) FROM incidents WHERE status <> 'resolved'")
-        await IncidentReopener(world.db, now=lambda: utc_now() + LATER).turn()
+        await IncidentReopener(world.db, clock=GivenClock(lambda: utc_now() + LATER)).turn()
         again = await world.fetch("SELECT id FROM incidents WHERE status = 'open'")
         await writer.submit(world.batch(UP))
 
@@ -144,7 +145,7 @@ async def test_what_is_reopened_by_both_at_once_is_announced_once(
     [incident] = await world.fetch("SELECT id FROM incidents")
     await resolve(world, incident["id"])
     await world.run("UPDATE probes SET seen_at = $1", utc_now() + LATER)
-    reopening = IncidentReopener(world.db, now=lambda: utc_now() + LATER)
+    reopening = IncidentReopener(world.db, clock=GivenClock(lambda: utc_now() + LATER))
     async with nobody_announces(world):
         both: list[Awaitable[Any]] = [reopen(world, incident["id"]), reopening.turn()]
         ends = await at_once(world, list(reversed(both)) if system_first else both)

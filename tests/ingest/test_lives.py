@@ -20,6 +20,7 @@ from shared.clock import utc_now
 from shared.errors import Conflict
 from shared.ids import uuid7
 from shared.results import Status
+from tests.clocks import GivenClock
 from tests.ingest.world import World, make_world, writing
 
 HOUR = timedelta(hours=1)
@@ -36,9 +37,9 @@ class Life:
         self.actor = Actor(world.team_id, ids.show("usr", uuid7()), "Operator")
         self.now = born_at
         self.turns = (
-            Holds(world.db, now=self.clock).turn,
-            IncidentReopener(world.db, now=self.clock).turn,
-            Verdicts(world.db, since=lambda: born_at - HOUR, now=self.clock).turn,
+            Holds(world.db, clock=GivenClock(self.clock)).turn,
+            IncidentReopener(world.db, clock=GivenClock(self.clock)).turn,
+            Verdicts(world.db, clock=GivenClock(self.clock, lambda: born_at - HOUR)).turn,
         )
 
     def clock(self) -> datetime:

@@ -21,6 +21,7 @@ from collector.monitors.service.receivers import key_hash
 from collector.platform.storage.db import Db
 from shared.errors import Limited
 from shared.loop import forever
+from tests.clocks import GivenClock
 from tests.ingest.world import World, make_world
 from tests.waiting import WAITING
 
@@ -62,8 +63,8 @@ async def collectors(
 ) -> AsyncIterator[Sequence[PingReceiver]]:
     made = []
     for _ in range(count):
-        pushes = Pushes(db, since=lambda: NOON - H, now=clock, watch=watch)
-        made.append(PingReceiver(db, pushes, now=clock))
+        pushes = Pushes(db, clock=GivenClock(clock, lambda: NOON - H), watch=watch)
+        made.append(PingReceiver(db, pushes, clock=GivenClock(clock)))
     tasks = [asyncio.create_task(forever("pings", one.turn, timedelta(milliseconds=10))) for one in made]
     try:
         yield made

@@ -17,6 +17,7 @@ from collector.evaluation.writer import ResultWriter, Submission
 from collector.platform.storage.db import Db
 from shared.clock import EPOCH, utc_now
 from shared.results import Status
+from tests.clocks import GivenClock
 from tests.ingest.world import World, make_world
 
 pytestmark = pytest.mark.races
@@ -92,7 +93,9 @@ class Run:
         self.held: list[Submission] = []
         self.at = int((utc_now() - timedelta(seconds=8) - EPOCH).total_seconds() * 1000)
         self.incarnations = 0
-        self.writer = ResultWriter(world.db, since=lambda: utc_now() - timedelta(hours=1), now=utc_now)
+        self.writer = ResultWriter(
+            world.db, clock=GivenClock(utc_now, lambda: utc_now() - timedelta(hours=1))
+        )
 
     async def begin(self) -> None:
         """A new incarnation; what the one before still holds back comes after it has spoken."""

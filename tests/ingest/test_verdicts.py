@@ -12,6 +12,7 @@ from collector.platform.storage.db import Db
 from shared.clock import boot_us, utc_now
 from shared.ids import uuid7
 from shared.results import Status
+from tests.clocks import GivenClock
 from tests.ingest.world import World, make_world, writing
 
 UP, DOWN = Status.UP, Status.DOWN
@@ -20,7 +21,7 @@ SECOND = timedelta(seconds=1)
 
 def verdicts(world: World, started_at: datetime | None = None) -> Verdicts:
     started_at = started_at or utc_now() - timedelta(hours=1)
-    return Verdicts(world.db, since=lambda: started_at, now=utc_now)
+    return Verdicts(world.db, clock=GivenClock(utc_now, lambda: started_at))
 
 
 async def told(world: World) -> list[str]:
@@ -129,13 +130,13 @@ async def test_a_step_of_our_clock_neither_opens_nor_ends_anything_and_freezes_n
     world = await make_world(db, locations=("eu", "us"))
     await lose(world, "us", timedelta())
     clocks = Clocks()
-    steady = ClockGuard(clocks.now, boot_us=clocks.boot_us)
+    steady = ClockGuard(GivenClock(clocks.now), boot_us=clocks.boot_us)
 
     async def heard(name: str, ago: timedelta) -> None:
         sql = "UPDATE probes SET seen_at = $2::timestamptz - $3::interval WHERE name = $1"
         await world.run(sql, name, clocks.now(), ago)
 
-    async with writing(world, now=clocks.now, since=steady.since) as writer:
+    async with writing(world, now=clocks.now, since=steady.trusted_since) as writer:
         await writer.submit(world.batch(UP, location="eu"))
         clocks.wall += step
         await heard("probe", timedelta())  # the other one has said nothing under the new time yet
@@ -167,12 +168,12 @@ class Clocks:
 
 def test_slow_corrections_and_pauses_are_no_steps() -> None:
     clocks = Clocks()
-    steady = ClockGuard(clocks.now, boot_us=clocks.boot_us)
-    begun = steady.since()
+    steady = ClockGuard(GivenClock(clocks.now), boot_us=clocks.boot_us)
+    begun = steady.trusted_since()
     for _ in range(100):
         clocks.boot += timedelta(hours=1)
         clocks.wall += timedelta(hours=1, seconds=-2)
-        assert steady.since() == begun
+        assert steady.trusted_since() == begun
 
 
 async def test_what_was_down_twice_is_not_counted_twice(db: Db) -> None:

@@ -14,6 +14,7 @@ from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.results import Status
 from shared.wire.convert import SPOOL_AGE_S
+from tests.clocks import GivenClock
 from tests.ingest.world import make_world, new_incarnation, writing
 
 UP, DOWN, UNKNOWN = Status.UP, Status.DOWN, Status.UNKNOWN
@@ -40,7 +41,7 @@ async def test_a_turn_in_which_nothing_comes_ends_and_loses_nothing(
 ) -> None:
     monkeypatch.setattr(group_commit, "REST_S", 0.01)
     world = await make_world(db)
-    writer = ResultWriter(world.db, since=utc_now, now=utc_now)
+    writer = ResultWriter(world.db, clock=GivenClock(utc_now, utc_now))
     assert await writer.turn()
 
     waiting = writer.submit(world.batch(UP))

@@ -12,6 +12,7 @@ from collector.web3.jobs import Web3
 from shared.clock import utc_now
 from shared.findings import Finding, Findings
 from shared.results import Status
+from tests.clocks import GivenClock
 from tests.ingest.world import World, writing
 
 GAS = {"subType": "gas_price", "chain": "ethereum", "thresholds": {"high": 200}}
@@ -85,7 +86,7 @@ async def submit(world: World, *submissions: Submission) -> None:
 def teller(world: World, ahead: timedelta = timedelta()) -> Web3:
     """Who tells, with a clock that is *ahead*."""
 
-    return Web3(world.db, now=lambda: utc_now() + ahead)
+    return Web3(world.db, clock=GivenClock(lambda: utc_now() + ahead))
 
 
 async def heard(world: World) -> list[dict[str, Any]]:

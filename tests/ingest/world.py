@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from collector.evaluation.evaluate import Ask, request_none
+from collector.evaluation.evaluate import NO_REQUESTS, CheckRequests
 from collector.evaluation.watched_results import NOTHING_WATCHED, WatchedResults
 from collector.evaluation.writer import ResultWriter, Submission
 from collector.history.storage import partitions
@@ -16,9 +16,10 @@ from collector.platform.committed_events import commit_hook
 from collector.platform.storage.db import Db, Tx
 from shared.clock import EPOCH, utc_now
 from shared.ids import uuid7
-from shared.loop import forever
+from shared.loop import Bell, forever
 from shared.results import Run, Status
 from shared.wire.convert import Batch, Gap
+from tests.clocks import GivenClock
 
 
 @dataclass(slots=True)
@@ -211,13 +212,15 @@ async def writing(
     world: World,
     now: Callable[[], datetime] = utc_now,
     since: Callable[[], datetime | None] = lambda: utc_now() - timedelta(hours=1),
-    ask: Ask = request_none,
+    opinions: CheckRequests = NO_REQUESTS,
     watch: WatchedResults = NOTHING_WATCHED,
-    found: Callable[[], None] = lambda: None,
+    findings: Bell | None = None,
 ) -> AsyncIterator[ResultWriter]:
     """A writer at work, started long ago."""
 
-    writer = ResultWriter(world.db, since=since, now=now, ask=ask, watch=watch, found=found)
+    writer = ResultWriter(
+        world.db, clock=GivenClock(now, since), opinions=opinions, watch=watch, findings=findings
+    )
     task = asyncio.create_task(forever("writer", writer.turn, timedelta(milliseconds=10)))
     try:
         yield writer

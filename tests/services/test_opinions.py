@@ -8,6 +8,7 @@ from collector.platform.signals import Signals
 from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.results import Run, Status
+from tests.clocks import GivenClock
 from tests.ingest.world import World, make_world, writing
 
 UP, DOWN = Status.UP, Status.DOWN
@@ -24,7 +25,7 @@ class Clock:
 
 
 def opinions(world: World, clock: Clock | None = None) -> Opinions:
-    return Opinions(world.db, Signals(world.db), now=(clock or Clock()).now)
+    return Opinions(world.db, Signals(world.db), clock=GivenClock((clock or Clock()).now))
 
 
 async def asked(world: World) -> list[tuple[int, int]]:
@@ -36,7 +37,7 @@ async def asked(world: World) -> list[tuple[int, int]]:
 
 
 async def submit(world: World, ask: Opinions, *statuses: Status, monitor: int, location: str) -> None:
-    async with writing(world, ask=ask.ask) as writer:
+    async with writing(world, opinions=ask) as writer:
         await writer.submit(world.batch(*statuses, monitor=monitor, location=location))
     await ask.turn()
 
@@ -126,7 +127,7 @@ async def test_an_outage_of_everything_asks_no_more_than_it_may(db: Db) -> None:
     eu = world.locations["eu"]
     keys = [(monitor, eu) for monitor in world.monitors]
     ask = opinions(world)
-    async with writing(world, ask=ask.ask) as writer:
+    async with writing(world, opinions=ask) as writer:
         await writer.submit(world.batch_of(keys, [DOWN] * len(keys)))
     await ask.turn()
     assert len(await asked(world)) == SAVED_UP

@@ -14,6 +14,7 @@ from collector.history.jobs.rollups import Rollups
 from collector.history.storage import rollups
 from collector.platform.storage.db import Db
 from shared.ids import uuid7
+from tests.clocks import GivenClock
 
 HOURS = 4
 SECONDS = HOURS * 3600
@@ -149,7 +150,7 @@ async def roll(db: Db, now: datetime) -> None:
     """Until there is nothing more to do; whoever did it before is gone."""
     async with db.transaction() as tx:
         await tx.execute("DELETE FROM leases")
-    work = Rollups(db, now=lambda: now)
+    work = Rollups(db, clock=GivenClock(lambda: now))
     while await work.turn():
         pass
 

@@ -7,6 +7,7 @@ from uuid import UUID
 from collector.metrics.jobs.agent_metrics import AgentMetrics
 from collector.platform.storage.db import Db
 from collector.probes.storage.probes import ProbeSignal, note
+from tests.clocks import GivenClock
 from tests.services.ground import connect, fetch
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -20,7 +21,7 @@ class Ground:
         self.sampler = self.another()
 
     def another(self) -> AgentMetrics:
-        return AgentMetrics(self.db, now=lambda: self.now)
+        return AgentMetrics(self.db, clock=GivenClock(lambda: self.now))
 
     async def says(self, probe_id: UUID, **vitals: Any) -> None:
         async with self.db.transaction() as tx:

@@ -18,6 +18,7 @@ from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.loop import forever
 from shared.results import Status
+from tests.clocks import GivenClock
 from tests.ingest.world import World, make_world, writing
 from tests.services.ground import eventually
 
@@ -36,8 +37,8 @@ class Machine:
         agreed = self.clock.agreed
         self.turns: dict[str, Callable[[], Awaitable[bool]]] = {
             "clock": self.clock.turn,
-            "days": DayPartitions(db, keep=KEEP, now=self.clock.now, agreed=agreed).turn,
-            "rollups": Rollups(db, now=agreed).turn,
+            "days": DayPartitions(db, keep=KEEP, clock=GivenClock(self.clock.now, agreed=agreed)).turn,
+            "rollups": Rollups(db, clock=GivenClock(agreed)).turn,
             "retention": Retention(db, keep=KEEP, keep_rollups=KEEP, now=agreed).turn,
         }
 
@@ -97,7 +98,7 @@ async def kept(world: World) -> dict[str, int]:
 @pytest.mark.parametrize("step", [40 * DAY, -40 * DAY, 2 * HOUR, -2 * HOUR, 61 * SECOND])
 async def test_a_step_and_the_step_back(db: Db, step: timedelta) -> None:
     world, machine = await history(db), Machine(db)
-    steady = ClockGuard(machine.clock.now)
+    steady = ClockGuard(machine.clock)
     async with machine.works(), writing(world, now=machine.clock.now) as writer:
         for machine.ahead in (timedelta(), step, timedelta(), step, timedelta()):
             await writer.submit(world.batch(Status.UP, now=machine.clock.now()))
@@ -106,7 +107,7 @@ async def test_a_step_and_the_step_back(db: Db, step: timedelta) -> None:
     assert await kept(world) == {
         "results": 5, "outages": 1, "ping_bodies": 1, "errors": 1, "result_gaps": 1,
     }  # fmt: skip
-    assert steady.since() is not None, "nobody's silence is in doubt"
+    assert steady.trusted_since() is not None, "nobody's silence is in doubt"
     assert await world.value("SELECT max(now() - ts) < interval '1 hour' AND max(ts) <= now() FROM results")
     assert await world.value("SELECT count(*) FROM results_default") == 0
     assert await world.value("SELECT until <= now() FROM rollups_done")

@@ -14,6 +14,7 @@ from collector.platform.storage.db import Db, Tx
 from shared.clock import utc_now
 from shared.errors import Unavailable
 from shared.wire.convert import SPOOL_AGE_S
+from tests.clocks import GivenClock
 from tests.services.ground import eventually, fetch
 from tests.waiting import WAITING
 
@@ -24,7 +25,7 @@ NOON = utc_now().replace(hour=12, minute=0, second=0, microsecond=0)
 
 
 def days(db: Db, now: datetime = NOON, keep: timedelta = 90 * DAY) -> DayPartitions:
-    return DayPartitions(db, keep=keep, now=lambda: now)
+    return DayPartitions(db, keep=keep, clock=GivenClock(lambda: now))
 
 
 class Clock:
@@ -36,7 +37,7 @@ class Clock:
 
 def settable(db: Db, now: datetime, keep: timedelta) -> tuple[DayPartitions, Clock]:
     clock = Clock(now)
-    return DayPartitions(db, keep=keep, now=lambda: clock.now), clock
+    return DayPartitions(db, keep=keep, clock=GivenClock(lambda: clock.now)), clock
 
 
 async def rolled_up(db: Db, until: datetime = NOON) -> None:
@@ -182,7 +183,7 @@ async def test_while_clocks_disagree_days_are_made_and_none_is_dropped(db: Db) -
     wall = [utc_now()]
     clock = DatabaseClock(db, wall=lambda: wall[0])
     await clock.turn()
-    work = DayPartitions(db, keep=timedelta(), now=clock.now, agreed=clock.agreed)
+    work = DayPartitions(db, keep=timedelta(), clock=GivenClock(clock.now, agreed=clock.agreed))
     async with db.transaction() as tx:
         await partitions.make_days(tx, [utc_now().date() - 10 * DAY])
         await add(tx, utc_now())

@@ -12,6 +12,7 @@ from collector.heartbeats.jobs.heartbeats import HeartbeatSweeper
 from collector.heartbeats.storage import heartbeats
 from collector.monitors.service.receivers import key_hash
 from collector.platform.storage.db import Db, Tx
+from tests.clocks import GivenClock
 from tests.ingest.world import make_world
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -32,7 +33,7 @@ class Found:
     def __init__(self) -> None:
         self.late: list[tuple[int, Finding]] = []
 
-    async def __call__(self, _: Tx, late: Sequence[tuple[int, Finding]]) -> Callable[[], None]:
+    async def store_overdue(self, _: Tx, late: Sequence[tuple[int, Finding]]) -> Callable[[], None]:
         return lambda: self.late.extend(late)
 
 
@@ -47,7 +48,7 @@ async def awaited(db: Db, many: int = 1, wait: timedelta = 10 * M) -> list[int]:
 
 
 def sweeper(db: Db, clock: Clock, found: Found) -> HeartbeatSweeper:
-    return HeartbeatSweeper(db, found, since=lambda: NOON, now=clock)
+    return HeartbeatSweeper(db, found, clock=GivenClock(clock, lambda: NOON))
 
 
 async def pass_time(clock: Clock, listening: CollectorPresence, until: datetime) -> None:
@@ -59,7 +60,7 @@ async def pass_time(clock: Clock, listening: CollectorPresence, until: datetime)
 
 async def test_everybody_who_is_late_is_found_once_by_any_number_who_look(db: Db) -> None:
     clock, found = Clock(), Found()
-    listening = CollectorPresence(db, since=lambda: NOON, now=clock)
+    listening = CollectorPresence(db, clock=GivenClock(clock, lambda: NOON))
     monitors = await awaited(db, many=700)
     both = [sweeper(db, clock, found) for _ in range(2)]
     await pass_time(clock, listening, NOON + 10 * M)
@@ -78,7 +79,7 @@ async def test_everybody_who_is_late_is_found_once_by_any_number_who_look(db: Db
 
 async def test_the_time_in_which_the_database_was_away_counts_against_nobody(db: Db) -> None:
     clock, found = Clock(), Found()
-    listening = CollectorPresence(db, since=lambda: NOON, now=clock)
+    listening = CollectorPresence(db, clock=GivenClock(clock, lambda: NOON))
     await awaited(db)
     one = sweeper(db, clock, found)
     await pass_time(clock, listening, NOON + 5 * M)
@@ -97,10 +98,10 @@ async def test_the_time_in_which_the_database_was_away_counts_against_nobody(db:
 
 async def test_with_a_clock_that_was_just_set_nobody_is_late(db: Db) -> None:
     clock, found = Clock(), Found()
-    listening = CollectorPresence(db, since=lambda: NOON, now=clock)
+    listening = CollectorPresence(db, clock=GivenClock(clock, lambda: NOON))
     await awaited(db)
     await pass_time(clock, listening, NOON + 20 * M)
 
-    await HeartbeatSweeper(db, found, since=lambda: None, now=clock).turn()
+    await HeartbeatSweeper(db, found, clock=GivenClock(clock, lambda: None)).turn()
 
     assert found.late == []

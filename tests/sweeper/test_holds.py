@@ -8,6 +8,7 @@ from collector.evaluation.jobs.holds import Holds
 from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.results import Status
+from tests.clocks import GivenClock
 from tests.ingest.world import World, make_world, writing
 
 UP, DOWN = Status.UP, Status.DOWN
@@ -18,7 +19,7 @@ def holds(world: World, ahead: timedelta = timedelta()) -> Holds:
     def now() -> datetime:
         return utc_now() + ahead
 
-    return Holds(world.db, now=now)
+    return Holds(world.db, clock=GivenClock(now))
 
 
 async def turn(world: World, ahead: timedelta) -> None:

@@ -6,6 +6,7 @@ from collector.evaluation.jobs.collector_presence import CollectorPresence
 from collector.evaluation.storage import collector_presence
 from collector.platform.deadlines import unheard
 from collector.platform.storage.db import Db
+from tests.clocks import GivenClock
 
 T0 = datetime(2026, 11, 21, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -17,7 +18,7 @@ class Collector:
     def __init__(self, db: Db, start: int) -> None:
         self.start: int | None = start
         self.now: float = start
-        self._listening = CollectorPresence(db, since=self._since, now=lambda: T0 + self.now * MINUTE)
+        self._listening = CollectorPresence(db, clock=GivenClock(lambda: T0 + self.now * MINUTE, self._since))
 
     async def run(self, until: int) -> None:
         while self.now < until:

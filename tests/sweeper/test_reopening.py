@@ -8,6 +8,7 @@ from collector.evaluation.jobs.resolved_while_down import IncidentReopener
 from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.results import Status
+from tests.clocks import GivenClock
 from tests.ingest.world import World, make_world, writing
 
 UP, DOWN = Status.UP, Status.DOWN
@@ -22,8 +23,8 @@ async def turn(world: World, ahead: timedelta) -> None:
         return utc_now() + ahead
 
     await world.run("UPDATE probes SET seen_at = $1", now())
-    await IncidentReopener(world.db, now=now).turn()
-    await Holds(world.db, now=now).turn()
+    await IncidentReopener(world.db, clock=GivenClock(now)).turn()
+    await Holds(world.db, clock=GivenClock(now)).turn()
 
 
 async def submit(world: World, *statuses: Status) -> None:

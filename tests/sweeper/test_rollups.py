@@ -17,6 +17,7 @@ from collector.ops.jobs.retention import Retention
 from collector.ops.storage import retention
 from collector.platform.storage.db import Db
 from shared.clock import utc_now
+from tests.clocks import GivenClock
 from tests.services.ground import fetch, make_monitors, make_team
 from tests.sweeper.history import (
     HOUR,
@@ -153,7 +154,7 @@ async def test_old_results_are_caught_up_with_piece_by_piece(db: Db) -> None:
     async with db.transaction() as tx:
         await tx.execute("DELETE FROM rollups_done")
         await tx.execute("DELETE FROM rollups_dirty")
-    work = Rollups(db, now=lambda: START + 2 * DAY)
+    work = Rollups(db, clock=GivenClock(lambda: START + 2 * DAY))
     turns = 1
     while await work.turn():
         turns += 1
@@ -163,7 +164,7 @@ async def test_old_results_are_caught_up_with_piece_by_piece(db: Db) -> None:
 
 async def test_each_of_many_monitors_is_rolled_up_in_pieces_and_by_several_collectors(db: Db) -> None:
     grounds = [await simple(db) for _ in range(5)]
-    works = [Rollups(db, now=lambda: START + 4 * HOUR, size=2) for _ in range(3)]
+    works = [Rollups(db, clock=GivenClock(lambda: START + 4 * HOUR), size=2) for _ in range(3)]
     while any(await asyncio.gather(*[work.turn() for work in works])):
         pass
     first, *others = [await rolled(ground) for ground in grounds]
@@ -173,7 +174,7 @@ async def test_each_of_many_monitors_is_rolled_up_in_pieces_and_by_several_colle
 
 async def test_a_successor_begins_an_hour_anew(db: Db) -> None:
     grounds = [await simple(db) for _ in range(3)]
-    first = Rollups(db, now=lambda: START + HOUR + GRACE, size=1)
+    first = Rollups(db, clock=GivenClock(lambda: START + HOUR + GRACE), size=1)
     assert await first.turn()
     await arrive(grounds[0], [Result(0, 30, 2, 1, 5)], START + HOUR + GRACE)
     await roll(db, START + HOUR + 2 * GRACE + timedelta(minutes=2))
@@ -216,7 +217,7 @@ async def test_strays_are_counted_lose_nothing_and_change_nothing_when_their_day
     await roll(db, END)
     before = await rolled(ground)
     assert sum(row["checks"] for (place, _), row in before.items() if place == 0) == 12
-    await DayPartitions(db, keep=30 * DAY, now=utc_now).turn()
+    await DayPartitions(db, keep=30 * DAY, clock=GivenClock(utc_now)).turn()
     assert await fetch(db, "SELECT FROM results_default") == []
     assert len(await fetch(db, f"SELECT FROM {day}")) == 12
     await _again_changes_nothing(ground)
@@ -230,7 +231,7 @@ async def long_after(db: Db, later: datetime) -> DayPartitions:
             "INSERT INTO results (ts, monitor, ms, location, n, run, status) VALUES ($1, 0, 1, 1, 1, 1, 1)",
             later,
         )
-    return DayPartitions(db, keep=10 * DAY, now=lambda: later)
+    return DayPartitions(db, keep=10 * DAY, clock=GivenClock(lambda: later))
 
 
 async def drop_all(days: DayPartitions) -> None:

@@ -12,6 +12,7 @@ from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.errors import Unavailable
 from shared.results import Status
+from tests.clocks import GivenClock
 from tests.ingest.world import World, make_world, writing
 
 HOUR = timedelta(hours=1)
@@ -53,7 +54,7 @@ async def test_hours_that_were_rolled_up_before_they_came(
     """The machine boots with its clock ahead, and it is set right: at once, or before the next turn."""
     world = await prepare(db)
     clock = [TRUE + ahead]
-    roller = Rollups(db, now=lambda: clock[0])
+    roller = Rollups(db, clock=GivenClock(lambda: clock[0]))
     await roll(roller)
     assert await world.value("SELECT until FROM rollups_done") > TRUE
     clock[0] = TRUE
@@ -71,7 +72,7 @@ async def test_two_collectors_whose_clocks_are_minutes_apart(db: Db) -> None:
     """The faster one rolls an hour up while the slower one still writes into it."""
     world = await prepare(db)
     fast = [TRUE]
-    roller = Rollups(db, now=lambda: fast[0])
+    roller = Rollups(db, clock=GivenClock(lambda: fast[0]))
     async with writing(world, now=lambda: fast[0] - 5 * MINUTE) as writer:
         for minute in range(30, 60):
             fast[0] = TRUE + minute * MINUTE
@@ -85,9 +86,9 @@ async def test_two_collectors_whose_clocks_are_minutes_apart(db: Db) -> None:
 async def test_results_without_a_probe_are_counted_likewise(db: Db) -> None:
     world = await prepare(db)
     clock = [TRUE + 2 * HOUR + 10 * MINUTE]
-    roller = Rollups(db, now=lambda: clock[0])
+    roller = Rollups(db, clock=GivenClock(lambda: clock[0]))
     await roll(roller)
-    pushes = Pushes(db, since=lambda: None, now=lambda: TRUE)
+    pushes = Pushes(db, clock=GivenClock(lambda: TRUE, lambda: None))
     pushed = Pushed(world.monitors[0], Status.UP, TRUE - MINUTE)
     async with db.transaction() as tx:
         await pushes.write(tx, [pushed])
@@ -97,7 +98,7 @@ async def test_results_without_a_probe_are_counted_likewise(db: Db) -> None:
 async def test_an_outage_in_hours_that_were_rolled_up_before_they_came(db: Db) -> None:
     world = await prepare(db)
     clock = [TRUE + 2 * HOUR + 10 * MINUTE]
-    roller = Rollups(db, now=lambda: clock[0])
+    roller = Rollups(db, clock=GivenClock(lambda: clock[0]))
     await roll(roller)
     async with writing(world, now=lambda: TRUE) as writer:
         await writer.submit(world.batch(*[Status.DOWN] * 3, now=TRUE))
@@ -111,4 +112,4 @@ async def test_nothing_is_rolled_up_while_clocks_disagree(db: Db) -> None:
     clock = DatabaseClock(db, wall=lambda: utc_now() - HOUR)
     await clock.turn()
     with pytest.raises(Unavailable, match="more than a minute apart"):
-        await Rollups(db, now=clock.agreed).turn()
+        await Rollups(db, clock=GivenClock(clock.agreed)).turn()

@@ -11,6 +11,7 @@ from collector.platform.storage.db import Db
 from shared import ids
 from shared.clock import iso, utc_now
 from shared.results import Status
+from tests.clocks import GivenClock
 from tests.ingest.world import World, make_world, writing
 
 UP, DOWN, UNKNOWN = Status.UP, Status.DOWN, Status.UNKNOWN
@@ -25,7 +26,7 @@ async def submit(
 
 async def events(world: World) -> list[dict[str, Any]]:
     """After a turn of two collectors side by side."""
-    await asyncio.gather(*(Unmeasured(world.db, now=utc_now).turn() for _ in range(2)))
+    await asyncio.gather(*(Unmeasured(world.db, clock=GivenClock(utc_now)).turn() for _ in range(2)))
     rows = await world.fetch(
         "SELECT payload FROM events WHERE kind LIKE 'monitor.%measured' ORDER BY sequence"
     )

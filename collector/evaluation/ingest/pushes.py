@@ -2,7 +2,7 @@
 
 import secrets
 from collections import defaultdict, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import count
@@ -10,7 +10,7 @@ from typing import Final
 from uuid import UUID
 
 from collector.evaluation.error_texts import Interner, clean
-from collector.evaluation.evaluate import Ask, Evaluation, Pending, ResultToEvaluate, request_none
+from collector.evaluation.evaluate import NO_REQUESTS, CheckRequests, Evaluation, Pending, ResultToEvaluate
 from collector.evaluation.ingest.columns import Columns, Part, flatten
 from collector.evaluation.storage import pushes
 from collector.evaluation.storage import rule_triggers as alert_marks
@@ -19,6 +19,7 @@ from collector.evaluation.transaction import Arrived, Moved, store
 from collector.evaluation.watched_results import NOTHING_WATCHED, WatchedResults
 from collector.history.core import receptions
 from collector.platform import metrics
+from collector.platform.clock import TrustedClock
 from collector.platform.group_commit import FirstCome, GroupCommit
 from collector.platform.storage.db import Db, Tx
 from shared.clock import EPOCH
@@ -62,21 +63,19 @@ class PushCommit:
 
 
 class Pushes:
-    """One per collector. *since*, *ask*, *watch*: see `ResultWriter`."""
+    """One per collector. *opinions*, *watch*: see `ResultWriter`."""
 
     def __init__(
         self,
         db: Db,
         *,
-        since: Callable[[], datetime | None],
-        now: Callable[[], datetime],
-        ask: Ask = request_none,
+        clock: TrustedClock,
+        opinions: CheckRequests = NO_REQUESTS,
         watch: WatchedResults = NOTHING_WATCHED,
     ) -> None:
         self._db = db
-        self._since = since
-        self._now = now
-        self._ask = ask
+        self._clock = clock
+        self._opinions = opinions
         self._watch = watch
         self._interner = Interner(db)
         self._waiting: GroupCommit[Sequence[Pushed], None] = GroupCommit(self._commit, FirstCome(_MOST))
@@ -94,15 +93,15 @@ class Pushes:
         Results of one monitor come in order of time. Those of deleted monitors are dropped; those of
         paused ones, or under an old revision, move no state.
         """
-        source = _PushedResults(brought, self._interner, self._now())
-        stored = await store(tx, source, self._watch.monitors, self._since())
+        source = _PushedResults(brought, self._interner, self._clock.now())
+        stored = await store(tx, source, self._watch.monitors, self._clock.trusted_since())
         return PushCommit(stored.results, stored.evaluation, source.ties(), source.errors)
 
     def settle(self, written: PushCommit) -> None:
         """After the commit: count the results and request checks."""
         self._interner.remember(written.errors)
         self.count(written.results)
-        self._ask(written.evaluation.doubted, written.evaluation.risen)
+        self._opinions.request(written.evaluation)
 
     def count(self, results: int) -> None:
         """Count the results of a commit."""

@@ -1,6 +1,6 @@
 """Announces certificates near expiry, once each, when no hold suppresses it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -15,6 +15,7 @@ from collector.events.core import events as payloads
 from collector.events.storage import events
 from collector.events.storage.events import Event
 from collector.history.core.certificate import days_left, ends_at, expiry
+from collector.platform.clock import Clock
 from collector.platform.storage.db import Db, Tx
 from shared import ids
 
@@ -27,17 +28,17 @@ _FORGET_EVERY: Final = timedelta(hours=1)
 class Certificates:
     """Any number may run."""
 
-    __slots__ = ("_after", "_db", "_forgot_at", "_now")
+    __slots__ = ("_after", "_clock", "_db", "_forgot_at")
 
-    def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, db: Db, *, clock: Clock) -> None:
         self._db = db
-        self._now = now
+        self._clock = clock
         self._after = 0
         self._forgot_at: datetime | None = None
 
     async def turn(self) -> bool:
         """Process the next monitors with an unannounced expiry: many may be suppressed for long."""
-        now = self._now()
+        now = self._clock.now()
         await self._forget(now)
         async with self._db.connection() as tx:
             found = await certificates.waiting(tx, self._after, now, _AT_ONCE)

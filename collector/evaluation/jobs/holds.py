@@ -1,6 +1,6 @@
 """Announces an outage that a hold suppressed, when the hold ends and the outage lasts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -15,6 +15,7 @@ from collector.events.core import events as payloads
 from collector.events.storage import events, timeline
 from collector.events.storage.events import Event
 from collector.incidents.storage import incidents
+from collector.platform.clock import Clock
 from collector.platform.storage.db import Db, Tx
 
 _AT_ONCE = 100
@@ -36,14 +37,14 @@ class HoldChanges:
 class Holds:
     """Any number may run."""
 
-    def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, db: Db, *, clock: Clock) -> None:
         self._db = db
-        self._now = now
+        self._clock = clock
         self._after = 0
 
     async def turn(self) -> bool:
         """Process the next monitors with something unannounced: many may be suppressed for long."""
-        now = self._now()
+        now = self._clock.now()
         async with self._db.connection() as tx:
             found = await locked_monitors.unannounced(tx, self._after, now - DEGRADED_AFTER, now, _AT_ONCE)
             concerned = (await _news(tx, found, now)).concerned if found else []

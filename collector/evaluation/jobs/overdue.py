@@ -1,11 +1,14 @@
 """Finds monitors whose next ping or sample is overdue."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
+from collector.platform.clock import TrustedClock
 from collector.platform.storage.db import Db, Tx
+
+T_contra = TypeVar("T_contra", contravariant=True)
 
 AT_ONCE: Final = 500
 
@@ -13,17 +16,22 @@ AT_ONCE: Final = 500
 Settle = Callable[[], None]
 
 
-class OverdueSweeper(ABC):
-    """Any number may run. *since*: see `ClockGuard`."""
+class OverdueReceiver(Protocol[T_contra]):
+    """Stores failed results of monitors that are overdue, in the transaction that found them."""
 
-    def __init__(self, db: Db, *, since: Callable[[], datetime | None], now: Callable[[], datetime]) -> None:
+    async def store_overdue(self, tx: Tx, found: Sequence[T_contra]) -> Settle: ...
+
+
+class OverdueSweeper(ABC):
+    """Any number may run."""
+
+    def __init__(self, db: Db, *, clock: TrustedClock) -> None:
         self._db = db
-        self._since = since
-        self._now = now
+        self._clock = clock
 
     async def turn(self) -> bool:
         """Sweep some; return whether there are more. A clock that was just set makes nothing overdue."""
-        now, since = self._now(), self._since()
+        now, since = self._clock.now(), self._clock.trusted_since()
         if since is None:
             return False
         async with self._db.transaction() as tx:

@@ -1,10 +1,8 @@
 """Re-evaluates verdicts that change with time alone: a silent location, a settled collector."""
 
-from collections.abc import Callable
-from datetime import datetime
-
-from collector.evaluation.evaluate import Ask, differs, reevaluate, request_none
+from collector.evaluation.evaluate import NO_REQUESTS, CheckRequests, differs, reevaluate
 from collector.evaluation.storage import locked_monitors, states
+from collector.platform.clock import TrustedClock
 from collector.platform.storage.db import Db
 
 
@@ -12,24 +10,22 @@ class Verdicts:
     """Re-evaluates monitors whose locations disagree with their stored state. Any number may run.
 
     Results cause most changes of a verdict, but only for their own location, and when they arrive.
-    *since*: see `ClockGuard`; *ask*: see `ResultWriter`.
+    *opinions*: see `ResultWriter`.
     """
 
     def __init__(
         self,
         db: Db,
         *,
-        since: Callable[[], datetime | None],
-        now: Callable[[], datetime],
-        ask: Ask = request_none,
+        clock: TrustedClock,
+        opinions: CheckRequests = NO_REQUESTS,
     ) -> None:
         self._db = db
-        self._since = since
-        self._now = now
-        self._ask = ask
+        self._clock = clock
+        self._opinions = opinions
 
     async def turn(self) -> bool:
-        now, since = self._now(), self._since()
+        now, since = self._clock.now(), self._clock.trusted_since()
         async with self._db.connection() as connection:
             doubtful = await locked_monitors.doubtful(connection)
             located = await states.of_monitors(connection, [one.monitor for one in doubtful])
@@ -38,5 +34,5 @@ class Verdicts:
             return False
         async with self._db.transaction() as tx:
             evaluation = await reevaluate(tx, wrong, since, now)
-        self._ask(evaluation.doubted, evaluation.risen)
+        self._opinions.request(evaluation)
         return False

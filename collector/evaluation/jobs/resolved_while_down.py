@@ -1,6 +1,5 @@
 """Reopens incidents that somebody resolved while their monitors stay down."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
@@ -14,6 +13,7 @@ from collector.events.core import events as payloads
 from collector.events.storage import events, timeline
 from collector.events.storage.timeline import NewTimelineEntry
 from collector.incidents.storage import incidents
+from collector.platform.clock import Clock
 from collector.platform.storage.db import Db, Tx
 
 _AT_ONCE = 100
@@ -24,12 +24,12 @@ _WHY = "Still down 10 minutes after it was resolved"
 class IncidentReopener:
     """Any number may run. The job that announces held outages announces these too."""
 
-    def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, db: Db, *, clock: Clock) -> None:
         self._db = db
-        self._now = now
+        self._clock = clock
 
     async def turn(self) -> bool:
-        now = self._now()
+        now = self._clock.now()
         async with self._db.connection() as tx:
             found = await resolved_while_down.still_down(tx, now - REOPENED_AFTER, _AT_ONCE)
         if not found:

@@ -1,6 +1,6 @@
 """Notifies when every check of a monitor is unknown, and when it is measured again: once each."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
@@ -16,6 +16,7 @@ from collector.evaluation.suppression import monitor, surroundings
 from collector.events.core import events as payloads
 from collector.events.storage import events
 from collector.events.storage.events import Event
+from collector.platform.clock import Clock
 from collector.platform.storage.db import Db, Tx
 from shared import ids
 
@@ -27,14 +28,14 @@ _AT_ONCE: Final = 200
 class Unmeasured:
     """Any number may run."""
 
-    __slots__ = ("_db", "_now")
+    __slots__ = ("_clock", "_db")
 
-    def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, db: Db, *, clock: Clock) -> None:
         self._db = db
-        self._now = now
+        self._clock = clock
 
     async def turn(self) -> bool:
-        now = self._now()
+        now = self._clock.now()
         async with self._db.connection() as tx:
             found = await unmeasured.turns(tx, now)
         for start in range(0, len(found), _AT_ONCE):

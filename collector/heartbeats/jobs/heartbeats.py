@@ -1,29 +1,26 @@
 """Finds overdue heartbeats and stores a failed result for each."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import TypeAlias
 
 from collector.evaluation.collector_downtime import downtimes
-from collector.evaluation.jobs.overdue import AT_ONCE, OverdueSweeper, Settle
+from collector.evaluation.jobs.overdue import AT_ONCE, OverdueReceiver, OverdueSweeper, Settle
 from collector.heartbeats.core import heartbeat
 from collector.heartbeats.core.heartbeat import Finding
 from collector.heartbeats.storage import heartbeats
 from collector.heartbeats.storage.heartbeats import Heartbeat, MovedHeartbeat
+from collector.platform.clock import TrustedClock
 from collector.platform.storage.db import Db, Tx
-
-# Stores overdue findings in the transaction that found them; its return value is called after the commit.
-Late: TypeAlias = Callable[[Tx, Sequence[tuple[int, Finding]]], Awaitable[Settle]]
 
 
 class HeartbeatSweeper(OverdueSweeper):
-    """Any number may run. *since*: see `ClockGuard`."""
+    """*receiver*: stores overdue findings, (monitor, finding) each. Any number may run."""
 
     def __init__(
-        self, db: Db, write: Late, *, since: Callable[[], datetime | None], now: Callable[[], datetime]
+        self, db: Db, receiver: OverdueReceiver[tuple[int, Finding]], *, clock: TrustedClock
     ) -> None:
-        super().__init__(db, since=since, now=now)
-        self._write = write
+        super().__init__(db, clock=clock)
+        self._receiver = receiver
 
     async def _sweep(self, tx: Tx, since: datetime, now: datetime) -> tuple[int, Settle | None]:
         found = await heartbeats.due(tx, now, AT_ONCE)
@@ -41,4 +38,4 @@ class HeartbeatSweeper(OverdueSweeper):
             if said is not None:
                 late.append((one.monitor, said))
         await heartbeats.save(tx, moved)
-        return await self._write(tx, late) if late else None
+        return await self._receiver.store_overdue(tx, late) if late else None

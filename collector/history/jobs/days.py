@@ -1,6 +1,6 @@
 """Creates the daily partitions of results ahead of time, and drops expired ones."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from uuid import uuid4
@@ -10,6 +10,7 @@ import structlog
 
 from collector.history.storage import partitions, rollups
 from collector.platform import metrics
+from collector.platform.clock import AgreedClock
 from collector.platform.storage import leases
 from collector.platform.storage.db import Db, Tx
 from shared.clock import iso
@@ -33,37 +34,26 @@ def _giving_way() -> Iterator[None]:
 class DayPartitions:
     """One per collector; the holder of the lease does the work."""
 
-    def __init__(
-        self,
-        db: Db,
-        *,
-        keep: timedelta,
-        now: Callable[[], datetime],
-        agreed: Callable[[], datetime] | None = None,
-    ) -> None:
-        """*keep*: for how long results are kept, at least as long as they may still arrive.
-
-        *agreed*: the time for dropping a day. It raises Unavailable while the time is uncertain.
-        """
+    def __init__(self, db: Db, *, keep: timedelta, clock: AgreedClock) -> None:
+        """*keep*: for how long results are kept, at least as long as they may still arrive."""
         self._db = db
         self._keep = max(keep, partitions.BACK + _DAY)
-        self._now = now
-        self._agreed = agreed or now
+        self._clock = clock
         self._id = uuid4()
         self._in_doubt = False
 
     async def turn(self) -> bool:
-        """Create missing days, and drop at most one. Raises Unavailable, see *agreed*."""
+        """Create missing days, and drop at most one. Raises Unavailable while the clocks disagree."""
         await self.prepare()
         with _giving_way():
-            if dropped := await self._drop(self._agreed()):
+            if dropped := await self._drop(self._clock.agreed()):
                 log.info("partition of results dropped", day=dropped)
         return False
 
     async def prepare(self) -> None:
         """Create the coming days, which is safe at any time."""
         with _giving_way():
-            if made := await self._make(self._now()):
+            if made := await self._make(self._clock.now()):
                 log.info("partitions of results created", days=made)
 
     async def _make(self, now: datetime) -> list[str]:

@@ -1,7 +1,6 @@
 """Rolls up each finished hour in order, and again those that late results changed."""
 
 import time
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from uuid import uuid4
 
@@ -11,6 +10,7 @@ import structlog
 from collector.history.storage import partitions, rollups
 from collector.history.storage.rollups import HOUR
 from collector.platform import metrics
+from collector.platform.clock import AgreedClock
 from collector.platform.storage import leases
 from collector.platform.storage.db import Db, Tx
 from shared.clock import iso
@@ -28,10 +28,10 @@ _FAST_S, _SLOW_S = 0.5, 2.0
 class Rollups:
     """One per collector; the holder of the lease does the work."""
 
-    def __init__(self, db: Db, *, now: Callable[[], datetime], size: int = 200) -> None:
+    def __init__(self, db: Db, *, clock: AgreedClock, size: int = 200) -> None:
         """*size*: hours of monitors in one transaction, at first; later as many as take about a second."""
         self._db = db
-        self._now = now
+        self._clock = clock
         self._id = uuid4()
         self._size = size
         # The lease's epoch, the hour, and the last monitor done.
@@ -39,7 +39,7 @@ class Rollups:
 
     async def turn(self) -> bool:
         """Do a bounded piece of work; return whether there is more."""
-        now = self._now()
+        now = self._clock.agreed()
         start = time.monotonic()
         try:
             mended = await self._mend(now)

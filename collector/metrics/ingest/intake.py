@@ -21,6 +21,7 @@ from collector.metrics.storage import series as table
 from collector.metrics.storage.conditions import Of
 from collector.metrics.storage.series import Brought, Reception, SeriesUpdate, SeriesValue
 from collector.platform.bucket import TeamPlan
+from collector.platform.clock import Clock
 from collector.platform.group_commit import FirstCome, GroupCommit
 from collector.platform.limits import Limits
 from collector.platform.seal import Keyring
@@ -47,10 +48,10 @@ class Receiving:
     limits.
     """
 
-    def __init__(self, db: Db, keyring: Keyring, pushes: Pushes, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, db: Db, keyring: Keyring, pushes: Pushes, *, clock: Clock) -> None:
         self._db = db
         self._pushes = pushes
-        self._now = now
+        self._clock = clock
         self._books = Receivers(db, keyring)
         self._waiting: GroupCommit[ReceiverState, None] = GroupCommit(self._commit, FirstCome(_MOST))
         self._limits = Limits(db, {_PUSHES: _PLAN})
@@ -88,7 +89,7 @@ class Receiving:
 
         Raises BodyTooLarge, Invalid, Unavailable.
         """
-        taking = Taking(book, self._now())
+        taking = Taking(book, self._clock.now())
         take = remote_write.take_v2 if second else remote_write.take_v1
         size = remote_write.unpacked_size(body)
         async with self._alone(size):
@@ -98,7 +99,7 @@ class Receiving:
 
     async def otlp(self, book: ReceiverState, body: bytes, *, json: bool) -> PushOutcome:
         """Store an OTLP request, in JSON or in protobuf. Raises BodyTooLarge, Invalid, Unavailable."""
-        taking = Taking(book, self._now())
+        taking = Taking(book, self._clock.now())
         async with self._alone(len(body)):
             raw = await asyncio.to_thread(otlp.from_json, body) if json else body
             return await self._taken(otlp.take(raw, taking), taking)
@@ -112,7 +113,7 @@ class Receiving:
 
     async def keeping(self) -> bool:
         """Write values changed since the last turn, and drop old ones."""
-        now = self._now()
+        now = self._clock.now()
         for book in self._books:
             if dirty := book.dirty():
                 await self._keep(book, dirty)
@@ -126,7 +127,7 @@ class Receiving:
         self._books.make_room()
         return False
 
-    async def late(self, tx: Tx, found: Sequence[ReceptionResult]) -> Callable[[], None]:
+    async def store_overdue(self, tx: Tx, found: Sequence[ReceptionResult]) -> Callable[[], None]:
         """Store late results; call the returned function after the commit."""
         try:
             written = await self._pushes.write(tx, [_result(one) for one in found])
@@ -165,7 +166,7 @@ class Receiving:
         return PushOutcome(taken.samples, taken.histograms, taken.refused, _why(taken))
 
     async def _commit(self, group: Sequence[ReceiverState]) -> Sequence[None]:
-        now = self._now()
+        now = self._clock.now()
         books = {book.monitor: book for book in group}
         counted = {monitor: (book.fresh, len(book.observed)) for monitor, book in books.items()}
         try:

@@ -1,31 +1,27 @@
 """Finds monitors that stopped receiving metrics and stores a failed result for each."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Final, TypeAlias
+from typing import Final
 
 from collector.evaluation.collector_downtime import downtimes
-from collector.evaluation.jobs.overdue import AT_ONCE, OverdueSweeper, Settle
+from collector.evaluation.jobs.overdue import AT_ONCE, OverdueReceiver, OverdueSweeper, Settle
 from collector.history.core.receptions import ReceptionResult, silent
 from collector.metrics.storage import series as table
 from collector.metrics.storage.series import DueSeries, SeriesUpdate
+from collector.platform.clock import TrustedClock
 from collector.platform.deadlines import Between, deadline
 from collector.platform.storage.db import Db, Tx
 
 _PAUSED_FOR: Final = timedelta(minutes=1)
 
-# Stores results in the current transaction; the returned function must be called after the commit.
-Write: TypeAlias = Callable[[Tx, Sequence[ReceptionResult]], Awaitable[Settle]]
-
 
 class SeriesSweeper(OverdueSweeper):
-    """Reports monitors without pushes as late. Any number may run. *since*: see `ClockGuard`."""
+    """Reports monitors without pushes as late. Any number may run."""
 
-    def __init__(
-        self, db: Db, write: Write, *, since: Callable[[], datetime | None], now: Callable[[], datetime]
-    ) -> None:
-        super().__init__(db, since=since, now=now)
-        self._write = write
+    def __init__(self, db: Db, receiver: OverdueReceiver[ReceptionResult], *, clock: TrustedClock) -> None:
+        super().__init__(db, clock=clock)
+        self._receiver = receiver
 
     async def _sweep(self, tx: Tx, since: datetime, now: datetime) -> tuple[int, Settle | None]:
         looked = await table.due(tx, now, AT_ONCE)
@@ -37,7 +33,7 @@ class SeriesSweeper(OverdueSweeper):
         seen = [_look(one, deaf[one.reception.monitor], now) for one in looked]
         await table.settle(tx, [next_ for next_, _ in seen])
         found = sorted((one for _, one in seen if one is not None), key=lambda one: one.monitor)
-        return len(looked), await self._write(tx, found) if found else None
+        return len(looked), await self._receiver.store_overdue(tx, found) if found else None
 
 
 def _look(
