@@ -10,7 +10,6 @@ from collector.evaluation.core.decision import Announcement
 from collector.evaluation.storage.locked_monitors import LatestIncident, LockedMonitor
 from collector.evaluation.storage.states import Located
 from collector.events.core import events as payloads
-from collector.events.core import events_web3 as of_chains
 from collector.events.storage.events import Event
 from collector.events.storage.timeline import NewTimelineEntry
 from collector.incidents.service.incidents import shown
@@ -20,6 +19,7 @@ from collector.monitors.storage.monitors import Monitor
 from collector.platform.access import Actor
 from collector.platform.monitor import status
 from collector.platform.storage.db import Tx
+from collector.web3.core import events as of_chains
 from collector.web3.core.web3 import ChainAlert
 from collector.web3.storage.news import Chain, UnannouncedLog
 from shared import ids
