@@ -11,6 +11,7 @@ from functools import partial
 from urllib.parse import urlsplit
 
 import structlog
+from aiohttp import web
 
 from collector import bootstrap, first_start
 from collector import server as api
@@ -32,7 +33,6 @@ from collector.background import (
 from collector.evaluation.second_opinions import Opinions
 from collector.evaluation.writer import ResultWriter
 from collector.events.stream import Following
-from collector.heartbeats.ingest import PingReceiver
 from collector.http.context import Context
 from collector.metrics.ingest.intake import Receiving
 from collector.metrics.ingest.otlp_grpc import OtlpServer
@@ -162,8 +162,9 @@ async def _working(
     heartbeats, series, taking_in = ingestion_loops(own.ingest, clock, keyring, steady, opinions, watch)
     nodes = rpc_urls.parse(settings.rpc_urls) if settings.rpc_urls else {}
     sessions, joining = _for_probes(own.sessions, clock, keyring, settings, steady, signals, writer, nodes)
-    context = _deps(
-        own.requests, clock, keyring, settings, signals, following, transport, heartbeats, series, nodes
+    context = _context(own.requests, clock, keyring, settings, signals, transport, nodes)
+    features = api.Features(
+        following=following, pings=heartbeats.take, metrics=series, openid=_openid(settings)
     )
     async with AsyncExitStack() as stack:
         stack.push_async_callback(transport.close)
@@ -184,7 +185,8 @@ async def _working(
                 *upkeep_loops(own.upkeep, clock, keyring, settings, days, transport),
             )
         )
-        await _open(stack, settings, sessions, series, context, shared_ports=shared_ports)
+        await _open(stack, settings, sessions, series, api.make(context, features), shared_ports=shared_ports)
+        stack.push_async_callback(following.close)
         yield context
 
 
@@ -216,7 +218,7 @@ async def _open(
     settings: CollectorSettings,
     sessions: Sessions,
     series: Receiving,
-    context: Context,
+    application: web.Application,
     *,
     shared_ports: bool,
 ) -> None:
@@ -224,9 +226,8 @@ async def _open(
     stack.push_async_callback(sessions.stop)
     stack.push_async_callback((await _listen(series, settings, shared_ports=shared_ports)).stop)
     await sessions.start(settings.grpc_listen, shared_port=shared_ports)
-    runner = await api.serve(api.make(context), settings.http_listen, shared_port=shared_ports)
+    runner = await api.serve(application, settings.http_listen, shared_port=shared_ports)
     stack.push_async_callback(runner.cleanup)
-    stack.push_async_callback(context.following.close)
 
 
 def _transport(db: Db, settings: CollectorSettings) -> Transport:
@@ -292,23 +293,19 @@ def _reached(settings: CollectorSettings, listen: str) -> str:
     return f"{f'[{host}]' if ':' in host else host}:{listen.rpartition(':')[2]}"
 
 
-def _deps(
+def _context(
     db: Db,
     clock: DatabaseClock,
     keyring: Keyring,
     settings: CollectorSettings,
     signals: Signals,
-    following: Following,
     transport: Transport,
-    heartbeats: PingReceiver,
-    series: Receiving,
     nodes: Nodes,
 ) -> Context:
     return Context(
         db=db,
         keyring=keyring,
         signals=signals,
-        following=following,
         transport=transport,
         public_url=settings.public_url.rstrip("/"),
         min_interval=settings.min_interval,
@@ -317,11 +314,8 @@ def _deps(
         trusted_proxies=settings.trusted_proxies,
         cors_origins=frozenset(settings.cors_origins),
         plans=_plans(settings),
-        take=heartbeats.take,
-        series=series,
         otlp_url=f"http://{_reached(settings, settings.otlp_listen)}",
         probes_at=_reached(settings, settings.grpc_listen),
-        openid=_openid(settings),
         nodes=nodes,
     )
 

@@ -168,9 +168,8 @@ async def _opens(db: Db, link: str, now: datetime) -> bool:
 
 async def demonstrate(context: Context, settings: CollectorSettings, team_id: int) -> None:
     """Create monitors of this deployment itself."""
-    means = monitors.ServiceContext(context.db, context.keyring, context.signals, context.min_interval)
     for body in _demo(settings):
-        await monitors.create(means, team_id, body, context.now())
+        await monitors.create(context, team_id, body, context.now())
     log.info("demo monitors made")
 
 

@@ -1,17 +1,28 @@
 """The HTTP server: the application with its routes and middlewares."""
 
 import logging
+from dataclasses import dataclass, field
+from functools import partial
 
 import structlog
 from aiohttp import web
 
 from collector import docs, routes
 from collector import pages as console
+from collector.accounts.console import sign_in_state
+from collector.accounts.service.console_sessions import SessionFinder
+from collector.accounts.service.openid import Provider
 from collector.accounts.service.tokens import TokenFinder
+from collector.console.state import VISITORS
+from collector.events.api import FOLLOWING
+from collector.events.stream import Following
+from collector.heartbeats.api import PINGS
+from collector.heartbeats.service import PingTaker, nobodys
 from collector.http import (
     admission,
     auth,
     bodies,
+    changes,
     cors,
     idempotency,
     malformed,
@@ -22,7 +33,8 @@ from collector.http import (
 from collector.http.context import CONTEXT, Context
 from collector.http.request_data import MAX_BODY
 from collector.http.request_log import watch
-from collector.monitors.service import reads
+from collector.metrics.api import RECEIVER
+from collector.metrics.service.series import MetricsReceiver, Nobody
 from collector.status_pages.api import domains, password, public, public_subscribers, status_pages
 from collector.status_pages.service.domains import Prover
 from shared.errors import CannotStart
@@ -33,7 +45,20 @@ _KEEPALIVE_S = 75.0
 _SHUTDOWN_S = 5.0
 
 
-def make(context: Context) -> web.Application:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Features:
+    """What handlers of single features work with besides the context.
+
+    *pings*: takes pings. *metrics*: receives metrics. *openid*: the sign-in provider, if any.
+    """
+
+    following: Following
+    pings: PingTaker = nobodys
+    metrics: MetricsReceiver = field(default_factory=Nobody)
+    openid: Provider | None = None
+
+
+def make(context: Context, features: Features) -> web.Application:
     """Create the application; `serve` runs it."""
     around = [
         watch,
@@ -45,13 +70,19 @@ def make(context: Context) -> web.Application:
     ]
     app = web.Application(middlewares=around, client_max_size=MAX_BODY)
     app[CONTEXT] = context
+    app[FOLLOWING] = features.following
+    app[PINGS] = features.pings
+    app[RECEIVER] = features.metrics
     app[auth.FINDER] = TokenFinder(context.db)
+    app[VISITORS] = SessionFinder(context.db)
     app[idempotency.AT_ONCE] = idempotency.gate()
     app[docs.TEXTS] = {}
-    app[public.PUBLIC] = public.Public()
+    app[public.PUBLIC] = shown = public.Public()
+    app[changes.ON_CHANGE] = (shown.sites.outdate,)
     app[status_pages.PROVER] = Prover(context.transport)
     app[public_subscribers.ASKERS] = public_subscribers.askers()
     app.cleanup_ctx.append(ratelimit.running)
+    app.cleanup_ctx.append(partial(sign_in_state.running, features.openid))
     app.cleanup_ctx.append(password.counting)
     app.on_cleanup.append(_let_go)
     app.on_response_prepare.append(response_headers.mark)
@@ -107,4 +138,5 @@ def _is_ours(record: logging.LogRecord) -> bool:
 
 async def _let_go(app: web.Application) -> None:
     await app[auth.FINDER].close()
-    await reads.close(app[CONTEXT].db)
+    await app[VISITORS].close()
+    await app[CONTEXT].db.let_go()

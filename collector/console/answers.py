@@ -9,7 +9,6 @@ from urllib.parse import quote
 import orjson
 from aiohttp import hdrs, web
 
-from collector.accounts.service import users
 from collector.console import render, session
 from collector.console.forms import read
 from collector.console.render import Flash, Frame
@@ -17,7 +16,6 @@ from collector.console.site import SITE
 from collector.console.state import VISITOR, cookie
 from collector.http.auth import is_secure
 from collector.http.request_data import form
-from shared.errors import Invalid
 
 PART: Final = "X-Part"
 _SAID: Final = "tocsin_said"
@@ -76,17 +74,6 @@ def sign_in_first(request: web.Request) -> web.Response:
 async def posted(request: web.Request) -> read.Posted:
     """Return the texts of the submitted form by name. Raises Invalid for any other body."""
     return await form(request, _MOST_FIELDS)
-
-
-def new_password(sent: read.Posted) -> str:
-    """Return the password that was typed twice. Raises Invalid with all its faults."""
-    password = value(sent, "password")
-    faults = users.password_faults(password)
-    if password != value(sent, "again"):
-        faults["again"] = "must be the same twice"
-    if faults:
-        raise Invalid(faults)
-    return password
 
 
 def value(posted_: read.Posted, name: str) -> str:

@@ -11,8 +11,8 @@ from collector.console.site import SITE
 from collector.console.state import visitor, who
 from collector.events import api
 from collector.http.auth import CALLER, Caller
-from collector.http.context import context_of
-from collector.monitors.service.monitors import ServiceContext
+from collector.http.context import acting
+from collector.platform.context import ServiceContext
 
 _FOREVER: Final = "public, max-age=31536000, immutable"
 PER_PAGE: Final = 50
@@ -53,17 +53,8 @@ async def section(request: web.Request) -> web.StreamResponse:
 
 
 def service_context(request: web.Request) -> ServiceContext:
-    """Return the context of the services of monitors, with the visitor as actor."""
-    context = context_of(request)
-    return ServiceContext(
-        context.db,
-        context.keyring,
-        context.signals,
-        context.min_interval,
-        who(request),
-        context.nodes,
-        context.plans[visitor(request).plan],
-    )
+    """Return the context of an action of the visitor."""
+    return acting(request, who(request), visitor(request).plan)
 
 
 async def asset(request: web.Request) -> web.StreamResponse:

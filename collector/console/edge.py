@@ -1,10 +1,6 @@
 """Middleware of console pages: session, permission, CSRF, errors."""
 
-import asyncio
 import gzip
-from collections.abc import AsyncIterator
-from contextlib import suppress
-from datetime import timedelta
 from functools import partial
 from typing import Final
 
@@ -12,20 +8,18 @@ import asyncpg
 import structlog
 from aiohttp import hdrs, web
 
-from collector.accounts.service.console_sessions import SessionFinder, Visitor
-from collector.accounts.service.sign_in import Door
 from collector.console import session
 from collector.console.answers import page, posted, sign_in_first, value
 from collector.console.site import SITE, ConsolePage, ConsoleSite
-from collector.console.state import STATE, VISITOR, State, cookie, signed_out
-from collector.http import problems, ratelimit
+from collector.console.state import VISITOR, VISITORS, cookie, signed_out
+from collector.console.visitor import Visitor
+from collector.http import changes, problems, ratelimit
 from collector.http.auth import NEEDS
-from collector.http.context import CONTEXT, context_of
-from collector.http.page_headers import NO_DEVICES, PERMISSIONS_POLICY
+from collector.http.context import context_of
+from collector.http.page_headers import NO_DEVICES, PERMISSIONS_POLICY, takes_gzip
 from collector.http.problems import AWAY
 from collector.platform.access import permits
 from collector.platform.storage.db import asking
-from collector.status_pages.api.public import outdate, takes_gzip
 from shared.errors import (
     BodyTooLarge,
     Conflict,
@@ -36,7 +30,6 @@ from shared.errors import (
     TocsinError,
     Unavailable,
 )
-from shared.loop import forever
 
 log = structlog.get_logger()
 
@@ -47,7 +40,6 @@ POLICY: Final = (
 # Smaller answers fit into one packet anyway. A higher level takes twice the time to save a tenth.
 _WORTH_PACKING: Final = 1_000
 _ZEAL: Final = 1
-_TURN: Final = timedelta(seconds=1)
 _SAFE: Final = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
 _STATUS: Final[dict[type[TocsinError], tuple[int, str]]] = {
     Invalid: (400, "That cannot be done"),
@@ -74,22 +66,6 @@ def register(app: web.Application, site: ConsoleSite, pages: tuple[ConsolePage, 
         for name in names:
             app.router.add_route(name, one.path, handler)
             needs[name, one.path] = None
-    app.cleanup_ctx.append(_running)
-
-
-async def _running(app: web.Application) -> AsyncIterator[None]:
-    """Run the console's background state while *app* serves."""
-    state = app[STATE] = State(SessionFinder(app[CONTEXT].db), Door(app[CONTEXT].db))
-    task = asyncio.create_task(forever("sign-in limits", state.door.turn, _TURN), name="sign-in limits")
-    yield
-    for one in (task, *state.mails):
-        one.cancel()
-        with suppress(asyncio.CancelledError):
-            await one
-    await state.door.close()
-    await state.finder.close()
-    if (provider := app[CONTEXT].openid) is not None:
-        await provider.close()
 
 
 async def _serve(one: ConsolePage, request: web.Request) -> web.StreamResponse:
@@ -147,13 +123,13 @@ async def _guarded(one: ConsolePage, request: web.Request) -> web.StreamResponse
     with asking(visitor.team_id if visitor is not None else None):
         answer = await one.view(request)
     if visitor is not None:
-        outdate(request, visitor.team_id)
+        changes.announce(request, visitor.team_id)
     return answer
 
 
 async def _visitor(request: web.Request) -> Visitor | None:
     shown = cookie(request)
-    return await request.app[STATE].finder.find(shown, context_of(request).now()) if shown else None
+    return await request.app[VISITORS].find(shown, context_of(request).now()) if shown else None
 
 
 def _to_the_door(request: web.Request) -> web.Response:

@@ -10,9 +10,9 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from collector.accounts.service.console_sessions import Visitor
 from collector.console import assets
 from collector.console.icons import ICONS
+from collector.console.visitor import Visitor
 from shared import __version__, ids
 from shared.clock import iso
 

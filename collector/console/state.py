@@ -1,14 +1,11 @@
-"""State of the console between requests, and what its handlers read from a request."""
+"""The visitor of a request, and the cookies of the console."""
 
-import asyncio
-from dataclasses import dataclass, field
 from typing import Final
 
 from aiohttp import hdrs, web
 
-from collector.accounts.service.console_sessions import Browser, SessionFinder, Visitor, actor
-from collector.accounts.service.sign_in import Door
 from collector.console import session
+from collector.console.visitor import Browser, Visitor, VisitorFinder, actor
 from collector.http.auth import REQUEST_ID, address, is_secure
 from collector.platform.access import Actor
 
@@ -17,16 +14,7 @@ _MARK: Final = "tocsin_browser"
 _LONGEST_MARK: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
-class State:
-    """State of one application; *mails*: those being sent."""
-
-    finder: SessionFinder
-    door: Door
-    mails: set["asyncio.Task[None]"] = field(default_factory=set)
-
-
-STATE: web.AppKey[State] = web.AppKey("console", State)
+VISITORS: web.AppKey[VisitorFinder] = web.AppKey("visitors")
 VISITOR: web.RequestKey[Visitor] = web.RequestKey("visitor", Visitor)
 
 

@@ -5,10 +5,10 @@ from aiohttp import web
 from collector.declarative.service import apply
 from collector.declarative.service import export as declared_export
 from collector.declarative.service.shape import ApplyContext
-from collector.http.auth import actor
-from collector.http.context import context_of, own
+from collector.http.auth import actor, service_context
+from collector.http.context import context_of
 from collector.http.request_data import body, ok, warned
-from collector.monitors.api.monitors import service_context
+from collector.status_pages.api.status_pages import own
 
 
 async def carry_out(request: web.Request) -> web.Response:

@@ -10,12 +10,11 @@ from uuid import UUID
 import asyncpg
 from aiohttp import hdrs, web
 
-from collector.events.core.events import CHANGES
+from collector.events.core.events import CHANGES, DELIVERED
 from collector.events.stream import Following, Start, StreamEvent, StreamFollower
 from collector.http.auth import caller
 from collector.http.context import context_of
 from collector.http.request_data import Query
-from collector.notifications.channels.webhook import EVENTS
 from shared import ids
 from shared.errors import Unavailable
 
@@ -29,6 +28,7 @@ _COMMENT_EVERY_S = 15.0
 # A client that reads nothing for so long is gone or stuck; it can resume.
 _STUCK_S = 3.0
 _AT_ONCE = 50
+FOLLOWING: web.AppKey[Following] = web.AppKey("following", Following)
 _GONE = (ConnectionError, TimeoutError, Unavailable, asyncpg.PostgresError)
 
 
@@ -103,7 +103,7 @@ async def stream(request: web.Request) -> web.StreamResponse:
     query.done()
     if request.method == hdrs.METH_HEAD:
         return web.Response(headers=_HEADERS)
-    who, following = caller(request), context_of(request).following
+    who, following = caller(request), request.app[FOLLOWING]
     response = web.StreamResponse(headers=_HEADERS)
     outlet = Outlet(request, response, wanted)
     start = await following.start(who.team_id, last_id)
@@ -152,7 +152,7 @@ def _last_id(request: web.Request, query: Query) -> UUID | None:
 
 def _kinds(request: web.Request, query: Query) -> Iterator[str]:
     for kind in _listed(request, "kind"):
-        if kind not in EVENTS | CHANGES:
+        if kind not in DELIVERED | CHANGES:
             query.fault("kind", "must be kinds of events, such as monitor.down")
         yield kind
 

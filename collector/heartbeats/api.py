@@ -9,13 +9,13 @@ from aiohttp import hdrs, web
 
 from collector.heartbeats import service
 from collector.heartbeats.core.heartbeat import Ping, PingSignal
-from collector.heartbeats.service import WHAT, Arrived
+from collector.heartbeats.service import WHAT, Arrived, PingTaker
 from collector.http import bodies, ratelimit
-from collector.http.auth import caller
+from collector.http.auth import caller, service_context
 from collector.http.context import context_of
 from collector.http.ratelimit import PUSHES
 from collector.http.request_data import MAX_BODY, Query, ok, path_id
-from collector.monitors.api.monitors import made_for, service_context
+from collector.monitors.api.monitors import made_for
 from collector.monitors.service import report_secrets
 from collector.platform.bucket import BucketState
 from shared.errors import BodyTooLarge, Invalid, Limited, NotFound
@@ -38,6 +38,7 @@ _JSON: Final = {hdrs.CONTENT_TYPE: "application/json; charset=utf-8", hdrs.CACHE
 _EMPTY_S: Final = PUSHES.burst / PUSHES.per_second
 _ROUNDING: Final = 1e-6
 _NOBODYS: Final = "No monitor has this key"
+PINGS: web.AppKey[PingTaker] = web.AppKey("pings")
 
 
 async def take(request: web.Request) -> web.Response:
@@ -87,7 +88,7 @@ async def rotate(request: web.Request) -> web.Response:
 
 async def _taken(request: web.Request, hashed: bytes, ping: Ping, body: bytes) -> web.Response:
     try:
-        ahead_s = await context_of(request).take(Arrived(hashed, ping, body))
+        ahead_s = await request.app[PINGS](Arrived(hashed, ping, body))
     except Limited as error:
         ratelimit.stands(request, BucketState(PUSHES, False, 0, _EMPTY_S, error.retry_after))
         raise

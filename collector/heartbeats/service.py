@@ -1,7 +1,8 @@
 """Heartbeats for callers: pings by monitor id, and the bodies that pings carried."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 from uuid import UUID
 
 from collector.heartbeats.core.heartbeat import Ping
@@ -22,6 +23,10 @@ class Arrived:
     key_hash: bytes
     ping: Ping
     body: bytes = b""
+
+
+# Takes a ping; returns how many seconds its bucket is ahead, None for an unknown key.
+PingTaker: TypeAlias = Callable[[Arrived], Awaitable[float | None]]
 
 
 async def nobodys(_: Arrived) -> float | None:

@@ -2,19 +2,19 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Final
+from datetime import datetime
+from typing import Final, Protocol
 from uuid import UUID
 
 from aiohttp import hdrs, web
 from multidict import istr
 
-from collector.accounts.service.tokens import TokenFinder
-from collector.http import ratelimit
+from collector.http import changes, ratelimit
 from collector.http.client_address import came_by_https, client_address
-from collector.http.context import CONTEXT
+from collector.http.context import CONTEXT, acting
 from collector.platform.access import Actor, Permission, needed_for, permits
+from collector.platform.context import ServiceContext
 from collector.platform.storage.db import asking
-from collector.status_pages.api import public
 from shared import ids
 from shared.errors import Forbidden, Unauthorized
 
@@ -33,9 +33,36 @@ class Caller:
     permission: Permission
 
 
+class FoundToken(Protocol):
+    """A valid token: its *id*, its user, and what it permits."""
+
+    @property
+    def id(self) -> UUID: ...
+    @property
+    def team_id(self) -> int: ...
+    @property
+    def user_id(self) -> UUID: ...
+    @property
+    def user_name(self) -> str: ...
+    @property
+    def plan(self) -> str: ...
+    @property
+    def permission(self) -> Permission: ...
+
+
+class TokenFinder(Protocol):
+    """Finds the token of a request."""
+
+    async def find(self, value: str, now: datetime) -> FoundToken | None:
+        """Return the token with *value*, if it is valid. Raises Unavailable."""
+
+    async def close(self) -> None:
+        """Return its connection."""
+
+
 REQUEST_ID: web.RequestKey[str] = web.RequestKey("request_id", str)
 CALLER: web.RequestKey[Caller] = web.RequestKey("caller", Caller)
-FINDER: web.AppKey[TokenFinder] = web.AppKey("finder", TokenFinder)
+FINDER: web.AppKey[TokenFinder] = web.AppKey("finder")
 # The caller found before routing, or the error of that search.
 _FOUND: web.RequestKey[Caller | Exception] = web.RequestKey("found", Caller)
 _X_FORWARDED_FOR: Final = istr("X-Forwarded-For")
@@ -63,6 +90,11 @@ def actor(request: web.Request) -> Actor:
         address=address(request),
         request_id=request.get(REQUEST_ID),
     )
+
+
+def service_context(request: web.Request) -> ServiceContext:
+    """Return the context of an action of the caller."""
+    return acting(request, actor(request), caller(request).plan)
 
 
 def address(request: web.Request) -> str:
@@ -112,7 +144,7 @@ async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
         raise Forbidden(f"This token is {who.permission.value}; this needs {needed.value}")
     with asking(who.team_id):
         answer = await handler(request)
-    public.outdate(request, who.team_id)
+    changes.announce(request, who.team_id)
     return answer
 
 

@@ -19,11 +19,10 @@ from collector.http.auth import CALLER, Handler
 from collector.http.context import WITHIN, context_of
 from collector.http.request_data import raw_body
 from collector.http.storage import KEPT_FOR, Keyed, StoredAnswer
-from collector.monitors.service import reads
 from collector.platform.prepared import begun_again
 from collector.platform.seal import Keyring, SealScope, is_sealed
 from collector.platform.storage.db import Tx
-from collector.platform.storage.nested import within
+from collector.platform.storage.nested import UnitOfWork
 from shared.errors import Conflict, Invalid, Unavailable
 from shared.fair_gate import Crowded, FairGate
 
@@ -123,13 +122,13 @@ async def _tried(request: web.Request, handler: Handler, keyed: Keyed) -> web.Re
 
 async def _carried_out(request: web.Request, handler: Handler, tx: Tx) -> web.Response:
     """Return the response of *handler*, whose transactions all run inside *tx*. Raises _AttemptUndone."""
-    db = within(tx)
-    request[WITHIN] = replace(context_of(request), db=db)
+    work = UnitOfWork(tx)
+    request[WITHIN] = replace(context_of(request), db=work)
     try:
         response = await _answered(request, handler)
     finally:
         del request[WITHIN]
-        await reads.close(db)
+        await work.let_go()
     if not _lasts(response):
         raise _AttemptUndone(response)
     return response

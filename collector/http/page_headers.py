@@ -1,5 +1,6 @@
-"""Response headers that all pages share."""
+"""What the console and the status pages share: headers of all pages, and compression."""
 
+from functools import lru_cache
 from typing import Final
 
 PERMISSIONS_POLICY: Final = "Permissions-Policy"
@@ -20,3 +21,10 @@ NO_DEVICES: Final = ", ".join(
         "usb",
     )
 )
+
+
+@lru_cache(maxsize=256)
+def takes_gzip(accept: str) -> bool:
+    """Whether an Accept-Encoding header allows gzip; ``gzip;q=0`` does not."""
+    parts = [part.partition(";") for part in accept.replace(" ", "").lower().split(",")]
+    return any(name == "gzip" and weight.rstrip("0.") != "q=" for name, _, weight in parts)

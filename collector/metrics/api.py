@@ -10,7 +10,7 @@ from collector.http.context import context_of
 from collector.http.ratelimit import PUSHES
 from collector.http.request_data import Query, path_id
 from collector.metrics.service import otlp_answers, series
-from collector.metrics.service.series import PushAdmission
+from collector.metrics.service.series import MetricsReceiver, PushAdmission
 from collector.metrics.storage.series import SeriesValue
 from collector.monitors.service import reads
 from collector.monitors.service.reads import WHAT
@@ -30,12 +30,13 @@ _OTLP_CODES: Final[dict[type[TocsinError], tuple[int, int]]] = {
     Limited: (429, 8),
     Unauthorized: (401, 16),
 }
+RECEIVER: web.AppKey[MetricsReceiver] = web.AppKey("metrics_receiver")
 _WRITTEN: Final = "X-Prometheus-Remote-Write-{}-Written"
 
 
 async def remote_write(request: web.Request) -> web.Response:
     """204 if everything was accepted. Senders retry after 429 and 5xx, and drop what gets a 400."""
-    receiver = context_of(request).series
+    receiver = request.app[RECEIVER]
     book = await _admitted(request, "prometheus")
     second = _is_second(request)
     async with receiver.room(book) as room:
@@ -81,7 +82,7 @@ async def _admitted(request: web.Request, type_: str) -> Any:
         raise Unauthorized("Send the monitor's token: Authorization: Bearer <config.authToken>")
     id_ = ids.read("mon", request.match_info["id"])
     try:
-        book = await context_of(request).series.admit(id_, token.strip(), type_)
+        book = await request.app[RECEIVER].admit(id_, token.strip(), type_)
     except Limited as error:
         ratelimit.stands(
             request, BucketState(PUSHES, False, 0, PUSHES.burst / PUSHES.per_second, error.retry_after)
@@ -124,7 +125,7 @@ async def otlp(request: web.Request) -> web.Response:
         if not json and request.content_type != _PROTOBUF:
             raise web.HTTPUnsupportedMediaType(reason=f"The body must be {_PROTOBUF} or {_JSON}")
         packed = bodies.is_packed(request)
-        receiver = context_of(request).series
+        receiver = request.app[RECEIVER]
         book = await _admitted(request, "opentelemetry")
         async with receiver.room(book) as room:
             written = await receiver.otlp(book, await _body(request, room, packed=packed), json=json)

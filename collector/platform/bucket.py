@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 # After this time an unused share returns its tokens, and a share that asks often gets larger slices.
 _IDLE_S: Final = 1.0
@@ -43,6 +43,7 @@ class TeamPlan:
         return max(1, self.burst // _SLICE)
 
 
+PlanName: TypeAlias = Literal["free", "developer", "pro", "enterprise"]
 PLANS: Final[Mapping[str, TeamPlan]] = MappingProxyType(
     {
         "free": TeamPlan(100, 200, monitors=100, mails_per_hour=100),

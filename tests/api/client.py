@@ -14,6 +14,7 @@ from collector.accounts.service import tokens
 from collector.accounts.storage import teams
 from collector.http.context import Context
 from collector.platform.access import Permission
+from collector.server import Features
 from shared.clock import utc_now
 from shared.ids import uuid7
 
@@ -48,6 +49,7 @@ class Api:
     url: str
     session: aiohttp.ClientSession = field(repr=False)
     context: Context
+    features: Features
     clock: Clock
     team_id: int
     user_id: UUID

@@ -19,7 +19,7 @@ from collector.platform.seal import Keyring
 from collector.platform.signals import Signals
 from collector.platform.storage.db import Db
 from collector.platform.transport import Transport
-from collector.server import make, serve
+from collector.server import Features, make, serve
 from shared.clock import utc_now
 from shared.loop import forever
 from shared.tokens import new_key
@@ -51,20 +51,19 @@ async def _serving(db: Db, keyring: Keyring, made: FirstStart) -> AsyncIterator[
         db=db,
         keyring=keyring,
         signals=Signals(db),
-        following=Following(db, public_url=PUBLIC_URL, now=clock),
         transport=transport,
         public_url=PUBLIC_URL,
         min_interval=1,
         now=clock,
         plans=dict.fromkeys(PLANS, UNLIMITED),
-        take=heartbeats.take,
     )
+    features = Features(following=Following(db, public_url=PUBLIC_URL, now=clock), pings=heartbeats.take)
     pings = asyncio.create_task(forever("pings", heartbeats.turn, timedelta(milliseconds=10)))
-    runner = await serve(make(context), "127.0.0.1:0")
+    runner = await serve(make(context, features), "127.0.0.1:0")
     try:
         async with aiohttp.ClientSession() as session:
             url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-            yield Api(url, session, context, clock, made.team_id, made.user_id, made.token)
+            yield Api(url, session, context, features, clock, made.team_id, made.user_id, made.token)
     finally:
         await runner.cleanup()
         pings.cancel()

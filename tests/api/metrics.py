@@ -84,7 +84,7 @@ async def running(api: Api) -> AsyncIterator[Metrics]:
     receiving = Receiving(db, api.context.keyring, pushes, clock=GivenClock(clock))
     silent = SeriesSweeper(db, receiving, clock=GivenClock(clock, lambda: started))
     task = asyncio.create_task(forever("test", receiving.counting, timedelta(milliseconds=5)))
-    runner = await serve(make(replace(api.context, series=receiving)), "127.0.0.1:0")
+    runner = await serve(make(api.context, replace(api.features, metrics=receiving)), "127.0.0.1:0")
     try:
         async with aiohttp.ClientSession() as session:
             url = f"http://127.0.0.1:{runner.addresses[0][1]}"

@@ -15,7 +15,9 @@ PATHS = ("/v1/monitors", "/v1/monitors/mon_unknown", "/v1/nothing", "/v1/ping/ke
 @pytest.fixture
 async def open_(api: Api) -> AsyncIterator[Api]:
     """The same service, which one other origin may call."""
-    runner = await serve(make(replace(api.context, cors_origins=frozenset({OURS}))), "127.0.0.1:0")
+    runner = await serve(
+        make(replace(api.context, cors_origins=frozenset({OURS})), api.features), "127.0.0.1:0"
+    )
     yield replace(api, url=f"http://127.0.0.1:{runner.addresses[0][1]}")
     await runner.cleanup()
 

@@ -43,7 +43,8 @@ async def proving(api: Api, names: NameServer, port: int = 9, **transport: Any) 
     """A service that asks this name server, and for files at this port."""
     reaching = Transport(**{"allow_private": True, "nameservers": [names.address], **transport})
     app = make(
-        replace(api.context, transport=reaching, hosts=("console.example.org", "*.tocsin.example.org"))
+        replace(api.context, transport=reaching, hosts=("console.example.org", "*.tocsin.example.org")),
+        api.features,
     )
     app[PROVER] = Prover(reaching, (f"http://{{domain}}:{port}",))
     runner = await serve(app, "127.0.0.1:0")

@@ -162,7 +162,7 @@ async def test_refusals_are_counted_by_route(api: Api) -> None:
 
 async def test_a_token_that_cannot_be_looked_up_is_not_called_bad(api: Api, database_url: str) -> None:
     db = await Db.open(database_url)
-    runner = await serve(make(replace(api.context, db=db)), "127.0.0.1:0")
+    runner = await serve(make(replace(api.context, db=db), api.features), "127.0.0.1:0")
     other = replace(api, url=f"http://127.0.0.1:{runner.addresses[0][1]}")
     await db.close()
     try:

@@ -61,7 +61,7 @@ async def fail(request: web.Request) -> web.Response:
 @pytest.fixture
 async def rough(api: Api) -> AsyncIterator[Api]:
     """The same service with one path that repeats the body and one that fails as it is told."""
-    app = make(api.context)
+    app = make(api.context, api.features)
     app.router.add_post("/v1/echo", echo)
     app.router.add_get("/v1/fail/{name}", fail)
     app[NEEDS] |= {("POST", "/v1/echo"): None, ("GET", "/v1/fail/{name}"): None}
@@ -388,7 +388,7 @@ async def test_an_address_that_is_taken_stops_the_start_and_is_named(api: Api) -
     taken = api.url.removeprefix("http://")
 
     with pytest.raises(CannotStart, match=f"cannot listen on {taken}"):
-        await serve(make(api.context), taken)
+        await serve(make(api.context, api.features), taken)
 
 
 @asynccontextmanager
@@ -422,7 +422,7 @@ async def test_while_the_database_is_away_it_is_503_and_afterwards_it_works(
     url = database_url.replace(directory, os.fspath(tmp_path))
     async with door(Path(directory, name), tmp_path / name):
         db = await Db.open(url)
-        runner = await serve(make(replace(api.context, db=db)), "127.0.0.1:0")
+        runner = await serve(make(replace(api.context, db=db), api.features), "127.0.0.1:0")
         api = replace(api, url=f"http://127.0.0.1:{runner.addresses[0][1]}")
         assert (await api.get("/v1/me")).status == 200
 

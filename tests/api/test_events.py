@@ -15,7 +15,7 @@ from collector.events.storage import events
 from collector.events.stream import Following
 from collector.platform.access import Permission
 from collector.platform.storage.db import Db
-from collector.server import make, serve
+from collector.server import Features, make, serve
 from shared import ids
 from shared.clock import utc_now
 from tests.api.client import Api
@@ -33,7 +33,7 @@ MONITOR, OTHER = ids.uuid7(), ids.uuid7()
 async def occur(api: Api, *kinds: str, monitor: UUID = MONITOR) -> None:
     """Events of the caller's team; its streams are told at once."""
     await happen(api.context.db, api.team_id, monitor, *kinds)
-    api.context.following.bell.ring()
+    api.features.following.bell.ring()
 
 
 async def newest(api: Api) -> str:
@@ -63,12 +63,15 @@ def _short_rest(monkeypatch: pytest.MonkeyPatch) -> None:
 async def second(api: Api, database_url: str) -> AsyncIterator[Api]:
     """The same team at another collector of the same database."""
     db = await Db.open(database_url, size=4, name="second")
-    context = replace(api.context, db=db, following=Following(db, public_url=PUBLIC_URL, now=api.clock))
-    runner = await serve(make(context), "127.0.0.1:0")
+    context = replace(api.context, db=db)
+    features = Features(following=Following(db, public_url=PUBLIC_URL, now=api.clock))
+    runner = await serve(make(context, features), "127.0.0.1:0")
     try:
-        yield replace(api, url=f"http://127.0.0.1:{runner.addresses[0][1]}", context=context)
+        yield replace(
+            api, url=f"http://127.0.0.1:{runner.addresses[0][1]}", context=context, features=features
+        )
     finally:
-        await context.following.close()
+        await features.following.close()
         await runner.cleanup()
         await db.close()
 
@@ -77,7 +80,7 @@ async def test_an_event_is_told_as_webhooks_tell_it(api: Api) -> None:
     incident = await make_incident(api.context.db, api.team_id, MONITOR)
     async with listening(api) as stream:
         await happen(api.context.db, api.team_id, MONITOR, "monitor.down", incident_id=incident)
-        api.context.following.bell.ring()
+        api.features.following.bell.ring()
         [told] = await stream.events(1)
 
     assert told.event == told.data["event"] == "monitor.down"
@@ -301,10 +304,10 @@ async def test_who_commits_later_is_told_later_and_not_missed(api: Api) -> None:
             await events.append_all(tx, [first], utc_now())
             later = asyncio.create_task(happen(db, api.team_id, OTHER, "monitor.up"))
             await eventually(lambda: _waits(db))
-            api.context.following.bell.ring()
+            api.features.following.bell.ring()
             assert not later.done()
         await later
-        api.context.following.bell.ring()
+        api.features.following.bell.ring()
         told = await stream.events(2)
 
     assert kinds(told) == ["monitor.down", "monitor.up"]
@@ -340,7 +343,7 @@ async def test_a_client_that_does_not_read_is_closed_and_can_resume(
         for _ in range(100):
             async with api.context.db.transaction() as tx:
                 await events.append(tx, api.team_id, MONITOR, "monitor.down", big, utc_now())
-        api.context.following.bell.ring()
+        api.features.following.bell.ring()
         await eventually(_nobody_follows)
     assert start
 
@@ -418,7 +421,7 @@ async def test_streams_are_bounded_by_team_and_by_process(api: Api, monkeypatch:
 async def test_streams_end_with_the_server(second: Api) -> None:
     async with listening(second) as stream, listening(second) as beside:
         async with asyncio.timeout(5):
-            await second.context.following.close()
+            await second.features.following.close()
             await asyncio.gather(stream.end(), beside.end())
 
         assert (await second.get("/v1/events")).status == 503

@@ -82,7 +82,7 @@ async def test_a_database_that_hangs_is_not_ready_within_seconds(
 ) -> None:
     async with frozen(database_url, tmp_path) as (url, freeze):
         db = await Db.open(url)
-        runner = await serve(make(replace(api.context, db=db)), "127.0.0.1:0")
+        runner = await serve(make(replace(api.context, db=db), api.features), "127.0.0.1:0")
         other = replace(api, url=f"http://127.0.0.1:{runner.addresses[0][1]}")
         assert (await other.get("/readyz")).status == 200
         freeze.set()

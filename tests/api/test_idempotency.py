@@ -270,7 +270,7 @@ class Rough:
 
 @asynccontextmanager
 async def rough(api: Api, path: str = "/v1/rough") -> AsyncIterator[tuple[Api, Rough]]:
-    app, handler = make(api.context), Rough()
+    app, handler = make(api.context, api.features), Rough()
     app.router.add_post(path, handler.handle)
     app[NEEDS][("POST", path)] = Permission.READ_WRITE
     runner = await serve(app, "127.0.0.1:0")

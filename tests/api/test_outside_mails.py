@@ -53,7 +53,7 @@ async def posting(api: Api, *, per_hour: int = 100, confirm: bool = False) -> As
         outside = OutsideMails(api.context.db, plans, confirm=confirm)
         mailer = Mailer(box.url(), SENDER, admit=outside.held, confirms=confirm)
         transport = Transport(allow_private=True, mailer=mailer)
-        async with served(api.context, transport=transport) as url:
+        async with served(api, transport=transport) as url:
             yield Post(replace(api, url=url), box, mailer)
         await transport.close()
 

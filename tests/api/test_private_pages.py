@@ -34,7 +34,7 @@ async def enter_from(api: Api, slug: str, address: str) -> Answer:
 async def behind_a_proxy(api: Api, **changes: Any) -> AsyncIterator[Api]:
     """Another collector of the same deployment, with a proxy before it that is trusted."""
     context = replace(api.context, trusted_proxies=(ip_network("127.0.0.0/8"),), **changes)
-    runner = await serve(make(context), "127.0.0.1:0")
+    runner = await serve(make(context, api.features), "127.0.0.1:0")
     yield replace(api, url=f"http://127.0.0.1:{runner.addresses[0][1]}")
     await runner.cleanup()
 
@@ -106,7 +106,9 @@ async def test_a_page_is_known_to_be_https_where_a_trusted_proxy_says_so(api: Ap
             for answer in (entered, own, refused, await here.get("/v1/me", headers=sent)):
                 assert ("Strict-Transport-Security" in answer.headers) is secure
     plain = {"X-Forwarded-Proto": "https"}
-    runner = await serve(make(replace(api.context, public_url="http://tocsin.example.com")), "127.0.0.1:0")
+    runner = await serve(
+        make(replace(api.context, public_url="http://tocsin.example.com"), api.features), "127.0.0.1:0"
+    )
     strange = replace(api, url=f"http://127.0.0.1:{runner.addresses[0][1]}")
     assert "Strict-Transport-Security" not in (await strange.get("/v1/me", headers=plain)).headers
     await runner.cleanup()

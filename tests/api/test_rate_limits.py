@@ -28,7 +28,7 @@ LIMITS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-
 @asynccontextmanager
 async def limited(api: Api, **changes: Any) -> AsyncIterator[Api]:
     """The same service, as it is with the plans of the interface."""
-    runner = await serve(make(replace(api.context, plans=PLANS, **changes)), "127.0.0.1:0")
+    runner = await serve(make(replace(api.context, plans=PLANS, **changes), api.features), "127.0.0.1:0")
     try:
         yield replace(api, url=f"http://127.0.0.1:{runner.addresses[0][1]}")
     finally:
@@ -143,7 +143,7 @@ async def test_a_spent_token_is_429_whatever_else_is_bad(api: Api) -> None:
 
 @asynccontextmanager
 async def limited_to(api: Api, plans_: Any) -> AsyncIterator[Api]:
-    runner = await serve(make(replace(api.context, plans=plans_)), "127.0.0.1:0")
+    runner = await serve(make(replace(api.context, plans=plans_), api.features), "127.0.0.1:0")
     try:
         yield replace(api, url=f"http://127.0.0.1:{runner.addresses[0][1]}")
     finally:

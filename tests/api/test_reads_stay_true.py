@@ -21,7 +21,7 @@ async def replica(api: Api, database_url: str) -> AsyncIterator[Api]:
     """Another collector over the same database."""
     db = await Db.open(database_url, size=4, name="replica")
     context = replace(api.context, db=db)
-    runner = await serve(make(context), "127.0.0.1:0")
+    runner = await serve(make(context, api.features), "127.0.0.1:0")
     yield replace(api, url=f"http://127.0.0.1:{runner.addresses[0][1]}", context=context)
     await runner.cleanup()
     await db.close()
@@ -118,7 +118,7 @@ async def test_a_silence_in_a_list_ends_by_the_clock_alone(api: Api) -> None:
     await change(api, "monitors", "id", ids.read("mon", id_), silenced_until=until)
     assert (await listed(api, id_))["silencedUntil"] is not None
     later = replace(api.context, now=lambda: until)
-    runner = await serve(make(later), "127.0.0.1:0")
+    runner = await serve(make(later, api.features), "127.0.0.1:0")
     late = replace(api, url=f"http://127.0.0.1:{runner.addresses[0][1]}")
     over = (await late.get("/v1/monitors")).json["data"][0]["silencedUntil"]
     await runner.cleanup()

@@ -26,7 +26,7 @@ SOON_S = 2.0
 async def replica(api: Api, database_url: str) -> AsyncIterator[Api]:
     """Another collector over the same database."""
     db = await Db.open(database_url)
-    runner = await serve(make(replace(api.context, db=db)), "127.0.0.1:0")
+    runner = await serve(make(replace(api.context, db=db), api.features), "127.0.0.1:0")
     yield replace(api, url=f"http://127.0.0.1:{runner.addresses[0][1]}")
     await runner.cleanup()
     await db.close()

@@ -21,7 +21,7 @@ ROBOT = {"name": "robot", "permission": "read-write"}
 @pytest.fixture
 async def replica(api: Api) -> AsyncIterator[Api]:
     """Another server over the same database."""
-    runner = await serve(make(api.context), "127.0.0.1:0")
+    runner = await serve(make(api.context, api.features), "127.0.0.1:0")
     yield replace(api, url=f"http://127.0.0.1:{runner.addresses[0][1]}")
     await runner.cleanup()
 

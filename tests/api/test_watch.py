@@ -34,7 +34,7 @@ async def said(request: web.Request) -> web.Response:
 
 
 async def test_what_is_logged_meanwhile_bears_the_id_of_the_request(api: Api) -> None:
-    app = make(api.context)
+    app = make(api.context, api.features)
     app.router.add_get("/v1/said", said)
     app[NEEDS][("GET", "/v1/said")] = None
     runner = await serve(app, "127.0.0.1:0")

@@ -65,7 +65,7 @@ async def refused(api: Api, body: dict[str, Any]) -> Any:
 @asynccontextmanager
 async def with_nodes(api: Api, nodes: dict[int, tuple[str, ...]]) -> AsyncIterator[Api]:
     """The same deployment, had it *nodes* of its own."""
-    runner = await serve(make_app(replace(api.context, nodes=nodes)), "127.0.0.1:0")
+    runner = await serve(make_app(replace(api.context, nodes=nodes), api.features), "127.0.0.1:0")
     try:
         yield replace(api, url=f"http://127.0.0.1:{runner.addresses[0][1]}")
     finally:

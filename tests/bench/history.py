@@ -32,7 +32,7 @@ from collector.platform.signals import Signals
 from collector.platform.storage.db import Db
 from collector.platform.storage.migrate import migrate
 from collector.platform.transport import Transport
-from collector.server import make, serve
+from collector.server import Features, make, serve
 from shared import ids
 from shared.clock import iso, utc_now
 from shared.ids import uuid7
@@ -194,14 +194,14 @@ async def _calling(db: Db) -> AsyncIterator[Caller]:
         db=db,
         keyring=Keyring.parse(new_key()),
         signals=Signals(db),
-        following=Following(db, public_url="https://tocsin.example.com", now=utc_now),
         transport=transport,
         public_url="https://tocsin.example.com",
         min_interval=1,
         now=utc_now,
         plans=dict.fromkeys(PLANS, TeamPlan(per_minute=60_000_000, burst=1_000_000)),
     )
-    runner = await serve(make(context), "127.0.0.1:0")
+    following = Following(db, public_url="https://tocsin.example.com", now=utc_now)
+    runner = await serve(make(context, Features(following=following)), "127.0.0.1:0")
     try:
         async with db.connection() as tx:
             rows = await tx.fetch("SELECT id, monitor FROM monitors ORDER BY monitor")

@@ -20,8 +20,8 @@ from collector.metrics.ingest.intake import Receiving
 from collector.metrics.ingest.series import ReceiverState
 from collector.monitors.service import monitors
 from collector.monitors.service.columns import whole_config
-from collector.monitors.service.monitors import ServiceContext
 from collector.monitors.storage import monitors as table
+from collector.platform.context import ServiceContext
 from collector.platform.seal import Keyring
 from collector.platform.signals import Signals
 from collector.platform.storage.db import Db

@@ -25,7 +25,7 @@ PATHS: Final = [
 
 @pytest.fixture
 async def console(api: Api) -> AsyncIterator[Console]:
-    async with served(api.context, public_url=PUBLIC_URL) as url, visiting(url, api) as browser:
+    async with served(api, public_url=PUBLIC_URL) as url, visiting(url, api) as browser:
         yield browser
 
 
@@ -146,7 +146,7 @@ async def test_what_happens_is_on_an_open_page_at_once(console: Console, visitor
     await expect(page.locator("[data-live]").first).to_be_visible()
     async with page.expect_response(lambda answer: answer.request.headers.get("x-part") is not None) as told:
         await console.api.post("/v1/incidents", {"title": "It smells of smoke"})
-        console.api.context.following.bell.ring()
+        console.api.features.following.bell.ring()
 
     assert (await told.value).status == 200
     assert visit.faults == []
@@ -162,7 +162,7 @@ async def test_a_session_that_ended_elsewhere_leads_to_the_door(
         await tx.execute("DELETE FROM console_sessions")
 
     await console.api.post("/v1/incidents", {"title": "It smells of smoke"})
-    console.api.context.following.bell.ring()
+    console.api.features.following.bell.ring()
 
     await visit.page.wait_for_url("**/sign-in")
 

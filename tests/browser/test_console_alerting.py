@@ -18,7 +18,7 @@ PHONE, DESKTOP = (390, 844), (1280, 860)
 
 @pytest.fixture
 async def console(api: Api) -> AsyncIterator[Console]:
-    async with served(api.context, public_url=PUBLIC_URL) as url, visiting(url, api) as browser:
+    async with served(api, public_url=PUBLIC_URL) as url, visiting(url, api) as browser:
         yield browser
 
 

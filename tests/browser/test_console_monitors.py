@@ -46,7 +46,7 @@ async def test_everybody_can_use_it_on_any_screen(
     await made(api, LONG[:250], tags={"team": ARABIC})
     incident = await raised(api, LONG[:250])
     await api.post(f"/v1/incidents/{incident}/notes", {"text": ARABIC})
-    async with served(api.context) as url, visiting(url, api) as console:
+    async with served(api) as url, visiting(url, api) as console:
         visit = await signed_in(url, console, visitors, size=size, scheme=scheme)
         for path in (
             "/", "/monitors", f"/monitors/{shop}", "/monitors/new", f"/monitors/{shop}/edit",
@@ -61,7 +61,7 @@ async def test_everybody_can_use_it_on_any_screen(
 
 async def test_what_happens_is_on_the_open_page_without_a_reload(api: Api, visitors: Visitors) -> None:
     shop = await made(api, "shop")
-    async with served(api.context) as url, visiting(url, api) as console:
+    async with served(api) as url, visiting(url, api) as console:
         visit = await signed_in(url, console, visitors)
         async with visit.page.expect_response(lambda answer: "/events" in answer.url):
             await visit.page.goto(url + "/monitors")
@@ -78,7 +78,7 @@ async def test_what_happens_is_on_the_open_page_without_a_reload(api: Api, visit
 async def test_the_first_monitor_is_made_by_hand_and_deleted_when_asked_twice(
     api: Api, visitors: Visitors
 ) -> None:
-    async with served(api.context) as url, visiting(url, api) as console:
+    async with served(api) as url, visiting(url, api) as console:
         page = (await signed_in(url, console, visitors)).page
         await page.goto(url + "/monitors")
         await page.keyboard.press("n")
@@ -99,7 +99,7 @@ async def test_nothing_that_somebody_wrote_runs(api: Api, visitors: Visitors) ->
     shop = await made(api, HOSTILE, tags={HOSTILE[:60]: HOSTILE[:200]}, description=HOSTILE, group=HOSTILE)
     incident = await raised(api, HOSTILE)
     await api.post(f"/v1/incidents/{incident}/notes", {"text": HOSTILE})
-    async with served(api.context) as url, visiting(url, api) as console:
+    async with served(api) as url, visiting(url, api) as console:
         visit = await signed_in(url, console, visitors)
         for path in ("/monitors", f"/monitors/{shop}", f"/monitors/{shop}/edit", f"/incidents/{incident}"):
             await visit.page.goto(url + path)

@@ -21,7 +21,7 @@ FIND: Final = "Search monitors"
 @pytest.fixture
 async def console(api: Api) -> AsyncIterator[Console]:
     """A team with an old monitor, and more newer ones than a form shows."""
-    async with served(api.context, public_url=PUBLIC_URL) as url, visiting(url, api) as browser:
+    async with served(api, public_url=PUBLIC_URL) as url, visiting(url, api) as browser:
         await monitor(browser, "Checkout")
         await make_monitors(api.context.db, api.team_id, MANY, now=utc_now())
         yield browser

@@ -38,7 +38,7 @@ async def test_everybody_can_use_it_on_any_screen(
     start, end = "2100-01-01T22:00Z", "2100-01-01T23:00Z"
     await told(api, here, "New disks", severity="maintenance", scheduledStart=start, scheduledEnd=end)
     await api.post(f"/v1{here}/subscribers", {"email": "reader@example.com"})
-    async with served(api.context) as url, visiting(url, api) as console:
+    async with served(api) as url, visiting(url, api) as console:
         visit = await signed_in(url, console, visitors, size=size, scheme=scheme)
         for path in (
             "/status-pages", "/status-pages/new", here, f"{here}/edit", f"{here}/components/new", component,
@@ -57,7 +57,7 @@ async def test_everybody_can_use_it_on_any_screen(
 async def test_a_page_is_made_and_told_of_an_incident_and_seen_beside_its_editor(
     api: Api, visitors: Visitors
 ) -> None:
-    async with served(api.context) as url, visiting(url, api) as console:
+    async with served(api) as url, visiting(url, api) as console:
         visit = await signed_in(url, console, visitors)
         page = visit.page
         await page.goto(url + "/status-pages")
@@ -87,7 +87,7 @@ async def test_a_page_is_made_and_told_of_an_incident_and_seen_beside_its_editor
 
 async def test_what_is_told_elsewhere_is_in_the_open_preview(api: Api, visitors: Visitors) -> None:
     here, _ = await filled(api, "Shop")
-    async with served(api.context) as url, visiting(url, api) as console:
+    async with served(api) as url, visiting(url, api) as console:
         visit = await signed_in(url, console, visitors)
         async with visit.page.expect_response(lambda answer: "/events" in answer.url):
             await visit.page.goto(url + here)
@@ -106,7 +106,7 @@ async def test_the_preview_follows_what_is_typed_and_saving_is_still_possible(
     api: Api, visitors: Visitors
 ) -> None:
     here, _ = await filled(api, "Shop")
-    async with served(api.context) as url, visiting(url, api) as console:
+    async with served(api) as url, visiting(url, api) as console:
         visit = await signed_in(url, console, visitors)
         await visit.page.goto(f"{url}{here}/edit")
         heading = visit.page.frame_locator("iframe").locator("h1")
@@ -127,7 +127,7 @@ async def test_the_preview_follows_what_is_typed_and_saving_is_still_possible(
 async def test_nothing_that_somebody_wrote_runs(api: Api, visitors: Visitors) -> None:
     here, (component, *_) = await filled(api, HOSTILE)
     incident = await told(api, here, HOSTILE, affectedComponents=[component.rpartition("/")[2]])
-    async with served(api.context) as url, visiting(url, api) as console:
+    async with served(api) as url, visiting(url, api) as console:
         visit = await signed_in(url, console, visitors)
         for path in ("/status-pages", here, f"{here}/preview", component, f"{here}/incidents", incident):
             await visit.page.goto(url + path)

@@ -24,7 +24,7 @@ CONFIG = {"chain": "ethereum", "address": ADDRESS, "threshold": 5, "rpcUrl": RPC
 async def test_everybody_can_use_it_on_any_screen_and_nothing_of_it_runs(
     api: Api, visitors: Visitors, size: tuple[int, int], scheme: Literal["light", "dark"]
 ) -> None:
-    async with served(api.context) as url, visiting(url, api) as console:
+    async with served(api) as url, visiting(url, api) as console:
         id_ = await made(console, type="whale_wallet", config=CONFIG)
         await found(console, id_, HOSTILE)
         visit = await signed_in(url, console, visitors, size=size, scheme=scheme)
@@ -39,7 +39,7 @@ async def test_everybody_can_use_it_on_any_screen_and_nothing_of_it_runs(
 
 
 async def test_a_crossed_threshold_is_on_the_open_page_without_a_reload(api: Api, visitors: Visitors) -> None:
-    async with served(api.context) as url, visiting(url, api) as console:
+    async with served(api) as url, visiting(url, api) as console:
         id_ = await made(console, type="whale_wallet", config=CONFIG)
         visit = await signed_in(url, console, visitors)
         async with visit.page.expect_response(lambda answer: "/events" in answer.url):

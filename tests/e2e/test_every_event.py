@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from collector.notifications.channels.webhook import EVENTS
+from collector.events.core.events import DELIVERED
 from shared.clock import iso, utc_now
 from tests.e2e.product import Caller, eventually, running
 from tests.receiver import Receiver, answer, receiving
@@ -66,12 +66,12 @@ async def test_each_kind_of_event_is_sent(tmp_path: Path) -> None:
         channel = (await caller.made("/v1/alert-channels", asked))["id"]
         await caller.made(f"/v1/alert-channels/{channel}/test", {})
         await asyncio.gather(_outage(caller, target, hook, channel), _by_hand(caller), _window(caller))
-        await _hears(hook, EVENTS - ELSEWHERE - {"monitor.flapping"})
+        await _hears(hook, DELIVERED - ELSEWHERE - {"monitor.flapping"})
         await _flap(caller, target, hook)
-        await _hears(hook, EVENTS - ELSEWHERE)
+        await _hears(hook, DELIVERED - ELSEWHERE)
 
     told = [one.json for one in hook.received]
-    assert set(PARTS) == EVENTS - ELSEWHERE
+    assert set(PARTS) == DELIVERED - ELSEWHERE
     for payload in told:
         kind = payload["event"]
         assert set(payload) == COMMON | PARTS[kind], kind

@@ -12,7 +12,7 @@ from collector.evaluation.jobs.recheck import Verdicts
 from collector.evaluation.writer import ResultWriter
 from collector.history.jobs.days import DayPartitions
 from collector.monitors.service import ends, monitors
-from collector.monitors.service.monitors import ServiceContext
+from collector.platform.context import ServiceContext
 from collector.platform.monitor import Silence
 from collector.platform.seal import Keyring
 from collector.platform.signals import Signals

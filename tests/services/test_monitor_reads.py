@@ -63,7 +63,7 @@ async def test_numbers_made_together_are_made_anew_apart(db: Db, after: float, l
 
     assert least <= made_anew(again, before) <= most
     assert sum(one is not other for one, other in zip(again, before, strict=True)) <= most
-    await reads.close(db)
+    await db.let_go()
 
 
 HOURS = [pytest.param(EVE - timedelta(hours=3), id="an hour"), pytest.param(EVE, id="a day")]
@@ -80,7 +80,7 @@ async def test_the_begin_of_an_hour_or_a_day_has_not_all_numbers_asked_for_at_on
     again = await read(db, team_id, ids, after, eve)
 
     assert least <= made_anew(again, before) <= most
-    await reads.close(db)
+    await db.let_go()
 
 
 async def test_what_was_checked_yesterday_is_not_told_as_checked_today(db: Db) -> None:
@@ -94,4 +94,4 @@ async def test_what_was_checked_yesterday_is_not_told_as_checked_today(db: Db) -
     assert (before.summary.checks_today, after.summary.checks_today) == (1, 0)
     assert made_anew([after], [before]) == 0
     assert again is after
-    await reads.close(db)
+    await db.let_go()

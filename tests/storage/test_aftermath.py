@@ -61,7 +61,7 @@ async def test_parts_of_a_transaction_are_passed_on_with_its_whole(db: Db) -> No
     team_id, passed = await listening(db)
 
     async with db.transaction() as tx:
-        within = nested.within(tx)
+        within = nested.UnitOfWork(tx)
         within.pass_on = passed.append
         async with within.transaction() as part:
             await happen(part, team_id, DOWN)

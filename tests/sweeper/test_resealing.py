@@ -13,11 +13,11 @@ from collector.http import storage
 from collector.http.storage import Keyed, StoredAnswer
 from collector.monitors.service import monitors
 from collector.monitors.service.columns import whole_config
-from collector.monitors.service.monitors import ServiceContext
 from collector.monitors.storage import monitors as table
 from collector.notifications.service import channels
 from collector.ops.jobs.reseal import Resealing
 from collector.platform.access import system
+from collector.platform.context import ServiceContext
 from collector.platform.seal import Keyring, SealScope, Unsealable
 from collector.platform.signals import Signals
 from collector.platform.storage.db import Db

@@ -16,5 +16,5 @@ PUBLIC_URL = "http://tocsin.example.com"
 @pytest.fixture
 async def console(api: Api) -> AsyncIterator[Console]:
     """Nobody is signed in yet."""
-    async with served(api.context, public_url=PUBLIC_URL) as url, visiting(url, api) as browser:
+    async with served(api, public_url=PUBLIC_URL) as url, visiting(url, api) as browser:
         yield browser

@@ -12,9 +12,10 @@ import aiohttp
 from yarl import URL
 
 from collector.accounts.service import users
+from collector.accounts.service.openid import Provider
 from collector.accounts.storage import users as table
 from collector.accounts.storage.users import User
-from collector.http.context import Context
+from collector.platform.access import Role
 from collector.server import make, serve
 from shared.ids import uuid7
 from tests.api.client import Api
@@ -85,7 +86,7 @@ class Console:
         return await self.post("/sign-in", {"email": someone.email, "password": password})
 
     async def person(
-        self, role: str, email: str = "", team_id: int | None = None, password: str = PASSWORD
+        self, role: Role, email: str = "", team_id: int | None = None, password: str = PASSWORD
     ) -> User:
         """Somebody of the team who has joined, with the usual password, kept at a small cost."""
         id_, now = uuid7(), self.api.clock()
@@ -106,9 +107,10 @@ class Console:
 
 
 @asynccontextmanager
-async def served(context: Context, **changed: Any) -> AsyncIterator[str]:
-    """The URL of a server with *context*, but for what is *changed*."""
-    runner = await serve(make(replace(context, **changed)), "127.0.0.1:0")
+async def served(api: Api, openid: Provider | None = None, **changed: Any) -> AsyncIterator[str]:
+    """The URL of a server with the context of *api*, but for what is *changed*."""
+    app = make(replace(api.context, **changed), replace(api.features, openid=openid))
+    runner = await serve(app, "127.0.0.1:0")
     try:
         yield f"http://127.0.0.1:{runner.addresses[0][1]}"
     finally:

@@ -11,8 +11,7 @@ from aiohttp import StreamReader
 
 from collector.console import render
 from collector.events import stream as following
-from collector.events.core.events import CHANGES
-from collector.notifications.channels.webhook import EVENTS
+from collector.events.core.events import CHANGES, DELIVERED
 from tests.web.console_client import Console, visiting
 
 pytestmark = [pytest.mark.oldest, pytest.mark.races]
@@ -36,7 +35,7 @@ async def test_a_stream_outlasts_the_looks_at_its_session_and_tells_what_happens
     async with opened(console) as stream, asyncio.timeout(20):
         for title in ("smoke", "fire"):
             await console.api.post("/v1/incidents", {"title": title})
-            console.api.context.following.bell.ring()
+            console.api.features.following.bell.ring()
             while title.encode() not in await stream.readline():
                 pass
 
@@ -74,7 +73,7 @@ async def test_nobody_hears_of_another_team(console: Console) -> None:
         await mine.sign_in()
         await console.api.post("/v1/incidents", {"title": "secret smoke"})
         await other.post("/v1/incidents", {"title": "their own"})
-        console.api.context.following.bell.ring()
+        console.api.features.following.bell.ring()
 
         async with asyncio.timeout(20):
             heard = b""
@@ -103,4 +102,4 @@ def test_pages_ask_for_events_that_there_are() -> None:
     }
 
     assert {"monitor.down", "incident.created"} <= asked
-    assert asked <= EVENTS | CHANGES
+    assert asked <= DELIVERED | CHANGES

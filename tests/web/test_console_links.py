@@ -237,7 +237,7 @@ async def test_who_forgot_the_password_gets_a_link_by_mail_and_strangers_get_non
     async with mailbox() as box:
         transport = Transport(allow_private=True, mailer=Mailer(box.url(), "Tocsin <tocsin@example.com>"))
         async with (
-            served(console.api.context, public_url=PUBLIC_URL, transport=transport) as url,
+            served(console.api, public_url=PUBLIC_URL, transport=transport) as url,
             visiting(url, console.api) as browser,
         ):
             known = await browser.post("/forgot", {"email": "KNOWN@example.com"})
@@ -273,7 +273,7 @@ async def test_no_stranger_locks_an_account_out(console: Console) -> None:
     owner = await console.person("viewer", "owner@example.com")
     proxies = (ip_network("127.0.0.1"),)
     async with (
-        served(console.api.context, public_url=PUBLIC_URL, trusted_proxies=proxies) as url,
+        served(console.api, public_url=PUBLIC_URL, trusted_proxies=proxies) as url,
         visiting(url, console.api) as stranger,
         visiting(url, console.api) as known,
         visiting(url, console.api) as new,
@@ -306,7 +306,7 @@ async def test_no_stranger_locks_an_account_out(console: Console) -> None:
 async def test_one_stranger_s_address_stops_nobody_elsewhere(console: Console) -> None:
     owner, proxies = await console.person("viewer", "owner@example.com"), (ip_network("127.0.0.1"),)
     async with (
-        served(console.api.context, public_url=PUBLIC_URL, trusted_proxies=proxies) as url,
+        served(console.api, public_url=PUBLIC_URL, trusted_proxies=proxies) as url,
         visiting(url, console.api) as stranger,
         visiting(url, console.api) as new,
     ):
@@ -349,7 +349,7 @@ async def test_an_invitation_is_mailed_and_shown_to_the_admin_too(console: Conso
     async with mailbox() as box:
         transport = Transport(allow_private=True, mailer=Mailer(box.url(), "Tocsin <tocsin@example.com>"))
         async with (
-            served(console.api.context, public_url=PUBLIC_URL, transport=transport) as url,
+            served(console.api, public_url=PUBLIC_URL, transport=transport) as url,
             visiting(url, console.api) as browser,
         ):
             await browser.sign_in()

@@ -37,7 +37,7 @@ async def console(api: Api, idp: Idp) -> AsyncIterator[Console]:
     )
     try:
         async with (
-            served(api.context, public_url=PUBLIC_URL, openid=client) as url,
+            served(api, public_url=PUBLIC_URL, openid=client) as url,
             visiting(url, api) as browser,
         ):
             yield browser
@@ -292,7 +292,7 @@ async def test_a_broken_cookie_of_an_attempt_is_no_attempt(console: Console, idp
 
 
 async def test_without_a_provider_there_is_no_such_way(api: Api) -> None:
-    async with served(api.context) as url, visiting(url, api) as browser:
+    async with served(api) as url, visiting(url, api) as browser:
         assert (await browser.get("/sign-in/oidc")).status == 404
         assert "Continue with" not in (await browser.get("/sign-in")).words
 

@@ -8,7 +8,7 @@ import pytest
 
 from collector.console.site import ConsolePage
 from collector.pages import PAGES
-from collector.platform.access import Permission, permits
+from collector.platform.access import Permission, Role, permits
 from shared.ids import show, uuid7
 from tests.web.console_client import Console, Page
 
@@ -74,7 +74,9 @@ async def test_nobody_sees_or_does_anything_without_a_session(console: Console) 
 
 
 @pytest.mark.parametrize("role", ROLES)
-async def test_a_role_is_let_through_to_what_its_permission_allows_alone(console: Console, role: str) -> None:
+async def test_a_role_is_let_through_to_what_its_permission_allows_alone(
+    console: Console, role: Role
+) -> None:
     await console.sign_in(await console.person(role))
     await console.get("/settings/account")
 

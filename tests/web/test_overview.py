@@ -72,7 +72,7 @@ async def test_of_many_monitors_only_those_that_need_somebody_have_a_tile(
 async def test_it_says_what_the_api_says_when_everything_has_happened(api: Api) -> None:
     async with (
         everything_happened(api) as here,
-        served(here.api.context, public_url=PUBLIC_URL) as url,
+        served(here.api, public_url=PUBLIC_URL) as url,
         visiting(url, here.api) as admin,
         visiting(url, here.api) as viewer,
     ):

@@ -1,14 +1,15 @@
 """The team: its admins read and rename it."""
 
-from typing import Any
+from collections.abc import Sequence
 
 from aiohttp import web
 
+from collector.accounts.answers import TeamAnswer, TeamLimits
 from collector.accounts.service import team
-from collector.accounts.storage.teams import Team
 from collector.http.auth import actor, caller
 from collector.http.context import context_of
-from collector.http.request_data import body, ok, warned
+from collector.http.request_data import body, ok
+from collector.platform.storage.teams import Team
 from shared import ids
 
 
@@ -18,20 +19,21 @@ async def get(request: web.Request) -> web.Response:
 
 async def update(request: web.Request) -> web.Response:
     changed, warnings = await team.rename(context_of(request).db, actor(request), await body(request))
-    return ok(warned(_shown(request, changed), warnings))
+    return ok(_shown(request, changed, warnings))
 
 
-def _shown(request: web.Request, one: Team) -> dict[str, Any]:
-    plan = context_of(request).plans[one.plan]
-    return {
-        "id": ids.show("team", one.id),
-        "name": one.name,
-        "plan": one.plan,
-        "limits": {
-            "monitors": plan.monitors,
-            "channels": plan.channels,
-            "streams": plan.streams,
-            "mailsPerHour": plan.mails_per_hour,
-        },
-        "createdAt": one.created_at,
-    }
+def _shown(request: web.Request, found: Team, warnings: Sequence[str] = ()) -> TeamAnswer:
+    plan = context_of(request).plans[found.plan]
+    return TeamAnswer(
+        id=ids.show("team", found.id),
+        name=found.name,
+        plan=found.plan,
+        limits=TeamLimits(
+            monitors=plan.monitors,
+            channels=plan.channels,
+            streams=plan.streams,
+            mails_per_hour=plan.mails_per_hour,
+        ),
+        created_at=found.created_at,
+        warnings=list(warnings) or None,
+    )

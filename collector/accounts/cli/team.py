@@ -7,6 +7,7 @@ from typing import Final
 
 from collector.accounts.service import team
 from collector.accounts.service.team import First
+from collector.platform.bucket import PlanName
 from collector.platform.interruptible import run
 from collector.platform.operator import ground, operators
 from collector.platform.validation import validation
@@ -66,7 +67,7 @@ def _field(name: str) -> Callable[[str], str]:
     return reads
 
 
-async def _create(settings: TeamSettings, name: str, plan: str, email: str, *, again: bool) -> str:
+async def _create(settings: TeamSettings, name: str, plan: PlanName, email: str, *, again: bool) -> str:
     async with ground(operators(settings)) as here:
         made = await team.create(here.db, name, plan, email, here.now, again=again)
     return made.token

@@ -5,10 +5,12 @@ from uuid import UUID
 
 from aiohttp import web
 
+from collector.accounts.console.sign_in_state import SIGN_IN
+from collector.accounts.console.typed_password import new_password
 from collector.accounts.service import console_sessions, password_links, sign_in, users
-from collector.console.answers import back, new_password, page, posted, value
+from collector.console.answers import back, page, posted, value
 from collector.console.forms.fields import Form, FormField
-from collector.console.state import STATE, make_known, signed_out, visitor, who
+from collector.console.state import make_known, signed_out, visitor, who
 from collector.http.context import context_of
 from collector.http.request_data import path_id
 from shared.errors import Forbidden, Invalid
@@ -29,7 +31,7 @@ async def set_password(request: web.Request) -> web.StreamResponse:
     mine, sent, context = visitor(request), await posted(request), context_of(request)
     if mine.token_id is not None:
         raise Forbidden("Sign in with your password, or with a reset link, to change it.")
-    await request.app[STATE].door.knock_inside(mine.user_id)
+    await request.app[SIGN_IN].door.knock_inside(mine.user_id)
     try:
         await password_links.change(
             context.db,

@@ -5,6 +5,7 @@ from typing import Final
 import structlog
 from aiohttp import web
 
+from collector.accounts.console.sign_in_state import SIGN_IN
 from collector.accounts.service import console_sessions, sign_in
 from collector.accounts.storage.users import User
 from collector.console import session
@@ -12,7 +13,6 @@ from collector.console.answers import back, page, posted, value
 from collector.console.forms.read import Posted
 from collector.console.render import Flash
 from collector.console.state import (
-    STATE,
     VISITOR,
     browser,
     known_by,
@@ -37,17 +37,17 @@ async def show(request: web.Request) -> web.StreamResponse:
     if VISITOR in request:
         return back(request, after)
     context = context_of(request)
-    ready = context.openid is not None or await sign_in.is_set_up(context.db)
+    ready = request.app[SIGN_IN].provider is not None or await sign_in.is_set_up(context.db)
     return _form(request, after, ready=ready)
 
 
 async def enter(request: web.Request) -> web.StreamResponse:
     """POST: ``email`` and ``password``, and ``user`` if one address is in several teams; or ``token``."""
-    sent, state = await posted(request), request.app[STATE]
+    sent, door = await posted(request), request.app[SIGN_IN].door
     after, from_ = session.safe_next(value(sent, "next")), browser(request)
     token, email = value(sent, "token").strip(), value(sent, "email").strip()
     try:
-        await state.door.knock(from_.address, None if token else email, known_by(request))
+        await door.knock(from_.address, None if token else email, known_by(request))
     except Limited as error:
         wait = f"Too many attempts. Please wait {error.retry_after} s."
         answer = _form(request, after, wait, status=429, email=email)
@@ -55,7 +55,7 @@ async def enter(request: web.Request) -> web.StreamResponse:
         return answer
     if token:
         return await _by_token(request, token, after)
-    found = await state.door.with_password(email, value(sent, "password"))
+    found = await door.with_password(email, value(sent, "password"))
     if not found:
         log.info("sign-in refused", address=from_.address)
         return _form(request, after, _WRONG, status=403, email=email)
@@ -121,7 +121,7 @@ def _form(
     ready: bool = True,
 ) -> web.Response:
     said = (Flash("bad", fault),) if fault else ()
-    provider = context_of(request).openid
+    provider = request.app[SIGN_IN].provider
     return page(
         request,
         "sign_in.html.j2",

@@ -8,12 +8,14 @@ import structlog
 from aiohttp import web
 
 from collector.accounts.console.door import welcome
+from collector.accounts.console.sign_in_state import SIGN_IN
+from collector.accounts.console.typed_password import new_password
 from collector.accounts.service import access_mails, password_links, sign_in, users
 from collector.accounts.storage.password_links import LinkKind
 from collector.accounts.storage.users import User
-from collector.console.answers import new_password, page, posted, value
+from collector.console.answers import page, posted, value
 from collector.console.forms.fields import Form, FormField
-from collector.console.state import STATE, browser
+from collector.console.state import browser
 from collector.http.context import Context, context_of
 from collector.notifications.service import outside_mails
 from collector.notifications.storage.mail_addresses import Unconfirmed
@@ -94,7 +96,7 @@ async def ask(request: web.Request) -> web.StreamResponse:
     context, email = context_of(request), value(await posted(request), "email").strip()
     await _knock(request)
     if context.transport.mailer is not None and is_email(email):
-        mails = request.app[STATE].mails
+        mails = request.app[SIGN_IN].mails
         task = asyncio.create_task(_mail(context, context.transport.mailer, email), name="reset mail")
         mails.add(task)
         task.add_done_callback(mails.discard)
@@ -134,7 +136,7 @@ async def _enter(request: web.Request, user: User, by: str) -> web.StreamRespons
 
 
 async def _knock(request: web.Request) -> None:
-    await request.app[STATE].door.knock(browser(request).address)
+    await request.app[SIGN_IN].door.knock(browser(request).address)
 
 
 def _asked(request: web.Request, one: Unconfirmed, *, done: bool = False) -> web.Response:

@@ -10,13 +10,14 @@ import orjson
 from aiohttp import hdrs, web
 
 from collector.accounts.console.door import welcome
+from collector.accounts.console.sign_in_state import SIGN_IN
 from collector.accounts.core.openid import PATIENCE, Attempt
 from collector.accounts.service import openid, sign_in
 from collector.accounts.service.openid import Provider
 from collector.accounts.storage.users import User
 from collector.console import session
 from collector.console.answers import page
-from collector.console.state import STATE, browser
+from collector.console.state import browser
 from collector.http.auth import is_secure
 from collector.http.context import context_of
 from shared import ids
@@ -28,7 +29,7 @@ _COOKIE: Final = "tocsin_openid"
 async def go(request: web.Request) -> web.StreamResponse:
     """Redirect to the provider; the browser keeps the attempt, against which the answer is checked."""
     provider = _provider(request)
-    await request.app[STATE].door.knock(browser(request).address)
+    await request.app[SIGN_IN].door.knock(browser(request).address)
     after, user = session.safe_next(request.query.get("next")), request.query.get("user", "")
     attempt, url = await provider.begin(after, user[:64])
     answer = web.Response(status=303, headers={hdrs.LOCATION: url})
@@ -47,7 +48,7 @@ async def go(request: web.Request) -> web.StreamResponse:
 async def back(request: web.Request) -> web.StreamResponse:
     """Handle the return from the provider, which may have sent any user."""
     context, attempt = context_of(request), _attempt(request)
-    await request.app[STATE].door.knock(browser(request).address)
+    await request.app[SIGN_IN].door.knock(browser(request).address)
     email = await _provider(request).end(attempt, request.query, context.now())
     if attempt is None:
         raise Forbidden("Please start again.")
@@ -65,7 +66,7 @@ async def back(request: web.Request) -> web.StreamResponse:
 
 
 def _provider(request: web.Request) -> Provider:
-    found = context_of(request).openid
+    found = request.app[SIGN_IN].provider
     if found is None:
         raise NotFound("No sign-in provider is configured here")
     return found

@@ -3,7 +3,6 @@
 import hmac
 import re
 import secrets
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -12,8 +11,9 @@ from collector.accounts.storage import console_sessions as table
 from collector.accounts.storage import users
 from collector.accounts.storage.console_sessions import ListedSession, Session
 from collector.console import session
+from collector.console.visitor import Browser, Visitor
 from collector.platform import audit
-from collector.platform.access import Actor, Permission, counts
+from collector.platform.access import Actor, counts
 from collector.platform.batched_reads import Lookups
 from collector.platform.secret_hash import secret_hash
 from collector.platform.storage.db import Db, Tx
@@ -24,36 +24,6 @@ from shared.ids import uuid7
 WHAT: Final = "Session"
 _COOKIE: Final = re.compile(r"[\w-]{43}", re.ASCII)
 _AGENT: Final = 300
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Visitor:
-    """The signed-in user, as of this request; *token_id*: the API token that the session was opened with."""
-
-    team_id: int
-    session_id: UUID
-    user_id: UUID
-    token_id: UUID | None
-    name: str
-    email: str
-    role: str
-    team: str
-    plan: str
-    permission: Permission
-    ends_at: datetime
-
-    @property
-    def shown_id(self) -> str:
-        return ids.show("usr", self.user_id)
-
-
-@dataclass(frozen=True, slots=True)
-class Browser:
-    """The origin of a request."""
-
-    address: str
-    agent: str
-    request_id: str | None = None
 
 
 class SessionFinder:
@@ -138,18 +108,6 @@ async def end_all(db: Db, who: Actor, user_id: UUID, but: UUID | None = None) ->
     async with db.transaction() as tx:
         await table.end_all(tx, who.team_id, user_id, but)
         await audit.record(tx, who, "sign-out-everywhere", "user", ids.show("usr", user_id))
-
-
-def actor(visitor: Visitor, browser: Browser) -> Actor:
-    """Return the visitor as an actor for the audit log."""
-    return Actor(
-        visitor.team_id,
-        visitor.shown_id,
-        visitor.name,
-        token_id=visitor.token_id,
-        address=browser.address,
-        request_id=browser.request_id,
-    )
 
 
 def _lives(one: Session, now: datetime) -> bool:

@@ -16,6 +16,7 @@ from collector.accounts.storage.users import User
 from collector.platform import audit
 from collector.platform.access import Actor
 from collector.platform.secret_hash import secret_hash
+from collector.platform.storage import teams as team_rows
 from collector.platform.storage.db import Db, Tx
 from collector.platform.validation.validation import check
 from shared import ids
@@ -123,7 +124,7 @@ async def ask(db: Db, email: str, now: datetime) -> list[LinkRecipient]:
             last = await table.sent_at(tx, user.team_id, user.id)
             if last is not None and now - last < ASKED_EVERY:
                 continue
-            secret, team = secrets.token_urlsafe(32), await teams.get(tx, user.team_id)
+            secret, team = secrets.token_urlsafe(32), await team_rows.get(tx, user.team_id)
             await table.put(tx, LinkKind.RESET, user.team_id, user.id, secret_hash(secret), now, now + LIFE)
             await table.keep_newest(tx, user.team_id, user.id, _OPEN)
             asked.append(LinkRecipient(user, team.name if team else "", secret))

@@ -8,12 +8,12 @@ from uuid import UUID
 
 from collector.accounts.core import passwords
 from collector.accounts.service import console_sessions, password_hashes, tokens
-from collector.accounts.service.console_sessions import Browser
 from collector.accounts.service.users import LONGEST_PASSWORD, PEOPLE
 from collector.accounts.storage import teams
 from collector.accounts.storage import users as table
 from collector.accounts.storage.users import User
 from collector.console import session
+from collector.console.visitor import Browser
 from collector.platform.bucket import BucketState, TeamPlan
 from collector.platform.limits import Limits
 from collector.platform.storage.db import Db

@@ -8,11 +8,13 @@ from typing import Any
 from collector.accounts.service import tokens
 from collector.accounts.service.users import Name
 from collector.accounts.storage import teams as table
-from collector.accounts.storage.teams import Team
 from collector.platform import audit
 from collector.platform.access import Actor, Permission, operator
+from collector.platform.bucket import PlanName
 from collector.platform.fields import Email
+from collector.platform.storage import teams
 from collector.platform.storage.db import Db, Tx
+from collector.platform.storage.teams import Team
 from collector.platform.validation.validation import check, ignored
 from shared import ids
 from shared.errors import Conflict, NotFound, demand_found
@@ -48,14 +50,14 @@ class CreatedTeam:
 
 async def get(db: Db, team_id: int) -> Team:
     async with db.connection() as tx:
-        return demand_found(await table.get(tx, team_id), "Team")
+        return demand_found(await teams.get(tx, team_id), "Team")
 
 
 async def rename(db: Db, who: Actor, body: Mapping[str, Any]) -> tuple[Team, list[str]]:
     """Rename the team; return it with warnings. Raises Invalid."""
     sent = {name: value for name, value in body.items() if name not in _SHOWN}
     async with db.transaction() as tx:
-        team = demand_found(await table.hold(tx, who.team_id), "Team")
+        team = demand_found(await teams.hold(tx, who.team_id), "Team")
         wish, unknown = check(TeamFields, {"name": team.name, **sent})
         if wish.name != team.name:
             await table.rename(tx, who.team_id, wish.name)
@@ -70,7 +72,7 @@ async def rename(db: Db, who: Actor, body: Mapping[str, Any]) -> tuple[Team, lis
 
 
 async def create(
-    db: Db, name: str, plan: str, admin_email: str, now: datetime, *, again: bool = True
+    db: Db, name: str, plan: PlanName, admin_email: str, now: datetime, *, again: bool = True
 ) -> CreatedTeam:
     """Create a team with an admin and a token; *again*: allow a name in use. Raises Invalid, Conflict."""
     wish, _ = check(First, {"name": name, "adminEmail": admin_email})

@@ -4,7 +4,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from collector.platform.access import Role
+from collector.platform.bucket import PlanName
 from collector.platform.storage.db import Tx
+from collector.platform.storage.teams import COLUMNS, Team
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,33 +17,10 @@ class TeamMember:
     id: UUID
     email: str
     name: str
-    role: str
+    role: Role
     team: UUID
     team_name: str
-    plan: str
-
-
-@dataclass(frozen=True, slots=True)
-class Team:
-    team_id: int
-    id: UUID
-    name: str
-    plan: str
-    created_at: datetime
-
-
-_COLUMNS = "team_id, id, name, plan, created_at"
-
-
-async def get(tx: Tx, team_id: int) -> Team | None:
-    row = await tx.fetchrow(f"SELECT {_COLUMNS} FROM teams WHERE team_id = $1", team_id)
-    return Team(**row) if row else None
-
-
-async def hold(tx: Tx, team_id: int) -> Team | None:
-    """Return the team, locked against changes until the end of the transaction."""
-    row = await tx.fetchrow(f"SELECT {_COLUMNS} FROM teams WHERE team_id = $1 FOR NO KEY UPDATE", team_id)
-    return Team(**row) if row else None
+    plan: PlanName
 
 
 async def rename(tx: Tx, team_id: int, name: str) -> None:
@@ -49,7 +29,7 @@ async def rename(tx: Tx, team_id: int, name: str) -> None:
 
 async def all_(tx: Tx) -> list[Team]:
     """Every team of the deployment, oldest first."""
-    rows = await tx.fetch(f"SELECT {_COLUMNS} FROM teams ORDER BY team_id")
+    rows = await tx.fetch(f"SELECT {COLUMNS} FROM teams ORDER BY team_id")
     return [Team(**row) for row in rows]
 
 

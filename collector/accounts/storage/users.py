@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from uuid import UUID
 
+from collector.platform.access import Role
 from collector.platform.storage.db import Tx
 
 
@@ -15,7 +16,7 @@ class User:
     id: UUID
     email: str
     name: str
-    role: str
+    role: Role
     created_at: datetime
     invited_until: datetime | None
 

@@ -11,9 +11,9 @@ from collector.accounts.service import team
 from collector.declarative.service import apply as declared
 from collector.declarative.service import export as declared_export
 from collector.declarative.service.shape import ApplyContext
-from collector.monitors.service.monitors import ServiceContext
 from collector.platform.access import operator
 from collector.platform.bucket import plans
+from collector.platform.context import ServiceContext
 from collector.platform.operator import ground, operators
 from collector.platform.signals import Signals
 from collector.status_pages.service.domains import Own

@@ -24,9 +24,9 @@ from collector.declarative.service.items import (
 from collector.declarative.service.kinds import SECTIONS
 from collector.declarative.service.shape import ApplyContext
 from collector.events.storage import events
-from collector.monitors.service.monitors import ServiceContext
 from collector.ops.storage import retention
 from collector.platform.access import Actor
+from collector.platform.context import ServiceContext
 from collector.platform.prepared import Lacking, SlowWork, begun_again
 from collector.platform.storage.db import Tx
 from collector.platform.storage.nested import Crossed, impatient

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any, Protocol, TypeAlias
 from uuid import UUID
 
-from collector.monitors.service.monitors import ServiceContext
 from collector.platform.access import Actor
+from collector.platform.context import ServiceContext
 from collector.platform.storage.db import Tx
 from collector.platform.validation.shapes import members, shape
 from collector.platform.validation.validation import to_json

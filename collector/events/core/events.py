@@ -41,6 +41,30 @@ PAGE_UPDATED = "status_page.incident.updated"
 WEB3_GAS = "web3.gas.alert"
 WEB3_ALERT = "web3.alert"
 WEB3_EVENT = "web3.event"
+TEST = "test"
+# The kinds that channels can receive.
+DELIVERED = INCIDENTS | {
+    DOWN,
+    UP,
+    DEGRADED,
+    FLAPPING,
+    UNMEASURED,
+    MEASURED,
+    WEB3_GAS,
+    WEB3_ALERT,
+    WEB3_EVENT,
+    ALERT_FIRED,
+    ALERT_RECOVERED,
+    ALERT_ESCALATED,
+    CERTIFICATE_EXPIRING,
+    PROBE_OFFLINE,
+    PROBE_ONLINE,
+    MAINTENANCE_STARTED,
+    MAINTENANCE_ENDED,
+    PAGE_PUBLISHED,
+    PAGE_UPDATED,
+    TEST,
+}
 # Only for followers of the stream of events; no channel receives them, whatever its subscription.
 CHANGES = frozenset({CREATED, UPDATED, PAUSED, RESUMED, DELETED})
 

@@ -5,7 +5,7 @@ from typing import Any
 from aiohttp import web
 
 from collector.http import conditional, pages
-from collector.http.auth import actor, caller
+from collector.http.auth import actor, caller, service_context
 from collector.http.context import context_of
 from collector.http.request_data import Query, body, no_content, ok, path_id, warned
 from collector.monitors.api import views
@@ -165,17 +165,3 @@ def made_for(request: web.Request, monitor: Monitor) -> dict[str, Any]:
 def addresses(request: web.Request) -> report_secrets.Addresses:
     context = context_of(request)
     return report_secrets.Addresses(f"{context.public_url}/v1", context.otlp_url)
-
-
-def service_context(request: web.Request) -> monitors.ServiceContext:
-    """Return the context of the services of monitors."""
-    context = context_of(request)
-    return monitors.ServiceContext(
-        context.db,
-        context.keyring,
-        context.signals,
-        context.min_interval,
-        actor(request),
-        context.nodes,
-        context.plans[caller(request).plan],
-    )

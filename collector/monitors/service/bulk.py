@@ -10,10 +10,10 @@ from uuid import UUID
 
 from collector.monitors.service import ends, monitors
 from collector.monitors.service.bulk_fields import Action, BulkRequest, Filter
-from collector.monitors.service.monitors import ServiceContext
 from collector.monitors.storage import lists
 from collector.monitors.storage import monitors as table
 from collector.monitors.storage.lists import ListedMonitor, MonitorFilter
+from collector.platform.context import ServiceContext
 from shared import ids
 from shared.errors import Invalid, TocsinError
 

@@ -1,7 +1,7 @@
 """Creates, updates and deletes monitors: each is a transaction that locks the monitor, decides and saves."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
@@ -9,7 +9,6 @@ from uuid import UUID
 from collector.evaluation import event_writer
 from collector.events.core import events as payloads
 from collector.events.storage import events, timeline
-from collector.events.storage.events import Event
 from collector.history.storage import monitor_stats
 from collector.incidents.storage import monitor_incidents
 from collector.monitors.service import fields as monitor_fields
@@ -20,16 +19,13 @@ from collector.monitors.storage import parents
 from collector.monitors.storage.monitors import Monitor
 from collector.platform import audit
 from collector.platform.access import Actor, system
-from collector.platform.bucket import TeamPlan
+from collector.platform.context import ServiceContext
 from collector.platform.monitor import MonitorSettings, Silence, merge
 from collector.platform.revision import require
-from collector.platform.seal import Keyring
-from collector.platform.signals import Signals
-from collector.platform.storage.db import Db, Tx
+from collector.platform.storage.db import Tx
 from collector.platform.storage.give_way import giving_way
 from collector.platform.validation.validation import ignored
 from collector.probes.service import assignments
-from collector.web3.service.nodes import Nodes
 from shared import ids
 from shared.clock import iso
 from shared.errors import NotFound
@@ -41,25 +37,6 @@ T = TypeVar("T")
 _RUN_BY = frozenset(
     {"config", "secrets", "interval_s", "timeout_s", "locations", "failure_threshold", "recovery_threshold"}
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceContext:
-    """The context of all actions here; *min_interval* is in seconds; *who* None is the service itself.
-
-    *nodes*: Web3 nodes of the deployment. *plan*: the team's limits. *later*: collects events of changes
-    for the owner of an outer transaction, since the first append blocks all other appends of the
-    team.
-    """
-
-    db: Db
-    keyring: Keyring
-    signals: Signals
-    min_interval: int
-    who: Actor | None = None
-    nodes: Nodes = field(default_factory=dict)
-    plan: TeamPlan | None = None
-    later: list[Event] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 from uuid import UUID
 
 from collector.history.service import statistics
@@ -98,8 +98,8 @@ class Memory:
     def keep_total(self, team_id: int, wanted: MonitorFilter, mark: int, total: int) -> None:
         _put(self._totals, (team_id, wanted), (mark, total))
 
-
-_MEMORIES: Final[dict[Db, Memory]] = {}
+    async def close(self) -> None:
+        await self.rows.close()
 
 
 async def page(
@@ -153,16 +153,12 @@ async def one(db: Db, keyring: Keyring, team_id: int, id_: UUID, *, secrets: boo
     return whole
 
 
-async def close(db: Db) -> None:
-    """Drop the cache of *db*, and return its connection."""
-    if db in _MEMORIES:
-        await _MEMORIES.pop(db).rows.close()
-
-
 def _memory(db: Db) -> Memory:
-    if db not in _MEMORIES:
-        _MEMORIES[db] = Memory(Lookups(db, monitor_whole.get))
-    return _MEMORIES[db]
+    return db.kept(_new_memory)
+
+
+def _new_memory(db: Db) -> Memory:
+    return Memory(Lookups(db, monitor_whole.get))
 
 
 def _put(kept: dict[Of, What], key: Of, value: What) -> None:

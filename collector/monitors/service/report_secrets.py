@@ -12,9 +12,10 @@ from collector.events.storage import events
 from collector.metrics.service import series
 from collector.monitors.service import receivers
 from collector.monitors.service.columns import columns, settings_of, whole_config
-from collector.monitors.service.monitors import ServiceContext, record
+from collector.monitors.service.monitors import record
 from collector.monitors.storage import monitors as table
 from collector.monitors.storage.monitors import Monitor
+from collector.platform.context import ServiceContext
 from collector.platform.storage.db import Tx
 from collector.platform.storage.give_way import giving_way
 from shared.errors import Invalid, NotFound

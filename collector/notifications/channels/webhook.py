@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Interval, MaxLen, Predicate
 
-from collector.events.core.events import CHANGES
+from collector.events.core.events import CHANGES, DELIVERED
 from collector.notifications.channels.message import Message, Sent
 from collector.notifications.core import signature
 from collector.notifications.core.retry import RetryPolicy
@@ -20,35 +20,6 @@ from shared.kinds.fields import Says, Secret
 from shared.kinds.http import is_url
 
 DEFAULT_EVENTS = ("monitor.down", "monitor.up", "web3.*")
-EVENTS = frozenset(
-    {
-        "monitor.down",
-        "monitor.up",
-        "monitor.degraded",
-        "monitor.flapping",
-        "monitor.unmeasured",
-        "monitor.measured",
-        "web3.gas.alert",
-        "web3.alert",
-        "web3.event",
-        "incident.created",
-        "incident.acknowledged",
-        "incident.resolved",
-        "incident.reopened",
-        "incident.note_added",
-        "alert.fired",
-        "alert.recovered",
-        "alert.escalated",
-        "certificate.expiring",
-        "probe.offline",
-        "probe.online",
-        "maintenance.started",
-        "maintenance.ended",
-        "status_page.incident.published",
-        "status_page.incident.updated",
-        "test",
-    }
-)
 
 # Events that belong to no monitor are sent regardless of a channel's monitor filter.
 _OF_NO_MONITOR = ("probe.", "maintenance.", "status_page.")
@@ -94,7 +65,7 @@ def is_free_name(text: str) -> bool:
 
 
 def is_event(text: str) -> bool:
-    return any(_matches(text, kind) for kind in EVENTS)
+    return any(_matches(text, kind) for kind in DELIVERED)
 
 
 def _matches(pattern: str, kind: str) -> bool:

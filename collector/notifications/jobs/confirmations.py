@@ -1,16 +1,26 @@
 """Asks mail addresses outside a team, by a mail with a link, to confirm that they want its alerts."""
 
+from typing import Final
+
 import structlog
 
-from collector.accounts.service import access_mails
 from collector.notifications.service import outside_mails
 from collector.notifications.storage.mail_addresses import Unconfirmed
 from collector.platform.mailer import Mailer
 from collector.platform.storage.db import Db
+from collector.platform.text_mail import line, send
 
 log = structlog.get_logger()
 
 _AT_ONCE = 20
+_CONFIRM: Final = """The team {team} wants to send the alerts of its systems to this address.
+
+If you want them, say so here:
+
+{url}
+
+If not, ignore this: nothing is sent to you.
+"""
 
 
 class Confirmations:
@@ -30,8 +40,16 @@ class Confirmations:
 
     async def _ask(self, one: Unconfirmed, secret: str) -> None:
         url = f"{self._public_url}/confirm/{secret}"
-        fault = await access_mails.confirming(self._mailer, one.team_id, one.address, one.team_name, url)
+        fault = await _send(self._mailer, one.team_id, one.address, one.team_name, url)
         if fault:
             log.info("confirmation request not sent", reason=fault)
         else:
             await outside_mails.asked(self._db, one)
+
+
+async def _send(mailer: Mailer, team_id: int, to: str, team: str, url: str) -> str:
+    """Ask an address outside the team whether it wants mails; return the fault, if any."""
+    if held := (await mailer.admit(team_id, [to], known=True)).get(to):
+        return held.why
+    text = _CONFIRM.format(team=line(team), url=url)
+    return await send(mailer, to, f"Do you want alerts of {line(team)}?", text)

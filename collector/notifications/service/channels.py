@@ -8,7 +8,6 @@ from uuid import UUID
 
 import orjson
 
-from collector.accounts.storage import teams
 from collector.alerts.storage import rules
 from collector.notifications.channels import CHANNELS, load
 from collector.notifications.channels.message import Message
@@ -26,6 +25,7 @@ from collector.platform.bucket import PLANS
 from collector.platform.delivery import Undelivered
 from collector.platform.revision import require
 from collector.platform.seal import Keyring, SealScope, split, whole
+from collector.platform.storage import teams
 from collector.platform.storage.db import Db, Tx
 from collector.platform.transport import Transport
 from collector.platform.validation.validation import to_json

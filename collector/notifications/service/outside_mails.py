@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from collector.accounts.storage import teams
 from collector.notifications.storage import mail_addresses as table
 from collector.notifications.storage.mail_addresses import Unconfirmed
 from collector.platform.bucket import TeamPlan
 from collector.platform.mailer import Held
 from collector.platform.secret_hash import secret_hash
-from collector.platform.storage import limits
+from collector.platform.storage import limits, teams
 from collector.platform.storage.db import Db, Tx
 from shared.errors import NotFound
 

@@ -1,10 +1,10 @@
 """The PostgreSQL pool: it finds the primary; a lost database becomes Unavailable here."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Hashable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar, cast
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import asyncpg
@@ -68,16 +68,45 @@ _ASKER: Final[ContextVar[Hashable]] = ContextVar("asker", default=None)
 _SINCE_17: Final = {"transaction_timeout": "120s"}  # longer than a statement's
 
 
-class Db:
-    """A pool of connections to the primary.
+class Kept(Protocol):
+    """What a process keeps of a database, such as a cache with a connection."""
 
-    *pass_on* is called after each commit that appended events or queued deliveries.
-    *nested*: its transactions are parts of an open one. *quick* serves look-ups that many callers wait for.
+    async def close(self) -> None:
+        """Return its connections."""
+
+
+KeptT = TypeVar("KeptT", bound=Kept)
+
+
+class Connections(Protocol):
+    """Where a database's connections come from: a pool, or an open transaction."""
+
+    def acquire(self, *, timeout: float) -> Awaitable[Tx]:
+        """Return a connection, to be released."""
+
+    async def release(self, connection: Any) -> None:
+        """Take the connection back."""
+
+    async def expire_connections(self) -> None:
+        """Replace connections that are not in use before they are used again."""
+
+    async def close(self) -> None:
+        """Wait for connections in use, and close all."""
+
+    def terminate(self) -> None:
+        """Close all connections at once."""
+
+
+class Db:
+    """The database at the primary, by a pool of connections; see `UnitOfWork` for the other kind.
+
+    *pass_on* is called after each commit that appended events or queued deliveries. *nested*: it is a
+    `UnitOfWork`. *quick* serves look-ups that many callers wait for.
     """
 
     def __init__(
         self,
-        pool: "asyncpg.Pool[asyncpg.Record]",
+        pool: Connections,
         *,
         nested: bool = False,
         gate: FairGate | None = None,
@@ -89,6 +118,7 @@ class Db:
         self._pass_on: Callable[[Aftermath], None] = _to_nobody
         self.nested = nested
         self.quick: Db = self
+        self._kept: dict[Callable[[Db], Kept], Kept] = {}
 
     @classmethod
     async def open(
@@ -140,7 +170,10 @@ class Db:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Tx]:
-        """A READ COMMITTED transaction. Raises Unavailable if the database is or becomes unreachable."""
+        """A READ COMMITTED transaction; in a `UnitOfWork` a savepoint.
+
+        Raises Unavailable if the database is or becomes unreachable.
+        """
         async with self.connection() as connection:
             with collected(connection) as left:
                 async with connection.transaction():
@@ -187,6 +220,17 @@ class Db:
             finally:
                 self._leave(asker)
 
+    def kept(self, make: "Callable[[Db], KeptT]") -> KeptT:
+        """Return what *make* made of this database, once; it is closed by `let_go`."""
+        if make not in self._kept:
+            self._kept[make] = make(self)
+        return cast("KeptT", self._kept[make])
+
+    async def let_go(self) -> None:
+        """Close and drop all that is kept of this database."""
+        while self._kept:
+            await self._kept.popitem()[1].close()
+
     async def close(self) -> None:
         """Let running work finish for a moment, then close all connections."""
         try:
@@ -208,7 +252,7 @@ class Db:
         if self._gate is not None:
             self._gate.leave(asker)
 
-    async def _acquire(self) -> "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]":
+    async def _acquire(self) -> Tx:
         try:
             return await self._pool.acquire(timeout=_ACQUIRE_S)
         except _AWAY as error:

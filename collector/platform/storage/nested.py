@@ -1,8 +1,7 @@
-"""Runs several actions, each written as a transaction, in one that commits all or nothing."""
+"""The unit of work: several actions, each written as a transaction, in one that commits all or nothing."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, cast
 
 import asyncpg
 
@@ -15,23 +14,28 @@ class Crossed(Exception):
     """Another transaction holds a lock: waiting on while holding ours would block others."""
 
 
+class UnitOfWork(Db):
+    """An open transaction as a database: what begins in it as a transaction is a savepoint of *tx*.
+
+    All of it is committed together, or nothing. It serves one task without concurrency.
+    """
+
+    def __init__(self, tx: Tx) -> None:
+        super().__init__(_OpenTransaction(tx), nested=True)
+
+
 @asynccontextmanager
-async def impatient(tx: Tx) -> AsyncIterator[Db]:
-    """As `within`, for a transaction with many locks. Raises Crossed rather than wait long."""
+async def impatient(tx: Tx) -> AsyncIterator[UnitOfWork]:
+    """Yield a unit of work for a transaction with many locks. Raises Crossed rather than wait long."""
     await tx.execute(_PATIENCE)
     try:
-        yield within(tx)
+        yield UnitOfWork(tx)
     except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError) as error:
         raise Crossed from error
 
 
-def within(tx: Tx) -> Db:
-    """A database whose transactions are all parts of *tx*; for a single task without concurrency."""
-    return Db(cast("Any", _Held(tx)), nested=True)
-
-
-class _Held:
-    """A pool of only the connection of the open transaction."""
+class _OpenTransaction:
+    """The one connection of a transaction, which whoever began it releases and closes."""
 
     __slots__ = ("_tx",)
 
@@ -42,8 +46,10 @@ class _Held:
         del timeout
         return self._tx
 
-    async def release(self, connection: Tx) -> None:
-        """Do nothing: whoever began the transaction releases it."""
+    async def release(self, connection: Tx) -> None: ...
 
-    async def expire_connections(self) -> None:
-        """Do nothing: whoever began the transaction does that."""
+    async def expire_connections(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+    def terminate(self) -> None: ...

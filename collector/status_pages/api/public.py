@@ -3,14 +3,14 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from typing import Final
 
 from aiohttp import hdrs, web
 from multidict import CIMultiDict
 
 from collector.http.context import context_of
-from collector.http.page_headers import NO_DEVICES, PERMISSIONS_POLICY
+from collector.http.page_headers import NO_DEVICES, PERMISSIONS_POLICY, takes_gzip
 from collector.http.request_data import Query
 from collector.status_pages.api.cache import CachedBody, CachedPage, Sites, text_of
 from collector.status_pages.core.gate import admits
@@ -37,7 +37,6 @@ _BADGES: Final = {
     "response": badges.response_badge,
 }
 _NUMBER: Final = re.compile("[0-9]{1,6}")
-_LOOKING: Final = (hdrs.METH_GET, hdrs.METH_HEAD, hdrs.METH_OPTIONS)
 
 Draw = Callable[[View, PageAddresses, Words], str]
 
@@ -60,12 +59,6 @@ class Met:
 PUBLIC: web.AppKey[Public] = web.AppKey("status_pages", Public)
 # Set if the page was requested by its own domain.
 MET: web.RequestKey[Met] = web.RequestKey("status_page", Met)
-
-
-def outdate(request: web.Request, team_id: int) -> None:
-    """Invalidate cached pages after a change, so that members of the team see it at once."""
-    if request.method not in _LOOKING:
-        request.app[PUBLIC].sites.outdate(team_id)
 
 
 async def show(request: web.Request) -> web.Response:
@@ -242,13 +235,6 @@ def _answer(request: web.Request, text: CachedBody, *, conditional: bool = True)
     if takes_gzip(asked.get(hdrs.ACCEPT_ENCODING, "")):
         return web.Response(body=text.packed, headers=CIMultiDict(text.packed_headers))
     return web.Response(body=text.body, headers=CIMultiDict(text.headers))
-
-
-@lru_cache(maxsize=256)
-def takes_gzip(accept: str) -> bool:
-    """Whether an Accept-Encoding header allows gzip; ``gzip;q=0`` does not."""
-    parts = [part.partition(";") for part in accept.replace(" ", "").lower().split(",")]
-    return any(name == "gzip" and weight.rstrip("0.") != "q=" for name, _, weight in parts)
 
 
 def _headers(view: View, kind: str) -> dict[str, str]:

@@ -7,13 +7,13 @@ from aiohttp import web
 
 from collector.http import conditional, pages
 from collector.http.auth import actor, caller
-from collector.http.context import context_of, own
+from collector.http.context import context_of
 from collector.http.request_data import Query, body, no_content, ok, path_id, warned
 from collector.status_pages.api.parts import component
 from collector.status_pages.core.domains import asked_of
 from collector.status_pages.core.status_page import overall
 from collector.status_pages.service import status_pages
-from collector.status_pages.service.domains import Prover
+from collector.status_pages.service.domains import Own, Prover
 from collector.status_pages.service.fields import WHAT
 from collector.status_pages.service.status_pages import StatusPageDetails
 from shared import ids
@@ -69,6 +69,12 @@ async def delete(request: web.Request) -> web.Response:
     id_ = await _found(request)
     await status_pages.delete(context_of(request).db, actor(request), id_, only=conditional.only(request))
     return no_content()
+
+
+def own(request: web.Request) -> Own:
+    """Return the names of the service itself."""
+    context = context_of(request)
+    return Own(context.public_url, context.hosts)
 
 
 def _id(request: web.Request) -> UUID:

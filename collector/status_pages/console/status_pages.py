@@ -11,10 +11,10 @@ from collector.console import common
 from collector.console.answers import back, page, posted
 from collector.console.forms import edits, forms, read
 from collector.console.state import visitor, who
-from collector.http.context import context_of, own
+from collector.http.context import context_of
 from collector.http.request_data import path_id
 from collector.platform.validation.model_fields import defaults
-from collector.status_pages.api.status_pages import PROVER
+from collector.status_pages.api.status_pages import PROVER, own
 from collector.status_pages.core.domains import asked_of
 from collector.status_pages.core.fields import PageSettings
 from collector.status_pages.core.status_page import overall
