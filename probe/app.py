@@ -30,10 +30,10 @@ from probe.schedule.scheduler import Scheduler
 from probe.schedule.stopped import Stopped, marked
 from probe.spool.batches import Batcher
 from probe.spool.spool import Spool
+from shared.certificates import Passport
 from shared.clock import utc_now
 from shared.errors import BadSettings, CannotStart
 from shared.loop import Bell, forever
-from shared.pki import Passport
 from shared.settings import ProbeSettings
 from shared.watchdog import Watchdog
 
